@@ -1,0 +1,68 @@
+import type { Readable } from "node:stream";
+
+/** A file among a prediction's inputs: already checked by its bytes, readable as often as the driver likes. */
+export interface FileInput {
+  readonly kind: "file";
+  readonly contentType: string;
+  readonly size: number;
+  readonly filename: string | undefined;
+  open(): Promise<Readable>;
+}
+
+/** A file that a driver made. The caller of the driver stores it; the driver knows nothing of storage. */
+export interface FileOutput {
+  readonly kind: "file";
+  readonly contentType: string;
+  readonly body: Readable | Uint8Array;
+}
+
+export type InputValue =
+  | string
+  | number
+  | boolean
+  | null
+  | FileInput
+  | readonly unknown[]
+  | { readonly [key: string]: unknown };
+export type OutputValue =
+  | string
+  | number
+  | boolean
+  | null
+  | FileOutput
+  | readonly unknown[]
+  | { readonly [key: string]: unknown };
+
+export interface TokenUsage {
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens?: number;
+  /** True when the upstream reported none and they were counted here. */
+  estimated?: boolean;
+  googleUsage?: Record<string, unknown>;
+}
+
+export interface ModelCall {
+  predictionId: string;
+  /** The checked input with defaults filled in; a field that is null and has no default is absent. */
+  input: Readonly<Record<string, InputValue>>;
+  /** Aborted when the client leaves, cancels, or the time is up. The driver stops its upstream work at once. */
+  signal: AbortSignal;
+  /** A piece of a streamed output field. A returned promise means: wait for it before the next (a slow reader). */
+  onFragment(field: string, text: string): void | Promise<void>;
+}
+
+export interface ModelResult {
+  output: Record<string, OutputValue>;
+  usage?: TokenUsage;
+}
+
+/**
+ * The driver of a model: one file a backend type. Called once per execution by the predictions feature, which holds
+ * the capacity slot, the time limit and the abort signal. It rejects with a `Fault` for everything it can name
+ * (upstream faults, refused content); whatever else it throws becomes a bare 500. After an abort it rejects soon, with
+ * any error.
+ */
+export interface ModelDriver {
+  run(call: ModelCall): Promise<ModelResult>;
+}
