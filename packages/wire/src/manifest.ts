@@ -15,7 +15,8 @@ export interface FieldSchema {
   items?: Record<string, unknown>;
   properties?: Record<string, unknown>;
   required?: string[];
-  /** "binary" makes it a file field. */
+  additionalProperties?: boolean;
+  /** "binary" makes it a file field; "uri" and "date-time" are checked. */
   format?: string;
   "x-media"?: "image" | "video" | "audio" | "file";
   /** Allowed file name endings, each with its dot; the media's own list where it is left out. */
@@ -45,7 +46,9 @@ export interface Pricing {
 }
 
 export interface BackendConfig {
+  /** A key of `backendTypes`. */
   type: string;
+  /** The base; the server appends the protocol's own path. */
   url?: string;
   model?: string;
   /** The name of a stored secret of the model's owner. */
@@ -70,3 +73,9 @@ export interface Manifest {
   output: ObjectSchema;
   backend: BackendConfig;
 }
+
+/**
+ * The fields to change. A field is replaced whole, `input` and `pricing` too; null takes an optional field away, or
+ * back to its default.
+ */
+export type ManifestPatch = { [Field in keyof Manifest]?: Manifest[Field] | null };

@@ -24,9 +24,16 @@ export interface SignedLink {
  * What must hold for every driver (see `blobs.contract.ts`):
  * - `put` is all or nothing: a reader sees the old whole object or the new whole object, also after a crash; a body
  *   that is longer than `maxBytes` rejects with the fault `file_too_large` and leaves nothing; a full disk rejects with
- *   `storage_full` and leaves nothing; memory does not grow with the size;
+ *   `storage_full` and leaves nothing; an abort rejects with the signal's reason and leaves nothing; memory does not
+ *   grow with the size;
+ * - a `put` that rejects leaves its body unread and alive, for the caller to drain or destroy (destroying the body of an
+ *   HTTP request would cut the connection before the refusal is sent); only an abort destroys it;
  * - links are AWS Signature V4 query links with only `host` signed, valid for `expiresInSeconds`;
- * - `open` and `stat` answer undefined for what is not there, `delete` of it is no error.
+ * - `open` and `stat` answer undefined for what is not there, `delete` of it is no error. Who opens a body reads it to
+ *   the end or destroys it; it stays whole while the object is replaced or deleted. A range that starts past the end
+ *   rejects with a RangeError, one that ends past it is cut;
+ * - a key is 1 to 1024 bytes of well-formed Unicode; `.` and `..` segments are refused, because no client would send
+ *   them back unchanged in a link; a name whose link would exceed 2083 characters is refused (`string_too_long`).
  */
 export interface BlobStore {
   readonly bucket: string;
@@ -44,4 +51,24 @@ export interface BlobStore {
   signGet(key: string, options: { base: string; expiresInSeconds: number; filename?: string }): Promise<SignedLink>;
   signPut(key: string, options: { base: string; expiresInSeconds: number; contentType?: string }): Promise<SignedLink>;
   close(): Promise<void>;
+}
+
+/** A request for one of the store's own links, as it came in. */
+export interface LinkRequest {
+  method: "GET" | "HEAD" | "PUT";
+  /** Still encoded. */
+  path: string;
+  /** Still encoded, without the question mark. */
+  query: string;
+  /** Where the client may have sent it: a proxy can change the host and take a path prefix off. */
+  origins: readonly { host: string; prefix: string }[];
+}
+
+/**
+ * A store that has no server of its own: its links lead to ours, and the blob surface (`http/blob-api`) serves them.
+ * `checkLink` is called first on each such request and throws `forbidden` unless the link is right, not expired and made
+ * for this method (a GET link also allows HEAD). What it answers is what was signed.
+ */
+export interface LinkServedStore extends BlobStore {
+  checkLink(request: LinkRequest): { key: string; query: ReadonlyMap<string, string> };
 }

@@ -1,8 +1,20 @@
-import type { ISql, TransactionSql } from "postgres";
+import type { ISql } from "postgres";
 
-/** What a query is written with: a tagged template, on the pool or inside a transaction. Fragments nest. */
+/**
+ * What a query is written with: a tagged template, on the pool or inside a transaction. Fragments nest. `.cursor()`,
+ * `.readable()` and `.writable()` are refused: page by key instead.
+ */
 export type Sql = ISql<Record<string, never>>;
-export type Transaction = TransactionSql<Record<string, never>>;
+
+export interface Transaction extends Sql {
+  /** A part that can fail alone: when `work` rejects, only what it did is rolled back. */
+  savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+}
+
+export interface TransactionOptions {
+  /** The deadline of each statement inside, where the usual one is too short (migrations, rollups). */
+  deadlineMs?: number;
+}
 
 /**
  * The database port. PostgreSQL is the only dialect; drivers differ in who runs the server (`embedded.ts` starts and
@@ -10,15 +22,24 @@ export type Transaction = TransactionSql<Record<string, never>>;
  *
  * What must hold for every driver:
  * - every query has a deadline; when it passes, or the server is away, the query rejects with the fault
- *   `service_unavailable` (503, retryable). Nothing waits for ever, also on a server that is stalled and not gone;
+ *   `service_unavailable` (503, retryable). Nothing waits for ever, also on a server that is stalled and not gone.
+ *   Whether such a query took effect is then unknown, as it is for a `transaction` whose commit was not answered;
  * - `transaction` commits when its function resolves and rolls back when it rejects;
- * - a notification sent with `NOTIFY` reaches every `listen`er of every process, also after a reconnect.
+ * - a notification sent with `NOTIFY` reaches every `listen`er of every process, also after a reconnect. What was sent
+ *   while a listener was away is lost: `onReconnect` then tells it to look for itself.
+ *
+ * Types: int8 is a number (a value beyond 2^53 is an error), numeric a string, timestamptz a Date, jsonb an object.
  */
 export interface Database {
   readonly sql: Sql;
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  listen(channel: string, onNotify: (payload: string) => void): Promise<{ stop(): Promise<void> }>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onReconnect?: () => void,
+  ): Promise<{ stop(): Promise<void> }>;
   /** True when a trivial query answers within a second. */
   ready(): Promise<boolean>;
+  /** Lets running queries end (bounded), then closes every connection. Later queries are refused. */
   close(): Promise<void>;
 }

@@ -58,6 +58,20 @@ export interface ModelResult {
 }
 
 /**
+ * What a driver rejects with when its signal aborted and it knows what was used until then: a cancelled run is charged
+ * for the tokens made.
+ */
+export class Interrupted extends Error {
+  readonly usage: TokenUsage;
+
+  constructor(usage: TokenUsage, reason: unknown) {
+    super("The call was interrupted", { cause: reason });
+    this.name = "Interrupted";
+    this.usage = usage;
+  }
+}
+
+/**
  * The driver of a model: one file a backend type. Called once per execution by the predictions feature, which holds
  * the capacity slot, the time limit and the abort signal. It rejects with a `Fault` for everything it can name
  * (upstream faults, refused content); whatever else it throws becomes a bare 500. After an abort it rejects soon, with

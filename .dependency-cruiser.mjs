@@ -1,0 +1,95 @@
+/** The import rules of docs/architecture.md, one entry each. */
+const server = "^apps/server/src/";
+const test = "\\.(test|contract)\\.ts$";
+
+const forbid = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
+
+export default {
+  forbidden: [
+    forbid("no-circles", "A circle means that two rooms are one.", {}, { circular: true }),
+    forbid("resolvable", "An import that resolves to nothing is not checked.", {}, { couldNotResolve: true }),
+    forbid(
+      "wire-needs-zod-alone",
+      "Wire is shared with clients.",
+      { path: "^packages/wire/src" },
+      { pathNot: "^packages/wire/src|node_modules/zod" },
+    ),
+    forbid(
+      "sdk-needs-wire-alone",
+      "The SDK stays small.",
+      { path: "^packages/sdk/src" },
+      { pathNot: "^packages/(sdk|wire)/src", dependencyTypesNot: ["core"] },
+    ),
+    forbid(
+      "kernel-needs-wire-alone",
+      "Kernel is pure.",
+      { path: `${server}kernel/`, pathNot: test },
+      { path: `${server}(engines|features|http|compose|main|config)` },
+    ),
+    forbid(
+      "engines-know-no-features",
+      "An engine is what features run on.",
+      { path: `${server}engines/([^/]+)/`, pathNot: test },
+      { path: `${server}(features|http|compose|main|config)` },
+    ),
+    forbid(
+      "engines-are-apart",
+      "One engine does not lean on another's driver.",
+      { path: `${server}engines/([^/]+)/`, pathNot: test },
+      { path: `${server}engines/([^/]+)/`, pathNot: `${server}engines/$1/|${server}engines/net/net\\.ts$` },
+    ),
+    forbid(
+      "features-see-interfaces",
+      "Features import an engine's port, never a driver.",
+      { path: `${server}features/`, pathNot: test },
+      {
+        path: `${server}engines/`,
+        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|net/net|media/media|queue/queue|eventlog/eventlog|tools/tools|secrets/secrets)\\.ts$`,
+      },
+    ),
+    forbid(
+      "features-through-the-front-door",
+      "Another feature is used by its index.ts.",
+      { path: `${server}features/([^/]+)/`, pathNot: test },
+      { path: `${server}features/([^/]+)/`, pathNot: `${server}features/$1/|/index\\.ts$` },
+    ),
+    forbid(
+      "features-know-no-http",
+      "A feature does not know who calls it.",
+      { path: `${server}features/`, pathNot: test },
+      { path: `${server}(http|compose|main|config)` },
+    ),
+    forbid(
+      "http-is-thin",
+      "A surface calls features and kernel.",
+      { path: `${server}http/`, pathNot: test },
+      {
+        path: `${server}(compose|main|config|features/[^/]+/(?!index\\.ts|.*/index\\.ts)[^/]+|engines/(?!blobs/blobs|net/net))`,
+      },
+    ),
+    forbid(
+      "one-composer",
+      "Only compose.ts and main.ts know all.",
+      { path: `${server}(?!main|compose)`, pathNot: test },
+      { path: `${server}(compose|main)\\.ts$` },
+    ),
+    forbid(
+      "no-test-in-product",
+      "Product code does not lean on tests.",
+      { path: "src/", pathNot: test },
+      { path: `${test}|apps/server/test/` },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "node_modules/(?!zod)" },
+    tsPreCompilationDeps: true,
+    parser: "swc",
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+      extensions: [".ts", ".mjs", ".js", ".json"],
+    },
+    moduleSystems: ["es6"],
+  },
+};

@@ -1,0 +1,111 @@
+import { homedir } from "node:os";
+import { isAbsolute, resolve } from "node:path";
+
+/**
+ * The environment, read once into one frozen object. This is the only file that reads process.env. Every setting is a
+ * row of `settings`, so that all faults are listed together and the documentation can be made from the same table.
+ */
+interface Setting<T> {
+  meaning: string;
+  shown: string;
+  read(text: string | undefined): T;
+}
+
+class WrongSetting extends Error {}
+
+const wrong = (message: string): never => {
+  throw new WrongSetting(message);
+};
+
+const text = (meaning: string, fallback?: string): Setting<string | undefined> => ({
+  meaning,
+  shown: fallback ?? "unset",
+  read: (given) => (given === undefined || given === "" ? fallback : given),
+});
+
+const integer = (meaning: string, fallback: number, min: number, max: number): Setting<number> => ({
+  meaning,
+  shown: String(fallback),
+  read: (given) => {
+    if (given === undefined || given === "") return fallback;
+    const value = Number(given);
+    if (!/^\d+$/.test(given) || value < min || value > max) wrong(`must be a whole number from ${min} to ${max}`);
+    return value;
+  },
+});
+
+const flag = (meaning: string): Setting<boolean> => ({
+  meaning,
+  shown: "0",
+  read: (given) => {
+    if (given === undefined || given === "" || given === "0" || given === "false") return false;
+    if (given === "1" || given === "true") return true;
+    return wrong("must be 1 or 0");
+  },
+});
+
+const choice = <const T extends string>(meaning: string, allowed: readonly T[], fallback: T): Setting<T> => ({
+  meaning,
+  shown: fallback,
+  read: (given) => {
+    if (given === undefined || given === "") return fallback;
+    return allowed.find((one) => one === given) ?? wrong(`must be one of ${allowed.join(", ")}`);
+  },
+});
+
+const address = (meaning: string, protocols: readonly string[]): Setting<string | undefined> => ({
+  meaning,
+  shown: "unset",
+  read: (given) => {
+    if (given === undefined || given === "") return undefined;
+    const url = URL.canParse(given) ? new URL(given) : undefined;
+    if (!url || !protocols.includes(url.protocol)) {
+      wrong(`must be an address that begins with ${protocols.map((one) => `${one}//`).join(" or ")}`);
+    }
+    return given.replace(/\/+$/, "");
+  },
+});
+
+export const settings = {
+  PORT: integer("Port to listen on.", 8080, 0, 65535),
+  HOST: text("Address to listen on.", "127.0.0.1"),
+  GANTRY_HOME: text("Folder that holds all state of an embedded server.", ".gantry"),
+  GANTRY_PUBLIC_URL: address("Address that links carry when the server stands behind a proxy.", ["http:", "https:"]),
+  GANTRY_ADMIN_KEY: {
+    meaning: "API key of the user admin, 32 characters or more. Without it the first start makes one and prints it.",
+    shown: "unset",
+    read: (given: string | undefined) => {
+      if (given === undefined || given === "") return undefined;
+      if (given.length < 32) wrong("must have 32 characters or more");
+      if (!/^[\x21-\x7e]+$/.test(given)) wrong("must be printable ASCII without spaces, as it travels in a header");
+      return given;
+    },
+  } satisfies Setting<string | undefined>,
+  GANTRY_ALLOW_PRIVATE_NETWORK: flag("1 lets outgoing calls that users cause reach private and loopback addresses."),
+  GANTRY_LOG_LEVEL: choice("How much is logged.", ["debug", "info", "warn", "error", "silent"], "info"),
+  DATABASE_URL: address("An external PostgreSQL instead of the embedded one.", ["postgres:", "postgresql:"]),
+} as const;
+
+export type Config = Readonly<{ [K in keyof typeof settings]: ReturnType<(typeof settings)[K]["read"]> }>;
+
+/** The whole configuration, or an error whose message lists every wrong setting. */
+export function readConfig(environment: NodeJS.ProcessEnv, workingDirectory: string): Config {
+  const values: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [name, setting] of Object.entries(settings)) {
+    try {
+      values[name] = setting.read(environment[name]);
+    } catch (error) {
+      if (!(error instanceof WrongSetting)) throw error;
+      faults.push(`  ${name} ${error.message}`);
+    }
+  }
+  if (faults.length > 0) throw new Error(`Gantry cannot start, these settings are wrong:\n${faults.join("\n")}`);
+  values.GANTRY_HOME = absoluteHome(String(values.GANTRY_HOME), workingDirectory);
+  return Object.freeze(values) as Config;
+}
+
+function absoluteHome(home: string, workingDirectory: string): string {
+  if (home === "~" || home.startsWith("~/")) return resolve(homedir(), home.slice(2));
+  return isAbsolute(home) ? home : resolve(workingDirectory, home);
+}

@@ -1,0 +1,342 @@
+import { randomBytes } from "node:crypto";
+import { access, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Fault } from "../../kernel/errors.ts";
+import type { BlobStore } from "./blobs.ts";
+
+export interface BlobContractSubject {
+  blobs: BlobStore;
+  /** The address under which the store's links are served; any address for a driver that has its own. */
+  base: string;
+  /** Follows a signed link by real HTTP. */
+  request(url: string, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const bytesOf = async (body: Readable) => Buffer.concat(await body.toArray());
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  return error instanceof Fault ? error.type : String(error);
+}
+
+/** What every driver of the blob port must do. */
+export function blobContract(name: string, create: () => Promise<BlobContractSubject>): void {
+  describe(`the blob contract: ${name}`, () => {
+    let subject: BlobContractSubject;
+    let blobs: BlobStore;
+    let scratch: string;
+    const text = { contentType: "text/plain" };
+    const newKey = () => `contract/${randomBytes(8).toString("hex")}/file.txt`;
+    const read = async (key: string, range?: { start: number; end: number }) => {
+      const opened = await blobs.open(key, range);
+      return opened && (await bytesOf(opened.body)).toString();
+    };
+
+    beforeAll(async () => {
+      subject = await create();
+      blobs = subject.blobs;
+      scratch = await mkdtemp(join(tmpdir(), "blob-contract-"));
+    });
+    afterAll(async () => {
+      await subject.close();
+      await rm(scratch, { recursive: true, force: true });
+    });
+
+    test("gives back what was put, from bytes and from a stream", async () => {
+      const content = randomBytes(3_000_001);
+      const chunks = [content.subarray(0, 1), content.subarray(1, 70_000), content.subarray(70_000)];
+      for (const body of [content, Readable.from(chunks)]) {
+        const key = newKey();
+        const before = Date.now() - 2000;
+        const info = await blobs.put(key, body, { contentType: "application/x-thing" });
+        expect(info).toMatchObject({ size: content.length, contentType: "application/x-thing" });
+        expect(info.modifiedAt.getTime()).toBeGreaterThan(before);
+        const opened = await blobs.open(key);
+        expect(opened?.info).toMatchObject({ size: info.size, contentType: info.contentType, etag: info.etag });
+        expect(opened && (await bytesOf(opened.body)).equals(content)).toBe(true);
+        expect((await blobs.stat(key))?.etag).toBe(info.etag);
+      }
+    });
+
+    test("keeps an empty object", async () => {
+      for (const body of [new Uint8Array(), Readable.from([])]) {
+        const key = newKey();
+        expect(await blobs.put(key, body, text)).toMatchObject({ size: 0 });
+        expect(await read(key)).toBe("");
+      }
+    });
+
+    test("answers undefined for what is not there and deletes it without complaint", async () => {
+      const key = newKey();
+      expect(await blobs.stat(key)).toBeUndefined();
+      expect(await blobs.open(key)).toBeUndefined();
+      await blobs.delete(key);
+      await blobs.put(key, Buffer.from("here"), text);
+      await blobs.delete(key);
+      expect(await blobs.stat(key)).toBeUndefined();
+      expect(await blobs.open(key)).toBeUndefined();
+    });
+
+    test("replaces an object with a new etag, type and body", async () => {
+      const key = newKey();
+      const first = await blobs.put(key, Buffer.from("first and longer"), text);
+      const second = await blobs.put(key, Buffer.from("second"), { contentType: "text/csv" });
+      expect(second.etag).not.toBe(first.etag);
+      expect(await blobs.stat(key)).toMatchObject({ size: 6, contentType: "text/csv", etag: second.etag });
+      expect(await read(key)).toBe("second");
+    });
+
+    test("shows readers a whole old or a whole new object while it is replaced", async () => {
+      const key = newKey();
+      const version = (letter: string) => Buffer.alloc(300_000, letter);
+      await blobs.put(key, version("a"), text);
+      let writing = true;
+      const writer = (async () => {
+        for (const letter of "bcdefghijklm") await blobs.put(key, Readable.from([version(letter)]), text);
+        writing = false;
+      })();
+      const seen = new Set<string>();
+      while (writing) {
+        const content = (await read(key)) ?? "";
+        expect(content).toBe(content.charAt(0).repeat(300_000));
+        seen.add(content.charAt(0));
+      }
+      await writer;
+      expect(seen.size).toBeGreaterThan(1);
+      expect((await read(key))?.charAt(0)).toBe("m");
+    });
+
+    test("gives out ranges, cut at the end, and none that begins past it", async () => {
+      const key = newKey();
+      await blobs.put(key, Buffer.from("0123456789"), text);
+      expect(await read(key, { start: 0, end: 0 })).toBe("0");
+      expect(await read(key, { start: 3, end: 6 })).toBe("3456");
+      expect(await read(key, { start: 8, end: 500 })).toBe("89");
+      const opened = await blobs.open(key, { start: 2, end: 3 });
+      expect(opened?.info.size).toBe(10);
+      opened?.body.destroy();
+      await expect(blobs.open(key, { start: 10, end: 12 })).rejects.toThrow(RangeError);
+    });
+
+    test("takes exactly maxBytes and refuses one more, leaving what was there", async () => {
+      const key = newKey();
+      const fits = Buffer.alloc(100_000, "x");
+      const over = Buffer.alloc(100_001, "y");
+      for (const wrap of [
+        (b: Buffer) => b,
+        (b: Buffer) => Readable.from([b.subarray(0, 60_000), b.subarray(60_000)]),
+      ]) {
+        expect(await refusal(blobs.put(key, wrap(over), { ...text, maxBytes: 100_000 }))).toBe("file_too_large");
+        expect(await blobs.stat(key)).toBeUndefined();
+        await blobs.put(key, wrap(fits), { ...text, maxBytes: 100_000 });
+        expect(await refusal(blobs.put(key, wrap(over), { ...text, maxBytes: 100_000 }))).toBe("file_too_large");
+        expect(await read(key)).toBe("x".repeat(100_000));
+        await blobs.delete(key);
+      }
+    });
+
+    test("stops an endless body at maxBytes and leaves it alive", async () => {
+      let given = 0;
+      const endless = new Readable({
+        read() {
+          given += 65_536;
+          this.push(Buffer.alloc(65_536));
+        },
+      });
+      const key = newKey();
+      expect(await refusal(blobs.put(key, endless, { ...text, maxBytes: 1_000_000 }))).toBe("file_too_large");
+      expect(given).toBeLessThan(20_000_000);
+      expect(endless.destroyed).toBe(false);
+      endless.destroy();
+      expect(await blobs.stat(key)).toBeUndefined();
+    });
+
+    test("stores nothing of a body that breaks or is cut off", async () => {
+      for (const reason of [new Error("broken body"), undefined]) {
+        const body = new PassThrough();
+        const key = newKey();
+        const putting = blobs.put(key, body, text);
+        putting.catch(() => {});
+        body.write(Buffer.alloc(700_000));
+        await sleep(20);
+        body.destroy(reason);
+        await expect(putting).rejects.toThrow();
+        expect(await blobs.stat(key)).toBeUndefined();
+      }
+    });
+
+    test("stops at an abort, also when the body stalls, and leaves nothing", async () => {
+      const key = newKey();
+      const controller = new AbortController();
+      const body = new PassThrough();
+      const putting = blobs.put(key, body, { ...text, signal: controller.signal });
+      body.write(Buffer.alloc(700_000));
+      await sleep(20);
+      const reason = new Error("the client left");
+      controller.abort(reason);
+      await expect(putting).rejects.toBe(reason);
+      expect(await blobs.stat(key)).toBeUndefined();
+      await expect(blobs.put(key, Buffer.from("x"), { ...text, signal: controller.signal })).rejects.toBe(reason);
+      expect(await blobs.stat(key)).toBeUndefined();
+    });
+
+    test("takes any key, keeps near ones apart, and refuses those that no link can carry", async () => {
+      const folder = `contract/${randomBytes(8).toString("hex")}`;
+      const names = [
+        "a",
+        "A",
+        "é",
+        "e\u0301",
+        "日本 語.png",
+        "🙂",
+        "a%2Fb",
+        "a/b",
+        "a b+c&d=e?f#g",
+        "CON",
+        "x.",
+        "tmp",
+        "\\..\\a",
+      ];
+      names.push("n".repeat(1024 - folder.length - 1));
+      for (const name of names) await blobs.put(`${folder}/${name}`, Buffer.from(name), text);
+      for (const name of names) expect(await read(`${folder}/${name}`)).toBe(name);
+      for (const key of ["", "..", "../x", "a/../../x", "a/./b", "k".repeat(1025), "lone\ud800"]) {
+        expect(await refusal(blobs.put(key, Buffer.from("x"), text))).toBe("value_error");
+        expect(await refusal(blobs.signGet(key, { base: subject.base, expiresInSeconds: 60 }))).toBe("value_error");
+      }
+    });
+
+    test("takes over a local file", async () => {
+      const path = join(scratch, "made-elsewhere");
+      await writeFile(path, "made elsewhere");
+      const key = newKey();
+      expect(await blobs.putFile(key, path, text)).toMatchObject({ size: 14, contentType: "text/plain" });
+      expect(await read(key)).toBe("made elsewhere");
+      await expect(access(path)).rejects.toThrow("ENOENT");
+      await expect(blobs.putFile(key, path, text)).rejects.toThrow("ENOENT");
+      expect(await read(key)).toBe("made elsewhere");
+    });
+
+    test("holds no more memory for a large object than for a small one", async () => {
+      const chunk = randomBytes(65_536);
+      const chunks = 4096; // 256 MB
+      const body = Readable.from(
+        (function* () {
+          for (let i = 0; i < chunks; i++) yield Buffer.from(chunk);
+        })(),
+      );
+      const key = newKey();
+      let peak = 0;
+      const start = process.memoryUsage().arrayBuffers;
+      const watch = setInterval(() => {
+        peak = Math.max(peak, process.memoryUsage().arrayBuffers - start);
+      }, 5);
+      await blobs.put(key, body, text);
+      const opened = await blobs.open(key);
+      let size = 0;
+      for await (const part of opened?.body ?? []) size += part.length;
+      clearInterval(watch);
+      expect(size).toBe(chunk.length * chunks);
+      expect(peak).toBeGreaterThan(0);
+      expect(peak).toBeLessThan(96 * 1024 * 1024);
+      await blobs.delete(key);
+    }, 60_000);
+
+    describe("links", () => {
+      const get = { method: "GET" };
+      const upload = (body: string) => ({ method: "PUT", body, headers: { "content-type": "text/plain" } });
+      const signing = (expiresInSeconds = 60) => ({ base: subject.base, expiresInSeconds });
+      const status = async (url: string, init: RequestInit) => {
+        const response = await subject.request(url, init);
+        await response.arrayBuffer();
+        return response.status;
+      };
+
+      test("download what is stored, whole and in part", async () => {
+        const key = `contract/${randomBytes(8).toString("hex")}/my photo (1) é日🙂+&.txt`;
+        const { etag } = await blobs.put(key, Buffer.from("0123456789"), text);
+        const link = await blobs.signGet(key, signing(86_400));
+        expect(link.method).toBe("GET");
+        expect(link.url.length).toBeLessThanOrEqual(2083);
+        expect(link.url).toMatch(/[?&]X-Amz-Expires=86400(&|$)/);
+        expect(link.url).toMatch(/[?&]X-Amz-SignedHeaders=host(&|$)/);
+        const whole = await subject.request(link.url, get);
+        expect(whole.status).toBe(200);
+        expect(await whole.text()).toBe("0123456789");
+        expect(whole.headers.get("content-type")).toMatch(/^text\/plain/);
+        expect(whole.headers.get("etag")).toContain(etag.replaceAll('"', ""));
+        const part = await subject.request(link.url, { headers: { range: "bytes=2-4" } });
+        expect(part.status).toBe(206);
+        expect(part.headers.get("content-range")).toBe("bytes 2-4/10");
+        expect(await part.text()).toBe("234");
+        expect(await status(link.url, { headers: { range: "bytes=10-" } })).toBe(416);
+      });
+
+      test("name the download when asked to", async () => {
+        const key = newKey();
+        await blobs.put(key, Buffer.from("x"), text);
+        const { url } = await blobs.signGet(key, { ...signing(), filename: "naïve name.txt" });
+        const response = await subject.request(url, get);
+        await response.arrayBuffer();
+        expect(response.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''na%C3%AFve%20name.txt");
+      });
+
+      test("upload under their key", async () => {
+        const key = newKey();
+        const link = await blobs.signPut(key, signing());
+        expect(link.method).toBe("PUT");
+        const response = await subject.request(link.url, upload("sent by a link"));
+        expect(response.status).toBe(200);
+        const stored = await blobs.stat(key);
+        expect(response.headers.get("etag")?.replaceAll('"', "")).toBe(stored?.etag.replaceAll('"', ""));
+        expect(stored).toMatchObject({ size: 14, contentType: "text/plain" });
+        expect(await read(key)).toBe("sent by a link");
+      });
+
+      test("answer 404 for what is not there", async () => {
+        const link = await blobs.signGet(newKey(), signing());
+        expect(await status(link.url, get)).toBe(404);
+      });
+
+      test("open nothing when changed, used with another method, or unsigned", async () => {
+        const key = newKey();
+        await blobs.put(key, Buffer.from("secret"), text);
+        const { url } = await blobs.signGet(key, signing());
+        const put = await blobs.signPut(key, signing());
+        const last = url.endsWith("0") ? "1" : "0";
+        expect(await status(url.slice(0, -1) + last, get)).toBe(403);
+        expect(await status(url.replace("file.txt", "file.txu"), get)).toBe(403);
+        expect(await status(url.replace("X-Amz-Expires=60", "X-Amz-Expires=61"), get)).toBe(403);
+        expect(await status(url.slice(0, url.indexOf("?")), get)).toBe(403);
+        expect(await status(url, upload("forged"))).toBe(403);
+        expect(await status(put.url, get)).toBe(403);
+        expect(await read(key)).toBe("secret");
+      });
+
+      test("end when their time is over", async () => {
+        const key = newKey();
+        await blobs.put(key, Buffer.from("x"), text);
+        const { url } = await blobs.signGet(key, signing(1));
+        const put = await blobs.signPut(key, signing(1));
+        await sleep(2100);
+        expect(await status(url, get)).toBe(403);
+        expect(await status(put.url, upload("late"))).toBe(403);
+        expect(await read(key)).toBe("x");
+      });
+
+      test("are refused when they would be too long", async () => {
+        const key = `contract/${"日".repeat(300)}`;
+        expect(await refusal(blobs.signGet(key, signing()))).toBe("string_too_long");
+        expect(await refusal(blobs.signPut(key, signing()))).toBe("string_too_long");
+      });
+    });
+  });
+}

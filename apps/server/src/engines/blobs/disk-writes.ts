@@ -1,0 +1,115 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { addAbortSignal, type Readable } from "node:stream";
+import { type Fault, fault } from "../../kernel/errors.ts";
+
+/** Large enough that the calls do not count, small enough that a thousand uploads fit in memory. */
+const batchBytes = 512 * 1024;
+/** A body of tiny chunks is bounded by their number: each costs more than its bytes. */
+const batchChunks = 256;
+
+/**
+ * Writes a body to the start of a file and answers its length. One batch is on its way to the disk while the next is
+ * collected, so memory holds two batches whatever the size.
+ */
+export async function writeBody(
+  handle: FileHandle,
+  body: Readable | Uint8Array,
+  { maxBytes = Number.POSITIVE_INFINITY, signal }: { maxBytes?: number | undefined; signal?: AbortSignal | undefined },
+): Promise<number> {
+  signal?.throwIfAborted();
+  if (body instanceof Uint8Array) {
+    if (body.length > maxBytes) throw tooLarge(maxBytes);
+    await writeAll(handle, [body]);
+    return body.length;
+  }
+  if (signal) addAbortSignal(signal, body);
+
+  let size = 0;
+  let batch: Uint8Array[] = [];
+  let batchSize = 0;
+  let writing: Promise<void> = Promise.resolve();
+  try {
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      const bytes: Uint8Array = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+      size += bytes.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      batch.push(bytes);
+      batchSize += bytes.length;
+      if (batchSize < batchBytes && batch.length < batchChunks) continue;
+      await writing;
+      writing = writeAll(handle, batch);
+      // Awaited at the next batch; until then a failure must not count as unhandled.
+      writing.catch(() => {});
+      batch = [];
+      batchSize = 0;
+    }
+    await writing;
+    await writeAll(handle, batch);
+  } finally {
+    // The file must not be closed under a write.
+    await writing.catch(() => {});
+  }
+  return size;
+}
+
+async function writeAll(handle: FileHandle, buffers: readonly Uint8Array[]): Promise<void> {
+  let rest = buffers.filter((buffer) => buffer.length > 0);
+  while (rest.length > 0) {
+    let { bytesWritten } = await handle.writev(rest);
+    // A disk that is nearly full takes a part; the next call names the error.
+    rest = rest.flatMap((buffer) => {
+      const taken = Math.min(bytesWritten, buffer.length);
+      bytesWritten -= taken;
+      return taken === buffer.length ? [] : [buffer.subarray(taken)];
+    });
+  }
+}
+
+function tooLarge(maxBytes: number): Fault {
+  return fault("file_too_large", `The file is larger than ${maxBytes} bytes`, { ctx: { max_size: maxBytes } });
+}
+
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}
+
+/** What to reject with: a disk, quota or file size that is exhausted is the caller's to know, the rest is a bug. */
+export function asStorageFault(error: unknown): unknown {
+  if (!hasCode(error, "ENOSPC", "EDQUOT", "EFBIG")) return error;
+  return fault("storage_full", "There is no room left to store the file", { cause: error });
+}
+
+/**
+ * Makes renames durable. Calls for the same directory share an fsync:
+ *
+ *     idle ──► syncing ──► (who comes meanwhile waits for one more) ──► idle
+ *
+ * The one under way may have begun before the caller's rename, so only the next one counts.
+ */
+export function createDirectorySync(): (directory: string) => Promise<void> {
+  const running = new Map<string, { current: Promise<void>; next: Promise<void> | undefined }>();
+
+  const start = (directory: string): Promise<void> => {
+    const current = syncDirectory(directory);
+    const entry = { current, next: undefined };
+    running.set(directory, entry);
+    const leave = () => {
+      if (running.get(directory) === entry && entry.next === undefined) running.delete(directory);
+    };
+    current.then(leave, leave);
+    return current;
+  };
+
+  return (directory) => {
+    const entry = running.get(directory);
+    if (!entry) return start(directory);
+    const again = () => start(directory);
+    entry.next ??= entry.current.then(again, again);
+    return entry.next;
+  };
+}
+
+export async function syncDirectory(directory: string): Promise<void> {
+  await using handle = await open(directory, "r");
+  await handle.sync();
+}

@@ -1,0 +1,177 @@
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, rename, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { type Clock, systemClock } from "../../kernel/clock.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { BlobInfo, ByteRange, LinkServedStore } from "./blobs.ts";
+import { asStorageFault, createDirectorySync, hasCode, syncDirectory, writeBody } from "./disk-writes.ts";
+import { checkKey, encodeFooter, hashKey, newEtag, readInfo } from "./object-file.ts";
+import { type SigningCredentials, signLink, verifyLink } from "./signature.ts";
+import { openTemporaryFiles } from "./temporary-files.ts";
+import { decodePercent, encodeStrict } from "./uri-encoding.ts";
+
+/** The region that the links name. It means nothing here, but clients expect one. */
+const region = "local";
+const readBytes = 256 * 1024;
+const directories = "0123456789abcdef";
+
+/**
+ * The embedded store: one file an object under `<home>/blobs/<bucket>`, named by the hash of its key.
+ *
+ *     temporary file ──► body ──► footer ──► fsync ──► rename ──► fsync of the directory ──► answered
+ */
+export async function openFilesystemBlobs(options: {
+  home: string;
+  bucket: string;
+  credentials: SigningCredentials;
+  clock?: Clock;
+}): Promise<LinkServedStore> {
+  const { home, bucket, credentials, clock = systemClock } = options;
+  if (!/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(bucket)) throw new Error(`${bucket} is no bucket name`);
+  const root = join(home, "blobs", bucket);
+  for (const digit of directories) await mkdir(join(root, digit), { recursive: true, mode: 0o700 });
+  const temporary = await openTemporaryFiles(join(root, "tmp"));
+  for (const directory of [root, dirname(root), home]) await syncDirectory(directory);
+  const makeDurable = createDirectorySync();
+  const linkRoot = `/s3/${bucket}/`;
+
+  const pathOf = (key: string) => {
+    checkKey(key);
+    const name = hashKey(key);
+    return join(root, name.charAt(0), name);
+  };
+
+  async function publish(handle: FileHandle, from: string, key: string, contentType: string, size: number) {
+    const etag = newEtag();
+    await handle.appendFile(encodeFooter({ key, contentType, etag, size }));
+    await handle.datasync();
+    const { mtime } = await handle.stat();
+    await handle.close();
+    const path = pathOf(key);
+    await rename(from, path);
+    await makeDurable(dirname(path));
+    return { size, contentType, etag, modifiedAt: mtime };
+  }
+
+  async function put(
+    key: string,
+    body: Readable | Uint8Array,
+    { contentType, maxBytes, signal }: { contentType: string; maxBytes?: number; signal?: AbortSignal },
+  ): Promise<BlobInfo> {
+    checkKey(key);
+    const file = await temporary.create().catch((error) => Promise.reject(asStorageFault(error)));
+    try {
+      const size = await writeBody(file.handle, body, { maxBytes, signal });
+      signal?.throwIfAborted();
+      return await publish(file.handle, file.path, key, contentType, size);
+    } catch (error) {
+      await file.discard();
+      throw signal?.aborted ? signal.reason : asStorageFault(error);
+    }
+  }
+
+  async function openObject(key: string): Promise<FileHandle | undefined> {
+    try {
+      return await open(pathOf(key), "r");
+    } catch (error) {
+      if (hasCode(error, "ENOENT")) return undefined;
+      throw error;
+    }
+  }
+
+  const sign = (method: "GET" | "PUT", key: string, base: string, expiresInSeconds: number, query = {}) => {
+    checkKey(key);
+    const link = { method, base, path: linkRoot + key, region, credentials, now: clock.now(), expiresInSeconds };
+    return { method, url: signLink({ ...link, query: { Expires: String(expiresInSeconds), ...query } }) };
+  };
+
+  return {
+    bucket,
+    put,
+
+    async putFile(key, path, { contentType }) {
+      checkKey(key);
+      const handle = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW);
+      const { size } = await handle.stat();
+      try {
+        await handle.chmod(0o600);
+        return await publish(handle, path, key, contentType, size);
+      } catch (error) {
+        await handle.close().catch(() => {});
+        const original = await open(path, "r+");
+        await original.truncate(size).finally(() => original.close());
+        if (!hasCode(error, "EXDEV")) throw asStorageFault(error);
+      }
+      const source = await open(path, "r");
+      const info = await put(key, source.createReadStream({ highWaterMark: readBytes }), { contentType }).finally(() =>
+        source.close(),
+      );
+      await unlink(path);
+      return info;
+    },
+
+    async stat(key) {
+      await using handle = await openObject(key);
+      return handle && (await readInfo(handle, key));
+    },
+
+    async open(key, range) {
+      const handle = await openObject(key);
+      if (!handle) return undefined;
+      try {
+        const info = await readInfo(handle, key);
+        const body = await openBody(handle, info.size, range);
+        return { info, body };
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    },
+
+    async delete(key) {
+      const path = pathOf(key);
+      try {
+        await unlink(path);
+      } catch (error) {
+        if (hasCode(error, "ENOENT")) return;
+        throw error;
+      }
+      await makeDurable(dirname(path));
+    },
+
+    async signGet(key, { base, expiresInSeconds, filename }) {
+      const disposition = `attachment; filename*=UTF-8''${encodeStrict(filename ?? "")}`;
+      const query = filename === undefined ? {} : { "response-content-disposition": disposition };
+      return sign("GET", key, base, expiresInSeconds, query);
+    },
+
+    async signPut(key, { base, expiresInSeconds }) {
+      return sign("PUT", key, base, expiresInSeconds);
+    },
+
+    checkLink({ method, path, query, origins }) {
+      const signed = verifyLink({
+        methods: method === "HEAD" ? ["HEAD", "GET"] : [method],
+        addresses: origins.map(({ host, prefix }) => ({ host, path: prefix + path })),
+        query,
+        region,
+        credentials,
+        now: clock.now(),
+      });
+      const plain = decodePercent(path) ?? "";
+      if (!plain.startsWith(linkRoot)) throw fault("not_found", "File not found");
+      return { key: plain.slice(linkRoot.length), query: signed };
+    },
+
+    async close() {},
+  };
+}
+
+async function openBody(handle: FileHandle, size: number, range: ByteRange | undefined): Promise<Readable> {
+  const { start, end } = { start: range?.start ?? 0, end: Math.min(range?.end ?? size - 1, size - 1) };
+  if (range && (start < 0 || start >= size || end < start)) throw new RangeError(`no bytes ${start}-${end} of ${size}`);
+  if (size > 0) return handle.createReadStream({ start, end, highWaterMark: readBytes });
+  await handle.close();
+  return Readable.from([]);
+}

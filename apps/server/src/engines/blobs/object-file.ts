@@ -1,0 +1,76 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { fault } from "../../kernel/errors.ts";
+import type { BlobInfo } from "./blobs.ts";
+
+/**
+ * How one object lies on the disk: a single file, so that one rename publishes bytes and description together.
+ *
+ *     body | description (JSON) | its length, 4 bytes | magic, 8 bytes
+ *
+ * The description stands behind the body because the size is known last, and because a file can then be taken over
+ * without copying it.
+ */
+const magic = Buffer.from("GANTRYB1");
+const trailerBytes = 4 + magic.length;
+/** Holds the longest description: a key of 1024 bytes in base64 and a content type of 255 characters. */
+const tailBytes = 4096;
+const maxKeyBytes = 1024;
+
+interface Description {
+  key: string;
+  contentType: string;
+  etag: string;
+  size: number;
+}
+
+/** The etag names this version of the object; the dash tells clients that it is no MD5, as in S3's multipart uploads. */
+export function newEtag(): string {
+  return `${randomBytes(16).toString("hex")}-1`;
+}
+
+export function encodeFooter(description: Description): Buffer {
+  const key = Buffer.from(description.key).toString("base64url");
+  const text = Buffer.from(JSON.stringify({ ...description, key }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(text.length);
+  return Buffer.concat([text, length, magic]);
+}
+
+export async function readInfo(handle: FileHandle, key: string): Promise<BlobInfo> {
+  const stat = await handle.stat();
+  const tail = Buffer.alloc(Math.min(tailBytes, stat.size));
+  await handle.read(tail, 0, tail.length, stat.size - tail.length);
+  const description = decodeFooter(tail);
+  if (!description || description.key !== key || description.size !== stat.size - footerBytes(tail)) {
+    throw new Error(`the stored object of ${JSON.stringify(key)} is damaged`);
+  }
+  const { size, contentType, etag } = description;
+  return { size, contentType, etag, modifiedAt: stat.mtime };
+}
+
+function footerBytes(tail: Buffer): number {
+  return tail.readUInt32BE(tail.length - trailerBytes) + trailerBytes;
+}
+
+function decodeFooter(tail: Buffer): Description | undefined {
+  if (tail.length < trailerBytes || !tail.subarray(-magic.length).equals(magic)) return undefined;
+  const start = tail.length - footerBytes(tail);
+  if (start < 0) return undefined;
+  const description = JSON.parse(tail.toString("utf8", start, tail.length - trailerBytes));
+  return { ...description, key: Buffer.from(description.key, "base64url").toString() };
+}
+
+/** Refuses what could not be stored by every driver, or not be reached by a link. */
+export function checkKey(key: string): void {
+  const bytes = Buffer.byteLength(key);
+  const dots = key.split("/").some((segment) => segment === "." || segment === "..");
+  if (bytes === 0 || bytes > maxKeyBytes || dots || !key.isWellFormed()) {
+    throw fault("value_error", "The name cannot be used for a stored file");
+  }
+}
+
+/** A hash: no character, length or letter case of a key means anything to the file system. */
+export function hashKey(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}

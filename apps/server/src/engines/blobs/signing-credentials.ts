@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { chmod, link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { hasCode, syncDirectory } from "./disk-writes.ts";
+import type { SigningCredentials } from "./signature.ts";
+
+const fileName = "link-signing-key.json";
+
+/** What the embedded store signs its links with: made once, kept readable for the owner alone. */
+export async function loadOrCreateSigningCredentials(home: string): Promise<SigningCredentials> {
+  await mkdir(home, { recursive: true });
+  const path = join(home, fileName);
+  return (await load(path)) ?? (await create(home, path));
+}
+
+async function load(path: string): Promise<SigningCredentials | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+  // A backup that was unpacked may have widened it.
+  await chmod(path, 0o600);
+  const { accessKeyId, secretAccessKey } = parse(text, path);
+  if (typeof accessKeyId !== "string" || typeof secretAccessKey !== "string" || secretAccessKey.length < 32) {
+    throw damaged(path);
+  }
+  return { accessKeyId, secretAccessKey };
+}
+
+function parse(text: string, path: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    throw damaged(path);
+  }
+}
+
+function damaged(path: string): Error {
+  return new Error(`${path} holds no signing credentials; remove it to make new ones (links made so far then end)`);
+}
+
+async function create(home: string, path: string): Promise<SigningCredentials> {
+  const credentials = {
+    accessKeyId: `GANTRY${randomBytes(7).toString("hex").toUpperCase()}`,
+    secretAccessKey: randomBytes(30).toString("base64url"),
+  };
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    {
+      await using handle = await open(temporary, "wx", 0o600);
+      await handle.writeFile(`${JSON.stringify(credentials)}\n`);
+      await handle.sync();
+    }
+    // Unlike a rename, a link does not replace: of two processes that start together one wins, and both use its key.
+    await link(temporary, path);
+    await syncDirectory(home);
+    return credentials;
+  } catch (error) {
+    const winner = hasCode(error, "EEXIST") ? await load(path) : undefined;
+    if (winner) return winner;
+    throw error;
+  } finally {
+    await unlink(temporary).catch(() => {});
+  }
+}

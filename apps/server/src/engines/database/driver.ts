@@ -1,0 +1,77 @@
+import postgres from "postgres";
+import type { Sql } from "./database.ts";
+
+/**
+ * The query object of `postgres` as it really is. Its type declares a promise; we also need what it carries, to give it
+ * a deadline and to decide ourselves which connection runs it. The version of `postgres` is pinned for this reason.
+ */
+export interface DriverQuery extends Promise<{ command: string }> {
+  /** Called once, when the query is first awaited; never for a fragment inside another query. */
+  handler: (query: DriverQuery) => void;
+  canceller: ((query: DriverQuery) => Promise<void>) | null;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+  strings: readonly string[];
+  /** True while the server works on it. */
+  active: boolean;
+  streaming?: boolean;
+  cursorRows?: number;
+}
+
+export type Driver = postgres.Sql<Record<string, never>>;
+
+export interface DriverOptions {
+  url: string;
+  ssl?: object;
+  applicationName?: string;
+}
+
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`The integer ${text} does not fit a JavaScript number`);
+  return value;
+}
+
+/** A driver that never connects: it builds queries, and its parsed options are shared by all connections. */
+export function createDriver({ url, ssl, applicationName = "gantry" }: DriverOptions): Driver {
+  return postgres(url, {
+    max: 1,
+    types: { int8: { to: 20, from: [20], serialize: String, parse: safeInteger } },
+    connection: {
+      application_name: applicationName,
+      TimeZone: "UTC",
+      // A node that hangs inside a transaction must not hold its row locks against all others.
+      idle_in_transaction_session_timeout: 60_000,
+    },
+    // Lifetimes and time limits are the pool's business (connection.ts, pool.ts), the driver's own are off.
+    connect_timeout: 0,
+    idle_timeout: 0,
+    max_lifetime: 0,
+    onnotice: () => undefined,
+    ...(ssl && { ssl }),
+  }) as unknown as Driver;
+}
+
+/** `sql` as callers use it: whatever it runs goes to `dispatch`, not to a connection of the driver's choosing. */
+export function sqlOver(driver: Driver, dispatch: (query: DriverQuery) => void): Sql {
+  const guard = <Q>(query: Q): Q => {
+    (query as unknown as DriverQuery).handler = dispatch;
+    return query;
+  };
+  const make = driver as unknown as (first: unknown, ...rest: unknown[]) => unknown;
+  const tag = (first: { raw?: unknown }, ...rest: unknown[]): unknown => {
+    const made = make(first, ...rest);
+    return Array.isArray(first?.raw) ? guard(made) : made;
+  };
+  return Object.assign(tag, {
+    types: driver.types,
+    typed: driver.typed,
+    json: driver.json,
+    array: driver.array,
+    unsafe: (...args: Parameters<Driver["unsafe"]>) => guard(driver.unsafe(...args)),
+    notify: (channel: string, payload: string) => guard(driver`select pg_notify(${channel}, ${payload})`),
+    file: () => {
+      throw new Error("sql.file is not supported: read the file and use sql.unsafe");
+    },
+  }) as unknown as Sql;
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Account, chooseAccount } from "./account.ts";
+import { findBinaries } from "./binaries.ts";
+import { type Cluster, clusterIn, exists, initCluster, superuser } from "./cluster.ts";
+import { type ConnectOptions, connect } from "./connect.ts";
+import type { Database } from "./database.ts";
+import { type HomeLock, lockHome } from "./home-lock.ts";
+import { ensurePostmaster, stopPostmaster } from "./postmaster.ts";
+import { watchPostmaster } from "./watch.ts";
+
+export interface EmbeddedOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
+  /** GANTRY_HOME. Made when missing. */
+  home: string;
+  /** Told what the start is doing, in sentences for people. */
+  onProgress?: (text: string) => void;
+  /** Told when the server died, and when it is back. */
+  onTrouble?: (text: string, error?: unknown) => void;
+  /** Overrides how a root process runs the server; found out when not given. */
+  account?: Account["kind"];
+}
+
+export interface EmbeddedDatabase extends Database {
+  /** The address while this process runs, for tools. Holds the password. */
+  readonly url: string;
+  /** The server's process number, which changes when it is restarted. */
+  readonly pid: number;
+}
+
+/** What is kept about the server beside its data, in a file of mode 600. */
+interface Record {
+  password: string;
+  account: Account["kind"];
+}
+
+const majorVersion = "18";
+/** The service's own role and database. Not the superuser: what reaches the SQL must not reach the machine. */
+const role = "gantry";
+
+/** Starts, or takes over, the PostgreSQL of a home, and watches over it until `close`. One process a home. */
+export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  await mkdir(resolve(options.home), { recursive: true, mode: 0o700 });
+  const home = await realpath(options.home);
+  const lock = await lockHome(home);
+  try {
+    return await startLocked({ ...options, home }, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<EmbeddedDatabase> {
+  const { home, onProgress = () => undefined, onTrouble = () => undefined, account, ...pool } = options;
+  const recordFile = join(home, "postgres.json");
+  const known = await readFile(recordFile, "utf8").then(
+    (text) => JSON.parse(text) as Record,
+    () => undefined,
+  );
+  const cluster = clusterIn(await chooseAccount(await findBinaries(), home, onProgress, known?.account ?? account));
+  const password = known?.password ?? randomBytes(32).toString("hex");
+  if (!(await exists(cluster.dataDir))) {
+    onProgress(`Creating the database in ${cluster.dataDir}`);
+    await writeRecord(recordFile, { password, account: cluster.account.kind });
+    await initCluster(cluster, password);
+  }
+  await checkVersion(cluster);
+
+  const postmaster = await ensurePostmaster(cluster, undefined, onProgress);
+  const watch = watchPostmaster(cluster, postmaster, onTrouble);
+  const port = (): number => watch.current.port;
+  const address = (user: string, name: string): string => `postgres://${user}:${password}@127.0.0.1:${port()}/${name}`;
+  try {
+    await ensureOwnDatabase(address(superuser, "postgres"), password);
+  } catch (error) {
+    watch.stop();
+    if (!postmaster.adopted) await stopPostmaster(postmaster);
+    throw error;
+  }
+  const database = connect({ ...pool, url: address(role, role), port });
+  return {
+    ...database,
+    get url() {
+      return address(role, role);
+    },
+    get pid() {
+      return watch.current.pid;
+    },
+    async close() {
+      await database.close();
+      await watch.stop();
+      await stopPostmaster(watch.current);
+      await lock.release();
+    },
+  };
+}
+
+/** Whole or not at all: a password that is lost locks us out of the data. */
+async function writeRecord(file: string, record: Record): Promise<void> {
+  await writeFile(`${file}.new`, `${JSON.stringify(record)}\n`, { mode: 0o600, flush: true });
+  await rename(`${file}.new`, file);
+}
+
+async function checkVersion({ dataDir }: Cluster): Promise<void> {
+  const version = (await readFile(join(dataDir, "PG_VERSION"), "utf8")).trim();
+  if (version !== majorVersion)
+    throw new Error(
+      `The data in ${dataDir} belongs to PostgreSQL ${version}; this Gantry brings PostgreSQL ${majorVersion}.`,
+    );
+}
+
+/** Also proves that the server is the one whose password we hold. */
+async function ensureOwnDatabase(superuserUrl: string, password: string): Promise<void> {
+  const admin = connect({ url: superuserUrl, poolSize: 1, deadlineMs: 30_000 });
+  try {
+    const [has] = await admin.sql<{ role: boolean; database: boolean }[]>`
+      select exists (select from pg_roles where rolname = ${role}) as role,
+             exists (select from pg_database where datname = ${role}) as database`;
+    if (!has?.role) await admin.sql.unsafe(`create role ${role} login password '${password}'`);
+    if (!has?.database) await admin.sql.unsafe(`create database ${role} owner ${role}`);
+  } finally {
+    await admin.close();
+  }
+}

@@ -1,0 +1,56 @@
+import { readFile } from "node:fs/promises";
+import { type ConnectOptions, connect } from "./connect.ts";
+import type { Database } from "./database.ts";
+
+export interface ExternalOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
+  /** DATABASE_URL: `postgres://user:password@host:port/database?sslmode=...` */
+  url: string;
+}
+
+/** libpq's settings that the driver would pass on to the server, which does not know them. */
+const clientOnlySettings = [
+  "sslrootcert",
+  "sslcert",
+  "sslkey",
+  "channel_binding",
+  "gssencmode",
+  "sslsni",
+  "connect_timeout",
+];
+
+/**
+ * Connects to a PostgreSQL that someone else runs. `sslmode` as libpq has it: disable, prefer, require (encrypted, not
+ * checked), verify-ca, verify-full (checked against `sslrootcert` or the system's authorities). Rejects when the server
+ * does not answer, with the reason; afterwards connections are made anew whenever they are lost.
+ */
+export async function connectExternalDatabase({ url, ...pool }: ExternalOptions): Promise<Database> {
+  const address = parse(url);
+  const authority = address.searchParams.get("sslrootcert");
+  const mode = address.searchParams.get("sslmode");
+  for (const name of clientOnlySettings) address.searchParams.delete(name);
+  if (authority && authority !== "system" && mode?.startsWith("verify")) address.searchParams.delete("sslmode");
+  const ssl =
+    authority && authority !== "system" && mode?.startsWith("verify")
+      ? { ca: await readFile(authority, "utf8"), ...(mode === "verify-ca" && { checkServerIdentity: () => undefined }) }
+      : undefined;
+  const database = connect({ ...pool, url: address.toString(), ...(ssl && { ssl }) });
+  try {
+    await database.sql`select 1`;
+    return database;
+  } catch (error) {
+    await database.close();
+    throw new Error(`The database at ${address.host} cannot be used: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function parse(url: string): URL {
+  const address = URL.parse(url);
+  if (address?.protocol === "postgres:" || address?.protocol === "postgresql:") return address;
+  throw new Error("DATABASE_URL is not of the form postgres://user:password@host:port/database");
+}
+
+function reasonOf(error: unknown): string {
+  const root = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (root instanceof AggregateError) return root.errors.map(reasonOf).join(", ");
+  return root instanceof Error ? root.message : String(root);
+}

@@ -1,0 +1,12 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+/** A port that was free a moment ago. Whoever uses it must be ready to find it taken and to ask again. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("No free port");
+  return address.port;
+}

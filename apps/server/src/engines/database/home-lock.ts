@@ -1,0 +1,99 @@
+import { link, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { identify, isStill, type ProcessIdentity, pidNamespace } from "./processes.ts";
+
+interface Owner extends ProcessIdentity {
+  pidNamespace: string;
+}
+
+export interface HomeLock {
+  release(): Promise<void>;
+}
+
+const heartbeatMs = 5000;
+/** An owner in another container cannot be looked up; one that has not been heard of for this long is dead. */
+const silentMs = 3 * heartbeatMs;
+
+/**
+ * Makes this process the only owner of a home, or throws. Survives kill -9: what counts is whether the process named in
+ * the lock still lives, not whether the file is there.
+ *
+ * The lock is the file `owner.N` with the highest N. Who finds its process dead takes over by linking `owner.N+1`, which
+ * succeeds for one contender only, and looks again whether his is the highest. Numbers only grow: an owner removes lower
+ * files, and leaves his own behind, empty, when he goes.
+ */
+export async function lockHome(home: string): Promise<HomeLock> {
+  const dir = join(home, "lock");
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const self = await identify(process.pid);
+  if (!self) throw new Error("This process cannot be identified");
+  const me: Owner = { ...self, pidNamespace: await pidNamespace() };
+  const draft = join(dir, `draft-${process.pid}-${performance.now()}`);
+  await writeFile(draft, JSON.stringify(me), { mode: 0o600 });
+  try {
+    for (;;) {
+      const highest = await highestNumber(dir);
+      if (highest > 0) await refuseIfOwned(home, join(dir, `owner.${highest}`), me);
+      const mine = join(dir, `owner.${highest + 1}`);
+      if (!(await linkExclusively(draft, mine))) continue;
+      if ((await highestNumber(dir)) === highest + 1) return await hold(dir, mine, highest + 1);
+      await rm(mine, { force: true });
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function highestNumber(dir: string): Promise<number> {
+  const numbers = (await readdir(dir)).map((name) => Number(/^owner\.(\d+)$/.exec(name)?.[1] ?? 0));
+  return Math.max(0, ...numbers);
+}
+
+async function linkExclusively(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function refuseIfOwned(home: string, file: string, me: Owner): Promise<void> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  if (text === "") return; // released, or removed by an owner with a higher number
+  const owner = JSON.parse(text) as Owner;
+  const refusal = new Error(
+    `Another Gantry is running on ${home} (process ${owner.pid}). Stop it first, or give this one a home of its own.`,
+  );
+  if (owner.pidNamespace === me.pidNamespace) {
+    if (await isStill(owner)) throw refusal;
+    return;
+  }
+  for (let waited = 0; ; waited += 500) {
+    const touched = await stat(file).then(
+      (found) => found.mtimeMs,
+      () => 0,
+    );
+    if (Date.now() - touched > silentMs) return;
+    if (waited > silentMs) throw refusal; // it was touched while we waited
+    await sleep(500);
+  }
+}
+
+async function hold(dir: string, mine: string, number: number): Promise<HomeLock> {
+  await utimes(mine, new Date(), new Date());
+  for (const name of await readdir(dir)) {
+    const other = Number(/^owner\.(\d+)$/.exec(name)?.[1] ?? 0);
+    if (other > 0 && other < number) await rm(join(dir, name), { force: true });
+  }
+  const heartbeat = setInterval(() => void utimes(mine, new Date(), new Date()).catch(() => undefined), heartbeatMs);
+  heartbeat.unref();
+  return {
+    async release() {
+      clearInterval(heartbeat);
+      await writeFile(mine, "");
+    },
+  };
+}

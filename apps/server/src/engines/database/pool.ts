@@ -1,0 +1,179 @@
+import { Connection, type ConnectionSettings } from "./connection.ts";
+import type { Deadlines, Timed } from "./deadlines.ts";
+import type { Driver } from "./driver.ts";
+import { Line } from "./line.ts";
+import { translate, unavailable } from "./unavailable.ts";
+
+/** Something that wants a connection: a query for as long as it runs, a transaction until it gives it back. */
+export interface Waiter extends Timed {
+  /** No longer interested. */
+  readonly gone: boolean;
+  take(connection: Connection): void;
+  fail(error: unknown): void;
+}
+
+export interface PoolOptions {
+  size: number;
+  connection: ConnectionSettings;
+  /** How long waiters bear with a server that refuses connections, so that its restart goes unnoticed. */
+  patienceMs: number;
+}
+
+const firstRetryMs = 50;
+const lastRetryMs = 500;
+/** More than this waiting means that we are far behind: refuse at once instead of letting everyone expire. */
+const longestLine = 20_000;
+const lifetimeMs = 30 * 60_000;
+
+export class Pool {
+  readonly #driver: Driver;
+  readonly #options: PoolOptions;
+  readonly #all = new Set<Connection>();
+  readonly #idle: Connection[] = [];
+  readonly #held = new Set<Connection>();
+  readonly #waiting = new Line<Waiter>();
+  #opening = 0;
+  #failures = 0;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(driver: Driver, options: PoolOptions) {
+    this.#driver = driver;
+    this.#options = options;
+  }
+
+  submit(waiter: Waiter): void {
+    if (waiter.gone) return;
+    const connection = this.#waiting.length === 0 ? this.#idle.pop() : undefined;
+    if (this.#closed) waiter.fail(unavailable("The database connection is closed."));
+    else if (connection) waiter.take(connection);
+    else if (this.#lineIsFull()) waiter.fail(unavailable("Too many queries are waiting for the database."));
+    else {
+      this.#waiting.push(waiter);
+      this.#grow();
+    }
+  }
+
+  /** A connection for one holder alone, until `giveBack`. */
+  acquire(deadlines: Deadlines): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const waiter = {
+        since: 0,
+        gone: false,
+        take: (connection: Connection) => {
+          waiter.leave();
+          this.#held.add(connection);
+          resolve(connection);
+        },
+        fail: (error: unknown) => {
+          waiter.leave();
+          reject(translate(error));
+        },
+        expire: () => waiter.fail(unavailable("No connection to the database became free in time.")),
+        leave: () => {
+          waiter.gone = true;
+          deadlines.remove(waiter);
+        },
+      };
+      deadlines.add(waiter);
+      this.submit(waiter);
+    });
+  }
+
+  giveBack(connection: Connection): void {
+    this.#held.delete(connection);
+    if (!connection.ended && connection.idle) this.#free(connection);
+  }
+
+  /** Waits for what is running, up to `ms`. */
+  async close(ms: number): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retryTimer);
+    for (const waiter of this.#waiting.extract(() => true))
+      waiter.fail(unavailable("The database connection is closed."));
+    const until = performance.now() + ms;
+    const busy = (): boolean => [...this.#all].some((each) => !each.idle || this.#held.has(each));
+    while (busy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
+    await Promise.all(
+      [...this.#all].map((each) =>
+        each.idle ? each.close() : each.end(unavailable("The database connection is closed.")),
+      ),
+    );
+  }
+
+  #grow(): void {
+    while (
+      !this.#retryTimer &&
+      !this.#closed &&
+      this.#opening < this.#waiting.length &&
+      this.#all.size < this.#options.size
+    ) {
+      this.#opening++;
+      let opened = false;
+      const connection: Connection = new Connection(
+        this.#driver,
+        {
+          onFree: () => {
+            if (!opened) {
+              opened = true;
+              this.#opening--;
+              this.#failures = 0;
+            }
+            if (!this.#held.has(connection)) this.#free(connection);
+          },
+          onEnd: (_, error) => {
+            if (!opened) this.#opening--;
+            this.#lost(connection, error, opened);
+          },
+        },
+        this.#options.connection,
+      );
+      this.#all.add(connection);
+    }
+  }
+
+  #free(connection: Connection): void {
+    for (let waiter = this.#waiting.shift(); waiter; waiter = this.#waiting.shift()) {
+      if (!waiter.gone) {
+        waiter.take(connection);
+        return;
+      }
+    }
+    if (performance.now() - connection.openedAt > lifetimeMs) {
+      // Prepared statements and memory pile up on a server's side of a connection; now is a quiet moment.
+      this.#all.delete(connection);
+      void connection.close();
+    } else this.#idle.push(connection);
+  }
+
+  #lost(connection: Connection, error: unknown, opened: boolean): void {
+    this.#all.delete(connection);
+    this.#held.delete(connection);
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+    if (opened || this.#closed) {
+      this.#grow();
+      return;
+    }
+    this.#refuseImpatient(error);
+    if (this.#retryTimer) return;
+    const wait = Math.min(firstRetryMs * 2 ** this.#failures++, lastRetryMs);
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = undefined;
+      this.#grow();
+    }, wait);
+  }
+
+  /** No connection can be opened. Who waited long enough is told, unless open connections will serve him. */
+  #refuseImpatient(error: unknown): void {
+    if (this.#all.size > this.#opening) return;
+    const limit = performance.now() - this.#options.patienceMs;
+    for (const waiter of this.#waiting.extract(({ since }) => since <= limit))
+      waiter.fail(unavailable("The database cannot be reached for the moment.", error));
+  }
+
+  #lineIsFull(): boolean {
+    if (this.#waiting.length >= longestLine) this.#waiting.extract((waiter) => waiter.gone);
+    return this.#waiting.length >= longestLine;
+  }
+}

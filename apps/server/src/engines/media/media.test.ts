@@ -1,0 +1,173 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createMedia } from "./create-media.ts";
+import { makeVideo } from "./video.fixture.ts";
+
+const media = createMedia();
+const maxPixels = 36_000_000;
+let dir: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "media-"));
+});
+afterAll(async () => {
+  await media.close();
+  await rm(dir, { recursive: true });
+});
+
+const noise = (width: number, height: number) => {
+  const pixels = Buffer.alloc(width * height * 3);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = (i * 7919) % 251;
+  return sharp(pixels, { raw: { width, height, channels: 3 } });
+};
+
+/** Both ways in: from memory and from a file whose name lies about what it is. */
+async function inspect(bytes: Uint8Array, name = "upload.exe") {
+  const path = join(dir, name);
+  await writeFile(path, bytes);
+  const fromFile = await media.inspect(path, { maxPixels });
+  expect(await media.inspect(bytes, { maxPixels })).toEqual(fromFile);
+  return fromFile;
+}
+
+describe("images", () => {
+  it.each([
+    ["jpeg", ".jpg", "image/jpeg"],
+    ["png", ".png", "image/png"],
+    ["webp", ".webp", "image/webp"],
+    ["gif", ".gif", "image/gif"],
+    ["avif", ".avif", "image/avif"],
+    ["tiff", ".tiff", "image/tiff"],
+  ] as const)("knows a %s by its bytes", async (format, extension, contentType) => {
+    const bytes = await noise(40, 30).toFormat(format).toBuffer();
+    expect(await inspect(bytes, "x.mp4")).toEqual({ media: "image", extension, contentType, width: 40, height: 30 });
+  });
+
+  it.each(["jpeg", "png", "webp"] as const)("finds a %s whose second half is missing", async (format) => {
+    const bytes = await noise(400, 300).toFormat(format).toBuffer();
+    expect(await inspect(bytes.subarray(0, bytes.length / 2))).toMatchObject({ media: "image", damaged: true });
+  });
+
+  it.each(["jpeg", "png", "webp"] as const)("finds a %s of which only the head is left", async (format) => {
+    const bytes = await noise(400, 300).toFormat(format).toBuffer();
+    expect(await inspect(bytes.subarray(0, 16))).toMatchObject({ media: "image", damaged: true });
+  });
+
+  it("finds a PNG with broken pixels in its middle", async () => {
+    const bytes = await noise(400, 300).png().toBuffer();
+    bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 200);
+    expect(await inspect(bytes)).toMatchObject({ media: "image", damaged: true });
+  });
+
+  it("accepts a photograph with bytes behind its end", async () => {
+    const bytes = Buffer.concat([await noise(40, 30).jpeg().toBuffer(), Buffer.from("trailing data")]);
+    expect((await inspect(bytes)).damaged).toBeUndefined();
+  });
+
+  it("does not decode a bomb: it reports the size that the header states, at once", async () => {
+    const bomb = await noise(40, 30).png().toBuffer();
+    bomb.writeUInt32BE(60_000, 16);
+    bomb.writeUInt32BE(60_000, 20);
+    bomb.writeUInt32BE(crc32(bomb.subarray(12, 29)), 29);
+    const started = performance.now();
+    const info = await inspect(bomb);
+    // Had it been decoded, it would be damaged: its data is far too short.
+    expect(info).toEqual({
+      media: "image",
+      extension: ".png",
+      contentType: "image/png",
+      width: 60_000,
+      height: 60_000,
+    });
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it("does not decode a real bomb of 100 megapixels in 100 kB", async () => {
+    const bomb = await sharp({ create: { width: 10_000, height: 10_000, channels: 3, background: "black" } })
+      .png({ compressionLevel: 9 })
+      .toBuffer();
+    const started = performance.now();
+    expect(await inspect(bomb)).toMatchObject({ width: 10_000, height: 10_000 });
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it("reports one frame's size of an animation", async () => {
+    const frames = Buffer.alloc(20 * 60 * 3, 5);
+    frames.fill(200, 20 * 20 * 3, 20 * 40 * 3);
+    const gif = await sharp(frames, { raw: { width: 20, height: 60, channels: 3, pageHeight: 20 } })
+      .gif()
+      .toBuffer();
+    expect(await inspect(gif)).toMatchObject({ width: 20, height: 20 });
+  });
+});
+
+describe("videos and sound", () => {
+  it.each([
+    ["mp4", "video/mp4"],
+    ["mov", "video/quicktime"],
+    ["webm", "video/webm"],
+  ] as const)("measures a %s", async (format, contentType) => {
+    const info = await inspect(await makeVideo({ format, seconds: 3.5 }), "x.jpg");
+    expect(info).toMatchObject({ media: "video", extension: `.${format}`, contentType, width: 320, height: 240 });
+    expect(info.durationSeconds).toBeCloseTo(3.5, 1);
+  });
+
+  it("is not taken in by a header that states a shorter time", async () => {
+    const bytes = Buffer.from(await makeVideo({ format: "mp4", seconds: 20 }));
+    for (const box of ["mvhd", "mdhd", "tkhd"]) {
+      const at = bytes.indexOf(box) + 4;
+      const duration = at + 4 + (box === "tkhd" ? 16 : 12);
+      bytes.writeUInt32BE(1, duration);
+    }
+    expect((await inspect(bytes)).durationSeconds).toBeGreaterThan(19);
+  });
+
+  it("calls a video container with sound alone audio", async () => {
+    expect(await inspect(await makeVideo({ format: "webm", seconds: 1, soundOnly: true }))).toMatchObject({
+      media: "audio",
+      contentType: "audio/webm",
+    });
+  });
+
+  it("finds a video of which only the head is left", async () => {
+    const bytes = await makeVideo({ format: "mp4", seconds: 2 });
+    expect(await inspect(bytes.subarray(0, 40))).toMatchObject({ media: "video", damaged: true });
+  });
+
+  it("gives up a file that keeps its parser busy, and goes on with the next", async () => {
+    const hasty = createMedia({ maxProbeMs: 1 });
+    const video = await makeVideo({ format: "mp4", seconds: 2 });
+    expect(await hasty.inspect(video, { maxPixels })).toMatchObject({ media: "other", damaged: true });
+    await hasty.close();
+    expect(await media.inspect(video, { maxPixels })).toMatchObject({ media: "video" });
+  });
+});
+
+describe("everything else", () => {
+  it("knows text, documents and nothing", async () => {
+    expect(await inspect(Buffer.from("a,b\n1,ü\n"))).toEqual({
+      media: "other",
+      extension: ".txt",
+      contentType: "text/plain",
+    });
+    expect(await inspect(Buffer.from("%PDF-1.7\n%âãÏÓ\n"))).toMatchObject({ media: "other", extension: ".pdf" });
+    const unknown = { media: "other", extension: "", contentType: "application/octet-stream" };
+    expect(await inspect(Buffer.from([1, 2, 3, 0, 255, 254]))).toEqual(unknown);
+    expect(await inspect(new Uint8Array(0))).toEqual(unknown);
+  });
+
+  it("takes an SVG for no image: it is a program", async () => {
+    expect((await inspect(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))).media).toBe("other");
+  });
+
+  it("inspects many at once and leaves no file behind or open", async () => {
+    const png = await noise(300, 300).png().toBuffer();
+    const all = await Promise.all(Array.from({ length: 12 }, () => media.inspect(png, { maxPixels })));
+    expect(all.every((info) => info.width === 300 && !info.damaged)).toBe(true);
+    expect((await readdir(dir)).sort()).toEqual(["upload.exe", "x.jpg", "x.mp4"]);
+  });
+});

@@ -1,0 +1,101 @@
+import { open } from "node:fs/promises";
+import { parentPort } from "node:worker_threads";
+import { fileTypeFromBuffer, fileTypeFromFile } from "file-type";
+import { BufferSource, FilePathSource, Input, MATROSKA, MP4, QTFF, WEBM } from "mediabunny";
+import type { MediaInfo } from "./media.ts";
+
+/**
+ * Runs beside the server in a thread that can be ended: parsers of containers walk tables whose sizes the file itself
+ * states, so a hostile file may keep one busy for ever.
+ */
+export interface ProbeJob {
+  id: number;
+  source: string | Uint8Array;
+}
+
+export type ProbeAnswer = { id: number; info: MediaInfo } | { id: number; error: string };
+
+const timed = new Set([".mp4", ".mov", ".webm", ".mkv", ".m4a"]);
+/** `file-type` tells Apple's own flavours of MP4 apart; as containers they are the same. */
+const sameAs: Readonly<Record<string, string>> = {
+  m4v: "mp4",
+  f4v: "mp4",
+  m4b: "m4a",
+  m4p: "mp4",
+  jpeg: "jpg",
+  tif: "tiff",
+};
+
+async function probe(source: string | Uint8Array): Promise<MediaInfo> {
+  const found = await (typeof source === "string" ? fileTypeFromFile(source) : fileTypeFromBuffer(source));
+  if (!found) {
+    if (await isText(source)) return { media: "other", extension: ".txt", contentType: "text/plain" };
+    return { media: "other", extension: "", contentType: "application/octet-stream" };
+  }
+  const extension = `.${sameAs[found.ext] ?? found.ext}`;
+  const contentType = extension === ".mp4" ? "video/mp4" : found.mime;
+  const family = contentType.slice(0, contentType.indexOf("/"));
+  const media = family === "image" || family === "video" || family === "audio" ? family : "other";
+  const info: MediaInfo = { media, extension, contentType };
+  return timed.has(extension) ? readTracks(source, info) : info;
+}
+
+/**
+ * The length comes from the packets, not from the header, which may say anything. Only the last picture's own length,
+ * which WebM does not store, is taken from there: less than a second.
+ */
+async function readTracks(source: string | Uint8Array, info: MediaInfo): Promise<MediaInfo> {
+  const input = new Input({
+    formats: [MP4, QTFF, WEBM, MATROSKA],
+    source: typeof source === "string" ? new FilePathSource(source) : new BufferSource(source),
+  });
+  try {
+    const tracks = await input.getTracks();
+    if (tracks.length === 0) return { ...info, damaged: true };
+    const packets = await input.computeDuration();
+    const stated = (await input.getDurationFromMetadata()) ?? packets;
+    const durationSeconds = Math.round((stated > packets && stated < packets + 1 ? stated : packets) * 1000) / 1000;
+    const video = await input.getPrimaryVideoTrack();
+    if (!video) {
+      // The container of a video with sound alone in it.
+      return { ...info, media: "audio", contentType: info.contentType.replace(/^video\//, "audio/"), durationSeconds };
+    }
+    const width = await video.getDisplayWidth();
+    const height = await video.getDisplayHeight();
+    return { ...info, media: "video", width, height, durationSeconds };
+  } catch {
+    return { ...info, damaged: true };
+  } finally {
+    input.dispose();
+  }
+}
+
+async function isText(source: string | Uint8Array): Promise<boolean> {
+  const head = typeof source === "string" ? await firstBytes(source) : source.subarray(0, 65_536);
+  if (head.length === 0 || head.includes(0)) return false;
+  try {
+    // `stream`: a character cut in two by the end of the sample is no fault.
+    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function firstBytes(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(65_536), position: 0 });
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+parentPort?.on("message", async ({ id, source }: ProbeJob) => {
+  const answer: ProbeAnswer = await probe(source).then(
+    (info) => ({ id, info }),
+    (error: unknown) => ({ id, error: String(error) }),
+  );
+  parentPort?.postMessage(answer);
+});

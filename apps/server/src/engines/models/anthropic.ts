@@ -1,0 +1,212 @@
+import { answerToolName, withAnswerTool } from "./answer-tool.ts";
+import { type AnthropicOpaque, type Block, markForCache, writeMessages } from "./anthropic-messages.ts";
+import type { ChatDriver } from "./chat.ts";
+import type { ModelDriver } from "./driver.ts";
+import {
+  type ArrivingToolCall,
+  eventJson,
+  finishedToolCall,
+  isObject,
+  type TextAnswer,
+  tokens,
+} from "./text-answer.ts";
+import { createTextBackend, type TextBackendOptions, type TextProtocol } from "./text-backend.ts";
+import type { TextRequest } from "./text-request.ts";
+import { broken, joinUrl, UpstreamFailure } from "./upstream.ts";
+import type { StreamReader } from "./upstream-stream.ts";
+
+export interface AnthropicOptions extends TextBackendOptions {
+  url?: string | undefined;
+}
+
+const defaultUrl = "https://api.anthropic.com/v1";
+/** The API wants a limit; ours is what a run reserves when it names none. */
+const defaultMaxTokens = 4096;
+
+/** The Messages API of Anthropic. */
+export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDriver {
+  const { model, key } = options;
+  const protocol: TextProtocol = {
+    key,
+    // A forced tool makes the model follow the schema nearly always, but nothing holds it to.
+    enforcesSchema: false,
+    write: (request) => ({
+      url: joinUrl(options.url ?? defaultUrl, "messages"),
+      headers: {
+        "content-type": "application/json",
+        accept: "text/event-stream",
+        "anthropic-version": "2023-06-01",
+        ...(key !== undefined && { "x-api-key": key }),
+      },
+      body: bodyOf(model, request),
+    }),
+    read: (answer) => new AnthropicReader(answer, key),
+  };
+  return createTextBackend(protocol, options);
+}
+
+function bodyOf(model: string, request: TextRequest): string {
+  const { system, messages } = writeMessages(request.messages, request.images ?? []);
+  const systemBlocks: Block[] = system === "" ? [] : [{ type: "text", text: system }];
+  const { tools, toolChoice } = withAnswerTool(request);
+  const toolBlocks: Block[] = tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    input_schema: { type: "object", ...tool.parameters },
+  }));
+  if (request.repeats) {
+    markForCache(systemBlocks);
+    markForCache(toolBlocks);
+    markForCache(messages.at(-1)?.content);
+  }
+  return JSON.stringify({
+    ...request.extra,
+    model,
+    messages,
+    stream: true,
+    max_tokens: request.maxTokens ?? defaultMaxTokens,
+    // It knows no seed, and no temperature above 1.
+    temperature: request.temperature === undefined ? undefined : Math.min(request.temperature, 1),
+    system: systemBlocks.length > 0 ? systemBlocks : undefined,
+    ...(toolBlocks.length > 0 && { tools: toolBlocks, tool_choice: choiceOf(toolChoice) }),
+  });
+}
+
+function choiceOf(choice: TextRequest["toolChoice"]): Record<string, string> | undefined {
+  if (choice === undefined) return undefined;
+  if (typeof choice === "object") return { type: "tool", name: choice.name };
+  return { type: choice === "required" ? "any" : choice };
+}
+
+const statusOfError: Record<string, number> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+class AnthropicReader implements StreamReader {
+  complete = false;
+  closed = false;
+  readonly #answer: TextAnswer;
+  readonly #key: string | undefined;
+  readonly #blocks: Block[] = [];
+  readonly #calls = new Map<Block, ArrivingToolCall>();
+
+  constructor(answer: TextAnswer, key: string | undefined) {
+    this.#answer = answer;
+    this.#key = key;
+  }
+
+  get delivered(): boolean {
+    return this.#answer.delivered;
+  }
+
+  onEvent({ data }: { data: string }): void | Promise<void> {
+    const event = eventJson(data);
+    switch (event.type) {
+      case "content_block_delta":
+        return this.#takeDelta(this.#blockAt(event.index), isObject(event.delta) ? event.delta : {});
+      case "content_block_start":
+        return this.#startBlock(event.index, isObject(event.content_block) ? event.content_block : {});
+      case "message_start":
+        if (isObject(event.message)) this.#takeUsage(event.message.usage);
+        return;
+      case "message_delta":
+        this.#takeUsage(event.usage, true);
+        if (isObject(event.delta)) this.#takeStop(event.delta.stop_reason);
+        return;
+      case "message_stop":
+        this.complete = true;
+        this.closed = true;
+        return this.#finish();
+      case "error":
+        throw this.#failure(event.error);
+      // Pings, ends of blocks, and what later versions add.
+    }
+  }
+
+  #startBlock(index: unknown, block: Block): void | Promise<void> {
+    this.#blocks[Number(index)] = block;
+    if (block.type === "tool_use") {
+      const call = { id: String(block.id), name: String(block.name), json: "" };
+      this.#calls.set(block, call);
+      // Servers that do not stream arguments send them whole here.
+      if (isObject(block.input) && Object.keys(block.input).length > 0) {
+        this.#answer.addArguments(call, JSON.stringify(block.input));
+      }
+      if (block.name !== answerToolName) this.#answer.toolCalls.push(call);
+    }
+    if (block.type === "text" && typeof block.text === "string") return this.#answer.addText(block.text);
+  }
+
+  #takeDelta(block: Block, delta: Record<string, unknown>): void | Promise<void> {
+    if (typeof delta.text === "string") {
+      block.text = String(block.text ?? "") + delta.text;
+      return this.#answer.addText(delta.text);
+    }
+    if (typeof delta.thinking === "string") {
+      block.thinking = String(block.thinking ?? "") + delta.thinking;
+      return this.#answer.addReasoning(delta.thinking);
+    }
+    if (typeof delta.signature === "string") block.signature = String(block.signature ?? "") + delta.signature;
+    const call = this.#calls.get(block);
+    if (call && typeof delta.partial_json === "string") this.#answer.addArguments(call, delta.partial_json);
+  }
+
+  #blockAt(index: unknown): Block {
+    const block = this.#blocks[Number(index)];
+    if (!block) throw broken(new Error("The upstream sent a piece of a block that it had not begun"));
+    return block;
+  }
+
+  /** `input_tokens` here are those not read from a cache nor written to one; ours are all. */
+  #takeUsage(usage: unknown, last = false): void {
+    if (!isObject(usage)) return;
+    const fresh = tokens(usage.input_tokens);
+    const read = tokens(usage.cache_read_input_tokens) ?? 0;
+    const written = tokens(usage.cache_creation_input_tokens) ?? 0;
+    if (fresh !== undefined && fresh + read + written > 0) {
+      this.#answer.usage.inputTokens = fresh + read + written;
+      this.#answer.usage.cachedTokens = read;
+    }
+    // What the first event says is only the beginning of the output.
+    const made = tokens(usage.output_tokens);
+    if (last && made !== undefined) this.#answer.usage.outputTokens = made;
+  }
+
+  #takeStop(reason: unknown): void {
+    if (reason === "refusal") this.#answer.refused = true;
+    if (reason === "max_tokens" || reason === "model_context_window_exceeded") this.#answer.cutByLength = true;
+  }
+
+  #finish(): void | Promise<void> {
+    const blocks = this.#blocks.filter((block) => block.type !== "tool_use" || block.name !== answerToolName);
+    for (const [block, call] of this.#calls) block.input = finishedToolCall(call).arguments;
+    if (blocks.some((block) => block.type === "thinking" || block.type === "redacted_thinking")) {
+      const sent = blocks.filter((block) => block.type !== "text" || String(block.text ?? "").trim() !== "");
+      this.#answer.opaque = { protocol: "anthropic", content: sent } satisfies AnthropicOpaque;
+    }
+    const handedIn = this.#blocks.find((block) => block.type === "tool_use" && block.name === answerToolName);
+    if (!handedIn || this.#answer.toolCalls.length > 0) return;
+    // What was said on the way to the answer is no part of it.
+    this.#answer.reasoning += this.#answer.text;
+    this.#answer.text = "";
+    return this.#answer.addText(this.#calls.get(handedIn)?.json || "{}");
+  }
+
+  #failure(error: unknown): Error {
+    const type = isObject(error) ? String(error.type) : "";
+    return new UpstreamFailure({
+      status: statusOfError[type] ?? 500,
+      body: JSON.stringify(error ?? null),
+      key: this.#key,
+    });
+  }
+}

@@ -1,0 +1,91 @@
+import type { FieldSchema, Manifest } from "@gantry/wire";
+import { sizes } from "./sizes.ts";
+
+export const defaultPrompt =
+  "Three nimble drones race through a course of glowing gates and tall pillars at sunset, leaving ribbons of light " +
+  "behind them, with hazy mountains on the horizon.";
+
+/** The ten slots for reference images, in the order in which the picture shows them. */
+export const referenceFields = ["image", ...Array.from({ length: 9 }, (_, i) => `image${i + 1}`)];
+
+const reference = (slot: number): FieldSchema => ({
+  type: ["string", "null"],
+  format: "binary",
+  "x-media": "image",
+  title: slot === 0 ? "Reference image" : `Reference image ${slot + 1}`,
+  description: "Shown in the scene as a framed panel; its colours tint the palette.",
+  default: null,
+});
+
+export const imageManifest: Manifest = {
+  title: "Gantry Image",
+  description:
+    "A procedural painter: it is not a neural network. It reads the prompt for subjects it knows (drones, gates, " +
+    "pillars, mountains, forests, cities, the sea, boats, houses, castles, lighthouses, cars, trains, roads, rockets, " +
+    "balloons, planes, birds, robots, people, cats, dogs, rabbits, whales, flowers, sun, moon, stars, planets, " +
+    "weather and more), for colours, numbers, sizes, sides, time of day and mood, and paints a layered scene; any " +
+    "other prompt becomes an abstract composition grown from its words. Up to ten reference images appear in the " +
+    "scene as framed panels. The same input always gives the same bytes. It runs inside Gantry, without a GPU, a " +
+    "key or the network.",
+  kind: "image",
+  visibility: "public",
+  capacity: 4,
+  timeout_seconds: 60,
+  max_queue_seconds: 86_400,
+  pricing: { per_request: 0.03 },
+  input: {
+    type: "object",
+    required: ["prompt"],
+    properties: {
+      prompt: {
+        type: "string",
+        title: "Prompt",
+        description: "What to paint, in English.",
+        default: defaultPrompt,
+      },
+      ...Object.fromEntries(referenceFields.map((field, slot) => [field, reference(slot)])),
+      size: {
+        type: ["string", "null"],
+        title: "Size",
+        description: "Width x height in pixels; 2k is 2048x2048.",
+        enum: Object.keys(sizes),
+        default: "2k",
+      },
+      watermark: {
+        type: ["boolean", "null"],
+        title: "Watermark",
+        description: "Draws a small GANTRY mark into the lower right corner.",
+        default: false,
+      },
+      optimize_prompt_mode: {
+        type: ["string", "null"],
+        title: "Prompt optimisation",
+        description:
+          "standard enriches the scene with fitting details and finishes it finely; fast paints the prompt " +
+          "literally and sooner.",
+        enum: ["standard", "fast"],
+        default: "standard",
+      },
+      enable_safety_checker: {
+        type: ["boolean", "null"],
+        title: "Safety checker",
+        description: "Refuses prompts with words from the documented list.",
+        default: true,
+      },
+    },
+  },
+  output: {
+    type: "object",
+    required: ["image"],
+    properties: {
+      image: {
+        type: "string",
+        format: "binary",
+        "x-media": "image",
+        title: "Image",
+        description: "The painted picture, a JPEG of exactly the asked size.",
+      },
+    },
+  },
+  backend: { type: "builtin", model: "image" },
+};

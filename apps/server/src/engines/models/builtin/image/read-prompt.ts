@@ -1,0 +1,161 @@
+import type { Mood, Subject, Time, Weather } from "./lexicon.ts";
+import * as lexicon from "./lexicon.ts";
+
+/** One thing to paint, as the prompt asks for it. */
+export interface Mention {
+  subject: Subject;
+  count: number;
+  /** In the order in which they were named; empty means the painter chooses. */
+  colours: string[];
+  scale: number;
+  /** Where across the picture, 0 left to 1 right. */
+  side?: number;
+}
+
+export interface Reading {
+  mentions: Mention[];
+  weather: Weather[];
+  time?: Time;
+  moods: Mood[];
+  /** Colours that belong to no subject; they tint the whole picture. */
+  colours: string[];
+  /** Colours of the sky, asked for by name ("a green sky"). */
+  sky: string[];
+}
+
+const mostMentions = 14;
+/** A prompt may be a megabyte; nobody describes a picture in more words than this. */
+const mostWords = 2000;
+
+const subjectOf = index(Object.entries(lexicon.subjects).map(([key, { words }]) => [key as Subject, words] as const));
+const weatherOf = index(Object.entries(lexicon.weathers) as [Weather, readonly string[]][]);
+const timeOf = index(Object.entries(lexicon.times) as [Time, readonly string[]][]);
+const moodOf = index(Object.entries(lexicon.moods) as [Mood, readonly string[]][]);
+
+/**
+ * Reads the prompt left to right. Numbers, colours and sizes wait until the subject they stand before; a comma, a verb
+ * or a preposition lets go of them, so "three red drones over a blue sea" paints neither red water nor three seas.
+ */
+export function readPrompt(prompt: string): Reading {
+  const words = wordsOf(prompt);
+  const reading: Reading = { mentions: [], weather: [], moods: [], colours: [], sky: [] };
+  let pending = { count: undefined as number | undefined, colours: [] as string[], scale: 1, none: false, back: false };
+  const letGo = () => {
+    reading.colours.push(...pending.colours);
+    pending = { count: undefined, colours: [], scale: 1, none: false, back: false };
+  };
+
+  for (const [at, word] of words.entries()) {
+    const known = lookUp(word);
+    const number = /^\d{1,4}$/.test(word) ? Number(word) : lexicon.numbers[word];
+    const colour = lexicon.colours[word];
+    if (lexicon.negations.has(word)) {
+      letGo();
+      pending.none = true;
+    } else if (known && !(colour && followedBySubject(words, at))) {
+      if (!pending.none) addMention(reading, known, pending, sideAfter(words, at));
+      pending = { ...pending, count: undefined, colours: [], scale: 1 };
+    } else if (word === "sky" || word === "skies") {
+      reading.sky.push(...pending.colours);
+      pending.colours = [];
+      letGo();
+    } else if (colour) {
+      if (!pending.none) pending.colours.push(colour);
+    } else if (number !== undefined) {
+      // "a dozen" is twelve: the later number is the better one.
+      pending.count = number;
+    } else if (lexicon.magnitudes[word] !== undefined) {
+      pending.scale = lexicon.magnitudes[word];
+    } else if (["the", "their", "its", "these", "those", "his", "her"].includes(word)) {
+      pending.back = true;
+    } else if (!readAir(reading, word, pending.none) && (/^[,.;:]$/.test(word) || connectors.has(word))) {
+      letGo();
+    }
+  }
+  letGo();
+  return reading;
+}
+
+const connectors = new Set(
+  "in on at over under above below behind through across along beside between with by near into from towards toward against while as are is flying".split(" "),
+);
+
+function addMention(
+  reading: Reading,
+  known: { subject: Subject; plural: boolean },
+  pending: { count: number | undefined; colours: string[]; scale: number; back: boolean },
+  side: number | undefined,
+): void {
+  const row = lexicon.subjects[known.subject];
+  const again = reading.mentions.find(({ subject }) => subject === known.subject);
+  // A backdrop is there or not; "the drones", said later, are the ones already there.
+  if (again && (row.place === "backdrop" || (pending.back && pending.count === undefined))) {
+    again.colours.push(...pending.colours);
+    return;
+  }
+  if (reading.mentions.length >= mostMentions) return;
+  const asked = pending.count ?? (known.plural ? row.many : 1);
+  // "a dozen" passes through 1; "three cars" and "3 car" both mean three.
+  const count = row.place === "backdrop" ? 1 : Math.min(row.most, Math.max(1, known.plural && asked === 1 ? row.many : asked));
+  reading.mentions.push({
+    subject: known.subject,
+    count,
+    colours: [...pending.colours],
+    scale: pending.scale,
+    ...(side !== undefined && { side }),
+  });
+}
+
+function readAir(reading: Reading, word: string, none: boolean): boolean {
+  const weather = weatherOf.get(word);
+  const time = timeOf.get(word);
+  const mood = moodOf.get(word);
+  if (weather && !none && !reading.weather.includes(weather)) reading.weather.push(weather);
+  if (mood && !none && !reading.moods.includes(mood)) reading.moods.push(mood);
+  if (time && !none) reading.time ??= time;
+  return Boolean(weather ?? time ?? mood);
+}
+
+/** "…on the left", "…in the middle", right after the subject. */
+function sideAfter(words: readonly string[], at: number): number | undefined {
+  const [first, ...rest] = words.slice(at + 1, at + 5);
+  if (first === undefined || !["on", "to", "in", "at"].includes(first)) return undefined;
+  const found = rest.find((word) => lexicon.sides[word] !== undefined || lookUp(word));
+  return found === undefined ? undefined : lexicon.sides[found];
+}
+
+/** "rose", "gold" and "lavender" are colours before a subject, flowers elsewhere. */
+function followedBySubject(words: readonly string[], at: number): boolean {
+  const next = words[at + 1];
+  return next !== undefined && (next === "sky" || lookUp(next) !== undefined || lexicon.colours[next] !== undefined);
+}
+
+function lookUp(word: string): { subject: Subject; plural: boolean } | undefined {
+  const exact = subjectOf.get(word);
+  if (exact) return { subject: exact, plural: word === "people" };
+  const singular = [lexicon.irregular[word], word.replace(/ies$/, "y"), word.replace(/es$/, ""), word.replace(/s$/, "")];
+  for (const form of singular) {
+    const subject = form !== undefined && form !== word && subjectOf.get(form);
+    if (subject) return { subject, plural: true };
+  }
+  return undefined;
+}
+
+function wordsOf(prompt: string): string[] {
+  const plain = prompt.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().slice(0, mostWords * 12);
+  let words: string[] = (plain.match(/\p{L}+(?:['’]\p{L}+)?|\d+|[,.;:]/gu) ?? []).slice(0, mostWords);
+  for (const length of [3, 2]) {
+    const joined: string[] = [];
+    for (let at = 0; at < words.length; at++) {
+      const phrase = lexicon.phrases[words.slice(at, at + length).join(" ")];
+      joined.push(phrase ?? words[at] ?? "");
+      if (phrase !== undefined) at += length - 1;
+    }
+    words = joined;
+  }
+  return words;
+}
+
+function index<K>(entries: readonly (readonly [K, readonly string[]])[]): ReadonlyMap<string, K> {
+  return new Map(entries.flatMap(([key, words]) => words.map((word) => [word, key] as const)));
+}

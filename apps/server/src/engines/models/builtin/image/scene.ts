@@ -1,0 +1,62 @@
+import type { Palette } from "./palette.ts";
+import { seen } from "./palette.ts";
+import type { Random } from "./random.ts";
+import type { Mention, Reading } from "./read-prompt.ts";
+import type { Gradients } from "./svg.ts";
+
+/** What every layer of one picture shares. */
+export interface Scene {
+  width: number;
+  height: number;
+  /** A hundredth of the shorter side: the measure for strokes and small things. */
+  unit: number;
+  /** Where the sky ends. */
+  horizon: number;
+  /** Where sun or moon stands; light falls from there. */
+  sun: { x: number; y: number; radius: number };
+  reading: Reading;
+  palette: Palette;
+  random: Random;
+  gradients: Gradients;
+  /** Fine details are wanted (`optimize_prompt_mode: standard`). */
+  detailed: boolean;
+  /** What covers the lower part. */
+  ground: "land" | "water" | "desert" | "void";
+}
+
+/** What a subject's painter gets. It draws in a box of its own: feet at 0/0, 100 tall, upwards negative. */
+export interface Brush {
+  random: Random;
+  /** The subject's first colour; more where the prompt named more. */
+  colour: string;
+  colours: readonly string[];
+  palette: Palette;
+  gradients: Gradients;
+  detailed: boolean;
+  /** -1 when the light comes from the left, 1 from the right. */
+  lightFrom: -1 | 1;
+  /** A colour as it is seen at this subject's distance. */
+  tone(colour: string): string;
+}
+
+export function createBrush(scene: Scene, mention: Mention, x: number, depth: number, random: Random, at: number): Brush {
+  const { palette } = scene;
+  const own = mention.colours;
+  const colour = own[at % Math.max(1, own.length)] ?? palette.accents[at % palette.accents.length] ?? palette.accents[0];
+  return {
+    random,
+    colour,
+    colours: own,
+    palette,
+    gradients: scene.gradients,
+    detailed: scene.detailed,
+    lightFrom: scene.sun.x < x ? -1 : 1,
+    tone: (c) => seen(palette, c, depth),
+  };
+}
+
+export const asks = (reading: Reading, ...subjects: Mention["subject"][]): boolean =>
+  reading.mentions.some(({ subject }) => subjects.includes(subject));
+
+export const mentionOf = (reading: Reading, subject: Mention["subject"]): Mention | undefined =>
+  reading.mentions.find((mention) => mention.subject === subject);

@@ -1,0 +1,61 @@
+import type { TokenUsage } from "./driver.ts";
+
+export interface ToolCall {
+  /** As the upstream named it, or made here where it names none; unique within a conversation. */
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+export type ChatMessage =
+  | { role: "system" | "user"; content: string }
+  | {
+      role: "assistant";
+      text: string;
+      toolCalls: readonly ToolCall[];
+      /** What the same upstream wants to see again unchanged (e.g. signed thinking); opaque, JSON. */
+      opaque?: unknown;
+    }
+  | { role: "tool"; callId: string; name: string; content: string; isError?: boolean };
+
+export interface ChatTool {
+  name: string;
+  description: string;
+  /** JSON Schema of the arguments. */
+  parameters: Record<string, unknown>;
+}
+
+export interface ChatCall {
+  messages: readonly ChatMessage[];
+  tools?: readonly ChatTool[];
+  toolChoice?: "auto" | "required" | "none" | { name: string };
+  /** The answer must be JSON of this schema; by the upstream's own means where it has them. */
+  responseSchema?: Record<string, unknown>;
+  maxTokens?: number;
+  temperature?: number;
+  seed?: number;
+  signal: AbortSignal;
+  /** Pieces as they arrive; a returned promise means: wait for it before the next. */
+  onText?(text: string): void | Promise<void>;
+  onReasoning?(text: string): void | Promise<void>;
+}
+
+export interface ChatResult {
+  text: string;
+  reasoning: string;
+  toolCalls: readonly ToolCall[];
+  opaque?: unknown;
+  usage: TokenUsage;
+  stop: "end" | "tool_calls" | "length" | "refused";
+}
+
+/**
+ * The chat face of a text backend: messages and tools in, text, reasoning, tool calls and usage out. Agents' runs call
+ * it; the prediction face (`ModelDriver.run`) of the same backend is a chat of one user message. Arguments of a tool
+ * call that are not a JSON object reject nothing: they arrive as `{}` with the raw text under `__invalid`.
+ */
+export interface ChatDriver {
+  chat(call: ChatCall): Promise<ChatResult>;
+  /** True where `responseSchema` is enforced by the upstream itself. */
+  readonly enforcesSchema: boolean;
+}

@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Fault, type Issue } from "../../kernel/errors.ts";
+import type { NetResponse } from "../net/net.ts";
+import { cancelOnAbort } from "./cancel-upstream.ts";
+import type { ModelCall, ModelDriver, ModelResult } from "./driver.ts";
+import { eventsOf, isEventStream, objectOf } from "./event-answer.ts";
+import { inputParts } from "./input-parts.ts";
+import { jsonBody } from "./json-body.ts";
+import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
+import { fileFieldsOf, fillOutput, isRecord, noMedia, streamedFieldOf } from "./output-fields.ts";
+import { broken, joinUrl, masked, UpstreamFailure } from "./upstream.ts";
+
+const firstWaitMs = 100;
+const longestWaitMs = 2000;
+/** Of what a failed model wrote; its end says why. */
+const keptLog = 2000;
+
+/**
+ * Any Cog container. Where the manifest's output is streamed it is asked for events; a server that has none (406, or an
+ * older one that answers JSON whatever is asked) is read whole.
+ */
+export function createCog(backend: MediaBackend): ModelDriver {
+  return {
+    async run(call) {
+      const field = streamedFieldOf(backend.output);
+      let sent = false;
+      const stopWatching = cancelOnAbort(backend, call.signal, () =>
+        sent
+          ? {
+              url: joinUrl(backend.url, `predictions/${encodeURIComponent(call.predictionId)}/cancel`),
+              headers: headersOf(backend),
+            }
+          : undefined,
+      );
+      try {
+        const answer = await inLine(call, () => {
+          sent = true;
+          return predict(backend, call, field !== undefined);
+        });
+        if (field !== undefined && isEventStream(answer)) return await streamed(backend, call, field, answer);
+        return await whole(backend, call, field, answer);
+      } finally {
+        stopWatching();
+      }
+    },
+  };
+}
+
+function headersOf(backend: MediaBackend): Record<string, string> {
+  return backend.key ? { authorization: `Bearer ${backend.key}` } : {};
+}
+
+async function predict(backend: MediaBackend, call: ModelCall, stream: boolean): Promise<NetResponse> {
+  const { files, values } = inputParts(backend, call);
+  // A null is refused even for a nullable input, so what is null is left out; `inputParts` has done so.
+  const body = jsonBody({ id: call.predictionId, input: { ...values, ...Object.fromEntries(files) } });
+  const ask = (accept: string) =>
+    postUpstream(
+      backend,
+      {
+        url: joinUrl(backend.url, "predictions"),
+        headers: { ...headersOf(backend), accept },
+        signal: call.signal,
+        explain: (status, text) => (status === 422 ? wrongInput(backend, text) : undefined),
+      },
+      body,
+    );
+  if (!stream) return ask("application/json");
+  return ask("text/event-stream").catch((error: unknown) => {
+    if (statusOf(error) !== 406) throw error;
+    return ask("application/json");
+  });
+}
+
+/** 409 says that all slots are taken: the time that the run may take is the time that it may wait. */
+async function inLine<T>(call: ModelCall, attempt: () => Promise<T>): Promise<T> {
+  for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (statusOf(error) !== 409) throw error;
+      const spread = waitMs * (0.75 + Math.random() / 2);
+      await sleep(spread, undefined, { signal: call.signal }).catch(() => call.signal.throwIfAborted());
+    }
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof Fault && error.cause instanceof UpstreamFailure ? error.cause.status : undefined;
+}
+
+/** The input fields that the container refuses, where they are ours; in our words, since its own may hold anything. */
+function wrongInput(backend: MediaBackend, body: string): Fault | undefined {
+  const detail = objectOf(body)?.detail;
+  if (!Array.isArray(detail)) return undefined;
+  const issues: Issue[] = [];
+  for (const entry of detail) {
+    const loc: unknown[] = isRecord(entry) && Array.isArray(entry.loc) ? entry.loc : [];
+    const field = loc[0] === "body" && loc[1] === "input" ? loc[2] : undefined;
+    if (typeof field !== "string" || !Object.hasOwn(backend.input.properties, field)) continue;
+    if (isRecord(entry) && entry.type === "value_error.missing") {
+      issues.push({ type: "missing", loc: ["body", field], msg: "Field required" });
+    } else issues.push({ type: "value_error", loc: ["body", field], msg: "The model does not accept this value" });
+  }
+  const [first, ...rest] = issues;
+  return first && new Fault([first, ...rest], { cause: new UpstreamFailure({ status: 422, body, key: backend.key }) });
+}
+
+async function whole(
+  backend: MediaBackend,
+  call: ModelCall,
+  field: string | undefined,
+  response: NetResponse,
+): Promise<ModelResult> {
+  const answer = await readAnswer(backend, call, response, { bareBase64: false });
+  try {
+    const prediction = succeeded(backend, answer.value);
+    const made = prediction.output;
+    const nothing = made === undefined || made === null || (Array.isArray(made) && made.length === 0);
+    if (nothing && fileFieldsOf(backend.output).length > 0) throw noMedia();
+    if (field === undefined) return { output: nothing ? {} : await fillOutput(backend, call, made) };
+    const text = textOf(made);
+    if (text !== "") await call.onFragment(field, text);
+    return { output: { [field]: text } };
+  } finally {
+    await answer.discard();
+  }
+}
+
+/** A failed prediction arrives as a 200 too. */
+function succeeded(backend: MediaBackend, value: unknown): Record<string, unknown> {
+  if (!isRecord(value)) throw broken(new Error("The upstream answered no prediction"));
+  const { status } = value;
+  if (status === "succeeded" || (status === undefined && "output" in value)) return value;
+  const told = (text: unknown) => masked(typeof text === "string" ? text.slice(-keptLog) : "", backend.key);
+  throw broken(new Error(`The prediction ended as ${told(status)}: ${told(value.error)}\n${told(value.logs)}`));
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(textOf).join("");
+  return JSON.stringify(value);
+}
+
+/**
+ *   start ──► output* (log and metric between) ──► completed
+ *                └── error: chunks were lost ──► failed
+ */
+async function streamed(
+  backend: MediaBackend,
+  call: ModelCall,
+  field: string,
+  answer: NetResponse,
+): Promise<ModelResult> {
+  let text = "";
+  for await (const { event, data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
+    if (event === "output") {
+      const piece = textOf(objectOf(data)?.chunk);
+      text += piece;
+      if (piece !== "") await call.onFragment(field, piece);
+    } else if (event === "error") {
+      throw broken(new Error(`The stream is incomplete: ${masked(data.slice(0, keptLog), backend.key)}`));
+    } else if (event === "completed") {
+      const { output } = succeeded(backend, objectOf(data));
+      const rest = text === "" ? textOf(output) : "";
+      if (rest !== "") await call.onFragment(field, rest);
+      return { output: { [field]: text + rest } };
+    }
+  }
+  throw broken(new Error("The upstream ended its stream before its answer"));
+}

@@ -1,0 +1,190 @@
+import { type ErrorType, errorTable } from "@gantry/wire";
+import { Fault, type Issue } from "../../kernel/errors.ts";
+import type { NetResponse } from "../net/net.ts";
+import { cancelOnAbort } from "./cancel-upstream.ts";
+import type { ModelCall, ModelDriver, ModelResult, TokenUsage } from "./driver.ts";
+import { eventsOf, isEventStream, objectOf } from "./event-answer.ts";
+import { fieldText, inputParts } from "./input-parts.ts";
+import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
+import { multipartBody, type Part, plainFilename } from "./multipart-body.ts";
+import { fillOutput, isRecord, streamedFieldOf } from "./output-fields.ts";
+import { broken, joinUrl, masked, toFault, UpstreamFailure } from "./upstream.ts";
+
+export interface GantryRemoteBackend extends MediaBackend {
+  /** The endpoint id there, `owner/name`; not needed where `url` is the model's own address. */
+  model?: string | undefined;
+}
+
+/** Another such service, under a key of its own. It speaks our protocol, so its words about our fields are ours. */
+export function createGantryRemote(backend: GantryRemoteBackend): ModelDriver {
+  const base = modelAddress(backend);
+  const headers: Record<string, string> = backend.key ? { "x-api-key": backend.key } : {};
+
+  return {
+    async run(call) {
+      const body = multipartBody(partsOf(backend, call));
+      const post = (route: string, accept: string) =>
+        postUpstream(
+          backend,
+          {
+            url: joinUrl(base, route),
+            headers: { ...headers, accept },
+            signal: call.signal,
+            explain: (status, text) => explained(backend, status, text),
+          },
+          body,
+        );
+      let remoteId: string | undefined;
+      const stopWatching = cancelOnAbort(backend, call.signal, () =>
+        remoteId === undefined
+          ? undefined
+          : {
+              url: joinUrl(base, "predict/cancel/"),
+              headers: { ...headers, "content-type": "application/json" },
+              body: JSON.stringify({ prediction_id: remoteId }),
+            },
+      );
+      const stream = async () =>
+        streamed(backend, call, await post("predict/stream/", "text/event-stream"), (id) => {
+          remoteId = id;
+        });
+      try {
+        if (streamedFieldOf(backend.output) !== undefined) return await stream();
+        const answer = await whole(backend, call, await post("predict", "application/json"));
+        return answer === "streaming only" ? await stream() : answer;
+      } finally {
+        stopWatching();
+      }
+    },
+  };
+}
+
+/** Both forms are understood: the service's base with the model's id, and the model's own address. */
+function modelAddress({ url, model }: GantryRemoteBackend): string {
+  const bare = url.replace(/\/+$/, "");
+  if (/\/api\/v1\/[^/]+\/[^/]+$/.test(bare) || model === undefined) return bare;
+  return bare.endsWith("/api/v1") ? `${bare}/${model}` : `${bare}/api/v1/${model}`;
+}
+
+function partsOf(backend: MediaBackend, call: ModelCall): Part[] {
+  const { files, values } = inputParts(backend, call);
+  return [
+    ...Object.entries(values).map(([name, value]) => ({ name, value: fieldText(value) })),
+    ...files.map(([name, file]) => ({ name, file, filename: plainFilename(name, file) })),
+  ];
+}
+
+async function whole(
+  backend: MediaBackend,
+  call: ModelCall,
+  response: NetResponse,
+): Promise<ModelResult | "streaming only"> {
+  const answer = await readAnswer(backend, call, response, { bareBase64: false });
+  try {
+    const { value } = answer;
+    // The one refusal that stands inside a 200.
+    if (isRecord(value) && value.status_code === 421) return "streaming only";
+    if (!isRecord(value) || !isRecord(value.output_data)) throw broken(new Error("The upstream answered no output"));
+    const usage = usageOf(value.stream_details);
+    return { output: await fillOutput(backend, call, withLinks(value)), ...(usage && { usage }) };
+  } finally {
+    await answer.discard();
+  }
+}
+
+/** A file stands as its s3 address, which means nothing here; the link to it stands beside. */
+function withLinks(answer: Record<string, unknown>): Record<string, unknown> {
+  const output = { ...(isRecord(answer.output_data) ? answer.output_data : {}) };
+  const links = isRecord(answer.files) ? answer.files : {};
+  for (const [name, link] of Object.entries(links)) {
+    if (isRecord(link) && typeof link.url === "string") output[name] = link.url;
+  }
+  return output;
+}
+
+/**
+ *   {prediction_id} ──► {output_data: {field: [fragments]}}* ──► {output_data: {}, stream_details?}
+ *                               └── {detail, status}: failed
+ */
+async function streamed(
+  backend: MediaBackend,
+  call: ModelCall,
+  answer: NetResponse,
+  onId: (id: string) => void,
+): Promise<ModelResult> {
+  if (!isEventStream(answer)) {
+    await answer.body.dump();
+    throw broken(new Error("The upstream answered no stream"));
+  }
+  const streamedField = streamedFieldOf(backend.output);
+  const texts: Record<string, string> = {};
+  let others: Record<string, unknown> = {};
+  for await (const { data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
+    const event = objectOf(data);
+    if (!event) throw broken(new Error("The upstream sent an event that is no JSON object"));
+    if (typeof event.prediction_id === "string") onId(event.prediction_id);
+    if ("detail" in event) throw failureWithin(backend, event, data);
+    if (!isRecord(event.output_data)) continue;
+    if (event.stream_details !== undefined || Object.keys(event.output_data).length === 0) {
+      const output = await fillOutput(backend, call, { ...others, ...texts });
+      const usage = usageOf(event.stream_details);
+      return { output, ...(usage && { usage }) };
+    }
+    for (const [name, value] of Object.entries(withLinks(event))) {
+      if (!Array.isArray(value) || !value.every((part) => typeof part === "string")) {
+        others = { ...others, [name]: value };
+        continue;
+      }
+      const field = Object.hasOwn(backend.output.properties, name) ? name : (streamedField ?? name);
+      const text = value.join("");
+      texts[field] = (texts[field] ?? "") + text;
+      if (field === streamedField && text !== "") await call.onFragment(field, text);
+    }
+  }
+  throw broken(new Error("The upstream ended its stream before its answer"));
+}
+
+function failureWithin(backend: MediaBackend, event: Record<string, unknown>, data: string): unknown {
+  const status = typeof event.status === "number" ? event.status : 500;
+  return explained(backend, status, data) ?? toFault(new UpstreamFailure({ status, body: data, key: backend.key }));
+}
+
+/** What the other service says about the request's fields or content. Its refusals of our key are not the caller's. */
+function explained(backend: MediaBackend, status: number, body: string): Fault | undefined {
+  const failure = new UpstreamFailure({ status, body, key: backend.key });
+  // It has waited as long as it may already.
+  if (status === 504) return toFault(failure) as Fault;
+  const detail = status === 422 ? objectOf(body)?.detail : undefined;
+  if (!Array.isArray(detail)) return undefined;
+  const issues = detail.map((entry) => issueOf(backend, entry));
+  const [first, ...rest] = issues.filter((issue) => issue !== undefined);
+  return first && new Fault([first, ...rest], { cause: failure });
+}
+
+function issueOf(backend: MediaBackend, entry: unknown): Issue | undefined {
+  if (!isRecord(entry) || typeof entry.type !== "string" || !Object.hasOwn(errorTable, entry.type)) return undefined;
+  const type = entry.type as ErrorType;
+  const row = errorTable[type];
+  if (row.status !== 422 || type === "idempotency_key_reused") return undefined;
+  const loc: unknown[] = Array.isArray(entry.loc) ? entry.loc : [];
+  const field = loc[1];
+  if (loc[0] !== "body") return undefined;
+  if (field !== undefined && !(typeof field === "string" && Object.hasOwn(backend.input.properties, field))) {
+    return undefined;
+  }
+  const known: readonly string[] = row.ctx;
+  const given = isRecord(entry.ctx) ? entry.ctx : {};
+  const ctx = Object.fromEntries(Object.entries(given).filter(([name]) => known.includes(name)));
+  const msg = typeof entry.msg === "string" ? masked(entry.msg, backend.key).slice(0, 500) : row.meaning;
+  return { type, loc: field === undefined ? ["body"] : ["body", field], msg, ...(known.length > 0 && { ctx }) };
+}
+
+function usageOf(details: unknown): TokenUsage | undefined {
+  if (!isRecord(details) || typeof details.input_tokens !== "number") return undefined;
+  return {
+    inputTokens: details.input_tokens,
+    outputTokens: typeof details.output_tokens === "number" ? details.output_tokens : 0,
+    ...(typeof details.cached_tokens === "number" && { cachedTokens: details.cached_tokens }),
+    ...(isRecord(details.google_usage) && { googleUsage: details.google_usage }),
+  };
+}

@@ -1,0 +1,200 @@
+import { answerToolName, withAnswerTool } from "./answer-tool.ts";
+import type { ChatDriver, ChatTool } from "./chat.ts";
+import type { ModelDriver } from "./driver.ts";
+import { type GoogleOpaque, newCallId, type Part, writeContents } from "./google-contents.ts";
+import { toGoogleSchema } from "./google-schema.ts";
+import { eventJson, isObject, type TextAnswer, tokens } from "./text-answer.ts";
+import { createTextBackend, type TextBackendOptions, type TextProtocol } from "./text-backend.ts";
+import type { TextRequest } from "./text-request.ts";
+import { joinUrl, UpstreamFailure } from "./upstream.ts";
+import type { StreamReader } from "./upstream-stream.ts";
+
+export interface GoogleOptions extends TextBackendOptions {
+  url?: string | undefined;
+}
+
+const defaultUrl = "https://generativelanguage.googleapis.com/v1beta";
+
+/** The Gemini API of Google. */
+export function createGoogle(options: GoogleOptions): ModelDriver & ChatDriver {
+  const { key } = options;
+  const name = options.model.includes("/") ? options.model : `models/${options.model}`;
+  const path = name.split("/").map(encodeURIComponent).join("/");
+  const protocol: TextProtocol = {
+    key,
+    // The schema that it holds to is a part of JSON Schema only.
+    enforcesSchema: false,
+    write: (request) => ({
+      url: `${joinUrl(options.url ?? defaultUrl, path)}:streamGenerateContent?alt=sse`,
+      headers: {
+        "content-type": "application/json",
+        accept: "text/event-stream",
+        ...(key !== undefined && { "x-goog-api-key": key }),
+      },
+      body: JSON.stringify(bodyOf(request)),
+    }),
+    read: (answer) => new GoogleReader(answer, key),
+  };
+  return createTextBackend(protocol, options);
+}
+
+/** Inputs of these names stand beside the generation settings, all others within. */
+const topLevel = new Set(["safetySettings", "cachedContent", "labels"]);
+
+function bodyOf(request: TextRequest): Record<string, unknown> {
+  const { system, contents } = writeContents(request.messages, request.images ?? []);
+  const extra = Object.entries(request.extra ?? {});
+  // It refuses a bound answer beside tools: there the answer becomes a tool itself.
+  const boundAnswer = request.responseSchema !== undefined && (request.tools ?? []).length === 0;
+  return {
+    ...Object.fromEntries(extra.filter(([name]) => topLevel.has(name))),
+    contents,
+    systemInstruction: system === "" ? undefined : { parts: [{ text: system }] },
+    ...toolFields(boundAnswer ? {} : withAnswerTool(request)),
+    generationConfig: {
+      ...Object.fromEntries(extra.filter(([name]) => !topLevel.has(name))),
+      maxOutputTokens: request.maxTokens,
+      temperature: request.temperature,
+      seed: request.seed,
+      ...(boundAnswer && {
+        responseMimeType: "application/json",
+        responseSchema: toGoogleSchema(request.responseSchema),
+      }),
+    },
+  };
+}
+
+function toolFields({ tools = [], toolChoice }: Pick<TextRequest, "tools" | "toolChoice">): Record<string, unknown> {
+  if (tools.length === 0) return {};
+  return {
+    tools: [{ functionDeclarations: tools.map(declarationOf) }],
+    toolConfig: toolChoice === undefined ? undefined : { functionCallingConfig: choiceOf(toolChoice) },
+  };
+}
+
+function declarationOf(tool: ChatTool): Record<string, unknown> {
+  const parameters = toGoogleSchema(tool.parameters);
+  // An object without properties is refused, no parameters at all are not.
+  return {
+    name: tool.name,
+    description: tool.description,
+    ...(parameters.properties !== undefined && { parameters }),
+  };
+}
+
+function choiceOf(choice: NonNullable<TextRequest["toolChoice"]>): Record<string, unknown> {
+  if (typeof choice === "object") return { mode: "ANY", allowedFunctionNames: [choice.name] };
+  return { mode: { auto: "AUTO", required: "ANY", none: "NONE" }[choice] };
+}
+
+const refusals = new Set(["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"]);
+const failures = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]);
+
+class GoogleReader implements StreamReader {
+  complete = false;
+  /** The protocol has no last word: the answer ends with the body. */
+  readonly closed = false;
+  readonly #answer: TextAnswer;
+  readonly #key: string | undefined;
+  readonly #parts: Part[] = [];
+
+  constructor(answer: TextAnswer, key: string | undefined) {
+    this.#answer = answer;
+    this.#key = key;
+  }
+
+  get delivered(): boolean {
+    return this.#answer.delivered;
+  }
+
+  onEvent({ data }: { data: string }): void | Promise<void> {
+    const chunk = eventJson(data);
+    if (chunk.error) throw this.#failure(chunk.error);
+    if (isObject(chunk.usageMetadata)) this.#takeUsage(chunk.usageMetadata);
+    if (isObject(chunk.promptFeedback) && typeof chunk.promptFeedback.blockReason === "string") {
+      this.#answer.refused = true;
+      this.complete = true;
+      return;
+    }
+    const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined;
+    if (!isObject(candidate)) return;
+    const parts = isObject(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
+    const pause = this.#takeParts(parts);
+    if (typeof candidate.finishReason !== "string") return pause;
+    const reason = candidate.finishReason;
+    return pause ? pause.then(() => this.#finish(reason)) : this.#finish(reason);
+  }
+
+  #takeParts(parts: readonly unknown[], from = 0): void | Promise<void> {
+    for (let i = from; i < parts.length; i++) {
+      const part = parts[i];
+      const pause = isObject(part) ? this.#takePart(part) : undefined;
+      if (pause) return pause.then(() => this.#takeParts(parts, i + 1));
+    }
+  }
+
+  #takePart(part: Part): void | Promise<void> {
+    if (isObject(part.functionCall)) return this.#takeCall(part, part.functionCall);
+    if (typeof part.text !== "string") return;
+    if (part.thought === true) return this.#answer.addReasoning(part.text);
+    this.#keepText(part, part.text);
+    return this.#answer.addText(part.text);
+  }
+
+  #takeCall(part: Part, call: Record<string, unknown>): void {
+    const id = typeof call.id === "string" && call.id !== "" ? call.id : newCallId();
+    const arriving = { id, name: String(call.name), json: "" };
+    this.#answer.addArguments(arriving, JSON.stringify(call.args ?? {}));
+    this.#answer.toolCalls.push(arriving);
+    this.#parts.push(part);
+  }
+
+  #keepText(part: Part, text: string): void {
+    const last = this.#parts.at(-1);
+    const mergeable = last && typeof last.text === "string" && !last.thoughtSignature && !part.thoughtSignature;
+    if (mergeable) last.text = last.text + text;
+    else this.#parts.push({ ...part });
+  }
+
+  #finish(reason: string): void | Promise<void> {
+    this.complete = true;
+    if (reason === "MAX_TOKENS") this.#answer.cutByLength = true;
+    if (refusals.has(reason)) this.#answer.refused = true;
+    if (failures.has(reason) || (reason === "OTHER" && this.#answer.produced.trim() === "")) {
+      throw new UpstreamFailure({ status: 500, body: `finishReason ${reason}`, key: this.#key });
+    }
+    const { toolCalls } = this.#answer;
+    const handedIn = toolCalls.findIndex((call) => call.name === answerToolName);
+    const answered = handedIn < 0 ? undefined : toolCalls.splice(handedIn, 1)[0];
+    const parts = this.#parts.filter(
+      (part) => !isObject(part.functionCall) || part.functionCall.name !== answerToolName,
+    );
+    if (parts.some((part) => part.thoughtSignature)) {
+      const callIds = toolCalls.map((call) => call.id);
+      this.#answer.opaque = { protocol: "google", parts, callIds } satisfies GoogleOpaque;
+    }
+    if (!answered || toolCalls.length > 0) return;
+    this.#answer.reasoning += this.#answer.text;
+    this.#answer.text = "";
+    return this.#answer.addText(answered.json);
+  }
+
+  #takeUsage(usage: Record<string, unknown>): void {
+    const { usage: ours } = this.#answer;
+    ours.googleUsage = usage;
+    const input = tokens(usage.promptTokenCount);
+    const toolInput = tokens(usage.toolUsePromptTokenCount) ?? 0;
+    if (input !== undefined) ours.inputTokens = input + toolInput;
+    const made = tokens(usage.candidatesTokenCount);
+    const thoughts = tokens(usage.thoughtsTokenCount);
+    if (made !== undefined || thoughts !== undefined) ours.outputTokens = (made ?? 0) + (thoughts ?? 0);
+    const cached = tokens(usage.cachedContentTokenCount);
+    if (cached !== undefined) ours.cachedTokens = cached;
+  }
+
+  #failure(error: unknown): Error {
+    const code = isObject(error) ? Number(error.code) : 0;
+    const status = code >= 400 && code <= 599 ? code : 500;
+    return new UpstreamFailure({ status, body: JSON.stringify(error), key: this.#key });
+  }
+}

@@ -1,0 +1,207 @@
+import { randomUUID } from "node:crypto";
+import { Base64Decoder } from "./base64-decoder.ts";
+import { readDataUriHeader } from "./data-uri.ts";
+import { Spool } from "./spool.ts";
+
+const quote = 0x22;
+const backslash = 0x5c;
+/** A longer text may be a file; a shorter one is cheap to keep. */
+const longText = 32 * 1024;
+const plainBase64 = /^[A-Za-z0-9+/\s]+$/;
+
+export interface AnswerLimits {
+  /** Where what does not fit in memory goes. */
+  spoolFolder: string;
+  /** Of the JSON without its files. */
+  maxTextBytes: number;
+  /** Of each file. */
+  maxFileBytes: number;
+  /** Whether a long text of nothing but base64 is a file too; without it only data URIs are. */
+  bareBase64: boolean;
+}
+
+export interface JsonAnswer {
+  value: unknown;
+  /** To be called in the end: drops the files whose body nobody asked for. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Reads a JSON answer in which whole files stand as base64 texts: those are decoded as they arrive and appear in the
+ * value as `Spool`s, so that memory does not grow with them. Short ones stay texts. Needs to know no more of JSON than
+ * where a text begins and ends:
+ *
+ *   outside ──"──► short text ──"──► outside
+ *                     └─ longer than 32 KB ─► file (decoded, replaced by a mark) or long text ──"──► outside
+ */
+export async function readJsonAnswer(body: AsyncIterable<Buffer>, limits: AnswerLimits): Promise<JsonAnswer> {
+  const reader = new AnswerReader(limits);
+  try {
+    for await (const chunk of body) await reader.push(chunk);
+    return { value: reader.value(), discard: () => reader.discard() };
+  } catch (error) {
+    await reader.discard();
+    throw error;
+  }
+}
+
+class AnswerReader {
+  readonly #limits: AnswerLimits;
+  /** Stands for the files in the text; the upstream cannot have guessed it. */
+  readonly #mark = `file-${randomUUID()}-`;
+  readonly #files: Spool[] = [];
+  readonly #text: Uint8Array[] = [];
+  #textBytes = 0;
+  #state: "outside" | "short" | "long" | "file" = "outside";
+  /** The beginning of the text that is being read, while it may still be a file. */
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #escaped = false;
+  #file: FileText | undefined;
+
+  constructor(limits: AnswerLimits) {
+    this.#limits = limits;
+  }
+
+  async push(chunk: Buffer): Promise<void> {
+    let at = 0;
+    let slash = -2;
+    while (at < chunk.length) {
+      if (this.#state === "outside") {
+        const begin = chunk.indexOf(quote, at);
+        const end = begin < 0 ? chunk.length : begin + 1;
+        this.#keep(chunk.subarray(at, end));
+        at = end;
+        if (begin >= 0) this.#state = "short";
+        continue;
+      }
+      let from = at;
+      if (this.#escaped) {
+        this.#escaped = false;
+        from++;
+      }
+      let close: number;
+      for (;;) {
+        close = chunk.indexOf(quote, from);
+        // Looked for once a chunk where there is none, and again only when the last one found lies behind.
+        if (slash !== -1 && slash < from) slash = chunk.indexOf(backslash, from);
+        if (slash === -1 || (close >= 0 && close < slash)) break;
+        from = slash + 2;
+      }
+      if (from > chunk.length) this.#escaped = true;
+      const end = close < 0 ? chunk.length : close;
+      await this.#take(chunk.subarray(at, end));
+      at = end;
+      if (close >= 0) {
+        await this.#closeText();
+        this.#keep(chunk.subarray(at, at + 1));
+        at++;
+        this.#state = "outside";
+      }
+    }
+  }
+
+  value(): unknown {
+    if (this.#state !== "outside") throw new Error("The answer ended within a text");
+    const text = Buffer.concat(this.#text).toString("utf8");
+    if (this.#files.length === 0) return JSON.parse(text);
+    return JSON.parse(text, (_key, part: unknown) => {
+      if (typeof part !== "string" || !part.startsWith(this.#mark)) return part;
+      return this.#files[Number(part.slice(this.#mark.length))];
+    });
+  }
+
+  async discard(): Promise<void> {
+    for (const file of this.#files) await file.discard();
+  }
+
+  async #take(piece: Uint8Array): Promise<void> {
+    if (piece.length === 0) return;
+    if (this.#state === "long") return this.#keep(piece);
+    if (this.#state === "file") return this.#file?.push(piece);
+    this.#held.push(piece);
+    this.#heldBytes += piece.length;
+    if (this.#heldBytes > longText) await this.#decide();
+  }
+
+  /** A text has become long: is it a file? */
+  async #decide(): Promise<void> {
+    const held = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldBytes = 0;
+    const beginning = unescaped(held.toString("latin1", 0, 2048));
+    const header = readDataUriHeader(beginning);
+    if (header === undefined && !(this.#limits.bareBase64 && plainBase64.test(beginning.slice(0, 1024)))) {
+      this.#state = "long";
+      this.#keep(held);
+      return;
+    }
+    const spool = new Spool({ folder: this.#limits.spoolFolder, maxBytes: this.#limits.maxFileBytes });
+    spool.mediaType = header?.mediaType;
+    this.#files.push(spool);
+    this.#file = new FileText(spool, header?.length ?? 0);
+    this.#state = "file";
+    await this.#file.push(held);
+  }
+
+  async #closeText(): Promise<void> {
+    if (this.#state === "file") {
+      await this.#file?.end();
+      this.#keep(Buffer.from(`${this.#mark}${this.#files.length - 1}`));
+    }
+    for (const piece of this.#held) this.#keep(piece);
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#file = undefined;
+  }
+
+  #keep(piece: Uint8Array): void {
+    this.#textBytes += piece.length;
+    if (this.#textBytes > this.#limits.maxTextBytes) {
+      throw new Error(`The answer is longer than ${this.#limits.maxTextBytes} bytes`);
+    }
+    if (piece.length > 0) this.#text.push(piece);
+  }
+}
+
+/** The inside of a JSON text that holds a file: unescaped, without its header, decoded into the spool. */
+class FileText {
+  readonly #spool: Spool;
+  readonly #decoder = new Base64Decoder();
+  #header: number;
+  #rest = "";
+
+  constructor(spool: Spool, headerLength: number) {
+    this.#spool = spool;
+    this.#header = headerLength;
+  }
+
+  async push(piece: Uint8Array): Promise<void> {
+    let text = this.#rest + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
+    this.#rest = "";
+    if (text.includes("\\")) {
+      // An escape that the piece cuts in two waits for its other half.
+      this.#rest = /\\(u[0-9a-f]{0,3})?$/i.exec(text)?.[0] ?? "";
+      text = unescaped(text.slice(0, text.length - this.#rest.length));
+    }
+    if (this.#header > 0) {
+      const skipped = Math.min(this.#header, text.length);
+      this.#header -= skipped;
+      text = text.slice(skipped);
+    }
+    await this.#spool.write(this.#decoder.push(text));
+  }
+
+  async end(): Promise<void> {
+    this.#decoder.push(this.#rest);
+    this.#decoder.end();
+  }
+}
+
+/** Some servers write / as \/, + as \u002B, and break base64 into lines. */
+function unescaped(text: string): string {
+  return text.replace(/\\(?:u([0-9a-f]{4})|(.))/gis, (_whole, code: string | undefined, letter: string | undefined) => {
+    if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+    return letter === "n" || letter === "r" || letter === "t" ? " " : (letter ?? "");
+  });
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+import { dataUriLength, encodeDataUri } from "./data-uri.ts";
+import type { FileInput } from "./driver.ts";
+import { isFileInput, type RequestBody } from "./request-body.ts";
+
+/**
+ * JSON in which every file input, wherever it stands, is a base64 data URI. The text around the files is made once; the
+ * files are encoded while they are sent.
+ */
+export function jsonBody(value: unknown): RequestBody {
+  const files: FileInput[] = [];
+  // Nobody who wrote a part of the value can have guessed it.
+  const mark = `file-${randomUUID()}`;
+  const text = JSON.stringify(value, (_key, part: unknown) => {
+    if (!isFileInput(part)) return part;
+    files.push(part);
+    return mark;
+  });
+  const around = text.split(mark);
+  const length = around.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  return {
+    contentType: "application/json",
+    length: files.reduce((sum, file) => sum + dataUriLength(file), length),
+    async *pieces() {
+      for (const [index, part] of around.entries()) {
+        yield part;
+        const file = files[index];
+        if (file) yield* encodeDataUri(file);
+      }
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { Readable } from "node:stream";
+import type { FileInput } from "./driver.ts";
+
+/** A request's body whose length is known and which can be sent again: it is opened anew for every attempt. */
+export interface RequestBody {
+  contentType: string;
+  length: number;
+  /** Pieces in order. Rejects only when one of our own files cannot be read. */
+  pieces(): AsyncIterable<string | Uint8Array>;
+}
+
+export function isFileInput(value: unknown): value is FileInput {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "open" in value;
+}
+
+/**
+ * The body as a stream for one attempt. A failure to read our own file is told to `onSourceError` first: the connection
+ * that breaks off because of it would otherwise look like the upstream's fault.
+ */
+export function openBody(body: RequestBody, onSourceError: (error: unknown) => void): Readable {
+  async function* guarded() {
+    try {
+      yield* body.pieces();
+    } catch (error) {
+      onSourceError(error);
+      throw error;
+    }
+  }
+  return Readable.from(guarded(), { objectMode: false });
+}

@@ -1,0 +1,112 @@
+import type { ChatCall, ChatResult, ToolCall } from "./chat.ts";
+import { broken } from "./upstream.ts";
+
+/** A tool call whose arguments arrive as pieces of JSON text. */
+export interface ArrivingToolCall {
+  id: string;
+  name: string;
+  json: string;
+}
+
+/** What an upstream reported. A missing figure is counted when the answer has ended. */
+export interface ReportedUsage {
+  inputTokens?: number;
+  outputTokens?: number;
+  cachedTokens?: number;
+  googleUsage?: Record<string, unknown>;
+}
+
+/** Of text, reasoning and arguments together: whoever answers for a model is not trusted with our memory. */
+const longestAnswer = 8 * 1024 * 1024;
+
+/** One answer as it arrives, whatever the protocol. Pieces are handed on at once and kept for the result. */
+export class TextAnswer {
+  text = "";
+  reasoning = "";
+  readonly toolCalls: ArrivingToolCall[] = [];
+  readonly usage: ReportedUsage = {};
+  opaque: unknown;
+  refused = false;
+  cutByLength = false;
+  delivered = false;
+  readonly #call: Pick<ChatCall, "onText" | "onReasoning">;
+  #length = 0;
+
+  constructor(call: Pick<ChatCall, "onText" | "onReasoning">) {
+    this.#call = call;
+  }
+
+  addText(piece: string): void | Promise<void> {
+    if (piece === "") return;
+    this.#grow(piece);
+    this.text += piece;
+    this.delivered = true;
+    return this.#call.onText?.(piece);
+  }
+
+  addReasoning(piece: string): void | Promise<void> {
+    if (piece === "") return;
+    this.#grow(piece);
+    this.reasoning += piece;
+    if (!this.#call.onReasoning) return;
+    this.delivered = true;
+    return this.#call.onReasoning(piece);
+  }
+
+  addArguments(call: ArrivingToolCall, piece: string): void {
+    this.#grow(piece);
+    call.json += piece;
+  }
+
+  /** Everything that the upstream made, for counting. */
+  get produced(): string {
+    return [this.reasoning, this.text, ...this.toolCalls.flatMap((call) => [call.name, call.json])].join("\n");
+  }
+
+  get stop(): ChatResult["stop"] {
+    if (this.refused) return "refused";
+    if (this.cutByLength) return "length";
+    return this.toolCalls.length > 0 ? "tool_calls" : "end";
+  }
+
+  #grow(piece: string): void {
+    this.#length += piece.length;
+    if (this.#length > longestAnswer) throw broken(new Error("The upstream's answer is too long"));
+  }
+}
+
+export function finishedToolCall({ id, name, json }: ArrivingToolCall): ToolCall {
+  return { id, name, arguments: argumentsOf(json) };
+}
+
+function argumentsOf(json: string): Record<string, unknown> {
+  // A tool without parameters is often called with no text at all.
+  if (json.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isObject(value)) return value;
+  } catch {
+    // Not JSON: told to the model by whoever runs the tools.
+  }
+  return { __invalid: json };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A figure of an upstream's usage report, if it is one. */
+export function tokens(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** The JSON of one event; an upstream that sends anything else has failed. */
+export function eventJson(data: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (isObject(value)) return value;
+  } catch {
+    // Told below.
+  }
+  throw broken(new Error(`The upstream sent an event that is no JSON object: ${data.slice(0, 200)}`));
+}

@@ -1,0 +1,79 @@
+import { fault } from "../../kernel/errors.ts";
+import type { ChatMessage, ChatResult } from "./chat.ts";
+import type { FileInput, InputValue, ModelDriver } from "./driver.ts";
+import type { InlineImage, TextRequest } from "./text-request.ts";
+import { refusedContent } from "./upstream.ts";
+
+/** Files go to text models inline, so they are held in memory: this much for one call. */
+const mostInlineBytes = 32 * 1024 * 1024;
+
+/**
+ * The prediction face of a text backend, the same for all: `prompt` becomes the user message, `system` the system
+ * message, images go with the prompt, every other input by name into the upstream's body.
+ */
+export function runAsChat(
+  answer: (request: TextRequest) => Promise<ChatResult>,
+  outputField = "output",
+): ModelDriver["run"] {
+  return async (call) => {
+    const { prompt, system, max_tokens, temperature, seed, ...others } = call.input;
+    const { files, values } = partedByKind(others);
+    const images = await inlined(files);
+    const text = textOf(prompt);
+    if (text === "" && images.length === 0) throw fault("missing", "Field required", { loc: ["body", "prompt"] });
+    const messages: ChatMessage[] = [{ role: "user", content: text }];
+    if (textOf(system) !== "") messages.unshift({ role: "system", content: textOf(system) });
+    const result = await answer({
+      id: call.predictionId,
+      messages,
+      images,
+      extra: values,
+      signal: call.signal,
+      onText: (piece) => call.onFragment(outputField, piece),
+      ...(typeof max_tokens === "number" && { maxTokens: max_tokens }),
+      ...(typeof temperature === "number" && { temperature }),
+      ...(typeof seed === "number" && { seed }),
+    });
+    if (result.stop === "refused") throw refusedContent(new Error("The upstream stopped its answer as refused"));
+    return { output: { [outputField]: result.text }, usage: result.usage };
+  };
+}
+
+function textOf(value: InputValue | undefined): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function partedByKind(input: Readonly<Record<string, InputValue>>) {
+  const files: [field: string, file: FileInput][] = [];
+  const values: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(input)) {
+    if (isFile(value)) files.push([field, value]);
+    else if (value !== null) values[field] = value;
+  }
+  return { files, values };
+}
+
+function isFile(value: InputValue): value is FileInput {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "open" in value;
+}
+
+async function inlined(files: readonly [field: string, file: FileInput][]): Promise<InlineImage[]> {
+  let room = mostInlineBytes;
+  const images: InlineImage[] = [];
+  for (const [field, file] of files) {
+    room -= file.size;
+    if (room < 0) {
+      const msg = "The files are too large for a text model";
+      throw fault("file_too_large", msg, { loc: ["body", field], ctx: { max_size: mostInlineBytes } });
+    }
+    if (!file.contentType.startsWith("image/")) {
+      const msg = "This model reads text and images only";
+      throw fault("invalid_file_format", msg, { loc: ["body", field], ctx: { supported_formats: ["image/*"] } });
+    }
+    const pieces: Buffer[] = [];
+    for await (const piece of await file.open()) pieces.push(piece as Buffer);
+    images.push({ contentType: file.contentType, base64: Buffer.concat(pieces).toString("base64") });
+  }
+  return images;
+}

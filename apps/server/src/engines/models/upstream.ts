@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Fault, fault } from "../../kernel/errors.ts";
+import { type Net, type NetBounds, NetError, type NetHeaders, type NetRequest, type NetResponse } from "../net/net.ts";
+import type { TokenUsage } from "./driver.ts";
+
+/** One call to whoever answers for a model. */
+export interface UpstreamCall {
+  url: string;
+  method?: NetRequest["method"];
+  /** The same on every try: an idempotency id that the protocol takes belongs here. */
+  headers?: Record<string, string>;
+  /** A function is asked anew for every try, since a stream can be read once only. */
+  body?: string | Uint8Array | (() => NetRequest["body"] | Promise<NetRequest["body"]>);
+  /** What must never be seen in a log. */
+  key?: string | undefined;
+  signal: AbortSignal;
+  bounds?: Partial<NetBounds>;
+  /** At most this many tries, 3 unless told; 1 where a repeat would cost too much. */
+  tries?: number;
+  /** Where the protocol says in its error body that the content was refused, or which input was wrong. */
+  explain?(status: number, body: string): Fault | undefined;
+}
+
+/** What the upstream said when it failed. Only ever the `cause` of a fault: its text is for the log. */
+export class UpstreamFailure extends Error {
+  readonly status: number;
+  readonly body: string;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(answer: { status: number; body: string; headers?: NetHeaders | undefined; key?: string | undefined }) {
+    super(`The upstream answered with status ${answer.status}`);
+    this.name = "UpstreamFailure";
+    this.status = answer.status;
+    this.body = masked(answer.body, answer.key).slice(0, keptBody);
+    this.requestId = one(answer.headers?.["x-request-id"] ?? answer.headers?.["request-id"]);
+    this.retryAfterMs = retryAfterOf(answer.headers);
+  }
+}
+
+/**
+ * An abort in mid-answer. Carries what was used until then, because a cancelled run is charged for it; `cause` is the
+ * reason of the abort.
+ */
+export class Interrupted extends Error {
+  readonly usage: TokenUsage;
+
+  constructor(usage: TokenUsage, reason: unknown) {
+    super("The call was aborted", { cause: reason });
+    this.name = "Interrupted";
+    this.usage = usage;
+  }
+}
+
+/** Of an upstream's error text; enough for any error object, and a bound for the log. */
+export const keptBody = 2048;
+const longestWaitMs = 20_000;
+const firstWaitMs = 250;
+/** 529 is what Anthropic calls overloaded. */
+const unavailable = new Set([408, 429, 502, 503, 504, 529]);
+const worthRetrying = new Set([...unavailable, 500]);
+
+/** Appends a path to a base address, whether or not the base ends with a slash. */
+export function joinUrl(base: string, path: string): string {
+  return `${base.replace(/\/+$/, "")}/${path.replace(/^\/+/, "")}`;
+}
+
+/** The answer of a 2xx; everything else is a fault. Its body must be read, dumped or destroyed. */
+export function requestUpstream(net: Net, call: UpstreamCall): Promise<NetResponse> {
+  return withRetries(call, () => answerOf(net, call));
+}
+
+/** The parsed JSON of a 2xx. An answer that is no JSON, too long or cut short is a fault. */
+export function requestJson(net: Net, call: UpstreamCall): Promise<{ headers: NetHeaders; json: unknown }> {
+  return withRetries(call, async () => {
+    const answer = await answerOf(net, call);
+    const text = await answer.body.text();
+    return { headers: answer.headers, json: parsed(text, call.key) };
+  });
+}
+
+async function answerOf(net: Net, call: UpstreamCall): Promise<NetResponse> {
+  const answer = await net.request(await netRequestOf(call));
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  const body = await head(answer);
+  throw refusalOf(call, answer.status, answer.headers, body);
+}
+
+export async function netRequestOf(call: UpstreamCall): Promise<NetRequest> {
+  const body = typeof call.body === "function" ? await call.body() : call.body;
+  return {
+    url: call.url,
+    method: call.method ?? "POST",
+    signal: call.signal,
+    ...(call.headers && { headers: call.headers }),
+    ...(body !== undefined && { body }),
+    ...(call.bounds && { bounds: call.bounds }),
+  };
+}
+
+/** What to throw for an answer that is no success. */
+export function refusalOf(call: UpstreamCall, status: number, headers: NetHeaders, body: string): Error {
+  return call.explain?.(status, body) ?? new UpstreamFailure({ status, headers, body, key: call.key });
+}
+
+/**
+ * Tries again what a moment may heal: a busy or failing upstream, a connection that could not be made or broke off.
+ * Never a time-out, since whoever waited that long must not wait three times. `mayRetry` says whether the client has
+ * seen nothing yet. Rejects with a fault, or with the signal's reason after an abort.
+ */
+export async function withRetries<T>(
+  call: Pick<UpstreamCall, "signal" | "tries" | "key">,
+  attempt: () => Promise<T>,
+  mayRetry: () => boolean = () => true,
+): Promise<T> {
+  const tries = call.tries ?? 3;
+  for (let n = 1; ; n++) {
+    call.signal.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      call.signal.throwIfAborted();
+      const waitMs = n < tries && mayRetry() ? waitBeforeRetry(error, n) : undefined;
+      if (waitMs === undefined) throw toFault(error, call.key);
+      await sleep(waitMs, undefined, { signal: call.signal }).catch(() => call.signal.throwIfAborted());
+    }
+  }
+}
+
+function waitBeforeRetry(error: unknown, n: number): number | undefined {
+  // Spread, so that those who were refused together do not come back together.
+  const backoff = firstWaitMs * 3 ** (n - 1) * (0.75 + Math.random() / 2);
+  if (error instanceof NetError) return error.reason === "unreachable" || error.reason === "cut" ? backoff : undefined;
+  if (!(error instanceof UpstreamFailure) || !worthRetrying.has(error.status)) return undefined;
+  const asked = error.retryAfterMs ?? 0;
+  return asked > longestWaitMs ? undefined : Math.max(asked, backoff);
+}
+
+/** Any failure of an upstream call as a caller may see it: our own words, nothing of the upstream's. */
+export function toFault(error: unknown, key?: string): unknown {
+  if (error instanceof UpstreamFailure) {
+    if (!unavailable.has(error.status)) return broken(error);
+    const seconds = error.retryAfterMs === undefined ? undefined : Math.ceil(error.retryAfterMs / 1000);
+    return busy(error, seconds);
+  }
+  if (error instanceof NetError) {
+    const cause = new Error(masked(error.message, key), { cause: error.cause });
+    if (error.reason === "unreachable" || error.reason === "timeout") return busy(cause);
+    if (error.reason === "address_refused" || error.reason === "invalid_url") {
+      return fault("downstream_service_error", "The address of the service behind the model may not be called", {
+        cause,
+      });
+    }
+    return broken(cause);
+  }
+  return error;
+}
+
+function busy(cause: Error, retryAfterSeconds?: number): Fault {
+  return fault("downstream_service_unavailable", "The service behind the model cannot be reached or is overloaded", {
+    cause,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+}
+
+/** The upstream failed, or answered something that is none of its protocol. `cause` is for the log alone. */
+export function broken(cause: Error): Fault {
+  return fault("downstream_service_error", "The service behind the model failed or cut its answer short", { cause });
+}
+
+/** The upstream's checker refused the prompt, an input or its own answer. */
+export function refusedContent(cause: Error): Fault {
+  return fault("content_policy_violation", "The content was refused by the service behind the model", { cause });
+}
+
+function parsed(text: string, key: string | undefined): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw broken(new Error(`The upstream answered no JSON: ${masked(text, key).slice(0, keptBody)}`));
+  }
+}
+
+/** The beginning of an error body. A rest that is long or slow is cut; what was read until then is enough. */
+async function head(answer: NetResponse): Promise<string> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const piece of answer.body) {
+      pieces.push(piece as Buffer);
+      size += (piece as Buffer).length;
+      if (size >= keptBody * 4) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+/** Without the key, in whatever form an upstream may have echoed it. */
+export function masked(text: string, key: string | undefined): string {
+  if (key === undefined || key === "") return text;
+  const forms = new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)]);
+  let clean = text;
+  for (const form of forms) clean = clean.replaceAll(form, "[hidden]");
+  return clean;
+}
+
+function retryAfterOf(headers: NetHeaders | undefined): number | undefined {
+  const given = one(headers?.["retry-after"])?.trim();
+  if (given === undefined || given === "") return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), 86_400_000);
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

@@ -1,0 +1,104 @@
+import type { Dispatcher } from "undici";
+import { type BoundedOptions, toNetError } from "./bounded-exchange.ts";
+import { download } from "./download.ts";
+import { createGuardedConnect, createOpenConnect } from "./guarded-connect.ts";
+import { type Net, type NetBounds, NetError, type NetHandler, type NetRequest, type NetResponse } from "./net.ts";
+import { Pools } from "./pools.ts";
+
+export interface NetOptions {
+  /** Lets every call reach private and loopback addresses. */
+  allowPrivateNetwork: boolean;
+  /** Origins (or whole addresses) that the operator set: not checked. */
+  exempt?: readonly string[];
+  maxOrigins?: number;
+  maxConnectionsPerOrigin?: number;
+  maxHeaderBytes?: number;
+  connectMs?: number;
+}
+
+const defaultBounds: NetBounds = { totalMs: 60_000, headersMs: 60_000, idleMs: 30_000, maxBytes: 32 * 1024 * 1024 };
+const longestUrl = 8192;
+
+type Exchange = Dispatcher.RequestOptions & BoundedOptions;
+
+export function createNet(options: NetOptions): Net {
+  const { maxOrigins = 256, maxConnectionsPerOrigin = 1024, maxHeaderBytes = 16_384, connectMs = 10_000 } = options;
+  const exempt = new Set((options.exempt ?? []).map((address) => new URL(address).origin));
+  const sizes = { maxOrigins, maxConnectionsPerOrigin, maxHeaderBytes };
+  const open = new Pools({ ...sizes, connect: createOpenConnect({ connectMs }) });
+  const guarded = new Pools({ ...sizes, connect: createGuardedConnect({ connectMs }) });
+
+  function poolFor(url: URL, redirected: boolean): Dispatcher {
+    const free = options.allowPrivateNetwork || (!redirected && exempt.has(url.origin));
+    return (free ? open : guarded).for(url.origin);
+  }
+
+  async function request(call: NetRequest, redirected = false): Promise<NetResponse> {
+    call.signal?.throwIfAborted();
+    const url = checkedUrl(call.url);
+    const exchange = exchangeOf(call, url);
+    const answer = await poolFor(url, redirected)
+      .request(exchange)
+      .catch((error: unknown) => {
+        // Our own reasons, the caller's abort among them, arrive as they are; the rest are undici's refusals to send.
+        throw call.signal?.aborted ? call.signal.reason : toNetError(error);
+      });
+    return { status: answer.statusCode, headers: answer.headers, body: answer.body as NetResponse["body"] };
+  }
+
+  return {
+    request: (call) => request(call),
+
+    dispatch(call, handler) {
+      try {
+        call.signal?.throwIfAborted();
+        const url = checkedUrl(call.url);
+        poolFor(url, false).dispatch(exchangeOf(call, url), asDispatchHandler(handler));
+      } catch (error) {
+        handler.onResponseError(error instanceof Error ? error : new Error("The call was aborted", { cause: error }));
+      }
+    },
+
+    download: (url, limits) => download(request, url, limits),
+
+    async close() {
+      await Promise.all([open.destroy(), guarded.destroy()]);
+    },
+  };
+}
+
+function asDispatchHandler(handler: NetHandler): Dispatcher.DispatchHandler {
+  return {
+    onRequestStart: (controller) => handler.onRequestStart?.(controller),
+    onResponseStart: (controller, status, headers) => handler.onResponseStart(controller, status, headers),
+    onResponseData: (controller, chunk) => handler.onResponseData(controller, chunk),
+    onResponseEnd: () => handler.onResponseEnd(),
+    onResponseError: (_controller, error) => handler.onResponseError(error),
+  };
+}
+
+function exchangeOf(call: NetRequest, url: URL): Exchange {
+  const bounds = { ...defaultBounds, ...call.bounds };
+  return {
+    path: url.pathname + url.search,
+    method: call.method ?? "GET",
+    headers: call.headers ?? {},
+    body: call.body ?? null,
+    headersTimeout: Math.min(bounds.headersMs, bounds.totalMs),
+    bodyTimeout: Math.min(bounds.idleMs, bounds.totalMs),
+    bounds,
+    stopSignal: call.signal,
+  };
+}
+
+/** Only http and https, and no user info: it would be sent along, and reads like another host. */
+export function checkedUrl(given: string | URL): URL {
+  const url = typeof given === "string" ? URL.parse(given) : given;
+  if (!url || url.href.length > longestUrl || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    throw new NetError("invalid_url", "The address is no http or https address");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new NetError("invalid_url", "The address must not carry a user name or password");
+  }
+  return url;
+}

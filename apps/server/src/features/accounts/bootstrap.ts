@@ -1,0 +1,87 @@
+import { newId } from "@gantry/wire";
+import type { Sql } from "../../engines/database/database.ts";
+import type { AccountsContext } from "./context.ts";
+import { foreignKeyPair, type KeyPair, longestKey, newKeyPair, shortestForeignKey } from "./key-format.rules.ts";
+import {
+  announceChange,
+  findUser,
+  insertKey,
+  insertSystemUser,
+  insertUser,
+  lockBootstrap,
+  readSetting,
+  reinstateAdmin,
+  resetKey,
+  writeSetting,
+} from "./store.ts";
+
+const adminName = "admin";
+/** They own the built-in models; their names are reserved. */
+const systemNames = ["gantry", "anthropic"];
+const settingName = "admin_key";
+
+interface AdminKeySetting {
+  keyId: string;
+  /** The hash of the GANTRY_ADMIN_KEY that was last put into force, in hex. */
+  operatorKeyHash: string | null;
+}
+
+/**
+ * Makes the users that every installation has, and the admin's key. Runs at every start of every node; a lock makes
+ * one node do it and the others find it done.
+ *
+ *     no admin ──► admin with the operator's key, or with a random one (returned once, to be printed)
+ *     admin, another operator's key than the last one ──► that key replaces the admin's; the admin is reinstated
+ *     admin, the same operator's key or none ──► nothing
+ *
+ * The last line compares with the operator's key that was put into force, not with the key as it is now: a key that
+ * was rotated or revoked since must not come back with the next start. Who lost the printed key, or disabled the
+ * admin, comes in again by setting another GANTRY_ADMIN_KEY.
+ */
+export async function bootstrap(
+  context: AccountsContext,
+  operatorKey: string | undefined,
+): Promise<{ newAdminKey: string | null }> {
+  const operatorPair = operatorKey === undefined ? undefined : checkedPair(operatorKey);
+  const { adminId, newAdminKey } = await context.database.transaction(async (tx) => {
+    await lockBootstrap(tx);
+    const now = context.clock.now();
+    for (const username of systemNames) await insertSystemUser(tx, { id: newId("user"), username, now });
+    const admin = { id: newId("user"), username: adminName, role: "admin", plan: "unlimited" } as const;
+    const created = await insertUser(tx, { ...admin, passwordHash: null, createdAt: now });
+    const adminId = created ? admin.id : (await findUser(tx, adminName))?.id;
+    if (adminId === undefined) throw new Error("the user admin is neither new nor there");
+    const pair = operatorPair ?? (created ? newKeyPair() : undefined);
+    if (pair) await putIntoForce(tx, adminId, pair, operatorPair !== undefined, now);
+    return { adminId, newAdminKey: created && !operatorPair && pair ? pair.key : null };
+  });
+  context.forgetUser(adminId);
+  return { newAdminKey };
+}
+
+async function putIntoForce(tx: Sql, adminId: string, pair: KeyPair, isOperators: boolean, now: Date): Promise<void> {
+  const operatorKeyHash = isOperators ? pair.hash.toString("hex") : null;
+  const setting = await readSetting<AdminKeySetting>(tx, settingName);
+  if (setting && setting.operatorKeyHash === operatorKeyHash) return;
+  const keyId = setting?.keyId ?? newId("key");
+  if (setting) {
+    await resetKey(tx, keyId, pair);
+    await reinstateAdmin(tx, adminId);
+  } else {
+    const unlimited = { models: null, expiresAt: null, monthlyLimitMicros: null };
+    const stored = { public: pair.public, secretHash: pair.hash };
+    await insertKey(tx, { id: keyId, userId: adminId, name: adminName, createdAt: now, ...stored, ...unlimited });
+  }
+  await writeSetting(tx, settingName, { keyId, operatorKeyHash } satisfies AdminKeySetting);
+  await announceChange(tx, adminId);
+}
+
+/** A key that could not be sent in a header as it stands would lock the admin out. */
+function checkedPair(operatorKey: string): KeyPair {
+  if (operatorKey.length < shortestForeignKey || operatorKey.length > longestKey || !/^[!-~]+$/.test(operatorKey)) {
+    throw new Error(
+      `GANTRY_ADMIN_KEY must have ${shortestForeignKey} to ${longestKey} visible ASCII characters without spaces`,
+    );
+  }
+  return foreignKeyPair(operatorKey);
+}

@@ -1,0 +1,37 @@
+import type { ChangeUserBody } from "@gantry/wire";
+import { fault } from "../../kernel/errors.ts";
+import type { AccountsContext } from "./context.ts";
+import { hashPassword } from "./password.ts";
+import { announceChange, lockUserAndAdmins, type User, updateUser } from "./store.ts";
+
+/**
+ * Changes role, plan or password, or takes a user out of service: none of its keys works while it is disabled, all work
+ * again afterwards. The last active admin stays one, or nobody could undo it.
+ */
+export async function changeUser(context: AccountsContext, username: string, change: ChangeUserBody): Promise<User> {
+  const { database, clock, forgetUser } = context;
+  const passwordHash = change.password == null ? change.password : await hashPassword(change.password);
+  const changed = await database.transaction(async (tx) => {
+    const locked = await lockUserAndAdmins(tx, username);
+    const user = locked.find((candidate) => candidate.username === username);
+    if (!user) throw fault("not_found", "User not found");
+    const after: User = {
+      ...user,
+      role: change.role ?? user.role,
+      plan: change.plan ?? user.plan,
+      disabledAt:
+        change.disabled === undefined ? user.disabledAt : change.disabled ? (user.disabledAt ?? clock.now()) : null,
+    };
+    const adminsAfter = locked.map((one) => (one === user ? after : one)).filter(isActiveAdmin);
+    if (adminsAfter.length === 0) throw fault("conflict", "The last active admin cannot be disabled or made a user");
+    await updateUser(tx, user.id, { ...after, passwordHash });
+    await announceChange(tx, user.id);
+    return after;
+  });
+  forgetUser(changed.id);
+  return changed;
+}
+
+function isActiveAdmin(user: User): boolean {
+  return user.role === "admin" && user.disabledAt === null;
+}

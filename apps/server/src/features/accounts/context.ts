@@ -1,0 +1,16 @@
+import type { Database } from "../../engines/database/database.ts";
+import type { Clock } from "../../kernel/clock.ts";
+
+/** What the use cases of this feature work with. */
+export interface AccountsContext {
+  database: Database;
+  clock: Clock;
+  /** Makes this node forget what it remembers of a user; to be called once the change is committed. */
+  forgetUser(userId: string): void;
+}
+
+/** A page of a list, with the number of all entries. */
+export interface Page<T> {
+  entries: T[];
+  total: number;
+}

@@ -1,0 +1,31 @@
+/** What a key is confined to. */
+export interface KeyReach {
+  models: readonly string[] | null;
+  expiresAt: Date | null;
+  monthlyLimitMicros: number | null;
+}
+
+/**
+ * Whether the holder of one key may make, rotate or revoke another key of the same account.
+ *
+ * A key that was narrowed and handed out must not be a way to a wider one: neither by making it, nor by rotating a wider
+ * key (which shows its new secret), and it must not lock out its owner by revoking wider ones. So a key manages itself
+ * and keys that reach no further than itself. A monthly limit is a budget of one key alone, every further key would have
+ * another: a key with a budget manages itself only.
+ */
+export function mayManage(own: KeyReach & { keyId: string }, target: KeyReach & { keyId?: string }): boolean {
+  if (own.keyId === target.keyId) return true;
+  if (own.monthlyLimitMicros !== null) return false;
+  if (own.expiresAt !== null && (target.expiresAt === null || target.expiresAt > own.expiresAt)) return false;
+  const allowed = own.models;
+  return allowed === null || (target.models?.every((model) => allowed.includes(model)) ?? false);
+}
+
+/**
+ * Whether a key of an admin carries the admin's power. A key narrowed to some models or to a budget was made to run
+ * models; with the admin routes it could make itself another admin. An expiry alone takes nothing away: it says for how
+ * long the key works, and what an admin does in that time stays done.
+ */
+export function mayAdministrate(own: KeyReach): boolean {
+  return own.models === null && own.monthlyLimitMicros === null;
+}

@@ -1,0 +1,32 @@
+import { createKeyBody } from "@gantry/wire";
+import { type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { schemaIssues } from "../../kernel/schema-issues.ts";
+import { microsOfDollars } from "./dollars.rules.ts";
+import type { KeyReach } from "./key-reach.rules.ts";
+
+export interface KeyRequest extends KeyReach {
+  name: string;
+}
+
+/** Reads the body that asks for a new key; everything that is wrong with it comes in one fault. */
+export function readKeyRequest(body: unknown, now: Date): KeyRequest {
+  throwIfAny([...schemaIssues(createKeyBody, body, ["body"]), ...expiryIssues(body, now)]);
+  const wanted = createKeyBody.parse(body);
+  return {
+    name: wanted.name ?? "",
+    expiresAt: wanted.expires_at == null ? null : utc(wanted.expires_at),
+    models: wanted.models == null ? null : [...new Set(wanted.models)],
+    monthlyLimitMicros: wanted.monthly_limit == null ? null : microsOfDollars(wanted.monthly_limit),
+  };
+}
+
+/** The one rule that the schema cannot hold, because it depends on the time; a text that is no time is the schema's. */
+function expiryIssues(body: unknown, now: Date): Issue[] {
+  const given = createKeyBody.shape.expires_at.safeParse((body as { expires_at?: unknown } | null)?.expires_at);
+  if (!given.success || given.data == null || utc(given.data) > now) return [];
+  return [{ type: "value_error", loc: ["body", "expires_at"], msg: "The time must be in the future" }];
+}
+
+function utc(text: string): Date {
+  return new Date(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`);
+}

@@ -1,0 +1,93 @@
+import type { ChangeUserBody, CreateUserBody } from "@gantry/wire";
+import type { Database } from "../../engines/database/database.ts";
+import { createBatcher } from "../../kernel/batcher.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Log } from "../../kernel/log.ts";
+import { createAuthentication } from "./authenticate.ts";
+import { bootstrap } from "./bootstrap.ts";
+import type { Caller } from "./caller.ts";
+import { changeUser } from "./change-user.ts";
+import type { AccountsContext, Page } from "./context.ts";
+import { createKey, createKeyFor, type NewKey } from "./create-key.ts";
+import { createUser } from "./create-user.ts";
+import type { KeyRequest } from "./key-request.rules.ts";
+import { listKeys } from "./list-keys.ts";
+import { listUsers } from "./list-users.ts";
+import { createKeyUse } from "./note-key-use.ts";
+import { revokeKey } from "./revoke-key.ts";
+import { rotateKey } from "./rotate-key.ts";
+import {
+  accountsChannel,
+  type Key,
+  type Range,
+  type StoredPair,
+  selectPairs,
+  type User,
+  writeKeyUse,
+} from "./store.ts";
+
+/** The feature as the rest of the server sees it. Each use case is described in its own file. */
+export interface Accounts {
+  bootstrap(operatorKey: string | undefined): Promise<{ newAdminKey: string | null }>;
+  authenticate(presented: string): Promise<Caller>;
+  createUser(wanted: CreateUserBody): Promise<User>;
+  listUsers(range: Range): Promise<Page<User>>;
+  changeUser(username: string, change: ChangeUserBody): Promise<User>;
+  createKey(caller: Caller, wanted: KeyRequest): Promise<NewKey>;
+  createKeyFor(username: string, wanted: KeyRequest): Promise<NewKey>;
+  listKeys(caller: Caller, range: Range): Promise<Page<Key>>;
+  revokeKey(caller: Caller, keyId: string): Promise<void>;
+  rotateKey(caller: Caller, keyId: string, graceSeconds: number): Promise<NewKey>;
+  /** How many keys, working or not, this node remembers; bounded. */
+  remembered(): number;
+  /** Before the database closes. */
+  close(): Promise<void>;
+}
+
+export async function openAccounts({
+  database,
+  clock,
+  log,
+}: {
+  database: Database;
+  clock: Clock;
+  log: Log;
+}): Promise<Accounts> {
+  // One lookup is under way at a time and takes all that wait along, so that a flood of keys holds one connection.
+  const lookups = createBatcher<readonly string[], readonly StoredPair[]>({
+    maxItems: 500,
+    blameItem: () => false,
+    async run(items) {
+      const pairs = await selectPairs(database.sql, [...new Set(items.flat())]);
+      const byPublic = Map.groupBy(pairs, (pair) => pair.public);
+      return items.map((publicParts) => publicParts.flatMap((part) => byPublic.get(part) ?? []));
+    },
+  });
+  const keyUse = createKeyUse({
+    write: (keyIds, now, unlessSince) => writeKeyUse(database.sql, keyIds, now, unlessSince),
+    clock,
+    log,
+    delayMillis: 1000,
+  });
+  const authentication = createAuthentication({ findPairs: lookups.add, noteUse: keyUse.note, clock, log });
+  const listening = await database.listen(accountsChannel, authentication.forgetUser, authentication.forgetAll);
+  const context: AccountsContext = { database, clock, forgetUser: authentication.forgetUser };
+
+  return {
+    bootstrap: (operatorKey) => bootstrap(context, operatorKey),
+    authenticate: authentication.authenticate,
+    createUser: (wanted) => createUser(context, wanted),
+    listUsers: (range) => listUsers(context, range),
+    changeUser: (username, change) => changeUser(context, username, change),
+    createKey: (caller, wanted) => createKey(context, caller, wanted),
+    createKeyFor: (username, wanted) => createKeyFor(context, username, wanted),
+    listKeys: (caller, range) => listKeys(context, caller, range),
+    revokeKey: (caller, keyId) => revokeKey(context, caller, keyId),
+    rotateKey: (caller, keyId, graceSeconds) => rotateKey(context, caller, keyId, graceSeconds),
+    remembered: authentication.remembered,
+    async close() {
+      await listening.stop();
+      await keyUse.flush();
+    },
+  };
+}

@@ -1,0 +1,238 @@
+import type { PlanName, RoleName } from "@gantry/wire";
+import type { Sql } from "../../engines/database/database.ts";
+import type { KeyReach } from "./key-reach.rules.ts";
+
+/** All nodes listen here; the payload is the id of a user whose rights or keys changed. */
+export const accountsChannel = "gantry_accounts";
+
+export interface User {
+  id: string;
+  username: string;
+  role: RoleName;
+  plan: string;
+  createdAt: Date;
+  disabledAt: Date | null;
+}
+
+export interface Key extends KeyReach {
+  id: string;
+  userId: string;
+  public: string;
+  name: string;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+}
+
+/** A pair in force, current or retired, with all that is said about its key and the key's owner. */
+export interface StoredPair extends KeyReach {
+  public: string;
+  secretHash: Uint8Array;
+  /** Set for a retired pair. */
+  validUntil: Date | null;
+  keyId: string;
+  lastUsedAt: Date | null;
+  userId: string;
+  username: string;
+  role: RoleName;
+  plan: string;
+}
+
+export interface Range {
+  limit: number;
+  offset: number;
+}
+
+const userFields = (sql: Sql) => sql`id, username, role, plan, created_at as "createdAt", disabled_at as "disabledAt"`;
+
+const keyFields = (sql: Sql) => sql`
+  id, user_id as "userId", public, name, expires_at as "expiresAt", models,
+  monthly_limit_micros as "monthlyLimitMicros", created_at as "createdAt", last_used_at as "lastUsedAt"`;
+
+/** Reaches the other nodes when, and only if, the transaction commits. */
+export async function announceChange(sql: Sql, userId: string): Promise<void> {
+  await sql`select pg_notify(${accountsChannel}, ${userId})`;
+}
+
+// Users. Those of the role `system` are found by none of these but `insertSystemUser`.
+
+/** False when the name is taken. */
+export async function insertUser(
+  sql: Sql,
+  user: { id: string; username: string; role: RoleName; plan: PlanName; passwordHash: string | null; createdAt: Date },
+): Promise<boolean> {
+  const rows = await sql`
+    insert into users (id, username, role, plan, password_hash, created_at)
+    values (${user.id}, ${user.username}, ${user.role}, ${user.plan}, ${user.passwordHash}, ${user.createdAt})
+    on conflict (username) do nothing
+    returning id`;
+  return rows.length === 1;
+}
+
+export async function insertSystemUser(sql: Sql, user: { id: string; username: string; now: Date }): Promise<void> {
+  await sql`
+    insert into users (id, username, role, plan, created_at)
+    values (${user.id}, ${user.username}, 'system', 'unlimited', ${user.now})
+    on conflict (username) do nothing`;
+}
+
+export async function findUser(sql: Sql, username: string): Promise<User | undefined> {
+  const [user] = await sql<User[]>`
+    select ${userFields(sql)} from users where username = ${username} and role <> 'system'`;
+  return user;
+}
+
+export async function countUsers(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from users where role <> 'system'`;
+  return row?.count ?? 0;
+}
+
+export async function selectUsers(sql: Sql, { limit, offset }: Range): Promise<User[]> {
+  return sql<User[]>`
+    select ${userFields(sql)} from users where role <> 'system' order by id desc limit ${limit} offset ${offset}`;
+}
+
+/** The user and every active admin, locked in the order of their ids, so that two changes cannot wait for each other. */
+export async function lockUserAndAdmins(sql: Sql, username: string): Promise<User[]> {
+  return sql<User[]>`
+    select ${userFields(sql)} from users
+    where (username = ${username} and role <> 'system') or (role = 'admin' and disabled_at is null)
+    order by id
+    for update`;
+}
+
+export async function updateUser(
+  sql: Sql,
+  userId: string,
+  change: { role: RoleName; plan: string; disabledAt: Date | null; passwordHash: string | null | undefined },
+): Promise<void> {
+  await sql`
+    update users
+    set role = ${change.role}, plan = ${change.plan}, disabled_at = ${change.disabledAt}
+      ${change.passwordHash === undefined ? sql`` : sql`, password_hash = ${change.passwordHash}`}
+    where id = ${userId}`;
+}
+
+/** What gives the user `admin` its power back when the operator brings a new key. */
+export async function reinstateAdmin(sql: Sql, userId: string): Promise<void> {
+  await sql`update users set role = 'admin', disabled_at = null where id = ${userId}`;
+}
+
+// Keys. A revoked key is kept for the books and found by none of these.
+
+export async function insertKey(
+  sql: Sql,
+  key: KeyReach & { id: string; userId: string; public: string; secretHash: Uint8Array; name: string; createdAt: Date },
+): Promise<Key> {
+  const [row] = await sql<Key[]>`
+    insert into api_keys (id, user_id, public, secret_hash, name, expires_at, models, monthly_limit_micros, created_at)
+    values (${key.id}, ${key.userId}, ${key.public}, ${key.secretHash}, ${key.name}, ${key.expiresAt},
+            ${key.models as string[] | null}::text[], ${key.monthlyLimitMicros}::bigint, ${key.createdAt})
+    returning ${keyFields(sql)}`;
+  if (!row) throw new Error("a key was inserted and not returned");
+  return row;
+}
+
+export async function countKeys(sql: Sql, userId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from api_keys where user_id = ${userId} and revoked_at is null`;
+  return row?.count ?? 0;
+}
+
+export async function selectKeys(sql: Sql, userId: string, { limit, offset }: Range): Promise<Key[]> {
+  return sql<Key[]>`
+    select ${keyFields(sql)} from api_keys
+    where user_id = ${userId} and revoked_at is null
+    order by id desc limit ${limit} offset ${offset}`;
+}
+
+export async function lockKey(sql: Sql, userId: string, keyId: string): Promise<Key | undefined> {
+  const [row] = await sql<Key[]>`
+    select ${keyFields(sql)} from api_keys
+    where id = ${keyId} and user_id = ${userId} and revoked_at is null
+    for update`;
+  return row;
+}
+
+export async function markKeyRevoked(sql: Sql, { id, userId }: Key, now: Date): Promise<void> {
+  await sql`update api_keys set revoked_at = ${now} where id = ${id} and user_id = ${userId}`;
+  await sql`delete from retired_key_pairs where key_id = ${id}`;
+}
+
+/**
+ * Gives a key a new pair. The pair it had works on until `oldValidUntil`, and so do those retired before it, unless
+ * their own time ends sooner: a rotation without grace leaves nothing behind that works.
+ */
+export async function replacePair(
+  sql: Sql,
+  { id, userId }: Key,
+  pair: { public: string; hash: Uint8Array },
+  { now, oldValidUntil }: { now: Date; oldValidUntil: Date },
+): Promise<Key> {
+  await sql`
+    insert into retired_key_pairs (public, key_id, secret_hash, valid_until)
+    select public, id, secret_hash, ${oldValidUntil} from api_keys where id = ${id} and user_id = ${userId}`;
+  await sql`update retired_key_pairs set valid_until = least(valid_until, ${oldValidUntil}) where key_id = ${id}`;
+  await sql`delete from retired_key_pairs where key_id = ${id} and valid_until <= ${now}`;
+  const [row] = await sql<Key[]>`
+    update api_keys set public = ${pair.public}, secret_hash = ${pair.hash} where id = ${id} and user_id = ${userId}
+    returning ${keyFields(sql)}`;
+  if (!row) throw new Error("a locked key is gone");
+  return row;
+}
+
+/** Gives a key another pair at once, and takes away whatever limited or ended it. */
+export async function resetKey(sql: Sql, keyId: string, pair: { public: string; hash: Uint8Array }): Promise<void> {
+  await sql`delete from retired_key_pairs where key_id = ${keyId}`;
+  await sql`
+    update api_keys
+    set public = ${pair.public}, secret_hash = ${pair.hash},
+        revoked_at = null, expires_at = null, models = null, monthly_limit_micros = null
+    where id = ${keyId}`;
+}
+
+export async function selectPairs(sql: Sql, publicParts: readonly string[]): Promise<StoredPair[]> {
+  return sql<StoredPair[]>`
+    select p.public, p.secret_hash as "secretHash", p.valid_until as "validUntil",
+           k.id as "keyId", k.expires_at as "expiresAt", k.models, k.monthly_limit_micros as "monthlyLimitMicros",
+           k.last_used_at as "lastUsedAt", u.id as "userId", u.username, u.role, u.plan
+    from (
+      select id as key_id, public, secret_hash, null::timestamptz as valid_until
+      from api_keys where public = any(${publicParts as string[]}::text[])
+      union all
+      select key_id, public, secret_hash, valid_until
+      from retired_key_pairs where public = any(${publicParts as string[]}::text[])
+    ) p
+    join api_keys k on k.id = p.key_id
+    join users u on u.id = k.user_id
+    where k.revoked_at is null and u.disabled_at is null and u.role <> 'system'`;
+}
+
+/** Passes over a key that is locked: a later use is noted again, and nothing here may wait for the work of a request. */
+export async function writeKeyUse(sql: Sql, keyIds: readonly string[], now: Date, unlessSince: Date): Promise<void> {
+  await sql`
+    with due as (
+      select id from api_keys
+      where id = any(${keyIds as string[]}::text[]) and (last_used_at is null or last_used_at <= ${unlessSince})
+      order by id
+      for update skip locked
+    )
+    update api_keys set last_used_at = ${now} from due where api_keys.id = due.id`;
+}
+
+// The first start.
+
+/** Held to the end of the transaction, by one node at a time. */
+export async function lockBootstrap(sql: Sql): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('gantry.accounts.bootstrap'))`;
+}
+
+export async function readSetting<T>(sql: Sql, name: string): Promise<T | undefined> {
+  const [row] = await sql<{ value: T }[]>`select value from settings where name = ${name}`;
+  return row?.value;
+}
+
+export async function writeSetting(sql: Sql, name: string, value: Record<string, string | null>): Promise<void> {
+  await sql`
+    insert into settings (name, value) values (${name}, ${sql.json(value)})
+    on conflict (name) do update set value = excluded.value`;
+}

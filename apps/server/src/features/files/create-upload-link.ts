@@ -1,0 +1,64 @@
+import { newId } from "@gantry/wire";
+import { type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { isContentType } from "./content-type.rules.ts";
+import { maxFilenameLength, uploadKey } from "./file-name.rules.ts";
+import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
+import { relocate } from "./relocate-fault.ts";
+import { formatS3Path } from "./s3-path.rules.ts";
+import { insertAwaiting } from "./store.ts";
+
+/** A link by which the caller may send one file straight to the store. The address is the caller's from now on. */
+export async function createUploadLink(
+  deps: FilesDeps,
+  request: { ownerId: string; base: string; filename?: unknown; contentType?: unknown },
+): Promise<PresignedUrl> {
+  const { filename, contentType } = checkQuery(request);
+  const { blobs } = deps;
+  const id = newId("file");
+  const key = uploadKey(id, filename);
+  const options = { base: request.base, expiresInSeconds: linkSeconds };
+  try {
+    const link = await blobs.signPut(key, { ...options, ...(contentType !== undefined && { contentType }) });
+    // The download link of a name must fit too, or the file could be stored and never fetched.
+    await blobs.signGet(key, options);
+    await insertAwaiting(deps.database.sql, {
+      key,
+      id,
+      ownerId: request.ownerId,
+      origin: "link",
+      declaredType: contentType,
+      maxBytes: deps.maxUploadBytes,
+      predictionId: undefined,
+      now: deps.clock.now(),
+    });
+    const s3Path = formatS3Path({ bucket: blobs.bucket, key });
+    return { ...link, file_input: { s3_path: s3Path, expires_in: linkSeconds } };
+  } catch (error) {
+    throw relocate(error, ["query", "filename"]);
+  }
+}
+
+function checkQuery(request: { filename?: unknown; contentType?: unknown }) {
+  const issues: Issue[] = [];
+  const filename = optionalText("filename", request.filename, issues);
+  const contentType = optionalText("content_type", request.contentType, issues);
+  if (filename !== undefined && filename.length > maxFilenameLength) {
+    const msg = `String should have at most ${maxFilenameLength} characters`;
+    const loc = ["query", "filename"];
+    issues.push({ type: "string_too_long", loc, msg, ctx: { max_length: maxFilenameLength } });
+  }
+  if (contentType !== undefined && !isContentType(contentType)) {
+    const msg = "Value should be a media type such as image/png";
+    issues.push({ type: "value_error", loc: ["query", "content_type"], msg, input: contentType });
+  }
+  throwIfAny(issues);
+  return { filename, contentType };
+}
+
+/** An empty value is none; the same parameter twice is no text. */
+function optionalText(name: string, value: unknown, issues: Issue[]): string | undefined {
+  if (value === undefined || value === "") return undefined;
+  if (typeof value === "string") return value;
+  issues.push({ type: "string_type", loc: ["query", name], msg: "Input should be one string" });
+  return undefined;
+}

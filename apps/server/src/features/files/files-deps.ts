@@ -1,0 +1,23 @@
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import type { Database } from "../../engines/database/database.ts";
+import type { Clock } from "../../kernel/clock.ts";
+
+export interface FilesDeps {
+  database: Database;
+  blobs: BlobStore;
+  clock: Clock;
+  /** What one upload may bring, by either way. */
+  maxUploadBytes: number;
+}
+
+export const defaultMaxUploadBytes = 500 * 1024 * 1024;
+
+/** How long every link lives, for upload and for download. */
+export const linkSeconds = 86_400;
+
+/** The record that every storage route answers with. */
+export interface PresignedUrl {
+  url: string;
+  method: "GET" | "PUT";
+  file_input: Record<string, string | number> | null;
+}

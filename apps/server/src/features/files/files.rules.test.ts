@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { endingOf, fittingContentType, isContentType } from "./content-type.rules.ts";
+import { outputKey, safeFilename, uploadKey } from "./file-name.rules.ts";
+import { formatS3Path, parseS3Path } from "./s3-path.rules.ts";
+
+describe("s3 addresses", () => {
+  test("are read as they are written", () => {
+    for (const key of ["a", "uploads/file_1/a b+c%20ü?#.png", "日/🙂", "x//y"]) {
+      expect(parseS3Path(formatS3Path({ bucket: "gantry", key }))).toEqual({ bucket: "gantry", key });
+    }
+  });
+
+  test("are nothing else", () => {
+    const wrong = [
+      "",
+      "s3://",
+      "s3://gantry",
+      "s3://gantry/",
+      "s3:///key",
+      "https://gantry/key",
+      "gantry/key",
+      " s3://gantry/k",
+    ];
+    for (const text of [
+      ...wrong,
+      "s3://gan_try/k",
+      "s3://gantry/a\0b",
+      "s3://gantry/\ud800",
+      `s3://gantry/${"k".repeat(1025)}`,
+    ]) {
+      expect(parseS3Path(text)).toBeUndefined();
+    }
+  });
+});
+
+describe("file names", () => {
+  test("keep what survives everywhere", () => {
+    expect(safeFilename("photo.png")).toBe("photo.png");
+    expect(safeFilename("Grüße an Ömer (1).tar.gz")).toBe("Grüße_an_Ömer_1_.tar.gz");
+    expect(safeFilename("e\u0301.png")).toBe("é.png");
+    expect(safeFilename("日本.png")).toBe("日本.png");
+  });
+
+  test("lose paths, dots in front and everything that means something elsewhere", () => {
+    expect(safeFilename("../../etc/passwd")).toBe("passwd");
+    expect(safeFilename("C:\\temp\\a.png")).toBe("a.png");
+    expect(safeFilename(".htaccess")).toBe("htaccess");
+    for (const nothing of ["", "..", "/", "???", "\0", "\ud800"]) expect(safeFilename(nothing)).toMatch(/^(file)$/);
+    expect(safeFilename('a"b\r\nc%2Fd?e#f&g=h i')).toBe("a_b_c_2Fd_e_f_g_h_i");
+  });
+
+  test("stand last in keys that the id makes unique", () => {
+    expect(uploadKey("file_1", undefined)).toBe("uploads/file_1/file");
+    expect(uploadKey("file_1", "a.png")).toBe("uploads/file_1/a.png");
+    expect(outputKey("pred_1", "file_1", "image", "image/jpeg")).toBe("outputs/pred_1/file_1/image.jpg");
+    expect(outputKey("pred_1", "file_1", "x", "application/x-unheard-of")).toBe("outputs/pred_1/file_1/x.bin");
+  });
+});
+
+describe("content types", () => {
+  const by = (detected: string | undefined, declared: (string | undefined)[], filename?: string) =>
+    fittingContentType(detected, { declared, filename });
+
+  test("follow the bytes before any claim", () => {
+    expect(by("image/png", ["text/html"], "a.html")).toBe("image/png");
+    expect(by(undefined, ["text/html; charset=utf-8"], "a.css")).toBe("text/html; charset=utf-8");
+    expect(by(undefined, [undefined, "text/css"], "a.csv")).toBe("text/css");
+    expect(by(undefined, ["application/octet-stream"], "a.CSV")).toBe("text/csv");
+    expect(by(undefined, ["no type\r\nx: y"], "a.constructor")).toBe("application/octet-stream");
+  });
+
+  test("let a claim name the format inside a container, and nothing else", () => {
+    expect(by("application/zip", [], "a.docx")).toMatch(/wordprocessingml/);
+    expect(by("application/zip", ["text/html"], "a.html")).toBe("application/zip");
+    expect(by("application/xml", ["image/svg+xml"], undefined)).toBe("image/svg+xml");
+    expect(by("application/xml", ["image/png"], "a.png")).toBe("application/xml");
+  });
+
+  test("are fit for a header", () => {
+    for (const good of ["image/png", "text/plain; charset=utf-8", "application/vnd.a+json;v=1"])
+      expect(isContentType(good)).toBe(true);
+    for (const bad of ["", "image", "image/", "a/b\r\nc: d", "a/b; ü", `a/${"b".repeat(255)}`])
+      expect(isContentType(bad)).toBe(false);
+    expect(endingOf("image/png; x=y")).toBe("png");
+  });
+});

@@ -1,0 +1,29 @@
+import type { Readable } from "node:stream";
+import type { BlobInfo } from "../../engines/blobs/blobs.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { FilesDeps } from "./files-deps.ts";
+import { deleteAwaiting, insertAwaiting, markStored, type NewFile } from "./store.ts";
+
+/** Row, bytes, row: whatever dies in between leaves a row that the sweep finds, never bytes that nobody knows of. */
+export async function storeBody(
+  { database, blobs, clock }: FilesDeps,
+  file: Omit<NewFile, "now" | "declaredType">,
+  body: Readable | Uint8Array,
+  { contentType, signal }: { contentType: string; signal?: AbortSignal | undefined },
+): Promise<BlobInfo> {
+  const { sql } = database;
+  await insertAwaiting(sql, { ...file, declaredType: contentType, now: clock.now() });
+  let info: BlobInfo;
+  try {
+    info = await blobs.put(file.key, body, { contentType, maxBytes: file.maxBytes, ...(signal && { signal }) });
+  } catch (error) {
+    // Should this fail too, the sweep does it later; what the caller must hear is why the bytes were not stored.
+    await deleteAwaiting(sql, file.key).catch(() => {});
+    throw error;
+  }
+  if (!(await markStored(sql, file.key, { ...info, now: clock.now() }))) {
+    await blobs.delete(file.key);
+    throw fault("service_unavailable", "The file took too long to arrive and was given up");
+  }
+  return info;
+}

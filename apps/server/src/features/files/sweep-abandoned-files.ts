@@ -1,0 +1,28 @@
+import type { FilesDeps } from "./files-deps.ts";
+import { linkSeconds } from "./files-deps.ts";
+import { acknowledge } from "./find-usable-file.ts";
+import { deleteAwaiting, listAwaitingSince } from "./store.ts";
+
+/** Beyond a link's life there is an hour for the upload that began in its last second. */
+const patienceMillis = (linkSeconds + 3600) * 1000;
+const batch = 200;
+
+/**
+ * Gives up what never arrived: links that nobody used, uploads and outputs whose process died. Called now and then, by
+ * any number of nodes. Answers how many rows it looked at, so that the caller can come back soon after a full batch.
+ */
+export async function sweepAbandonedFiles(deps: FilesDeps): Promise<number> {
+  const before = new Date(deps.clock.now().getTime() - patienceMillis);
+  const rows = await listAwaitingSince(deps.database.sql, before, batch);
+  for (const row of rows) {
+    // An external store takes uploads without telling us: what came by a link is a file, looked at or not.
+    const info = row.origin === "link" ? await deps.blobs.stat(row.key) : undefined;
+    if (info && info.size <= row.maxBytes) {
+      await acknowledge(deps, row, info);
+      continue;
+    }
+    await deps.blobs.delete(row.key);
+    await deleteAwaiting(deps.database.sql, row.key);
+  }
+  return rows.length;
+}

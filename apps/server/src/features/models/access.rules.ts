@@ -1,0 +1,24 @@
+import { type Caller, mayAdministrate } from "../accounts/index.ts";
+
+/** A key confined to some models reaches no other, whoever owns it. */
+export function keyReaches(caller: Caller, endpointId: string): boolean {
+  return caller.models?.includes(endpointId) ?? true;
+}
+
+/** Public models are everyone's; a private one is its owner's alone, an admin is refused too. */
+export function mayCall(
+  caller: Caller,
+  model: { ownerId: string; endpointId: string; manifest: { visibility: string } },
+): boolean {
+  if (!keyReaches(caller, model.endpointId)) return false;
+  return model.manifest.visibility === "public" || model.ownerId === caller.userId;
+}
+
+export function isAdmin(caller: Caller): boolean {
+  return caller.role === "admin" && mayAdministrate(caller);
+}
+
+/** A model is changed by its owner, or by an admin. */
+export function mayChange(caller: Caller, owner: string): boolean {
+  return owner === caller.username || isAdmin(caller);
+}

@@ -1,0 +1,22 @@
+import type { Manifest } from "@gantry/wire";
+
+/**
+ * A model as it stands. One in use is the same object while its version is the same, so what is derived from a manifest
+ * may be kept in a WeakMap by model. Shared between requests, therefore frozen.
+ *
+ *   (PUT) ──► live ──► retired                  PUT and PATCH on a live model count its version up
+ *              └─ capacity 0: live, not active  a retired row never changes; its name is free again
+ */
+export interface Model {
+  /** The row: what predictions refer to. A name that is used again after a DELETE gets another id. */
+  readonly id: string;
+  readonly ownerId: string;
+  readonly owner: string;
+  readonly name: string;
+  /** `owner/name`. */
+  readonly endpointId: string;
+  readonly version: number;
+  readonly manifest: Manifest;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}

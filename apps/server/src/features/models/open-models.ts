@@ -1,0 +1,56 @@
+import type { Database } from "../../engines/database/database.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Caller, Page } from "../accounts/index.ts";
+import type { ModelsContext } from "./context.ts";
+import { deleteModel } from "./delete-model.ts";
+import { type ListModelsQuery, listModels } from "./list-models.ts";
+import type { Model } from "./model.ts";
+import { ModelMemory } from "./model-memory.ts";
+import { patchModel } from "./patch-model.ts";
+import { putModel } from "./put-model.ts";
+import { getModel, resolveForCall, resolveForRead } from "./resolve-model.ts";
+import { changesChannel, findModel } from "./store.ts";
+
+/** The feature as the rest of the server sees it. Each use case is described in its own file. */
+export interface Models {
+  getModel(endpointId: string): Promise<Model | undefined>;
+  resolveForRead(caller: Caller, owner: string, name: string): Promise<Model>;
+  resolveForCall(caller: Caller, owner: string, name: string): Promise<Model>;
+  listModels(caller: Caller, query: ListModelsQuery): Promise<Page<Model>>;
+  putModel(caller: Caller, owner: string, name: string, body: unknown): Promise<{ model: Model; created: boolean }>;
+  patchModel(caller: Caller, owner: string, name: string, body: unknown): Promise<Model>;
+  deleteModel(caller: Caller, owner: string, name: string): Promise<void>;
+  /** How many models this node remembers; bounded. */
+  remembered(): number;
+  /** Before the database closes. */
+  close(): Promise<void>;
+}
+
+export async function openModels({
+  database,
+  log,
+  builtins,
+}: {
+  database: Database;
+  log: Log;
+  builtins: readonly string[];
+}): Promise<Models> {
+  const memory = new ModelMemory((endpointId) => {
+    const slash = endpointId.indexOf("/");
+    return findModel(database.sql, endpointId.slice(0, slash), endpointId.slice(slash + 1));
+  }, log);
+  const context: ModelsContext = { database, memory, builtins };
+  const listening = await database.listen(changesChannel, (endpointId) => memory.forget(endpointId));
+
+  return {
+    getModel: (endpointId) => getModel(context, endpointId),
+    resolveForRead: (caller, owner, name) => resolveForRead(context, caller, owner, name),
+    resolveForCall: (caller, owner, name) => resolveForCall(context, caller, owner, name),
+    listModels: (caller, query) => listModels(context, caller, query),
+    putModel: (caller, owner, name, body) => putModel(context, caller, owner, name, body),
+    patchModel: (caller, owner, name, body) => patchModel(context, caller, owner, name, body),
+    deleteModel: (caller, owner, name) => deleteModel(context, caller, owner, name),
+    remembered: () => memory.size,
+    close: () => listening.stop(),
+  };
+}

@@ -1,0 +1,30 @@
+import type { Model } from "../model.ts";
+import { dynamicModels } from "./input-models.ts";
+import type { Json } from "./json.ts";
+import { modelPaths } from "./paths.ts";
+import { records } from "./records.ts";
+import { errorResponses } from "./responses.ts";
+
+/** The model's own schema document. `baseUrl` is the address under which the reader reached the service. */
+export function modelOpenApi(model: Pick<Model, "endpointId" | "manifest">, baseUrl: string): Json {
+  const { endpointId, manifest } = model;
+  return {
+    openapi: "3.1.0",
+    info: { title: manifest.title, description: manifest.description, version: "1.0.0", "x-endpoint-id": endpointId },
+    servers: [{ url: `${baseUrl}/api/v1/${endpointId}` }],
+    paths: modelPaths(manifest),
+    components: {
+      schemas: { ...dynamicModels(manifest), ...records },
+      responses: errorResponses,
+      securitySchemes: {
+        "X-API-KEY": { type: "apiKey", in: "header", name: "X-API-KEY" },
+        APIKeyHeader: {
+          type: "apiKey",
+          in: "header",
+          name: "Authorization",
+          description: "The key itself, or Bearer and the key.",
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from "node:util";
+import { fault, throwIfAny } from "../../kernel/errors.ts";
+import type { Caller } from "../accounts/index.ts";
+import { isAdmin } from "./access.rules.ts";
+import { backendIssues } from "./check-backend.rules.ts";
+import type { ModelsContext } from "./context.ts";
+import { checkManifest, patched } from "./manifest.rules.ts";
+import type { Model } from "./model.ts";
+import { getModel, projectNotFound, refuseUnlessChangeable } from "./resolve-model.ts";
+import { lockModel, updateModel } from "./store.ts";
+
+/**
+ * Changes the given fields, each as a whole; null takes an optional field away. The result must be a valid manifest.
+ * Two patches at once both take effect: each is laid over what the other left.
+ */
+export async function patchModel(
+  context: ModelsContext,
+  caller: Caller,
+  owner: string,
+  name: string,
+  body: unknown,
+): Promise<Model> {
+  if (!(await getModel(context, `${owner}/${name}`))) throw projectNotFound();
+  refuseUnlessChangeable(caller, owner, name);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw fault("json_invalid", "The body must be a JSON object");
+  }
+  const model = await context.database.transaction(async (tx) => {
+    const stored = await lockModel(tx, owner, name);
+    if (!stored) throw projectNotFound();
+    const before = stored.model.manifest;
+    const { manifest, issues } = checkManifest(name, patched(before, body));
+    throwIfAny(issues);
+    if (!manifest) throw new Error("a manifest was refused without an issue");
+    throwIfAny(backendIssues(manifest.backend, before.backend, { isAdmin: isAdmin(caller) }, context.builtins));
+    return isDeepStrictEqual(manifest, before)
+      ? stored.model
+      : updateModel(tx, stored.model.id, manifest, stored.seeded);
+  });
+  context.memory.forget(model.endpointId);
+  return model;
+}

@@ -1,0 +1,55 @@
+import { modelNamePattern, usernamePattern } from "@gantry/wire";
+import { type Fault, fault } from "../../kernel/errors.ts";
+import type { Caller } from "../accounts/index.ts";
+import { keyReaches, mayCall, mayChange } from "./access.rules.ts";
+import type { ModelsContext } from "./context.ts";
+import type { Model } from "./model.ts";
+
+export function projectNotFound(): Fault {
+  return fault("not_found", "Project not found");
+}
+
+export function noAccess(): Fault {
+  return fault("forbidden", "API key does not have access to the project");
+}
+
+/** The live model of an endpoint id, from memory where it was asked for lately. */
+export async function getModel({ memory }: ModelsContext, endpointId: string): Promise<Model | undefined> {
+  const slash = endpointId.indexOf("/");
+  // What can be no endpoint id never reaches the database.
+  if (!usernamePattern.test(endpointId.slice(0, slash)) || !modelNamePattern.test(endpointId.slice(slash + 1))) {
+    return undefined;
+  }
+  return memory.get(endpointId);
+}
+
+/** A model whose card, schema, queue or files the caller asks for: 404, then 403 access. It need not be active. */
+export async function resolveForRead(
+  context: ModelsContext,
+  caller: Caller,
+  owner: string,
+  name: string,
+): Promise<Model> {
+  const model = await getModel(context, `${owner}/${name}`);
+  if (!model) throw projectNotFound();
+  if (!mayCall(caller, model)) throw noAccess();
+  return model;
+}
+
+/** A model that the caller wants to run, in the order of refusals: 404, 403 access, 403 not active. */
+export async function resolveForCall(
+  context: ModelsContext,
+  caller: Caller,
+  owner: string,
+  name: string,
+): Promise<Model> {
+  const model = await resolveForRead(context, caller, owner, name);
+  if (model.manifest.capacity === 0) throw fault("forbidden", "Project is not active");
+  return model;
+}
+
+/** Refuses whoever may not change models under that path. */
+export function refuseUnlessChangeable(caller: Caller, owner: string, name: string): void {
+  if (!keyReaches(caller, `${owner}/${name}`)) throw noAccess();
+  if (!mayChange(caller, owner)) throw fault("forbidden", "Only its owner or an admin may change a model");
+}

@@ -1,0 +1,38 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Manifest } from "@gantry/wire";
+import type { Database, Transaction } from "../../engines/database/database.ts";
+import { checkManifest, reseeded } from "./manifest.rules.ts";
+import { findOwnerId, insertSeeded, lockModel, updateModel } from "./store.ts";
+
+export interface SeedModel {
+  owner: string;
+  name: string;
+  manifest: Manifest;
+}
+
+/**
+ * Brings the built-in models in. Runs at every start of every node, after the users that own them were made; nodes
+ * that start at once wait for each other's rows and find the work done.
+ *
+ *   no row of that name ──► made as shipped
+ *   live, as shipped before, another manifest ships now ──► every field that the operator did not patch follows
+ *   retired, or PUT by somebody ──► stays as it is
+ */
+export async function seedModels(database: Database, models: readonly SeedModel[]): Promise<void> {
+  for (const model of models) await database.transaction((tx) => seedOne(tx, model));
+}
+
+async function seedOne(tx: Transaction, { owner, name, manifest: shipped }: SeedModel): Promise<void> {
+  const ownerId = await findOwnerId(tx, owner);
+  if (ownerId === undefined) throw new Error(`the built-in model ${owner}/${name} has no owner: make that user first`);
+  const { manifest, issues } = checkManifest(name, shipped);
+  if (!manifest) throw new Error(`the built-in model ${owner}/${name} is not valid: ${JSON.stringify(issues)}`);
+  if (await insertSeeded(tx, ownerId, name, manifest)) return;
+
+  const stored = await lockModel(tx, owner, name);
+  if (!stored?.seeded || isDeepStrictEqual(stored.seeded, manifest)) return;
+  const merged = reseeded(stored.model.manifest, stored.seeded, manifest, isDeepStrictEqual);
+  const checked = checkManifest(name, merged);
+  // What the operator patched may not go together with what ships now; then the model stays as it works today.
+  if (checked.manifest) await updateModel(tx, stored.model.id, checked.manifest, manifest);
+}

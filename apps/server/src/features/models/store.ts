@@ -1,0 +1,141 @@
+import type { Manifest } from "@gantry/wire";
+import type { Sql, Transaction } from "../../engines/database/database.ts";
+import type { Model } from "./model.ts";
+
+/** Carries the endpoint id of every model that changed. */
+export const changesChannel = "models_changed";
+
+interface ModelRow extends Omit<Model, "endpointId"> {
+  /** The shipped manifest of a built-in model, null for any other. */
+  readonly seeded: Manifest | null;
+}
+
+export interface StoredModel {
+  readonly model: Model;
+  readonly seeded: Manifest | null;
+}
+
+const columns = (sql: Sql) => sql`
+  m.id, m.owner_id as "ownerId", u.username as owner, m.name, m.version, m.manifest, m.seeded,
+  m.created_at as "createdAt", m.updated_at as "updatedAt"`;
+
+function toStored({ seeded, ...row }: ModelRow): StoredModel {
+  return { seeded, model: Object.freeze({ ...row, endpointId: `${row.owner}/${row.name}` }) };
+}
+
+export async function findModel(sql: Sql, owner: string, name: string): Promise<Model | undefined> {
+  const [row] = await sql<ModelRow[]>`
+    select ${columns(sql)} from models m join users u on u.id = m.owner_id
+    where u.username = ${owner} and m.name = ${name} and m.retired_at is null`;
+  return row && toStored(row).model;
+}
+
+/** The live model of that name, locked until the transaction ends. */
+export async function lockModel(tx: Transaction, owner: string, name: string): Promise<StoredModel | undefined> {
+  const [row] = await tx<ModelRow[]>`
+    select ${columns(tx)} from models m join users u on u.id = m.owner_id
+    where u.username = ${owner} and m.name = ${name} and m.retired_at is null
+    for update of m`;
+  return row && toStored(row);
+}
+
+export async function findOwnerId(sql: Sql, username: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`select id from users where username = ${username}`;
+  return row?.id;
+}
+
+/** Writes the whole manifest over the live model of that name, or makes one. Version 1 is a model just made. */
+export async function upsertModel(tx: Transaction, ownerId: string, name: string, manifest: Manifest): Promise<Model> {
+  const [row] = await tx<ModelRow[]>`
+    with m as (
+      insert into models (owner_id, name, manifest) values (${ownerId}, ${name}, ${asJson(tx, manifest)})
+      on conflict (owner_id, name) where retired_at is null
+        do update set manifest = excluded.manifest, seeded = null, version = models.version + 1, updated_at = now()
+      returning *
+    )
+    select ${columns(tx)} from m join users u on u.id = m.owner_id`;
+  return announced(tx, row);
+}
+
+/** Makes a built-in model unless one of that name stands, or stood and was retired. Answers whether it did. */
+export async function insertSeeded(
+  tx: Transaction,
+  ownerId: string,
+  name: string,
+  manifest: Manifest,
+): Promise<boolean> {
+  const made = await tx`
+    insert into models (owner_id, name, manifest, seeded)
+    select ${ownerId}, ${name}, ${asJson(tx, manifest)}, ${asJson(tx, manifest)}
+    where not exists (select from models where owner_id = ${ownerId} and name = ${name})
+    on conflict (owner_id, name) where retired_at is null do nothing
+    returning id`;
+  return made.length > 0;
+}
+
+/** Changes a locked model. `seeded` is what it then counts as shipped with. */
+export async function updateModel(
+  tx: Transaction,
+  id: string,
+  manifest: Manifest,
+  seeded: Manifest | null,
+): Promise<Model> {
+  const [row] = await tx<ModelRow[]>`
+    with m as (
+      update models set manifest = ${asJson(tx, manifest)}, seeded = ${seeded && asJson(tx, seeded)},
+        version = version + 1, updated_at = now()
+      where id = ${id} and retired_at is null
+      returning *
+    )
+    select ${columns(tx)} from m join users u on u.id = m.owner_id`;
+  return announced(tx, row);
+}
+
+export async function retireModel(tx: Transaction, model: Model): Promise<void> {
+  await tx`update models set retired_at = now(), version = version + 1 where id = ${model.id} and retired_at is null`;
+  await tx`select pg_notify(${changesChannel}, ${model.endpointId})`;
+}
+
+/** As text, because the driver would send a value of the type json through jsonb, which loses the order of fields. */
+function asJson(sql: Sql, manifest: Manifest) {
+  return sql`${JSON.stringify(manifest)}::text::json`;
+}
+
+async function announced(tx: Transaction, row: ModelRow | undefined): Promise<Model> {
+  if (!row) throw new Error("a model that was locked or just written is gone");
+  const { model } = toStored(row);
+  await tx`select pg_notify(${changesChannel}, ${model.endpointId})`;
+  return model;
+}
+
+export interface ListFilter {
+  userId: string;
+  /** The endpoint ids that the key is confined to. */
+  reach: readonly string[] | null;
+  kind: string | undefined;
+  /** A part of the endpoint id or of the title. */
+  q: string | undefined;
+}
+
+export async function listPage(
+  sql: Sql,
+  filter: ListFilter,
+  limit: number,
+  offset: number,
+): Promise<{ entries: Model[]; total: number }> {
+  const visible = sql`
+    from models m join users u on u.id = m.owner_id
+    where m.retired_at is null and (m.visibility = 'public' or m.owner_id = ${filter.userId})
+      ${filter.reach === null ? sql`` : sql`and u.username || '/' || m.name = any(${[...filter.reach]}::text[])`}
+      ${filter.kind === undefined ? sql`` : sql`and m.kind = ${filter.kind}`}
+      ${
+        filter.q === undefined
+          ? sql``
+          : sql`and strpos(lower(u.username || '/' || m.name || ' ' || (m.manifest ->> 'title')), lower(${filter.q})) > 0`
+      }`;
+  const [rows, counted] = await Promise.all([
+    sql<ModelRow[]>`select ${columns(sql)} ${visible} order by u.username, m.name limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::integer as total ${visible}`,
+  ]);
+  return { entries: rows.map((row) => toStored(row).model), total: counted[0]?.total ?? 0 };
+}

@@ -1,0 +1,55 @@
+import type { Database } from "../../engines/database/database.ts";
+import { fault } from "../../kernel/errors.ts";
+import { type HeldPredictions, stopReasons } from "./held-predictions.ts";
+import { endedUnused } from "./prediction.ts";
+import type { Settlement } from "./settle-predictions.ts";
+import { findEnded, findLive, type PredictionAddress } from "./store.ts";
+
+const channel = "gantry_cancel";
+/** A holder that has not ended it by then is gone: whoever cancels ends it in its place. */
+const holderWaitMs = 3_000;
+const lookAgainMs = 25;
+
+export interface Cancellation {
+  /** Stops the work wherever it runs; answers the terminal status, 499 when this call cancelled it. */
+  cancel(address: PredictionAddress): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** Cancelling works through any node: the one that holds the prediction hears of it by NOTIFY. */
+export async function startCancellation(deps: {
+  database: Database;
+  nodeId: string;
+  held: HeldPredictions;
+  settlement: Settlement;
+}): Promise<Cancellation> {
+  const { database, held } = deps;
+  const listener = await database.listen(channel, (id) => held.get(id)?.stop("cancelled"));
+
+  async function waitForEnd(address: PredictionAddress): Promise<number | undefined> {
+    for (const until = Date.now() + holderWaitMs; Date.now() < until; ) {
+      const ended = await findEnded(database.sql, address);
+      if (ended) return ended.status;
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    }
+    return undefined;
+  }
+
+  async function cancel(address: PredictionAddress): Promise<number> {
+    const live = await findLive(database.sql, address);
+    if (live?.holder) {
+      held.get(address.id)?.stop("cancelled");
+      if (live.holder !== deps.nodeId) await database.sql`select pg_notify(${channel}, ${address.id})`;
+      const status = await waitForEnd(address);
+      if (status !== undefined) return status;
+    }
+    if (live) {
+      await deps.settlement.settle(address.id, live.claim, endedUnused(stopReasons.cancelled()));
+    }
+    const ended = await findEnded(database.sql, address);
+    if (!ended) throw fault("not_found", "Prediction not found");
+    return ended.status;
+  }
+
+  return { cancel, stop: () => listener.stop() };
+}

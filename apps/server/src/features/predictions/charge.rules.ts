@@ -1,0 +1,28 @@
+import type { Pricing } from "@gantry/wire";
+import type { TokenUsage } from "../../engines/models/driver.ts";
+import { type Micros, priceOf } from "../../kernel/money.ts";
+
+export interface Work {
+  seconds: number;
+  usage: TokenUsage | undefined;
+  /** Files, or one where the model makes none. */
+  outputs: number;
+}
+
+/** A run that came to its end pays for everything. */
+export function chargeWhenDone(pricing: Pricing, { seconds, usage, outputs }: Work): Micros {
+  return priceOf(pricing, {
+    requests: 1,
+    seconds,
+    outputs,
+    inputTokens: usage?.inputTokens ?? 0,
+    cachedTokens: usage?.cachedTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+  });
+}
+
+/** A cancelled run pays for the tokens made and the time used, never for the request or an output. */
+export function chargeWhenCancelled(pricing: Pricing, work: Work): Micros {
+  const { per_request: _request, per_output: _output, ...consumed } = pricing;
+  return chargeWhenDone(consumed, work);
+}

@@ -1,0 +1,104 @@
+import { newId } from "@gantry/wire";
+import { type Fault, fault } from "../../kernel/errors.ts";
+import type { Caller } from "../accounts/index.ts";
+import type { Model } from "../models/index.ts";
+import type { ArrivingPrediction } from "./admit-predictions.ts";
+import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
+import type { HeldPrediction, HeldPredictions } from "./held-predictions.ts";
+import type { CheckedInput } from "./input/index.ts";
+import { endedUnused, type Outcome } from "./prediction.ts";
+import type { Settlement } from "./settle-predictions.ts";
+
+export interface RunDeps extends ExecutionDeps {
+  nodeId: string;
+  held: HeldPredictions;
+  admit(arrival: ArrivingPrediction): Promise<"run" | "wait">;
+  settlement: Settlement;
+}
+
+export interface RunRequest {
+  caller: Caller;
+  model: Model;
+  route: "sync" | "stream";
+  input: CheckedInput;
+  /** Called before admission, so that a client that leaves meanwhile already stops it. */
+  onHeld(held: HeldPrediction): void;
+  /** Called once it is accepted, also when it still waits for capacity. */
+  onAccepted?(predictionId: string): void;
+  onFragment?(field: string, text: string): void | Promise<void>;
+}
+
+export interface RunEnd {
+  predictionId: string;
+  outcome: Outcome;
+}
+
+// How long a client waits for the end of its run to be written when the database is away.
+const settleWaitMs = 10_000;
+const longestTimerMs = 2 ** 31 - 1;
+
+/**
+ * The one path of a prediction whose client is connected to this node: admit, wait for a slot, execute, settle. It
+ * rejects when the prediction was not accepted, and when its end could not be written; otherwise it resolves with what
+ * was written.
+ */
+export async function runPrediction(deps: RunDeps, request: RunRequest): Promise<RunEnd> {
+  const id = newId("prediction");
+  const held = deps.held.hold(id);
+  let verdict: "run" | "wait";
+  try {
+    request.onHeld(held);
+    verdict = await deps.admit({
+      id,
+      userId: request.caller.userId,
+      keyId: request.caller.keyId,
+      modelId: request.model.id,
+      modelName: request.model.endpointId,
+      route: request.route,
+      highPriority: request.input.user?.high_priority ?? false,
+      holder: deps.nodeId,
+    });
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+  request.onAccepted?.(id);
+  const outcome = await waitAndExecute(deps, held, request, verdict);
+  const settling = deps.settlement.settle(id, 1, outcome).finally(() => held.release());
+  if (!(await within(settling, settleWaitMs))) throw endedElsewhere();
+  return { predictionId: id, outcome };
+}
+
+async function waitAndExecute(
+  deps: RunDeps,
+  held: HeldPrediction,
+  { caller, model, input, onFragment }: RunRequest,
+  verdict: "run" | "wait",
+): Promise<Outcome> {
+  if (verdict === "wait") {
+    const limitMs = Math.min(model.manifest.max_queue_seconds * 1000, longestTimerMs);
+    const limit = setTimeout(() => held.stop("queueTimeout"), limitMs);
+    try {
+      await held.slot();
+    } catch (reason) {
+      return endedUnused(reason as Fault);
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+  return executePrediction(deps, { held, userId: caller.userId, model, input: input.values, onFragment });
+}
+
+function within(work: Promise<boolean>, milliseconds: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(fault("service_unavailable", "The result could not be stored in time; fetch it by its id later")),
+      milliseconds,
+    );
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function endedElsewhere(): Fault {
+  return fault("internal_server_error", "The prediction was ended by another node because this one did not answer");
+}

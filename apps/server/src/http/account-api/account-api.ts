@@ -1,0 +1,32 @@
+import type { FastifyInstance } from "fastify";
+import { requireCaller } from "../foundation/require-caller.ts";
+import { adminRoutes } from "./admin-routes.ts";
+import type { AccountApiDeps, RouteDeps } from "./deps.ts";
+import { keyRoutes } from "./key-routes.ts";
+import { meRoute } from "./me-route.ts";
+
+/** The account and user management routes under `/api/v2`. Register it as a plugin. */
+export async function accountApi(app: FastifyInstance, deps: AccountApiDeps): Promise<void> {
+  const callerOf = requireCaller(deps.accounts.authenticate);
+  const routeDeps: RouteDeps = { ...deps, callerOf };
+  // Before the body is read: whoever has no key sends nothing that is looked at.
+  app.addHook("onRequest", async (request) => {
+    await callerOf(request);
+  });
+  acceptEmptyBodies(app);
+  meRoute(app, routeDeps);
+  keyRoutes(app, routeDeps);
+  await app.register(adminRoutes, routeDeps);
+}
+
+/**
+ * Many clients name JSON as content type on every request, also where there is no body (deleting, rotating). By itself
+ * Fastify refuses that; here it is the same as no body.
+ */
+function acceptEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, text, done) => {
+    if (text === "") done(null, undefined);
+    else parse(request, text, done);
+  });
+}

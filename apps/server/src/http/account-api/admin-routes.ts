@@ -1,0 +1,51 @@
+import { changeUserBody, createUserBody, usernamePattern } from "@gantry/wire";
+import type { FastifyInstance } from "fastify";
+import { mayAdministrate, readKeyRequest } from "../../features/accounts/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { listEnvelope, readPageQuery } from "../foundation/page-query.ts";
+import type { RouteDeps } from "./deps.ts";
+import { newKeyToWire, userToWire } from "./records.ts";
+
+interface WithUsername {
+  Params: { username: string };
+}
+
+export async function adminRoutes(app: FastifyInstance, { accounts, callerOf, clock }: RouteDeps): Promise<void> {
+  app.addHook("onRequest", async (request) => {
+    const caller = await callerOf(request);
+    if (caller.role !== "admin") throw fault("forbidden", "Only an admin may do this");
+    if (!mayAdministrate(caller)) throw fault("forbidden", "A key with an allow list or a limit may not do this");
+  });
+
+  app.get("/api/v2/admin/users", async (request) => {
+    const page = readPageQuery(request.query);
+    const { entries, total } = await accounts.listUsers(page);
+    return listEnvelope(entries.map(userToWire), page, total);
+  });
+
+  app.post("/api/v2/admin/users", async (request, reply) => {
+    const { body = {} } = request;
+    const wanted = parseOrThrow(createUserBody, body, ["body"]);
+    return reply.code(201).send(userToWire(await accounts.createUser(wanted)));
+  });
+
+  app.patch<WithUsername>("/api/v2/admin/users/:username", async (request) => {
+    const { body = {} } = request;
+    const change = parseOrThrow(changeUserBody, body, ["body"]);
+    return userToWire(await accounts.changeUser(existing(request.params.username), change));
+  });
+
+  app.post<WithUsername>("/api/v2/admin/users/:username/keys", async (request, reply) => {
+    const { body = {} } = request;
+    const wanted = readKeyRequest(body, clock.now());
+    const made = await accounts.createKeyFor(existing(request.params.username), wanted);
+    return reply.code(201).send(newKeyToWire(made));
+  });
+}
+
+/** A text that cannot be a username names nobody; it also never reaches the database. */
+function existing(username: string): string {
+  if (!usernamePattern.test(username)) throw fault("not_found", "User not found");
+  return username;
+}

@@ -1,0 +1,30 @@
+import type { KeyRecord, UserRecord } from "@gantry/wire";
+import { dollarsOfMicros, type Key, type NewKey, type User } from "../../features/accounts/index.ts";
+
+export function keyToWire(key: Key): KeyRecord {
+  return {
+    id: key.id,
+    public: key.public,
+    name: key.name,
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    models: key.models && [...key.models],
+    monthly_limit: key.monthlyLimitMicros === null ? null : dollarsOfMicros(key.monthlyLimitMicros),
+    created_at: key.createdAt.toISOString(),
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  };
+}
+
+export function newKeyToWire({ record, key }: NewKey): KeyRecord {
+  return { ...keyToWire(record), key };
+}
+
+export function userToWire(user: User): UserRecord {
+  return {
+    id: user.id,
+    username: user.username,
+    role: user.role,
+    plan: user.plan,
+    disabled: user.disabledAt !== null,
+    created_at: user.createdAt.toISOString(),
+  };
+}

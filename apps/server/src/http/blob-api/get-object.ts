@@ -1,0 +1,71 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { BlobInfo, LinkServedStore } from "../../features/files/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { chooseRange, etagMatches } from "./byte-range.rules.ts";
+import { contentDisposition, mayBeShown } from "./disposition.rules.ts";
+
+/** How often an object may be replaced between looking at it and opening it before we give up. */
+const attempts = 5;
+
+export async function getObject(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  store: LinkServedStore,
+  key: string,
+  disposition: string | undefined,
+): Promise<FastifyReply> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const info = await store.stat(key);
+    if (!info) throw notFound();
+    const etag = `"${info.etag}"`;
+    if (etagMatches(request.headers["if-none-match"], etag)) {
+      describe(reply, key, info, disposition);
+      return reply.code(304).removeHeader("content-type").send();
+    }
+
+    const range = chooseRange(wantedRange(request, etag), info.size);
+    if (range.kind === "unsatisfiable") {
+      // No row of the error table has this status: only a request for a part of a file can get it.
+      reply.code(416).header("content-range", `bytes */${info.size}`).header("x-service-retryable", "false");
+      return reply.send({ detail: "The range lies past the end of the file", status_code: 416 });
+    }
+    const [start, end] = range.kind === "part" ? [range.start, range.end] : [0, info.size - 1];
+    const opened = request.method === "HEAD" || info.size === 0 ? undefined : await store.open(key, { start, end });
+    if (opened && opened.info.etag !== info.etag) {
+      opened.body.destroy();
+      continue;
+    }
+
+    describe(reply, key, info, disposition);
+    reply.header("content-length", end - start + 1);
+    if (range.kind === "part") reply.code(206).header("content-range", `bytes ${start}-${end}/${info.size}`);
+    if (opened) return reply.send(opened.body);
+    if (request.method === "HEAD" || info.size === 0) return reply.send();
+    throw notFound();
+  }
+  throw fault("service_unavailable", "The file is being replaced too often to be read");
+}
+
+/** A part is only asked of the version the client already has. */
+function wantedRange(request: FastifyRequest, etag: string): string | undefined {
+  const condition = request.headers["if-range"];
+  return condition === undefined || condition === etag ? request.headers.range : undefined;
+}
+
+function describe(reply: FastifyReply, key: string, info: BlobInfo, disposition: string | undefined): void {
+  reply.headers({
+    etag: `"${info.etag}"`,
+    "last-modified": info.modifiedAt.toUTCString(),
+    "accept-ranges": "bytes",
+    // The content can change while an upload link lives, so a copy is to be checked before it is used again.
+    "cache-control": "private, no-cache",
+    "content-type": info.contentType,
+    "content-disposition": disposition ?? contentDisposition(info.contentType, key.slice(key.lastIndexOf("/") + 1)),
+    "x-content-type-options": "nosniff",
+  });
+  if (!mayBeShown(info.contentType)) reply.header("content-security-policy", "sandbox; default-src 'none'");
+}
+
+function notFound() {
+  return fault("not_found", "File not found");
+}

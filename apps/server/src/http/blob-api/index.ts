@@ -1,0 +1,2 @@
+export { blobApi } from "./blob-api.ts";
+export type { BlobApiDeps } from "./blob-api-deps.ts";

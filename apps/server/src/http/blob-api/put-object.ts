@@ -1,0 +1,44 @@
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { examineContent } from "../../features/files/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { BlobApiDeps } from "./blob-api-deps.ts";
+
+/** How long a refused client may go on sending before it is cut off. It stops by itself when it reads the answer. */
+const drainMillis = 10_000;
+
+export async function putObject(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { store, findUploadTarget, recordUpload }: BlobApiDeps,
+  key: string,
+): Promise<FastifyReply> {
+  const sent = request.body instanceof Readable ? request.body : new Uint8Array();
+  try {
+    const target = await findUploadTarget(key);
+    if (!target) throw fault("not_found", "File not found");
+    const { maxBytes } = target;
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
+      throw fault("file_too_large", `The file is larger than ${maxBytes} bytes`, { ctx: { max_size: maxBytes } });
+    }
+    const filename = key.slice(key.lastIndexOf("/") + 1);
+    const declared = [request.headers["content-type"], target.contentType];
+    const { body, contentType } = await examineContent(sent, { declared, filename });
+    const info = await store.put(key, body, { contentType, maxBytes });
+    await recordUpload(key, info);
+    return reply.code(200).header("etag", `"${info.etag}"`).send();
+  } catch (error) {
+    drain(request);
+    // Nobody reads this answer, but it must not be logged as a fault of ours.
+    if (request.raw.destroyed && !request.raw.complete) throw fault("multipart_invalid", "The upload ended early");
+    throw error;
+  }
+}
+
+/** Lets the client finish or notice, so that it reads the refusal instead of a broken connection. */
+function drain({ raw }: FastifyRequest): void {
+  if (raw.complete || raw.destroyed) return;
+  raw.resume();
+  const timer = setTimeout(() => raw.destroy(), drainMillis).unref();
+  raw.once("close", () => clearTimeout(timer));
+}

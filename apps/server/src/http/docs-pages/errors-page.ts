@@ -1,0 +1,44 @@
+import { type ErrorRow, errorTable } from "@gantry/wire";
+
+const forms: Record<ErrorRow["form"], string> = {
+  list: '<code>{"detail": [{"loc", "msg", "type", "url", "ctx", "input"}]}</code>',
+  text: '<code>{"detail": "…", "status_code": …}</code>',
+  key: '<code>{"error": {"code", "message"}}</code>',
+};
+
+/** The page that every error's `url` points to: one section a row of the error table, its type as the anchor. */
+export function errorsPage(): string {
+  const sections = Object.entries(errorTable)
+    .map(([type, row]) => section(type, row))
+    .join("\n");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Gantry: error types</title>
+<style>
+  body { font: 16px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; background: #fbfaf7; }
+  h1 { font-size: 1.6rem } h2 { font: 600 1.05rem ui-monospace, monospace; margin: 0 }
+  section { padding: .9rem 1rem; border-top: 1px solid #e2ded4 } section:target { background: #fff3c9 }
+  dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .9rem; margin: .3rem 0 0; font-size: .92rem }
+  dt { color: #6a7080 } dd { margin: 0 } code { font: .92em ui-monospace, monospace } p { margin: .3rem 0 }
+</style>
+</head>
+<body>
+<h1>Error types</h1>
+<p>Every error has a machine-readable <code>type</code>. Decide by it and by the status, never by the message. The
+response header <code>X-Service-Retryable</code> says whether the same request might succeed later; the values below
+are the defaults. A failed prediction is never charged.</p>
+${sections}
+</body>
+</html>
+`;
+}
+
+function section(type: string, row: ErrorRow): string {
+  const ctx = row.ctx.length > 0 ? row.ctx.map((key) => `<code>${key}</code>`).join(", ") : "none";
+  return `<section id="${type}"><h2>${type}</h2><p>${row.meaning}</p><dl>
+<dt>Status</dt><dd>${row.status}</dd><dt>Retryable</dt><dd>${row.retryable ? "yes" : "no"}</dd>
+<dt>ctx</dt><dd>${ctx}</dd><dt>Body</dt><dd>${forms[row.form]}</dd></dl></section>`;
+}

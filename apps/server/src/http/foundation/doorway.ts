@@ -1,0 +1,81 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { errorTable, newId } from "@gantry/wire";
+
+/**
+ * The listening socket, open from the first moment of the process on. It answers `/healthz` and `/readyz` itself and
+ * refuses everything else as retryable until the server behind it is ready, and again once it is going down.
+ *
+ *   starting ──► open ──► closing
+ */
+export interface Doorway {
+  readonly server: Server;
+  listen(host: string, port: number): Promise<number>;
+  /** From now on requests go to the listener; `isReady` is asked by `/readyz`. */
+  open(listener: RequestListener, isReady: () => Promise<boolean>): void;
+  /** Refuses new requests, closes idle connections, and resolves when the running ones have ended. */
+  close(): Promise<void>;
+}
+
+// Headers must come at once; bodies may take long (500 MB over a slow line), so the request as a whole has no limit.
+const headersTimeoutMs = 15_000;
+
+export function createDoorway(publicUrl: string | undefined): Doorway {
+  let state: "starting" | "open" | "closing" = "starting";
+  let behind: RequestListener | undefined;
+  let ready: () => Promise<boolean> = async () => false;
+
+  const server = createServer({ requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000 }, (request, response) => {
+    const path = request.url?.split("?", 1)[0]?.replace(/(.)\/+$/, "$1");
+    if (path === "/healthz") return answer(response, 200, { status: "ok" });
+    if (path === "/readyz") return void answerReady(response);
+    if (state === "open" && behind) return behind(request, response);
+    refuse(request, response);
+  });
+
+  async function answerReady(response: ServerResponse): Promise<void> {
+    const isReady = state === "open" && (await ready().catch(() => false));
+    answer(response, isReady ? 200 : 503, { status: isReady ? "ready" : state === "open" ? "not ready" : state });
+  }
+
+  function refuse(request: IncomingMessage, response: ServerResponse): void {
+    const row = errorTable.service_unavailable;
+    response.setHeader("x-service-retryable", String(row.retryable));
+    response.setHeader("retry-after", "1");
+    response.setHeader("connection", "close");
+    const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;
+    const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
+    answer(response, row.status, {
+      detail: [{ loc: ["body"], msg, type: "service_unavailable", url: `${base}/docs/errors#service_unavailable` }],
+    });
+  }
+
+  return {
+    server,
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(port, host, () => {
+          server.off("error", reject);
+          const address = server.address();
+          resolve(typeof address === "object" && address ? address.port : port);
+        });
+      }),
+    open(listener, isReady) {
+      behind = listener;
+      ready = isReady;
+      state = "open";
+    },
+    close() {
+      state = "closing";
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      });
+    },
+  };
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json; charset=utf-8", "x-request-id": newId("request") });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,31 @@
+import type { FastifyRequest } from "fastify";
+import type { Caller } from "../../features/accounts/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { presentedKey } from "./presented-key.ts";
+
+/**
+ * Tells who sends a request, or throws the fault that becomes a 401. Meant as an `onRequest` hook as well as inside a
+ * handler: a request is looked up once, so that a handler which asks again gets the answer that the hook had.
+ */
+export function requireCaller(
+  authenticate: (presented: string) => Promise<Caller>,
+): (request: FastifyRequest) => Promise<Caller> {
+  const callers = new WeakMap<FastifyRequest, Promise<Caller>>();
+  return (request) => {
+    const known = callers.get(request);
+    if (known) return known;
+    const caller = identify(request);
+    callers.set(request, caller);
+    return caller;
+  };
+
+  async function identify(request: FastifyRequest): Promise<Caller> {
+    const key = presentedKey(request.headers);
+    if (key === undefined) {
+      throw fault("unauthorized", "API key required: send it as X-API-KEY or as Authorization: Bearer", {
+        headers: { "www-authenticate": "Bearer" },
+      });
+    }
+    return authenticate(key);
+  }
+}

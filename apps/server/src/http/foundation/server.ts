@@ -1,0 +1,93 @@
+import { type IdKind, newId } from "@gantry/wire";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import FindMyWay from "find-my-way";
+import { fault } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { errorBody, errorHeaders } from "./list-dialect.ts";
+import { toFault } from "./to-fault.ts";
+
+export interface ServerOptions {
+  log: Log;
+  /** GANTRY_PUBLIC_URL, when the operator set one. */
+  publicUrl: string | undefined;
+}
+
+/** An error writer for one part of the path space; the agents surface brings its own. */
+export type Dialect = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+const requestIdKind: IdKind = "request";
+const presentedRequestId = /^[A-Za-z0-9._-]{8,64}$/;
+
+/**
+ * The HTTP server without any route: request ids, error bodies, 404 and 405. Surfaces are registered on it as Fastify
+ * plugins; a surface with another dialect sets its own error handler inside its plugin.
+ */
+export function createServer({ log, publicUrl }: ServerOptions): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: 1_048_576,
+    // Closing idle connections on shutdown; running ones are drained by `main.ts`.
+    forceCloseConnections: "idle",
+    requestIdHeader: false,
+    genReqId: (raw) => {
+      const given = raw.headers["x-request-id"];
+      return typeof given === "string" && presentedRequestId.test(given) ? given : newId(requestIdKind);
+    },
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: false, maxParamLength: 2048 },
+    frameworkErrors: (error, request, reply) => writeError(error, request, reply as FastifyReply),
+  });
+  app.decorateRequest("baseUrl", { getter: requestBaseUrl });
+  const known = FindMyWay({ ignoreTrailingSlash: true, maxParamLength: 2048 });
+
+  function requestBaseUrl(this: FastifyRequest): string {
+    return publicUrl ?? `${this.protocol}://${this.host}`;
+  }
+
+  function writeError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const failure = toFault(thrown);
+    if (failure.status >= 500) {
+      log.error(
+        { request_id: request.id, method: request.method, path: pathOf(request), err: failure.cause ?? failure },
+        failure.message,
+      );
+    }
+    return reply
+      .code(failure.status)
+      .headers(errorHeaders(failure))
+      .header("x-request-id", request.id)
+      .send(errorBody(failure, request.baseUrl));
+  }
+
+  app.addHook("onRoute", (route) => {
+    for (const method of [route.method].flat()) {
+      // A second, empty router knows which paths exist at all, so that a wrong method is told apart from a wrong path.
+      if (!known.hasRoute(method as "GET", route.url)) known.on(method as "GET", route.url, () => {});
+    }
+  });
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    done();
+  });
+  app.setErrorHandler(writeError);
+  app.setNotFoundHandler((request) => {
+    const allowed = methods.filter((method) => known.find(method, pathOf(request)) !== null);
+    if (allowed.length === 0) throw fault("not_found", "Not found");
+    throw fault("method_not_allowed", `Method ${request.method} is not allowed here`, {
+      headers: { allow: allowed.join(", ") },
+    });
+  });
+  return app;
+}
+
+function pathOf(request: FastifyRequest): string {
+  const query = request.url.indexOf("?");
+  return query === -1 ? request.url : request.url.slice(0, query);
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The address that links in the answer carry. */
+    readonly baseUrl: string;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Caller } from "../../features/accounts/index.ts";
+import { isAdmin, type Model } from "../../features/models/index.ts";
+
+const routes = {
+  predict: "/predict",
+  stream: "/predict/stream/",
+  async: "/predict/async/",
+  result: "/predict/async/result/",
+  cancel: "/predict/cancel/",
+  flow: "/flow",
+  upload_url: "/upload_url",
+  upload_file: "/upload_file",
+  download_s3_url: "/download_s3_url",
+  openapi: "/openapi.json",
+};
+
+/**
+ * A model as the API shows it: where it is, then its manifest. Who answers for it, under which address and with which
+ * secret, is the owner's affair and the admins'.
+ */
+export function modelCard(model: Model, caller: Caller, baseUrl: string): Record<string, unknown> {
+  const { backend, ...manifest } = model.manifest;
+  const address = `${baseUrl}/api/v1/${model.endpointId}`;
+  return {
+    endpoint_id: model.endpointId,
+    owner: model.owner,
+    name: model.name,
+    ...manifest,
+    ...((model.ownerId === caller.userId || isAdmin(caller)) && { backend }),
+    version: model.version,
+    created_at: model.createdAt.toISOString(),
+    updated_at: model.updatedAt.toISOString(),
+    urls: Object.fromEntries(Object.entries(routes).map(([name, path]) => [name, address + path])),
+  };
+}

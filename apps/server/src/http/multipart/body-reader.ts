@@ -1,0 +1,106 @@
+import type { IncomingMessage } from "node:http";
+import { type Fault, fault } from "../../kernel/errors.ts";
+
+/** The bytes of a request, piece by piece, under an idle time; a client that goes away is a fault, not an end. */
+export class BodyReader {
+  readonly #request: IncomingMessage;
+  readonly #signal: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #isEnded = false;
+  #failure: { error: unknown } | undefined;
+  readonly isStreaming = true;
+  /** Set while someone waits for bytes. */
+  #wake: (() => void) | undefined;
+  /** Called once, as soon as it is known that no more will come. */
+  onFailure: ((error: unknown) => void) | undefined;
+
+  constructor(request: IncomingMessage, options: { idleMs: number; signal?: AbortSignal | undefined }) {
+    this.#request = request;
+    this.#signal = options.signal;
+    this.#timer = setTimeout(this.#onIdle, options.idleMs);
+    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+    request.on("data", this.#onData);
+    request.on("end", this.#onEnd);
+    request.on("error", this.#onClose);
+    request.on("close", this.#onClose);
+    if (this.#signal?.aborted) this.#onAbort();
+    else if (request.readableEnded) this.#onEnd();
+    else if (request.destroyed) this.#onClose();
+  }
+
+  /** The next piece, undefined at the end. Between two calls nothing is taken from the connection. */
+  async more(): Promise<Buffer | undefined> {
+    for (;;) {
+      if (this.#failure) throw this.#failure.error;
+      const chunk = this.#chunks.shift();
+      if (chunk) return chunk;
+      if (this.#isEnded) return undefined;
+      this.#request.resume();
+      await this.#wait();
+      this.#request.pause();
+    }
+  }
+
+  /** Everything at once, for a body whose length is known to be small. */
+  async readAll(): Promise<Buffer> {
+    this.#request.resume();
+    while (!this.#isEnded && !this.#failure) await this.#wait();
+    if (this.#failure) throw this.#failure.error;
+    const [only] = this.#chunks;
+    return this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks);
+  }
+
+  release(): void {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#request.off("data", this.#onData);
+    this.#request.off("end", this.#onEnd);
+    this.#request.off("error", this.#onClose);
+    this.#request.off("close", this.#onClose);
+  }
+
+  #wait(): Promise<void> {
+    this.#timer.refresh();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #awake(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#chunks.push(chunk);
+    this.#awake();
+  };
+
+  readonly #onEnd = (): void => {
+    this.#isEnded = true;
+    this.#awake();
+  };
+
+  readonly #onClose = (): void => {
+    if (!this.#isEnded) this.#fail(malformedBody("The connection closed before the body was complete"));
+  };
+
+  readonly #onIdle = (): void => {
+    // While nobody waits, it is a receiver that is slow, not the client.
+    if (this.#wake) this.#fail(malformedBody("The body stopped arriving"));
+  };
+
+  readonly #onAbort = (): void => this.#fail(this.#signal?.reason);
+
+  #fail(error: unknown): void {
+    if (this.#failure) return;
+    this.#failure = { error };
+    this.onFailure?.(error);
+    this.#awake();
+  }
+}
+
+export function malformedBody(msg: string): Fault {
+  return fault("multipart_invalid", msg);
+}

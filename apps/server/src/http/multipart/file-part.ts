@@ -1,0 +1,60 @@
+import { Readable } from "node:stream";
+import type { MultipartFile, OnFile } from "./form.ts";
+
+/** A file part on its way to its receiver, who may be slower than the client, stop reading early, or fail. */
+export class FilePart<T> {
+  readonly #stream: Readable;
+  readonly #received: Promise<T>;
+  #wake: (() => void) | undefined;
+  #isReceiverDone = false;
+  #failure: { error: unknown } | undefined;
+
+  constructor(file: Omit<MultipartFile, "body">, onFile: OnFile<T>) {
+    const wake = () => this.#wake?.();
+    this.#stream = new Readable({
+      read: wake,
+      destroy(error, callback) {
+        wake();
+        callback(error);
+      },
+    });
+    // The receiver hears of an error through its own reading; nobody else must.
+    this.#stream.on("error", () => {});
+    this.#received = onFile({ ...file, body: this.#stream });
+    this.#received.then(
+      () => this.#settled(),
+      (error: unknown) => this.#settled({ error }),
+    );
+  }
+
+  /** Resolves when the receiver wants more. What comes after it has stopped reading is dropped. */
+  async feed(chunk: Buffer): Promise<void> {
+    if (!this.#isReceiverDone && !this.#stream.destroyed && !this.#stream.push(chunk)) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  finish(): Promise<T> {
+    if (!this.#stream.destroyed) this.#stream.push(null);
+    return this.#received;
+  }
+
+  /** Ends the stream with the error and waits until the receiver has put away what it has written. */
+  async cancel(error: unknown): Promise<void> {
+    this.interrupt(error);
+    await this.#received.catch(() => {});
+  }
+
+  interrupt(error: unknown): void {
+    this.#stream.destroy(error instanceof Error ? error : new Error("The reading was stopped", { cause: error }));
+  }
+
+  #settled(failure?: { error: unknown }): void {
+    this.#failure = failure;
+    this.#isReceiverDone = true;
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,22 @@
+import type { Readable } from "node:stream";
+
+/** One file of a form. A small form's files are in memory, a large one's are streamed. */
+export interface MultipartFile {
+  name: string;
+  filename: string | undefined;
+  /** As declared by the client; says nothing about the bytes. */
+  contentType: string;
+  body: Uint8Array | Readable;
+}
+
+export type MultipartEntry<T> =
+  | { name: string; value: string }
+  | { name: string; file: T; filename: string | undefined };
+
+export type MultipartBody<T> = { kind: "form"; entries: MultipartEntry<T>[] } | { kind: "not-multipart" };
+
+/**
+ * Takes one file; the next part is read when it resolves. It need not read a stream to its end: the rest is dropped as
+ * it arrives. When it rejects, the reading stops and rejects with the same error.
+ */
+export type OnFile<T> = (file: MultipartFile) => Promise<T>;

@@ -1,0 +1,61 @@
+import { parseHeaderValue } from "./header-value.ts";
+import type { MultipartLimits } from "./limits.ts";
+
+export interface PartHeaders {
+  name: string;
+  /** Without directories. Undefined when none is given; empty when a form's file input was left empty. */
+  filename: string | undefined;
+  contentType: string;
+  charset: string | undefined;
+  isFile: boolean;
+}
+
+/** What nearly every text field of every client looks like. */
+const plainField = /^\r\nContent-Disposition: form-data; name="([^"\\\r\n]*)"$/;
+/** A part without a file name is a file only if its type leaves no doubt: several clients send a type with every text. */
+const bytesType = /^(image|video|audio)\/|^application\/octet-stream$/;
+const encodings = new Set(["7bit", "8bit", "binary"]);
+
+/** `block` begins with the CRLF that ends the boundary line and ends before the empty line. A text is what is wrong. */
+export function parsePartHeaders(block: Buffer, limits: MultipartLimits): PartHeaders | string {
+  const text = block.toString("utf8");
+  const quick = plainField.exec(text)?.[1];
+  if (quick !== undefined && quick !== "" && quick.length <= limits.maxNameLength) {
+    return { name: quick, filename: undefined, contentType: "text/plain", charset: undefined, isFile: false };
+  }
+  const headers = splitHeaders(text);
+  if (typeof headers === "string") return headers;
+  const disposition = parseHeaderValue(headers.get("content-disposition") ?? "");
+  if (disposition?.value !== "form-data") return "a part has no valid Content-Disposition header";
+  const name = disposition.params.get("name");
+  if (!name) return "a part has no name";
+  if (name.length > limits.maxNameLength) return `a part's name is longer than ${limits.maxNameLength} characters`;
+  const encoding = headers.get("content-transfer-encoding")?.trim().toLowerCase() ?? "binary";
+  if (!encodings.has(encoding)) return "a part has a Content-Transfer-Encoding, which forms do not use";
+  const type = parseHeaderValue(headers.get("content-type") ?? "text/plain");
+  if (!type) return "a part has no valid Content-Type header";
+  const filename = disposition.params.get("filename*") ?? disposition.params.get("filename");
+  return {
+    name,
+    filename: filename?.replace(/^.*[/\\]/, "").slice(0, 255),
+    contentType: type.value,
+    charset: type.params.get("charset")?.toLowerCase(),
+    isFile: filename !== undefined || bytesType.test(type.value),
+  };
+}
+
+function splitHeaders(block: string): Map<string, string> | string {
+  const headers = new Map<string, string>();
+  // A line that begins with a blank continues the one before it.
+  for (const line of block
+    .slice(2)
+    .replace(/\r\n[ \t]+/g, " ")
+    .split("\r\n")) {
+    const colon = line.indexOf(":");
+    if (colon <= 0 || /[\r\n\0]/.test(line)) return "a part has a malformed header";
+    const name = line.slice(0, colon).toLowerCase();
+    if (headers.has(name)) return `a part has the header ${name.slice(0, 40)} twice`;
+    headers.set(name, line.slice(colon + 1).trim());
+  }
+  return headers;
+}

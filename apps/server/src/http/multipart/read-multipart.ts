@@ -1,0 +1,65 @@
+import type { IncomingMessage } from "node:http";
+import { BodyReader, malformedBody } from "./body-reader.ts";
+import { collectForm, type FormSource } from "./collect-form.ts";
+import type { MultipartBody, OnFile } from "./form.ts";
+import { parseHeaderValue } from "./header-value.ts";
+import { leaveBody } from "./leave-body.ts";
+import { defaultLimits, type MultipartLimits } from "./limits.ts";
+import { Malformed, Scanner } from "./scanner.ts";
+
+export interface ReadMultipartOptions<T> {
+  onFile: OnFile<T>;
+  limits?: Partial<MultipartLimits>;
+  signal?: AbortSignal;
+}
+
+/**
+ * Reads the form of a request whose body nobody else reads. Rejects with faults (`multipart_invalid`, `too_many_fields`,
+ * `string_too_long`, `string_type`) or with what `onFile` threw. Whenever it does not read to the end, a body that is
+ * not multipart included, the rest is left as `leaveBody` says.
+ *
+ * A small body of known length is read whole and parsed in one go: one allocation, no stream. Everything else is parsed
+ * as it arrives. Both go through the same scanner, so they cannot differ.
+ */
+export async function readMultipart<T>(
+  request: IncomingMessage,
+  { onFile, limits: given, signal }: ReadMultipartOptions<T>,
+): Promise<MultipartBody<T>> {
+  const limits = given ? { ...defaultLimits, ...given } : defaultLimits;
+  const boundary = boundaryOf(request.headers["content-type"]);
+  if (boundary === undefined) {
+    leaveBody(request);
+    return { kind: "not-multipart" };
+  }
+  let reader: BodyReader | undefined;
+  try {
+    if (boundary === "") throw new Malformed("the Content-Type header has no valid boundary");
+    reader = new BodyReader(request, { idleMs: limits.idleMs, signal });
+    const scanner = new Scanner(boundary, limits);
+    const length = request.headers["content-length"];
+    let source: FormSource = reader;
+    if (length !== undefined && Number(length) <= limits.bufferedBytes) {
+      scanner.write(await reader.readAll());
+      source = { isStreaming: false, more: async () => undefined, onFailure: undefined };
+    }
+    return { kind: "form", entries: await collectForm(scanner, source, limits, onFile) };
+  } catch (error) {
+    leaveBody(request);
+    throw error instanceof Malformed ? malformedBody(`The body is no multipart form: ${error.message}`) : error;
+  } finally {
+    reader?.release();
+  }
+}
+
+const plainType = /^multipart\/form-data; ?boundary=([\w'()+,./:=?-]{1,70})$/;
+const boundaryCharacters = /^[\w'()+,./:=? -]{1,70}$/;
+
+/** Undefined: not multipart. Empty: multipart, but without a usable boundary. */
+function boundaryOf(contentType: string | undefined): string | undefined {
+  if (contentType === undefined) return undefined;
+  const quick = plainType.exec(contentType)?.[1];
+  if (quick !== undefined) return quick;
+  if (!/^\s*multipart\/form-data\s*(;|$)/i.test(contentType)) return undefined;
+  const boundary = parseHeaderValue(contentType)?.params.get("boundary") ?? "";
+  return boundaryCharacters.test(boundary) && !boundary.endsWith(" ") ? boundary : "";
+}

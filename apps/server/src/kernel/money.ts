@@ -1,0 +1,67 @@
+import type { Pricing } from "@gantry/wire";
+
+/** An amount in millionths of a dollar: always a whole number. On the wire amounts are numbers in dollars. */
+export type Micros = number;
+
+const perDollar = 1_000_000;
+
+export function dollarsOfMicros(micros: Micros): number {
+  return micros / perDollar;
+}
+
+/** Half up, towards the larger number. */
+export function microsOfDollars(dollars: number): Micros {
+  // Through the decimal text, because 0.0000015 * 1e6 is 1.4999999999999998 in binary.
+  return roundedPico(picoOfDecimal(dollars));
+}
+
+/** What a run used, as far as it is priced. */
+export interface Consumption {
+  requests: number;
+  seconds: number;
+  outputs: number;
+  /** Includes the cached ones. */
+  inputTokens: number;
+  cachedTokens: number;
+  outputTokens: number;
+}
+
+const picoPerMicro = 1_000_000n;
+
+/** Millionths of a millionth of a dollar, exact, so that a sum is rounded once. */
+function picoOfDecimal(dollars: number): bigint {
+  const [mantissa = "0", exponent = "0"] = dollars.toString().split("e");
+  const [whole = "0", fraction = ""] = mantissa.split(".");
+  const shift = 12 + Number(exponent) - fraction.length;
+  const digits = BigInt(whole + fraction);
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const divisor = 10n ** BigInt(-shift);
+  return (digits + divisor / 2n) / divisor;
+}
+
+function roundedPico(pico: bigint): Micros {
+  const half = picoPerMicro / 2n;
+  const shifted = pico + half;
+  const quotient = shifted / picoPerMicro;
+  const floor = shifted < 0n && shifted % picoPerMicro !== 0n ? quotient - 1n : quotient;
+  const micros = Number(floor);
+  if (!Number.isSafeInteger(micros)) throw new RangeError("an amount of money is too large");
+  return micros;
+}
+
+/** The sum of a run at the given prices, rounded once, half up. */
+export function priceOf(pricing: Pricing, used: Consumption): Micros {
+  const cached = Math.min(used.cachedTokens, used.inputTokens);
+  const cachedPrice = pricing.per_million_cached_tokens ?? pricing.per_million_input_tokens ?? 0;
+  // Prices are exact to 1e-12 dollars; milliseconds and tokens are whole numbers.
+  const perMillion = (price: number | undefined, tokens: number) =>
+    (picoOfDecimal(price ?? 0) * BigInt(tokens)) / 1_000_000n;
+  const pico =
+    picoOfDecimal(pricing.per_request ?? 0) * BigInt(used.requests) +
+    (picoOfDecimal(pricing.per_second ?? 0) * BigInt(Math.round(used.seconds * 1000))) / 1000n +
+    picoOfDecimal(pricing.per_output ?? 0) * BigInt(used.outputs) +
+    perMillion(pricing.per_million_input_tokens, used.inputTokens - cached) +
+    perMillion(cachedPrice, cached) +
+    perMillion(pricing.per_million_output_tokens, used.outputTokens);
+  return roundedPico(pico);
+}

@@ -1,0 +1,89 @@
+import type { ErrorType } from "@gantry/wire";
+import { type Issue, type Loc, throwIfAny } from "./errors.ts";
+
+/** The part of a zod issue that is read here; kernel does not depend on zod itself. */
+interface SchemaIssue {
+  code?: string | undefined;
+  path: readonly PropertyKey[];
+  message: string;
+  expected?: unknown;
+  values?: readonly unknown[];
+  keys?: readonly string[];
+  origin?: string;
+  minimum?: number | bigint;
+  maximum?: number | bigint;
+  format?: string;
+  input?: unknown;
+}
+
+interface Schema<T> {
+  safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
+}
+
+const typeOfExpected: Record<string, ErrorType> = {
+  string: "string_type",
+  boolean: "bool_parsing",
+  int: "int_parsing",
+  number: "float_parsing",
+  object: "json_invalid",
+  record: "json_invalid",
+  array: "json_invalid",
+};
+
+function bySize(issue: SchemaIssue, tooBig: boolean): Pick<Issue, "type" | "ctx"> {
+  const bound = Number(tooBig ? issue.maximum : issue.minimum);
+  if (issue.origin === "number" || issue.origin === "int" || issue.origin === "bigint") {
+    return tooBig
+      ? { type: "less_than_equal", ctx: { le: bound } }
+      : { type: "greater_than_equal", ctx: { ge: bound } };
+  }
+  if (!tooBig) return { type: "sequence_too_short", ctx: { min_length: bound } };
+  return { type: issue.origin === "string" ? "string_too_long" : "sequence_too_long", ctx: { max_length: bound } };
+}
+
+function translate(issue: SchemaIssue, value: unknown, root: Loc): Issue[] {
+  const loc = [...root, ...issue.path.map((step) => (typeof step === "symbol" ? String(step) : step))];
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return (issue.keys ?? []).map((key) => ({ type: "extra_forbidden", loc: [...loc, key], msg: "Unknown field" }));
+    case "invalid_value":
+      return [{ type: "one_of", loc, msg: issue.message, ctx: { expected: issue.values ?? [] } }];
+    case "too_big":
+      return [{ loc, msg: issue.message, ...bySize(issue, true) }];
+    case "too_small":
+      return [{ loc, msg: issue.message, ...bySize(issue, false) }];
+    case "invalid_type": {
+      if (at(value, issue.path) === undefined) return [{ type: "missing", loc, msg: "Field required" }];
+      return [{ type: typeOfExpected[String(issue.expected)] ?? "value_error", loc, msg: issue.message }];
+    }
+    case "invalid_format":
+      if (issue.format === "url") return [{ type: "url_parsing", loc, msg: issue.message }];
+      if (issue.format === "datetime") return [{ type: "datetime_parsing", loc, msg: issue.message }];
+      return [{ type: "value_error", loc, msg: issue.message }];
+    default:
+      return [{ type: "value_error", loc, msg: issue.message }];
+  }
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  let here = value;
+  for (const step of path) {
+    if (typeof here !== "object" || here === null) return undefined;
+    here = (here as Record<PropertyKey, unknown>)[step];
+  }
+  return here;
+}
+
+/** All that is wrong with a value, each issue under its path below `root`. */
+export function schemaIssues<T>(schema: Schema<T>, value: unknown, root: Loc): Issue[] {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? [] : parsed.error.issues.flatMap((issue) => translate(issue, value, root));
+}
+
+/** The parsed value, or one fault that lists everything wrong with it. */
+export function parseOrThrow<T>(schema: Schema<T>, value: unknown, root: Loc): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throwIfAny(parsed.error.issues.flatMap((issue) => translate(issue, value, root)));
+  throw new Error("a schema failed without an issue");
+}

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { chooseAccount } from "../../src/engines/database/account.ts";
+import { findBinaries } from "../../src/engines/database/binaries.ts";
+import {
+  clusterIn,
+  initCluster,
+  readPostmasterFile,
+  spawnPostmaster,
+  superuser,
+} from "../../src/engines/database/cluster.ts";
+import { freePort } from "../../src/engines/database/free-port.ts";
+import { connect } from "../../src/engines/database/index.ts";
+import { prepareTemplate } from "./database.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The superuser's address of the run's PostgreSQL, without a database name. */
+    postgresUrl: string;
+  }
+}
+
+/** One PostgreSQL for the whole test run, in a temporary directory, gone afterwards. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const home = await mkdtemp(join(tmpdir(), "gantry-test-"));
+  const account = await chooseAccount(await findBinaries(), home, () => undefined);
+  const cluster = clusterIn(account);
+  const password = "test";
+  await initCluster(cluster, password);
+  const port = await freePort();
+  // Nothing here outlives the run, so nothing needs to reach the disk. Crash tests start clusters of their own.
+  const postmaster = await spawnPostmaster(cluster, port, { fsync: "off", max_connections: 300 });
+  const stop = async (): Promise<void> => {
+    if (postmaster.exitCode === null && postmaster.signalCode === null) {
+      postmaster.kill("SIGINT");
+      await once(postmaster, "exit");
+    }
+    await rm(account.dir, { recursive: true, force: true });
+    await rm(home, { recursive: true, force: true });
+  };
+  try {
+    while ((await readPostmasterFile(cluster))?.status !== "ready") {
+      if (postmaster.exitCode !== null) throw new Error(`The test database did not start, see ${cluster.logFile}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const url = `postgres://${superuser}:${password}@127.0.0.1:${port}`;
+    const admin = connect({ url: `${url}/postgres`, poolSize: 1 });
+    await prepareTemplate(admin, url);
+    await admin.close();
+    project.provide("postgresUrl", url);
+    return stop;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

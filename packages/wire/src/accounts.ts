@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
+
+export const planNames = ["free", "pro", "unlimited"] as const;
+export type PlanName = (typeof planNames)[number];
+
+/** The roles that a person can have; the owners of the built-in models have a third one, `system`. */
+export const roleNames = ["admin", "user"] as const;
+export type RoleName = (typeof roleNames)[number];
+
+const username = z
+  .string()
+  .regex(usernamePattern, "A username has 2 to 39 of a-z, 0-9 and -, and does not begin with -")
+  .refine((name) => !reservedUsernames.includes(name), "This username is reserved");
+
+const password = z.string().min(8).max(256);
+
+/** `owner/model`. */
+export const endpointId = z.string().refine((text) => {
+  const [owner = "", model = "", ...more] = text.split("/");
+  return usernamePattern.test(owner) && modelNamePattern.test(model) && more.length === 0;
+}, "An endpoint id has the form owner/model");
+
+/** ISO 8601; a time without a zone is UTC. */
+const dateTime = z.iso.datetime({ offset: true, local: true });
+
+export const createUserBody = z.strictObject({
+  username,
+  password: password.optional(),
+  role: z.enum(roleNames).optional(),
+  plan: z.enum(planNames).optional(),
+});
+export type CreateUserBody = z.infer<typeof createUserBody>;
+
+export const changeUserBody = z
+  .strictObject({
+    /** Null takes the password away. */
+    password: password.nullable().optional(),
+    role: z.enum(roleNames).optional(),
+    plan: z.enum(planNames).optional(),
+    disabled: z.boolean().optional(),
+  })
+  .refine((change) => Object.values(change).some((value) => value !== undefined), {
+    message: "There is nothing to change",
+    when: ({ issues }) => issues.length === 0,
+  });
+export type ChangeUserBody = z.infer<typeof changeUserBody>;
+
+export const createKeyBody = z.strictObject({
+  name: z
+    .string()
+    .trim()
+    .max(100)
+    .regex(/^\P{Cc}*$/u, "A name has no control characters")
+    .optional(),
+  expires_at: dateTime.nullable().optional(),
+  /** Left out or null: every model that the owner may call. */
+  models: z.array(endpointId).min(1).max(100).nullable().optional(),
+  /** Dollars a UTC month. */
+  monthly_limit: z.number().min(0).max(1_000_000_000).nullable().optional(),
+});
+export type CreateKeyBody = z.infer<typeof createKeyBody>;
+
+export const rotateKeyBody = z.strictObject({
+  grace_seconds: z
+    .int()
+    .min(0)
+    .max(30 * 86_400)
+    .default(0),
+});
+
+export const keyRecord = z.object({
+  id: z.string(),
+  public: z.string(),
+  name: z.string(),
+  expires_at: z.string().nullable(),
+  models: z.array(z.string()).nullable(),
+  monthly_limit: z.number().nullable(),
+  created_at: z.string(),
+  last_used_at: z.string().nullable(),
+  /** The whole key, only in the answer to the request that made it. */
+  key: z.string().optional(),
+});
+export type KeyRecord = z.infer<typeof keyRecord>;
+
+export const userRecord = z.object({
+  id: z.string(),
+  username: z.string(),
+  role: z.enum(roleNames),
+  plan: z.string(),
+  disabled: z.boolean(),
+  created_at: z.string(),
+});
+export type UserRecord = z.infer<typeof userRecord>;
+
+export const meRecord = z.object({
+  id: z.string(),
+  username: z.string(),
+  role: z.enum(roleNames),
+  plan: z.string(),
+  balance: z.number(),
+  reserved: z.number(),
+  currency: z.literal("USD"),
+});
+export type MeRecord = z.infer<typeof meRecord>;

@@ -1,0 +1,192 @@
+import { z } from "zod";
+import { isRecord, misfit, typeNames, typesOf } from "./field-value.ts";
+
+/**
+ * The JSON Schema that a manifest may use for its fields. It is a closed set of keywords, each of which the server
+ * enforces, plus annotations and `x-…` extensions: a keyword that nobody enforces would promise a check that never
+ * happens. `pattern` is refused because a regular expression can be made to run for ever, `$ref` and the combinators
+ * because a form field has one type.
+ */
+export type Place = "input" | "output" | "nested";
+
+type Context = z.RefinementCtx<unknown>;
+type Field = Readonly<Record<string, unknown>>;
+
+/** Cross-checks run also when single keywords are wrong, so that every fault is told at once. */
+const always = { when: () => true };
+export const extension = /^x-[a-z0-9-]{1,60}$/;
+const count = z.int().min(0).max(2_147_483_647).optional();
+
+/** One of some texts. A text first, so that what is left out is told as missing and not as a wrong value. */
+export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return z.string().pipe(z.enum(values));
+}
+
+export const annotations = {
+  title: z.string().max(200).optional(),
+  description: z.string().max(4000).optional(),
+};
+
+const keywords = {
+  ...annotations,
+  type: z.unknown().optional(),
+  default: z.unknown().optional(),
+  examples: z.array(z.unknown()).max(20).optional(),
+  deprecated: z.boolean().optional(),
+  enum: z.array(z.unknown()).min(1).max(500).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: count,
+  maxLength: count,
+  minItems: count,
+  maxItems: count,
+  items: z.lazy(() => nestedField).optional(),
+  properties: z.lazy(() => z.record(z.string(), nestedField)).optional(),
+  required: z.array(z.string()).optional(),
+  additionalProperties: z.boolean().optional(),
+  format: oneOf(["binary", "uri", "date-time"]).optional(),
+  "x-media": oneOf(["image", "video", "audio", "file"]).optional(),
+  "x-formats": z
+    .array(z.string().regex(/^\.[a-z0-9]{1,8}$/, "Must be a file name ending such as .png"))
+    .min(1)
+    .max(50)
+    .optional(),
+  "x-max-duration": z.number().gt(0).max(86_400).optional(),
+  isStream: z.boolean().optional(),
+};
+
+/** Which keywords say something about which type only. */
+const onlyFor: Readonly<Record<string, readonly string[]>> = {
+  minimum: ["number", "integer"],
+  maximum: ["number", "integer"],
+  minLength: ["string"],
+  maxLength: ["string"],
+  format: ["string"],
+  minItems: ["array"],
+  maxItems: ["array"],
+  items: ["array"],
+  properties: ["object"],
+  required: ["object"],
+  additionalProperties: ["object"],
+};
+
+export function tell(ctx: Context, path: PropertyKey[], message: string): void {
+  ctx.addIssue({ code: "custom", path, message });
+}
+
+function checkType(field: Field, place: Place, ctx: Context): void {
+  const { type } = field;
+  if (type === undefined) {
+    // A part of a form is a text; without a type nobody knows what to read from it.
+    if (place !== "nested")
+      ctx.addIssue({ code: "invalid_type", expected: "string", path: ["type"], message: "Field required" });
+    return;
+  }
+  const given = Array.isArray(type) ? type : [type];
+  const known: readonly unknown[] = typeNames;
+  if (given.length === 0 || !given.every((name) => known.includes(name))) {
+    ctx.addIssue({
+      code: "invalid_value",
+      values: [...typeNames],
+      path: ["type"],
+      message: `Must be one of ${typeNames.join(", ")}, or a list of one of them and null`,
+    });
+  } else if (new Set(given).size !== given.length || given.filter((name) => name !== "null").length !== 1) {
+    tell(ctx, ["type"], "Must be one type, alone or in a list with null");
+  }
+}
+
+function checkKeywords(field: Field, ctx: Context): void {
+  for (const name of Object.keys(field)) {
+    if (Object.hasOwn(keywords, name) || extension.test(name)) continue;
+    if (name === "pattern") tell(ctx, [name], "pattern is not supported; use enum, minLength, maxLength or format");
+    else if (name === "$ref") tell(ctx, [name], "References are not supported; write the schema out");
+    else ctx.addIssue({ code: "unrecognized_keys", keys: [name], path: [], message: "Unknown keyword" });
+  }
+  const types = typesOf(field);
+  for (const [name, owners] of Object.entries(onlyFor)) {
+    if (field[name] !== undefined && !types.some((type) => owners.includes(type))) {
+      tell(ctx, [name], `Says nothing about this type; it belongs to ${owners.join(" and ")}`);
+    }
+  }
+  for (const [least, most] of [
+    ["minimum", "maximum"],
+    ["minLength", "maxLength"],
+    ["minItems", "maxItems"],
+  ] as const) {
+    const [low, high] = [field[least], field[most]];
+    if (typeof low === "number" && typeof high === "number" && low > high) tell(ctx, [least], `Is above ${most}`);
+  }
+}
+
+function checkValues(field: Field, ctx: Context): void {
+  const { enum: allowed, ...rest } = field;
+  if (Array.isArray(allowed)) {
+    const seen = new Set<string>();
+    for (const [index, value] of allowed.entries()) {
+      const reason = misfit(rest, value);
+      const text = JSON.stringify(value);
+      if (reason) tell(ctx, ["enum", index], `The value ${reason}`);
+      else if (seen.has(text)) tell(ctx, ["enum", index], "Stands twice");
+      seen.add(text);
+    }
+  }
+  if (field.default !== undefined) {
+    const reason = misfit(field, field.default);
+    if (reason) tell(ctx, ["default"], `The default ${reason}`);
+  }
+}
+
+function checkFile(field: Field, place: Place, ctx: Context): void {
+  if (field.format !== "binary") {
+    for (const name of ["x-media", "x-formats", "x-max-duration"]) {
+      if (field[name] !== undefined) tell(ctx, [name], "Belongs to a file field, one with format binary");
+    }
+    return;
+  }
+  if (place === "nested") tell(ctx, ["format"], "A file must be a field of its own, not a part of another");
+  if (field["x-media"] === undefined) {
+    ctx.addIssue({ code: "invalid_type", expected: "string", path: ["x-media"], message: "Field required" });
+  }
+  if (field["x-max-duration"] !== undefined && field["x-media"] !== "video") {
+    tell(ctx, ["x-max-duration"], "Belongs to videos");
+  }
+  if (field.enum !== undefined) tell(ctx, ["enum"], "A file has no list of allowed values");
+  if (field.default !== undefined && field.default !== null) tell(ctx, ["default"], "The default of a file is null");
+}
+
+function checkStream(field: Field, place: Place, ctx: Context): void {
+  if (field.isStream === undefined) return;
+  if (place !== "output") tell(ctx, ["isStream"], "Belongs to an output field");
+  else if (field.isStream === true && (field.type !== "string" || field.format !== undefined)) {
+    tell(ctx, ["isStream"], "A streamed field is a plain string");
+  }
+}
+
+function fieldAt(place: Place) {
+  return z.looseObject(keywords).superRefine((field: unknown, ctx) => {
+    if (!isRecord(field)) return;
+    checkType(field, place, ctx);
+    checkKeywords(field, ctx);
+    checkValues(field, ctx);
+    checkFile(field, place, ctx);
+    checkStream(field, place, ctx);
+    checkRequired(field, ctx);
+  }, always);
+}
+
+/** Every required name must be that of a property. Shared with the whole input and output. */
+export function checkRequired(schema: Field, ctx: Context): void {
+  const { properties, required } = schema;
+  if (!Array.isArray(required)) return;
+  for (const [index, name] of required.entries()) {
+    if (typeof name !== "string") continue;
+    if (!isRecord(properties) || !Object.hasOwn(properties, name)) {
+      tell(ctx, ["required", index], `There is no property ${name}`);
+    } else if (required.indexOf(name) < index) tell(ctx, ["required", index], "Stands twice");
+  }
+}
+
+const nestedField: z.ZodType<unknown> = fieldAt("nested");
+export const inputField = fieldAt("input");
+export const outputField = fieldAt("output");

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { backendSchema } from "./backend-schema.ts";
+import { oneOf, tell } from "./field-schema.ts";
+import { isRecord } from "./field-value.ts";
+import type { Manifest } from "./manifest.ts";
+import { inputSchema, outputSchema } from "./object-schema.ts";
+
+/**
+ * Dollars with six decimals at most. A millionth of a dollar is the unit of the books; a price per million tokens
+ * with six decimals is still a whole number of millionths a million tokens, so every sum is exact until it is rounded.
+ */
+const price = z
+  .number()
+  .min(0)
+  .max(1_000_000)
+  .refine((dollars) => Math.round(dollars * 1e6) / 1e6 === dollars, "At most six decimals")
+  .optional();
+
+const pricingSchema = z.strictObject({
+  per_request: price,
+  per_second: price,
+  per_million_input_tokens: price,
+  per_million_cached_tokens: price,
+  per_million_output_tokens: price,
+  per_output: price,
+});
+
+function hasStreamedField(output: unknown): boolean {
+  if (!isRecord(output) || !isRecord(output.properties)) return false;
+  return Object.values(output.properties).some((field) => isRecord(field) && field.isStream === true);
+}
+
+/** A whole manifest, with the defaults of what was left out. Reports every fault, each under its path. */
+export const manifestSchema: z.ZodType<Manifest> = z
+  .strictObject({
+    title: z.string().min(1).max(200),
+    description: z.string().max(10_000).default(""),
+    kind: oneOf(["image", "video", "text", "other"]),
+    visibility: oneOf(["public", "private"]).default("private"),
+    capacity: z.int().min(0).max(100_000).default(1),
+    timeout_seconds: z.number().min(1).max(86_400).default(300),
+    max_queue_seconds: z.number().min(1).max(604_800).default(86_400),
+    context_window: z.int().min(1).max(1_000_000_000).optional(),
+    model_size_in_billions: z.number().gt(0).max(1_000_000).optional(),
+    pricing: pricingSchema.default({}),
+    input: inputSchema,
+    output: outputSchema,
+    backend: backendSchema,
+  })
+  .superRefine(
+    (manifest: unknown, ctx) => {
+      if (!isRecord(manifest)) return;
+      if (manifest.kind === "text") {
+        if (isRecord(manifest.output) && !hasStreamedField(manifest.output)) {
+          tell(ctx, ["output"], "A text model needs an output field with isStream true");
+        }
+        return;
+      }
+      for (const name of ["context_window", "model_size_in_billions"]) {
+        if (manifest[name] !== undefined) tell(ctx, [name], "Belongs to text models");
+      }
+    },
+    { when: () => true },
+  ) as z.ZodType<Manifest>;

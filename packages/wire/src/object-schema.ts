@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { annotations, checkRequired, extension, inputField, oneOf, outputField, tell } from "./field-schema.ts";
+import { isRecord } from "./field-value.ts";
+
+/** Fields of one input or output. */
+export const maxFields = 100;
+/** A field's name is the name of a form part, a property in every client's language, and a column on a page. */
+export const fieldNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+const known = new Set(["type", "properties", "required", "additionalProperties", ...Object.keys(annotations)]);
+
+function faultOfName(name: string, place: "input" | "output"): string | undefined {
+  if (!fieldNamePattern.test(name) || name in Object.prototype) {
+    return "A field's name has letters, digits, _ and -, begins with a letter or _, and has 64 characters at most";
+  }
+  if (place === "output") return undefined;
+  if (name === "user" || name === "webhook") return `The input name ${name} is taken by the request itself`;
+  return name.startsWith("i_") ? "An input name may not begin with i_, the second spelling of file fields" : undefined;
+}
+
+/** The whole `input` or `output` of a manifest. Unknown form fields are always refused, so it cannot be opened. */
+function objectSchema(place: "input" | "output") {
+  return z
+    .looseObject({
+      ...annotations,
+      type: oneOf(["object"]),
+      properties: z.record(z.string(), place === "input" ? inputField : outputField),
+      required: z.array(z.string()).optional(),
+      additionalProperties: z.literal(false).optional(),
+    })
+    .superRefine(
+      (schema: unknown, ctx) => {
+        if (!isRecord(schema)) return;
+        for (const name of Object.keys(schema)) {
+          if (known.has(name) || extension.test(name)) continue;
+          ctx.addIssue({ code: "unrecognized_keys", keys: [name], path: [], message: "Unknown keyword" });
+        }
+        checkRequired(schema, ctx);
+        if (!isRecord(schema.properties)) return;
+        const names = Object.keys(schema.properties);
+        for (const name of names) {
+          const reason = faultOfName(name, place);
+          if (reason) tell(ctx, ["properties", name], reason);
+        }
+        if (place === "output" && names.length === 0) tell(ctx, ["properties"], "A model has one output at least");
+        if (names.length > maxFields) {
+          ctx.addIssue({
+            code: "too_big",
+            origin: "set",
+            maximum: maxFields,
+            path: ["properties"],
+            message: `At most ${maxFields} fields`,
+          });
+        }
+      },
+      { when: () => true },
+    );
+}
+
+export const inputSchema = objectSchema("input");
+export const outputSchema = objectSchema("output");

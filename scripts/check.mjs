@@ -1,0 +1,9 @@
+import { main } from "./set-up.mjs";
+
+/** Types, lint and format, import rules, unused code: each fast, all must pass. */
+await main((node) => [
+  ["tsc", "-p", "."],
+  ["biome", "ci", "--error-on-warnings", "."],
+  [node, "scripts/check-imports.mjs"],
+  ["knip"],
+]);

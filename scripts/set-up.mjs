@@ -1,0 +1,78 @@
+/**
+ * Brings a checkout to the state in which its commands can run, with nothing but the machine's own Node (20 or later)
+ * and npm: installs the locked packages when they are missing or older than the lock file, and finds the Node 24 that
+ * comes with them. Plain JavaScript without any import from a package, because nothing may be installed yet.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const marker = join(root, "node_modules", ".gantry-installed");
+
+function lockHash() {
+  return createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
+}
+
+/** The Node that runs Gantry: the one from npm where the platform has it, else the machine's own if it is new enough. */
+function runtime() {
+  const brought = join(root, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
+  if (existsSync(brought)) return brought;
+  if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;
+  throw new Error(
+    `Gantry runs on Node 24 or later. npm has no Node for ${process.platform}-${process.arch}, and this is ${process.version}: install Node 24 and try again.`,
+  );
+}
+
+export function setUp() {
+  if (!existsSync(marker) || readFileSync(marker, "utf8") !== lockHash()) {
+    console.error("Installing packages (once, about a minute) …");
+    const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+    const result = spawnSync(npm, ["ci", "--no-audit", "--no-fund", "--loglevel=error", "--progress=true"], {
+      cwd: root,
+      // npm's own words go to standard error, so that standard output stays the program's.
+      stdio: ["ignore", 2, 2],
+    });
+    if (result.status !== 0) throw new Error(`npm ci failed (exit code ${result.status ?? result.signal})`);
+    writeFileSync(marker, lockHash());
+  }
+  return runtime();
+}
+
+/** Runs a command with Node 24 first on the PATH and resolves with its exit code; signals are passed on. */
+export function run(command, args, { node, env = {} }) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: "inherit",
+      env: {
+        ...process.env,
+        ...env,
+        PATH: `${dirname(node)}:${join(root, "node_modules", ".bin")}:${process.env.PATH}`,
+      },
+    });
+    const forward = (signal) => child.kill(signal);
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, forward);
+    child.on("error", reject);
+    child.on("exit", (code, signal) => resolve(code ?? (signal ? 1 : 0)));
+  });
+}
+
+/** Sets up, then runs the given steps in turn until one fails; the exit code is the first that is not 0. */
+export async function main(steps) {
+  try {
+    const node = setUp();
+    for (const [command, ...args] of steps(node)) {
+      const code = await run(command, args, { node });
+      if (code !== 0) process.exit(code);
+    }
+    process.exit(0);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+}
