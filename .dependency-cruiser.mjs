@@ -44,7 +44,7 @@ export default {
       { path: `${server}features/`, pathNot: test },
       {
         path: `${server}engines/`,
-        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|net/net|media/media|queue/queue|eventlog/eventlog|tools/tools|secrets/secrets)\\.ts$`,
+        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|vault/vault|net/net|media/media|queue/queue|eventlog/eventlog|tools/tools|secrets/secrets)\\.ts$`,
       },
     ),
     forbid(

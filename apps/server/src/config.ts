@@ -17,10 +17,16 @@ const wrong = (message: string): never => {
   throw new WrongSetting(message);
 };
 
-const text = (meaning: string, fallback?: string): Setting<string | undefined> => ({
+const text = (meaning: string, fallback: string): Setting<string> => ({
   meaning,
-  shown: fallback ?? "unset",
+  shown: fallback,
   read: (given) => (given === undefined || given === "" ? fallback : given),
+});
+
+const optional = (meaning: string): Setting<string | undefined> => ({
+  meaning,
+  shown: "unset",
+  read: (given) => (given === "" ? undefined : given),
 });
 
 const integer = (meaning: string, fallback: number, min: number, max: number): Setting<number> => ({
@@ -76,12 +82,29 @@ export const settings = {
     shown: "unset",
     read: (given: string | undefined) => {
       if (given === undefined || given === "") return undefined;
-      if (given.length < 32) wrong("must have 32 characters or more");
+      if (given.length < 32 || given.length > 512) wrong("must have 32 to 512 characters");
       if (!/^[\x21-\x7e]+$/.test(given)) wrong("must be printable ASCII without spaces, as it travels in a header");
       return given;
     },
   } satisfies Setting<string | undefined>,
   GANTRY_ALLOW_PRIVATE_NETWORK: flag("1 lets outgoing calls that users cause reach private and loopback addresses."),
+  GANTRY_SECRET_KEY: {
+    meaning: "Key that seals stored credentials: 32 bytes in base64. Without it one is made and kept under GANTRY_HOME.",
+    shown: "unset",
+    read: (given: string | undefined) => {
+      if (given === undefined || given === "") return undefined;
+      if (!/^[A-Za-z0-9+/]{43}=$/.test(given)) wrong("must be 32 bytes in base64, e.g. made with: openssl rand -base64 32");
+      return given;
+    },
+  } satisfies Setting<string | undefined>,
+  ANTHROPIC_API_KEY: optional("Key of the Anthropic API; with it anthropic/default is answered there."),
+  GANTRY_LLM_URL: address("An OpenAI-compatible server that answers anthropic/default: the base before /chat/completions.", [
+    "http:",
+    "https:",
+  ]),
+  GANTRY_LLM_MODEL: optional("Name of the model at GANTRY_LLM_URL."),
+  GANTRY_LLM_KEY: optional("Key for GANTRY_LLM_URL."),
+  GANTRY_USAGE_DAYS: integer("Days that single usage rows are kept; their sums are kept for ever.", 400, 1, 36_500),
   GANTRY_LOG_LEVEL: choice("How much is logged.", ["debug", "info", "warn", "error", "silent"], "info"),
   DATABASE_URL: address("An external PostgreSQL instead of the embedded one.", ["postgres:", "postgresql:"]),
 } as const;

@@ -7,7 +7,7 @@ import { isRecord, misfit, typeNames, typesOf } from "./field-value.ts";
  * happens. `pattern` is refused because a regular expression can be made to run for ever, `$ref` and the combinators
  * because a form field has one type.
  */
-export type Place = "input" | "output" | "nested";
+type Place = "input" | "output" | "nested";
 
 type Context = z.RefinementCtx<unknown>;
 type Field = Readonly<Record<string, unknown>>;

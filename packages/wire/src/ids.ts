@@ -13,6 +13,7 @@ export const idPrefixes = {
   confirmation: "conf",
   delivery: "dlv",
   request: "req",
+  node: "node",
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -3,9 +3,9 @@ import { annotations, checkRequired, extension, inputField, oneOf, outputField, 
 import { isRecord } from "./field-value.ts";
 
 /** Fields of one input or output. */
-export const maxFields = 100;
+const maxFields = 100;
 /** A field's name is the name of a form part, a property in every client's language, and a column on a page. */
-export const fieldNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const fieldNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 const known = new Set(["type", "properties", "required", "additionalProperties", ...Object.keys(annotations)]);
 
@@ -41,6 +41,12 @@ function objectSchema(place: "input" | "output") {
         for (const name of names) {
           const reason = faultOfName(name, place);
           if (reason) tell(ctx, ["properties", name], reason);
+        }
+        const streamed = Object.entries(schema.properties).filter(
+          ([, field]) => isRecord(field) && field.isStream === true,
+        );
+        for (const [name] of place === "output" ? streamed.slice(1) : []) {
+          tell(ctx, ["properties", name, "isStream"], "A model streams one field");
         }
         if (place === "output" && names.length === 0) tell(ctx, ["properties"], "A model has one output at least");
         if (names.length > maxFields) {

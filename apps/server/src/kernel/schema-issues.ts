@@ -47,6 +47,7 @@ function translate(issue: SchemaIssue, value: unknown, root: Loc): Issue[] {
     case "unrecognized_keys":
       return (issue.keys ?? []).map((key) => ({ type: "extra_forbidden", loc: [...loc, key], msg: "Unknown field" }));
     case "invalid_value":
+      if (at(value, issue.path) === undefined) return [{ type: "missing", loc, msg: "Field required" }];
       return [{ type: "one_of", loc, msg: issue.message, ctx: { expected: issue.values ?? [] } }];
     case "too_big":
       return [{ loc, msg: issue.message, ...bySize(issue, true) }];

@@ -11,12 +11,13 @@ const template = "gantry_template";
 export async function prepareTemplate(admin: Database, url: string): Promise<void> {
   await admin.sql.unsafe(`create database ${template}`);
   const database = connect({ url: `${url}/${template}`, poolSize: 1 });
-  await migrate(database, migrationsDir);
-  await database.close();
+  await migrate(database, migrationsDir).finally(() => database.close());
 }
 
 async function create(): Promise<{ url: string; drop(): Promise<void> }> {
   const server = inject("postgresUrl");
+  const trouble = inject("databaseTrouble");
+  if (trouble) throw new Error(trouble);
   const name = `test_${randomBytes(8).toString("hex")}`;
   const asAdmin = async (statement: string): Promise<void> => {
     const admin = connect({ url: `${server}/postgres`, poolSize: 1, deadlineMs: 60_000 });

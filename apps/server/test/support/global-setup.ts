@@ -20,6 +20,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The superuser's address of the run's PostgreSQL, without a database name. */
     postgresUrl: string;
+    /** Why test databases cannot be had, e.g. a migration that fails. Empty when they can. */
+    databaseTrouble: string;
   }
 }
 
@@ -48,9 +50,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
     const url = `postgres://${superuser}:${password}@127.0.0.1:${port}`;
     const admin = connect({ url: `${url}/postgres`, poolSize: 1 });
-    await prepareTemplate(admin, url);
+    // Only tests that ask for a database fail when a migration does.
+    const trouble = await prepareTemplate(admin, url).then(
+      () => "",
+      (error) => `The migrations do not apply: ${error}`,
+    );
     await admin.close();
     project.provide("postgresUrl", url);
+    project.provide("databaseTrouble", trouble);
     return stop;
   } catch (error) {
     await stop();

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { BlobInfo, ByteRange, LinkServedStore } from "./blobs.ts";
-import { asStorageFault, createDirectorySync, hasCode, syncDirectory, writeBody } from "./disk-writes.ts";
+import { asStorageFault, hasCode, openDirectorySync, syncDirectory, writeBody } from "./disk-writes.ts";
 import { checkKey, encodeFooter, hashKey, newEtag, readInfo } from "./object-file.ts";
 import { type SigningCredentials, signLink, verifyLink } from "./signature.ts";
 import { openTemporaryFiles } from "./temporary-files.ts";
@@ -14,7 +14,8 @@ import { decodePercent, encodeStrict } from "./uri-encoding.ts";
 /** The region that the links name. It means nothing here, but clients expect one. */
 const region = "local";
 const readBytes = 256 * 1024;
-const directories = "0123456789abcdef";
+/** A directory for each first digit of a hash. */
+const digits = "0123456789abcdef";
 
 /**
  * The embedded store: one file an object under `<home>/blobs/<bucket>`, named by the hash of its key.
@@ -30,10 +31,11 @@ export async function openFilesystemBlobs(options: {
   const { home, bucket, credentials, clock = systemClock } = options;
   if (!/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(bucket)) throw new Error(`${bucket} is no bucket name`);
   const root = join(home, "blobs", bucket);
-  for (const digit of directories) await mkdir(join(root, digit), { recursive: true, mode: 0o700 });
+  const directories = Array.from(digits, (digit) => join(root, digit));
+  for (const directory of directories) await mkdir(directory, { recursive: true, mode: 0o700 });
   const temporary = await openTemporaryFiles(join(root, "tmp"));
   for (const directory of [root, dirname(root), home]) await syncDirectory(directory);
-  const makeDurable = createDirectorySync();
+  const renames = await openDirectorySync(directories);
   const linkRoot = `/s3/${bucket}/`;
 
   const pathOf = (key: string) => {
@@ -42,16 +44,13 @@ export async function openFilesystemBlobs(options: {
     return join(root, name.charAt(0), name);
   };
 
-  async function publish(handle: FileHandle, from: string, key: string, contentType: string, size: number) {
-    const etag = newEtag();
-    await handle.appendFile(encodeFooter({ key, contentType, etag, size }));
-    await handle.datasync();
-    const { mtime } = await handle.stat();
-    await handle.close();
+  /** The file is written; from here on it becomes the object. */
+  async function publish(handle: FileHandle, from: string, key: string): Promise<Date> {
+    const [{ mtime }] = await Promise.all([handle.stat(), handle.datasync()]);
     const path = pathOf(key);
     await rename(from, path);
-    await makeDurable(dirname(path));
-    return { size, contentType, etag, modifiedAt: mtime };
+    await Promise.all([renames.sync(dirname(path)), handle.close()]);
+    return mtime;
   }
 
   async function put(
@@ -60,11 +59,13 @@ export async function openFilesystemBlobs(options: {
     { contentType, maxBytes, signal }: { contentType: string; maxBytes?: number; signal?: AbortSignal },
   ): Promise<BlobInfo> {
     checkKey(key);
+    const etag = newEtag();
+    const footer = (size: number) => encodeFooter({ key, contentType, etag, size });
     const file = await temporary.create().catch((error) => Promise.reject(asStorageFault(error)));
     try {
-      const size = await writeBody(file.handle, body, { maxBytes, signal });
+      const size = await writeBody(file.handle, body, footer, { maxBytes, signal });
       signal?.throwIfAborted();
-      return await publish(file.handle, file.path, key, contentType, size);
+      return { size, contentType, etag, modifiedAt: await publish(file.handle, file.path, key) };
     } catch (error) {
       await file.discard();
       throw signal?.aborted ? signal.reason : asStorageFault(error);
@@ -95,8 +96,10 @@ export async function openFilesystemBlobs(options: {
       const handle = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW);
       const { size } = await handle.stat();
       try {
+        const etag = newEtag();
         await handle.chmod(0o600);
-        return await publish(handle, path, key, contentType, size);
+        await handle.appendFile(encodeFooter({ key, contentType, etag, size }));
+        return { size, contentType, etag, modifiedAt: await publish(handle, path, key) };
       } catch (error) {
         await handle.close().catch(() => {});
         const original = await open(path, "r+");
@@ -137,7 +140,7 @@ export async function openFilesystemBlobs(options: {
         if (hasCode(error, "ENOENT")) return;
         throw error;
       }
-      await makeDurable(dirname(path));
+      await renames.sync(dirname(path));
     },
 
     async signGet(key, { base, expiresInSeconds, filename }) {
@@ -164,7 +167,7 @@ export async function openFilesystemBlobs(options: {
       return { key: plain.slice(linkRoot.length), query: signed };
     },
 
-    async close() {},
+    close: () => renames.close(),
   };
 }
 

@@ -1,4 +1,4 @@
-import { execFile, type SpawnOptions } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, chown, cp, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,73 +7,85 @@ import { type Binaries, binariesIn } from "./binaries.ts";
 
 /** How, as whom and where the server's programs run. */
 export interface Account {
-  kind: "self" | "namespace" | "nobody";
+  kind: AccountKind;
+  /** Whose the data must be, as seen from outside. */
+  uid: number;
   binaries: Binaries;
-  /** Where the data directory goes. Belongs to whoever runs the server. */
+  /** Where the data directory goes. */
   dir: string;
-  command(program: string, args: readonly string[]): { file: string; args: string[]; options: SpawnOptions };
+  command(program: string, args: readonly string[]): { file: string; args: string[]; uid?: number; gid?: number };
 }
 
-const nobody = 65534;
-const namespaceArgs = ["-U", "--map-user=1000", "--map-group=1000"];
-
 /**
- * PostgreSQL refuses to run as root. Where we are root it runs in a user namespace: to the kernel it is still root and
- * reaches a home of mode 700, to itself it is user 1000. Where namespaces are forbidden it runs as `nobody`, and then
- * its programs and its data must lie where `nobody` gets to.
+ * PostgreSQL refuses to run as root. Where we are root, the first of these that this machine allows:
+ * - namespace: a user namespace. To the kernel it is still root and reaches a home of mode 700; to itself, user 1000;
+ * - capability: user nobody with the capability to pass closed directories (containers often forbid namespaces);
+ * - nobody: plain user nobody. Its programs and its data must then lie where nobody gets to.
  */
+type AccountKind = "self" | "namespace" | "capability" | "nobody";
+
+const nobody = 65534;
+
+const prefixes = {
+  namespace: ["unshare", "-U", "--map-user=1000", "--map-group=1000"],
+  capability: [
+    ...["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"],
+    ...["--inh-caps=+dac_override", "--ambient-caps=+dac_override"],
+  ],
+} as const;
+
 export async function chooseAccount(
   binaries: Binaries,
   home: string,
   onProgress: (text: string) => void,
-  wanted?: Account["kind"],
+  wanted?: AccountKind,
 ): Promise<Account> {
   const kind = wanted ?? (await possibleKind());
-  if (kind === "self")
-    return { kind, binaries, dir: home, command: (file, args) => ({ file, args: [...args], options: {} }) };
-  if (kind === "namespace")
-    return {
-      kind,
-      binaries,
-      dir: home,
-      command: (program, args) => ({ file: "unshare", args: [...namespaceArgs, program, ...args], options: {} }),
-    };
-  return asNobody(binaries, home, onProgress);
+  const uid = process.getuid?.() ?? 0;
+  if (kind === "self") return { kind, uid, binaries, dir: home, command: (file, args) => ({ file, args: [...args] }) };
+  if (kind === "nobody") return asNobody(binaries, home, onProgress);
+  const [file, ...first] = prefixes[kind];
+  return {
+    kind,
+    uid: kind === "namespace" ? uid : nobody,
+    binaries,
+    dir: home,
+    command: (program, args) => ({ file, args: [...first, program, ...args] }),
+  };
 }
 
-async function possibleKind(): Promise<Account["kind"]> {
+async function possibleKind(): Promise<AccountKind> {
   if (process.getuid?.() !== 0) return "self";
-  try {
-    await promisify(execFile)("unshare", [...namespaceArgs, "true"], { timeout: 5000 });
-    return "namespace";
-  } catch {
-    return "nobody";
+  for (const kind of ["namespace", "capability"] as const) {
+    const [file, ...args] = prefixes[kind];
+    const works = await promisify(execFile)(file, [...args, "true"], { timeout: 5000 }).then(
+      () => true,
+      () => false,
+    );
+    if (works) return kind;
   }
+  return "nobody";
 }
 
 async function asNobody(binaries: Binaries, home: string, onProgress: (text: string) => void): Promise<Account> {
-  const id = createHash("sha256").update(home).digest("hex").slice(0, 12);
-  const outside = join("/var/lib", `gantry-${id}`);
-  const homeIsOpen = await isOpenToAll(home);
-  const programsAreOpen = await isOpenToAll(binaries.root);
-  let reachable = binaries;
-  if (!homeIsOpen || !programsAreOpen) await mkdir(outside, { recursive: true, mode: 0o755 });
-  if (!programsAreOpen) {
-    reachable = binariesIn(join(outside, "programs"));
-    await cp(binaries.root, reachable.root, { recursive: true, verbatimSymlinks: true });
-  }
-  const dir = join(homeIsOpen ? home : outside, "database");
+  const outside = join("/var/lib", `gantry-${createHash("sha256").update(home).digest("hex").slice(0, 12)}`);
+  const homeIsReachable = await isOpenToAll(dirname(home));
+  const programsAreReachable = await isOpenToAll(binaries.root);
+  if (homeIsReachable) await chmod(home, 0o711);
+  if (!homeIsReachable || !programsAreReachable) await mkdir(outside, { recursive: true, mode: 0o755 });
+  const reachable = programsAreReachable ? binaries : binariesIn(join(outside, "programs"));
+  if (!programsAreReachable) await cp(binaries.root, reachable.root, { recursive: true, verbatimSymlinks: true });
+  const dir = join(homeIsReachable ? home : outside, "database");
   await mkdir(dir, { recursive: true });
   await chown(dir, nobody, nobody);
   await chmod(dir, 0o700);
-  onProgress(
-    `PostgreSQL does not run as root and user namespaces are not available here: it runs as user ${nobody}, its data is in ${dir}`,
-  );
+  onProgress(`PostgreSQL does not run as root: it runs as user ${nobody}, and its data is in ${dir}`);
   return {
     kind: "nobody",
+    uid: nobody,
     binaries: reachable,
     dir,
-    command: (file, args) => ({ file, args: [...args], options: { uid: nobody, gid: nobody } }),
+    command: (file, args) => ({ file, args: [...args], uid: nobody, gid: nobody }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chown, type FileHandle, lchown, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "./account.ts";
 
@@ -46,9 +46,9 @@ export async function initCluster(cluster: Cluster, password: string): Promise<v
 }
 
 async function run(account: Account, program: string, args: readonly string[]): Promise<void> {
-  const { file, args: all, options } = account.command(program, args);
+  const { file, args: all, ...identity } = account.command(program, args);
   const child = spawn(file, all, {
-    ...options,
+    ...identity,
     cwd: account.dir,
     env: serverEnvironment,
     stdio: ["ignore", "ignore", "pipe"],
@@ -103,11 +103,11 @@ export async function spawnPostmaster(
     "-c",
     `${key}=${value}`,
   ]);
-  const { file, args, options } = account.command(account.binaries.postgres, ["-D", dataDir, ...flags]);
+  const { file, args, ...identity } = account.command(account.binaries.postgres, ["-D", dataDir, ...flags]);
   const log: FileHandle = await open(logFile, "a", 0o600);
   try {
     const child = spawn(file, args, {
-      ...options,
+      ...identity,
       cwd: account.dir,
       env: serverEnvironment,
       detached: true,
@@ -119,6 +119,14 @@ export async function spawnPostmaster(
   } finally {
     await log.close();
   }
+}
+
+/** Data that another account made (the machine allows something else now, or a volume moved) becomes this account's. */
+export async function takeOwnership({ account, dataDir }: Cluster): Promise<void> {
+  if (process.getuid?.() !== 0 || (await stat(dataDir)).uid === account.uid) return;
+  for (const entry of await readdir(dataDir, { recursive: true }))
+    await lchown(join(dataDir, entry), account.uid, account.uid);
+  await chown(dataDir, account.uid, account.uid); // last: it says that the work is done
 }
 
 export interface PostmasterFile {

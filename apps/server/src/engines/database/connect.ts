@@ -1,7 +1,7 @@
 import type { Database } from "./database.ts";
 import { createDeadlines, type Deadlines } from "./deadlines.ts";
 import { createDriver, type DriverOptions, type DriverQuery, sqlOver } from "./driver.ts";
-import { Job } from "./job.ts";
+import { QueryJob } from "./job.ts";
 import { createListenerHub } from "./listener.ts";
 import { Pool } from "./pool.ts";
 import { runTransaction } from "./transaction.ts";
@@ -32,10 +32,10 @@ export function connect(options: ConnectOptions): Database {
   };
   const usual = deadlinesOf(deadlineMs);
   const hub = createListenerHub(driver, settings, usual);
-  const quick = sqlOver(driver, (query: DriverQuery) => pool.submit(new Job(query, deadlinesOf(readyWithinMs))));
+  const quick = sqlOver(driver, (query: DriverQuery) => pool.submit(new QueryJob(query, deadlinesOf(readyWithinMs))));
 
   return {
-    sql: sqlOver(driver, (query) => pool.submit(new Job(query, usual))),
+    sql: sqlOver(driver, (query) => pool.submit(new QueryJob(query, usual))),
     transaction: (work, { deadlineMs: ms = deadlineMs } = {}) => runTransaction(pool, driver, deadlinesOf(ms), work),
     listen: hub.listen,
     ready: () =>

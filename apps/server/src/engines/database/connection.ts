@@ -1,8 +1,16 @@
 import { connect as connectSocket, type Socket } from "node:net";
 import postgres from "postgres";
 import type { Driver, DriverQuery } from "./driver.ts";
-import type { Job } from "./job.ts";
 import { endsConnection, isAnswer, unavailable } from "./unavailable.ts";
+
+/** A query on its way, as a connection sees it. */
+export interface Job {
+  readonly query: DriverQuery;
+  /** The caller has been told; it need not be sent any more. */
+  readonly gone: boolean;
+  sentOver(connection: Connection): void;
+  fail(error: unknown): void;
+}
 
 export interface ConnectionEvents {
   /** Called when it can take a job: after opening, and after each job unless more are waiting in line. */
@@ -41,6 +49,9 @@ export class Connection {
   #sockets = 0;
   #socket: Socket | undefined;
   #current: Job | undefined;
+  /** The driver has settled the current job. */
+  #answered = false;
+  #cancelling: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(driver: Driver, events: ConnectionEvents, settings: ConnectionSettings) {
@@ -71,8 +82,11 @@ export class Connection {
 
   /** The driver says that the wire is done with a job. */
   answered(job: Job, error?: unknown): void {
-    if (this.#current !== job) return;
+    // The driver also resolves a query that it has rejected before, once the server is done with it.
+    if (this.#current !== job || this.#answered) return;
+    this.#answered = true;
     if (error !== undefined && endsConnection(error)) this.end(error);
+    else if (this.#cancelling) this.#cancelling.then(() => this.#next());
     else if (error === undefined || isAnswer(error)) queueMicrotask(() => this.#next());
     else {
       // An error of the driver itself (a value that does not serialize or parse) comes before the server is done with
@@ -84,8 +98,9 @@ export class Connection {
 
   /** A job's deadline has passed: have the server stop it, or give the connection up if it does not react. */
   overdue(job: Job): void {
-    if (this.#current !== job) return;
-    if (job.query.active) this.#requestCancel?.(job.query).catch(() => undefined);
+    if (this.#current !== job || this.#answered) return;
+    // The request goes by another socket and could hit the next query: that one waits until it has been delivered.
+    if (job.query.active) this.#cancelling = this.#requestCancel?.(job.query).catch(() => undefined);
     this.#limit(this.#settings.cancelMs, "The database does not react.");
   }
 
@@ -117,12 +132,14 @@ export class Connection {
 
   #start(job: Job): void {
     this.#current = job;
+    this.#answered = false;
     job.sentOver(this);
     this.#execute(job.query);
   }
 
   #next(): void {
     this.#current = undefined;
+    this.#cancelling = undefined;
     clearTimeout(this.#timer);
     if (this.ended) return;
     let job = this.#line.shift();
@@ -131,7 +148,7 @@ export class Connection {
     else this.#events.onFree(this);
   }
 
-  /** The first socket is the connection's own; later ones carry a cancel request, or come from a driver that does not know its life is over. */
+  /** The first socket is the connection's own; later ones carry cancel requests. */
   #createSocket(options: Driver["options"]): Socket {
     if (this.ended) throw new Error("This connection is over");
     const turn = this.#sockets++;

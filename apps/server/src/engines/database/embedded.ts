@@ -31,7 +31,7 @@ export interface EmbeddedDatabase extends Database {
 /** What is kept about the server beside its data, in a file of mode 600. */
 interface Record {
   password: string;
-  account: Account["kind"];
+  dataDir: string;
 }
 
 const majorVersion = "18";
@@ -58,11 +58,16 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
     (text) => JSON.parse(text) as Record,
     () => undefined,
   );
-  const cluster = clusterIn(await chooseAccount(await findBinaries(), home, onProgress, known?.account ?? account));
+  const cluster = clusterIn(await chooseAccount(await findBinaries(), home, onProgress, account));
   const password = known?.password ?? randomBytes(32).toString("hex");
   if (!(await exists(cluster.dataDir))) {
+    if (known && known.dataDir !== cluster.dataDir && (await exists(known.dataDir)))
+      throw new Error(
+        `The data of ${home} is in ${known.dataDir}, where PostgreSQL cannot be run any more as it was. ` +
+          `Move it to ${cluster.dataDir}, or run Gantry as before.`,
+      );
     onProgress(`Creating the database in ${cluster.dataDir}`);
-    await writeRecord(recordFile, { password, account: cluster.account.kind });
+    await writeRecord(recordFile, { password, dataDir: cluster.dataDir });
     await initCluster(cluster, password);
   }
   await checkVersion(cluster);

@@ -1,4 +1,4 @@
-import type { Connection } from "./connection.ts";
+import type { Connection, Job } from "./connection.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import type { DriverQuery } from "./driver.ts";
 import type { Waiter } from "./pool.ts";
@@ -12,7 +12,7 @@ import { translate, unavailable } from "./unavailable.ts";
  *        │           └──────► expired ──► answered | connection destroyed
  *        └──► expired                             (never sent)
  */
-export class Job implements Waiter, Timed {
+export class QueryJob implements Job, Waiter, Timed {
   since = 0;
   /** The caller has been told. */
   gone = false;

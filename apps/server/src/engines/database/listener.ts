@@ -2,7 +2,7 @@ import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { Database } from "./database.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Driver, type DriverQuery, sqlOver } from "./driver.ts";
-import { Job } from "./job.ts";
+import { QueryJob } from "./job.ts";
 import { translate, unavailable } from "./unavailable.ts";
 
 interface Listener {
@@ -33,7 +33,7 @@ export function createListenerHub(driver: Driver, settings: ConnectionSettings, 
   let closed = false;
 
   function ask(on: Connection, text: string): Promise<unknown> {
-    return sqlOver(driver, (query: DriverQuery) => on.run(new Job(query, deadlines))).unsafe(text);
+    return sqlOver(driver, (query: DriverQuery) => on.run(new QueryJob(query, deadlines))).unsafe(text);
   }
 
   const quote = (channel: string): string => `"${channel.replaceAll('"', '""')}"`;

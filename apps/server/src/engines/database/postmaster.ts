@@ -1,7 +1,7 @@
 import { copyFile, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Cluster, readPostmasterFile, spawnPostmaster } from "./cluster.ts";
+import { type Cluster, readPostmasterFile, spawnPostmaster, takeOwnership } from "./cluster.ts";
 import { freePort } from "./free-port.ts";
 import { identify, isStill, type ProcessIdentity, workingDirectory } from "./processes.ts";
 
@@ -73,6 +73,7 @@ async function start(
   onProgress: (text: string) => void,
 ): Promise<Postmaster | undefined> {
   await boundLog(cluster);
+  await takeOwnership(cluster);
   onProgress("Starting PostgreSQL");
   const child = await spawnPostmaster(cluster, port);
   const identity = child.pid === undefined ? undefined : await identify(child.pid);

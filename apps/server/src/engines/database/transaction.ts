@@ -2,7 +2,7 @@ import type { Connection } from "./connection.ts";
 import type { Transaction } from "./database.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Driver, type DriverQuery, sqlOver } from "./driver.ts";
-import { Job } from "./job.ts";
+import { QueryJob } from "./job.ts";
 import type { Pool } from "./pool.ts";
 import { isUnavailable } from "./unavailable.ts";
 
@@ -23,7 +23,7 @@ export async function runTransaction<T>(
   let firstError: unknown;
   const run = (query: DriverQuery): void =>
     connection.run(
-      new Job(query, deadlines, (error) => {
+      new QueryJob(query, deadlines, (error) => {
         firstError ??= error;
       }),
     );

@@ -96,7 +96,7 @@ class AnthropicReader implements StreamReader {
   closed = false;
   readonly #answer: TextAnswer;
   readonly #key: string | undefined;
-  readonly #blocks: Block[] = [];
+  readonly #blocks = new Map<unknown, Block>();
   readonly #calls = new Map<Block, ArrivingToolCall>();
 
   constructor(answer: TextAnswer, key: string | undefined) {
@@ -133,7 +133,7 @@ class AnthropicReader implements StreamReader {
   }
 
   #startBlock(index: unknown, block: Block): void | Promise<void> {
-    this.#blocks[Number(index)] = block;
+    this.#blocks.set(index, block);
     if (block.type === "tool_use") {
       const call = { id: String(block.id), name: String(block.name), json: "" };
       this.#calls.set(block, call);
@@ -161,7 +161,7 @@ class AnthropicReader implements StreamReader {
   }
 
   #blockAt(index: unknown): Block {
-    const block = this.#blocks[Number(index)];
+    const block = this.#blocks.get(index);
     if (!block) throw broken(new Error("The upstream sent a piece of a block that it had not begun"));
     return block;
   }
@@ -187,13 +187,15 @@ class AnthropicReader implements StreamReader {
   }
 
   #finish(): void | Promise<void> {
-    const blocks = this.#blocks.filter((block) => block.type !== "tool_use" || block.name !== answerToolName);
+    const all = [...this.#blocks.values()];
+    const isAnswer = (block: Block) => block.type === "tool_use" && block.name === answerToolName;
+    const blocks = all.filter((block) => !isAnswer(block));
     for (const [block, call] of this.#calls) block.input = finishedToolCall(call).arguments;
     if (blocks.some((block) => block.type === "thinking" || block.type === "redacted_thinking")) {
       const sent = blocks.filter((block) => block.type !== "text" || String(block.text ?? "").trim() !== "");
       this.#answer.opaque = { protocol: "anthropic", content: sent } satisfies AnthropicOpaque;
     }
-    const handedIn = this.#blocks.find((block) => block.type === "tool_use" && block.name === answerToolName);
+    const handedIn = all.find(isAnswer);
     if (!handedIn || this.#answer.toolCalls.length > 0) return;
     // What was said on the way to the answer is no part of it.
     this.#answer.reasoning += this.#answer.text;

@@ -8,6 +8,7 @@ import { inputParts } from "./input-parts.ts";
 import { jsonBody } from "./json-body.ts";
 import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
 import { fileFieldsOf, fillOutput, isRecord, noMedia, streamedFieldOf } from "./output-fields.ts";
+import { StreamedText } from "./streamed-text.ts";
 import { broken, joinUrl, masked, UpstreamFailure } from "./upstream.ts";
 
 const firstWaitMs = 100;
@@ -33,9 +34,14 @@ export function createCog(backend: MediaBackend): ModelDriver {
           : undefined,
       );
       try {
-        const answer = await inLine(call, () => {
+        const answer = await inLine(call, async () => {
           sent = true;
-          return predict(backend, call, field !== undefined);
+          try {
+            return await predict(backend, call, field !== undefined);
+          } catch (error) {
+            sent = call.signal.aborted;
+            throw error;
+          }
         });
         if (field !== undefined && isEventStream(answer)) return await streamed(backend, call, field, answer);
         return await whole(backend, call, field, answer);
@@ -119,9 +125,9 @@ async function whole(
     const nothing = made === undefined || made === null || (Array.isArray(made) && made.length === 0);
     if (nothing && fileFieldsOf(backend.output).length > 0) throw noMedia();
     if (field === undefined) return { output: nothing ? {} : await fillOutput(backend, call, made) };
-    const text = textOf(made);
-    if (text !== "") await call.onFragment(field, text);
-    return { output: { [field]: text } };
+    const arriving = new StreamedText(call, field);
+    await arriving.add(textOf(made));
+    return { output: { [field]: arriving.text }, usage: await arriving.counted() };
   } finally {
     await answer.discard();
   }
@@ -153,20 +159,21 @@ async function streamed(
   field: string,
   answer: NetResponse,
 ): Promise<ModelResult> {
-  let text = "";
-  for await (const { event, data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
-    if (event === "output") {
-      const piece = textOf(objectOf(data)?.chunk);
-      text += piece;
-      if (piece !== "") await call.onFragment(field, piece);
-    } else if (event === "error") {
-      throw broken(new Error(`The stream is incomplete: ${masked(data.slice(0, keptLog), backend.key)}`));
-    } else if (event === "completed") {
-      const { output } = succeeded(backend, objectOf(data));
-      const rest = text === "" ? textOf(output) : "";
-      if (rest !== "") await call.onFragment(field, rest);
-      return { output: { [field]: text + rest } };
+  const arriving = new StreamedText(call, field);
+  try {
+    for await (const { event, data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
+      if (event === "output") await arriving.add(textOf(objectOf(data)?.chunk));
+      else if (event === "error") {
+        throw broken(new Error(`The stream is incomplete: ${masked(data.slice(0, keptLog), backend.key)}`));
+      } else if (event === "completed") {
+        const { output } = succeeded(backend, objectOf(data));
+        // A model that is no iterator has one output, and it comes with the end.
+        if (arriving.text === "") await arriving.add(textOf(output));
+        return { output: { [field]: arriving.text }, usage: await arriving.counted() };
+      }
     }
+    throw broken(new Error("The upstream ended its stream before its answer"));
+  } catch (error) {
+    throw await arriving.failure(error);
   }
-  throw broken(new Error("The upstream ended its stream before its answer"));
 }

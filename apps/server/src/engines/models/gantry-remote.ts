@@ -8,6 +8,7 @@ import { fieldText, inputParts } from "./input-parts.ts";
 import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
 import { multipartBody, type Part, plainFilename } from "./multipart-body.ts";
 import { fillOutput, isRecord, streamedFieldOf } from "./output-fields.ts";
+import { StreamedText } from "./streamed-text.ts";
 import { broken, joinUrl, masked, toFault, UpstreamFailure } from "./upstream.ts";
 
 export interface GantryRemoteBackend extends MediaBackend {
@@ -117,31 +118,37 @@ async function streamed(
     throw broken(new Error("The upstream answered no stream"));
   }
   const streamedField = streamedFieldOf(backend.output);
-  const texts: Record<string, string> = {};
+  const arriving = new StreamedText(streamedField === undefined ? silent(call) : call, streamedField ?? "output");
   let others: Record<string, unknown> = {};
-  for await (const { data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
-    const event = objectOf(data);
-    if (!event) throw broken(new Error("The upstream sent an event that is no JSON object"));
-    if (typeof event.prediction_id === "string") onId(event.prediction_id);
-    if ("detail" in event) throw failureWithin(backend, event, data);
-    if (!isRecord(event.output_data)) continue;
-    if (event.stream_details !== undefined || Object.keys(event.output_data).length === 0) {
-      const output = await fillOutput(backend, call, { ...others, ...texts });
-      const usage = usageOf(event.stream_details);
-      return { output, ...(usage && { usage }) };
-    }
-    for (const [name, value] of Object.entries(withLinks(event))) {
-      if (!Array.isArray(value) || !value.every((part) => typeof part === "string")) {
-        others = { ...others, [name]: value };
-        continue;
+  try {
+    for await (const { data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
+      const event = objectOf(data);
+      if (!event) throw broken(new Error("The upstream sent an event that is no JSON object"));
+      if (typeof event.prediction_id === "string") onId(event.prediction_id);
+      if ("detail" in event) throw failureWithin(backend, event, data);
+      if (!isRecord(event.output_data)) continue;
+      if (event.stream_details !== undefined || Object.keys(event.output_data).length === 0) {
+        const text =
+          arriving.text === "" && streamedField === undefined ? {} : { [streamedField ?? "output"]: arriving.text };
+        const output = await fillOutput(backend, call, { ...others, ...text });
+        const usage = usageOf(event.stream_details) ?? (arriving.text === "" ? undefined : await arriving.counted());
+        return { output, ...(usage && { usage }) };
       }
-      const field = Object.hasOwn(backend.output.properties, name) ? name : (streamedField ?? name);
-      const text = value.join("");
-      texts[field] = (texts[field] ?? "") + text;
-      if (field === streamedField && text !== "") await call.onFragment(field, text);
+      for (const [name, value] of Object.entries(withLinks(event))) {
+        const isText = Array.isArray(value) && value.every((part) => typeof part === "string");
+        if (isText) await arriving.add(value.join(""));
+        else others = { ...others, [name]: value };
+      }
     }
+    throw broken(new Error("The upstream ended its stream before its answer"));
+  } catch (error) {
+    throw await arriving.failure(error);
   }
-  throw broken(new Error("The upstream ended its stream before its answer"));
+}
+
+/** Where the manifest here promises no stream, nobody listens to the pieces. */
+function silent(call: ModelCall): ModelCall {
+  return { ...call, onFragment() {} };
 }
 
 function failureWithin(backend: MediaBackend, event: Record<string, unknown>, data: string): unknown {

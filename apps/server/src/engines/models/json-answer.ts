@@ -7,7 +7,8 @@ const quote = 0x22;
 const backslash = 0x5c;
 /** A longer text may be a file; a shorter one is cheap to keep. */
 const longText = 32 * 1024;
-const plainBase64 = /^[A-Za-z0-9+/\s]+$/;
+/** Base64 may be broken into lines; a blank makes it prose. */
+const plainBase64 = /^[A-Za-z0-9+/\n]+$/;
 
 export interface AnswerLimits {
   /** Where what does not fit in memory goes. */
@@ -202,6 +203,6 @@ class FileText {
 function unescaped(text: string): string {
   return text.replace(/\\(?:u([0-9a-f]{4})|(.))/gis, (_whole, code: string | undefined, letter: string | undefined) => {
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
-    return letter === "n" || letter === "r" || letter === "t" ? " " : (letter ?? "");
+    return letter === "n" || letter === "r" || letter === "t" ? "\n" : (letter ?? "");
   });
 }

@@ -22,7 +22,8 @@ export interface MediaBackend {
 
 /** As large as the largest video that may be uploaded. */
 const defaultMaxFileBytes = 500 * 1024 * 1024;
-const maxTextBytes = 16 * 1024 * 1024;
+/** Of everything in an answer that is no file. */
+export const maxTextBytes = 16 * 1024 * 1024;
 /** The model's own time limit ends a call by its signal; these only must not come first. */
 const day = 86_400_000;
 

@@ -62,7 +62,7 @@ export async function fillOutput(
   const filled: Record<string, OutputValue> = {};
   try {
     for (const [name, part] of Object.entries(assignOutput(backend.output, value))) {
-      const made = await valueOf(backend, call, backend.output.properties[name], part);
+      const made = await outputValue(backend, call, backend.output.properties[name], part);
       if (made !== undefined) filled[name] = made;
     }
   } catch (error) {
@@ -84,7 +84,7 @@ function isFile(value: OutputValue): value is FileOutput {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "body" in value;
 }
 
-async function valueOf(
+async function outputValue(
   backend: MediaBackend,
   call: Pick<ModelCall, "signal">,
   field: FieldSchema | undefined,

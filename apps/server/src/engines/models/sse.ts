@@ -1,5 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import { createParser } from "eventsource-parser";
+import { broken } from "./upstream.ts";
 
 export interface SseEvent {
   /** Empty where the stream names none. */
@@ -45,7 +46,7 @@ export function createSseReader(options: { maxEventLength?: number } = {}): SseR
 
   function feed(text: string): readonly SseEvent[] {
     if (text !== "") parser.feed(text);
-    if (overflow) throw new Error("An event of the stream is too long", { cause: overflow });
+    if (overflow) throw broken(new Error("An event of the stream is too long", { cause: overflow }));
     if (found.length === 0) return none;
     const events = found;
     found = [];

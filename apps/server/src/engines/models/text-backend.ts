@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { Fault } from "../../kernel/errors.ts";
 import type { Net, NetBounds } from "../net/net.ts";
 import type { ChatDriver, ChatResult } from "./chat.ts";
-import type { ModelDriver, TokenUsage } from "./driver.ts";
+import { Interrupted, type ModelDriver, type TokenUsage } from "./driver.ts";
 import { finishedToolCall, TextAnswer } from "./text-answer.ts";
 import { runAsChat } from "./text-prediction.ts";
 import { promptText, type TextRequest } from "./text-request.ts";
 import { countTokens } from "./token-count.ts";
-import { Interrupted, type UpstreamCall, UpstreamFailure } from "./upstream.ts";
+import { type UpstreamCall, UpstreamFailure } from "./upstream.ts";
 import { type StreamReader, streamUpstream } from "./upstream-stream.ts";
 
 /** One upstream protocol: how a call is written and how its stream is read. Holds the address and the key. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { type Net, type NetBounds, NetError, type NetHeaders, type NetRequest, type NetResponse } from "../net/net.ts";
-import type { TokenUsage } from "./driver.ts";
+
+export { Interrupted } from "./driver.ts";
 
 /** One call to whoever answers for a model. */
 export interface UpstreamCall {
@@ -35,20 +36,6 @@ export class UpstreamFailure extends Error {
     this.body = masked(answer.body, answer.key).slice(0, keptBody);
     this.requestId = one(answer.headers?.["x-request-id"] ?? answer.headers?.["request-id"]);
     this.retryAfterMs = retryAfterOf(answer.headers);
-  }
-}
-
-/**
- * An abort in mid-answer. Carries what was used until then, because a cancelled run is charged for it; `cause` is the
- * reason of the abort.
- */
-export class Interrupted extends Error {
-  readonly usage: TokenUsage;
-
-  constructor(usage: TokenUsage, reason: unknown) {
-    super("The call was aborted", { cause: reason });
-    this.name = "Interrupted";
-    this.usage = usage;
   }
 }
 

@@ -41,7 +41,7 @@ interface AdminKeySetting {
 export async function bootstrap(
   context: AccountsContext,
   operatorKey: string | undefined,
-): Promise<{ newAdminKey: string | null }> {
+): Promise<{ newAdminKey: string | null; adminId: string }> {
   const operatorPair = operatorKey === undefined ? undefined : checkedPair(operatorKey);
   const { adminId, newAdminKey } = await context.database.transaction(async (tx) => {
     await lockBootstrap(tx);
@@ -56,7 +56,7 @@ export async function bootstrap(
     return { adminId, newAdminKey: created && !operatorPair && pair ? pair.key : null };
   });
   context.forgetUser(adminId);
-  return { newAdminKey };
+  return { newAdminKey, adminId };
 }
 
 async function putIntoForce(tx: Sql, adminId: string, pair: KeyPair, isOperators: boolean, now: Date): Promise<void> {

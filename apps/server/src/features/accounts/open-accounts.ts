@@ -28,7 +28,7 @@ import {
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
 export interface Accounts {
-  bootstrap(operatorKey: string | undefined): Promise<{ newAdminKey: string | null }>;
+  bootstrap(operatorKey: string | undefined): Promise<{ newAdminKey: string | null; adminId: string }>;
   authenticate(presented: string): Promise<Caller>;
   createUser(wanted: CreateUserBody): Promise<User>;
   listUsers(range: Range): Promise<Page<User>>;

@@ -111,7 +111,7 @@ export async function settleFunds(tx: Transaction, settled: readonly SettledPred
         ${settled.map((one) => one.keyId)}::text[], ${settled.map((one) => one.keyMonth)}::date[],
         ${settled.map((one) => one.modelName)}::text[], ${settled.map((one) => one.route)}::text[],
         ${settled.map((one) => one.status)}::int[], ${settled.map((one) => one.reserved)}::bigint[],
-        ${settled.map((one) => one.countsParallel)}::boolean[], ${settled.map((one) => one.inferenceMs)}::int[],
+        ${settled.map((one) => Number(one.countsParallel))}::int[], ${settled.map((one) => one.inferenceMs)}::int[],
         ${settled.map((one) => one.inputTokens)}::int[], ${settled.map((one) => one.outputTokens)}::int[],
         ${settled.map((one) => one.cachedTokens)}::int[], ${settled.map((one) => one.price)}::bigint[]
       ) as g (id, user_id, key_id, key_month, model_name, route, status, reserved, counts_parallel, inference_ms,
@@ -130,7 +130,7 @@ export async function settleFunds(tx: Transaction, settled: readonly SettledPred
     ), released as (
       update wallets w set reserved_micros = w.reserved_micros - d.reserved, running = w.running - d.running
       from (
-        select user_id, sum(reserved)::bigint as reserved, count(*) filter (where counts_parallel)::int as running
+        select user_id, sum(reserved)::bigint as reserved, count(*) filter (where counts_parallel = 1)::int as running
         from given group by user_id
       ) d
       where w.user_id = d.user_id and (d.reserved <> 0 or d.running <> 0)

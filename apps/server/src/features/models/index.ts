@@ -1,7 +1,6 @@
 export { isAdmin } from "./access.rules.ts";
-export type { ListModelsQuery } from "./list-models.ts";
 export { maxManifestBytes } from "./manifest.rules.ts";
 export type { Model } from "./model.ts";
 export { type Models, openModels } from "./open-models.ts";
 export { modelOpenApi } from "./openapi/model-openapi.ts";
-export { type SeedModel, seedModels } from "./seed-models.ts";
+export { seedModels } from "./seed-models.ts";

@@ -179,6 +179,14 @@ describe("a field", () => {
   });
 });
 
+test("a model streams one field at most", () => {
+  const streamed = { type: "string", isStream: true };
+  const properties = { a: streamed, b: { ...streamed, isStream: false }, c: streamed };
+  expect(faults(body({ output: { type: "object", properties } }))).toEqual([
+    "body.output.properties.c.isStream value_error",
+  ]);
+});
+
 test("a text model needs a streamed output, and only a text model has a context window", () => {
   const streamed = { type: "object", properties: { output: { type: "string", isStream: true } } };
   expect(faults(body({ kind: "text" }))).toEqual(["body.output value_error"]);

@@ -9,7 +9,7 @@ export function projectNotFound(): Fault {
   return fault("not_found", "Project not found");
 }
 
-export function noAccess(): Fault {
+function noAccess(): Fault {
   return fault("forbidden", "API key does not have access to the project");
 }
 

@@ -17,7 +17,7 @@ import type { Outcome, StoredOutput } from "./prediction.ts";
 
 export interface ExecutionDeps {
   log: Log;
-  driverOf(model: Model): ModelDriver;
+  driverOf(model: Model): Promise<ModelDriver>;
   storeOutput(owner: string, predictionId: string, field: string, file: FileOutput): Promise<string>;
 }
 
@@ -42,9 +42,10 @@ export async function executePrediction(deps: ExecutionDeps, execution: Executio
   const elapsed = () => performance.now() - startedAt;
   const timer = setTimeout(() => held.stop("timeout"), model.manifest.timeout_seconds * 1000);
   try {
+    const driver = await deps.driverOf(model);
     const result = await orStopped(
       held.signal,
-      deps.driverOf(model).run({
+      driver.run({
         predictionId: held.id,
         input: execution.input,
         signal: held.signal,

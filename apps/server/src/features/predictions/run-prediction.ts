@@ -2,17 +2,20 @@ import { newId } from "@gantry/wire";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
-import type { ArrivingPrediction } from "./admit-predictions.ts";
+import type { Admit, Admitted } from "./admit-predictions.ts";
+import type { RateFigures } from "./admit.rules.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import type { HeldPrediction, HeldPredictions } from "./held-predictions.ts";
 import type { CheckedInput } from "./input/index.ts";
 import { endedUnused, type Outcome } from "./prediction.ts";
+import { reservationFor } from "./reserve.ts";
 import type { Settlement } from "./settle-predictions.ts";
 
 export interface RunDeps extends ExecutionDeps {
   nodeId: string;
   held: HeldPredictions;
-  admit(arrival: ArrivingPrediction): Promise<"run" | "wait">;
+  admit: Admit;
+  countTokens(text: string): Promise<number>;
   settlement: Settlement;
 }
 
@@ -24,7 +27,7 @@ export interface RunRequest {
   /** Called before admission, so that a client that leaves meanwhile already stops it. */
   onHeld(held: HeldPrediction): void;
   /** Called once it is accepted, also when it still waits for capacity. */
-  onAccepted?(predictionId: string): void;
+  onAccepted?(predictionId: string, rate: RateFigures | undefined): void;
   onFragment?(field: string, text: string): void | Promise<void>;
 }
 
@@ -45,25 +48,28 @@ const longestTimerMs = 2 ** 31 - 1;
 export async function runPrediction(deps: RunDeps, request: RunRequest): Promise<RunEnd> {
   const id = newId("prediction");
   const held = deps.held.hold(id);
-  let verdict: "run" | "wait";
+  let admitted: Admitted;
   try {
     request.onHeld(held);
-    verdict = await deps.admit({
+    admitted = await deps.admit({
       id,
       userId: request.caller.userId,
       keyId: request.caller.keyId,
+      keyIsLimited: request.caller.monthlyLimitMicros !== null,
       modelId: request.model.id,
       modelName: request.model.endpointId,
       route: request.route,
       highPriority: request.input.user?.high_priority ?? false,
       holder: deps.nodeId,
+      reservation: await reservationFor(request.model, request.input.input, deps.countTokens),
+      purpose: "run",
     });
   } catch (error) {
     held.release();
     throw error;
   }
-  request.onAccepted?.(id);
-  const outcome = await waitAndExecute(deps, held, request, verdict);
+  request.onAccepted?.(id, admitted.rate);
+  const outcome = await waitAndExecute(deps, held, request, admitted.starts);
   const settling = deps.settlement.settle(id, 1, outcome).finally(() => held.release());
   if (!(await within(settling, settleWaitMs))) throw endedElsewhere();
   return { predictionId: id, outcome };
@@ -73,9 +79,9 @@ async function waitAndExecute(
   deps: RunDeps,
   held: HeldPrediction,
   { caller, model, input, onFragment }: RunRequest,
-  verdict: "run" | "wait",
+  starts: boolean,
 ): Promise<Outcome> {
-  if (verdict === "wait") {
+  if (!starts) {
     const limitMs = Math.min(model.manifest.max_queue_seconds * 1000, longestTimerMs);
     const limit = setTimeout(() => held.stop("queueTimeout"), limitMs);
     try {
@@ -86,7 +92,7 @@ async function waitAndExecute(
       clearTimeout(limit);
     }
   }
-  return executePrediction(deps, { held, userId: caller.userId, model, input: input.values, onFragment });
+  return executePrediction(deps, { held, userId: caller.userId, model, input: input.input, onFragment });
 }
 
 function within(work: Promise<boolean>, milliseconds: number): Promise<boolean> {

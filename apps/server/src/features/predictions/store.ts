@@ -79,21 +79,22 @@ export async function ensureSlots(sql: Sql, modelIds: readonly string[]): Promis
     on conflict do nothing`;
 }
 
+// The driver takes a list of booleans for one boolean, so they travel as numbers.
 export async function insertAdmitted(tx: Transaction, rows: readonly NewPrediction[]): Promise<void> {
   await tx`
     with admitted as (
       insert into live_predictions
         (id, user_id, key_id, model_id, model_name, route, high_priority, holder, reserved_micros, counts_parallel,
          key_month, started_at)
-      select id, user_id, key_id, model_id, model_name, route, high_priority, holder, reserved, counts_parallel, key_month,
-        case when starts then clock_timestamp() end
+      select id, user_id, key_id, model_id, model_name, route, high_priority = 1, holder, reserved, counts_parallel = 1,
+        key_month, case when starts = 1 then clock_timestamp() end
       from unnest(
         ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.userId)}::text[],
         ${rows.map((row) => row.keyId)}::text[], ${rows.map((row) => row.modelId)}::text[],
         ${rows.map((row) => row.modelName)}::text[], ${rows.map((row) => row.route)}::text[],
-        ${rows.map((row) => row.highPriority)}::boolean[], ${rows.map((row) => row.holder)}::text[],
-        ${rows.map((row) => row.reservation)}::bigint[], ${rows.map((row) => row.countsParallel)}::boolean[],
-        ${rows.map((row) => row.keyMonth)}::date[], ${rows.map((row) => row.starts)}::boolean[]
+        ${rows.map((row) => Number(row.highPriority))}::int[], ${rows.map((row) => row.holder)}::text[],
+        ${rows.map((row) => row.reservation)}::bigint[], ${rows.map((row) => Number(row.countsParallel))}::int[],
+        ${rows.map((row) => row.keyMonth)}::date[], ${rows.map((row) => Number(row.starts))}::int[]
       ) as given (id, user_id, key_id, model_id, model_name, route, high_priority, holder, reserved, counts_parallel,
         key_month, starts)
       returning model_id, started_at

@@ -34,14 +34,14 @@ export async function readMultipart<T>(
   let reader: BodyReader | undefined;
   try {
     if (boundary === "") throw new Malformed("the Content-Type header has no valid boundary");
-    reader = new BodyReader(request, { idleMs: limits.idleMs, signal });
     const scanner = new Scanner(boundary, limits);
-    const length = request.headers["content-length"];
-    let source: FormSource = reader;
-    if (length !== undefined && Number(length) <= limits.bufferedBytes) {
-      scanner.write(await reader.readAll());
-      source = { isStreaming: false, more: async () => undefined, onFailure: undefined };
-    }
+    const length = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY);
+    const isSmall = length <= limits.bufferedBytes;
+    const arrived = isSmall ? await takeArrived(request, length) : undefined;
+    signal?.throwIfAborted();
+    if (!arrived) reader = new BodyReader(request, { idleMs: limits.idleMs, signal });
+    if (isSmall) scanner.write(arrived ?? (await reader?.readAll()) ?? nothing);
+    const source: FormSource = isSmall || !reader ? ended() : reader;
     return { kind: "form", entries: await collectForm(scanner, source, limits, onFile) };
   } catch (error) {
     leaveBody(request);
@@ -49,6 +49,22 @@ export async function readMultipart<T>(
   } finally {
     reader?.release();
   }
+}
+
+const nothing = Buffer.alloc(0);
+const ended = (): FormSource => ({ isStreaming: false, more: async () => undefined, onFailure: undefined });
+
+/**
+ * A small body mostly comes in one packet with the headers and lies ready by now: then it is taken without any listener
+ * or timer, which would cost more than the parsing. Undefined when it is not all there.
+ */
+async function takeArrived(request: IncomingMessage, length: number): Promise<Buffer | undefined> {
+  if (request.readableLength !== length) await new Promise<void>(process.nextTick);
+  if (request.readableLength !== length || request.readableFlowing) return undefined;
+  const bytes: Buffer | null = request.read();
+  // Nobody waits for its end, but the connection does.
+  request.resume();
+  return bytes ?? nothing;
 }
 
 const plainType = /^multipart\/form-data; ?boundary=([\w'()+,./:=?-]{1,70})$/;

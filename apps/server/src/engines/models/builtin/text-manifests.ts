@@ -102,7 +102,7 @@ export interface DefaultModelEnvironment {
   llmKey?: boolean | undefined;
 }
 
-export const defaultAnthropicModel = "claude-sonnet-4-5";
+const defaultAnthropicModel = "claude-sonnet-4-5";
 
 /**
  * The agents' default, by what the environment offers. Its secrets are names of variables: a model of the owner

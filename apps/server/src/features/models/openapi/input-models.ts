@@ -1,7 +1,7 @@
 import type { FieldSchema, Manifest } from "@gantry/wire";
 import { type Json, nullable, schemaRef } from "./json.ts";
 
-export const webhookDefault = JSON.stringify({ url: "", headers: {}, query_params: {} });
+const webhookDefault = JSON.stringify({ url: "", headers: {}, query_params: {} });
 
 const user: Json = {
   user: {

@@ -40,7 +40,13 @@ export function chromaOf(colour: string): number {
 }
 
 export function fromRgb(r: number, g: number, b: number): string {
-  return `#${[r, g, b].map((v) => Math.round(Math.min(255, Math.max(0, v))).toString(16).padStart(2, "0")).join("")}`;
+  return `#${[r, g, b]
+    .map((v) =>
+      Math.round(Math.min(255, Math.max(0, v)))
+        .toString(16)
+        .padStart(2, "0"),
+    )
+    .join("")}`;
 }
 
 export function toRgb(colour: string): Triple {

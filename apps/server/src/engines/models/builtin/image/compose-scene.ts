@@ -1,9 +1,10 @@
-import { paintFarTrees, paintForest } from "./layers/forest.ts";
 import { paintAir, paintFog, paintFraming, paintMeadowThings, paintRays, paintShore } from "./layers/foreground.ts";
+import { paintFarTrees, paintForest } from "./layers/forest.ts";
 import { paintGrid, paintGround, paintRoad } from "./layers/ground.ts";
 import { paintMountains } from "./layers/mountains.ts";
 import { paintBridge, paintCity } from "./layers/settlement.ts";
-import { paintLightning, paintSky, paintWind } from "./layers/sky.ts";
+import { paintSky } from "./layers/sky.ts";
+import { paintLightning, paintWind } from "./layers/sky-weather.ts";
 import { paintThings } from "./layers/things.ts";
 import { subjects } from "./lexicon.ts";
 import type { Box } from "./placing.ts";

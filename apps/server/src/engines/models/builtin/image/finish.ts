@@ -16,7 +16,13 @@ export interface Finish {
 const bloomSide = 192;
 const channels = 3;
 
-export async function finish(pixels: Uint8Array, width: number, height: number, how: Finish, random: Random): Promise<void> {
+export async function finish(
+  pixels: Uint8Array,
+  width: number,
+  height: number,
+  how: Finish,
+  random: Random,
+): Promise<void> {
   const glow = how.bloom ? await blurred(pixels, width, height) : undefined;
   const noise = grainTable(how.grain, random.fork("grain"));
   const mask = noise.length - 1;
@@ -52,14 +58,20 @@ export async function finish(pixels: Uint8Array, width: number, height: number, 
 
 /** What is brighter than most, small and soft. */
 async function blurred(pixels: Uint8Array, width: number, height: number): Promise<Uint8Array> {
-  const small = await sharp(pixels, { raw: { width, height, channels } }).resize(bloomSide, bloomSide, { fit: "fill", kernel: "linear" }).raw().toBuffer();
+  const small = await sharp(pixels, { raw: { width, height, channels } })
+    .resize(bloomSide, bloomSide, { fit: "fill", kernel: "linear" })
+    .raw()
+    .toBuffer();
   for (let i = 0; i < small.length; i += channels) {
     const [r = 0, g = 0, b = 0] = small.subarray(i, i + channels);
     const light = (r * 0.3 + g * 0.59 + b * 0.11) / 255;
     const keep = Math.max(0, light - 0.55) * 1.5;
     for (let c = 0; c < channels; c++) small[i + c] = (small[i + c] ?? 0) * Math.min(1, keep);
   }
-  return sharp(small, { raw: { width: bloomSide, height: bloomSide, channels } }).blur(5).raw().toBuffer();
+  return sharp(small, { raw: { width: bloomSide, height: bloomSide, channels } })
+    .blur(5)
+    .raw()
+    .toBuffer();
 }
 
 function bilinearRow(glow: Uint8Array, y: number, height: number): Float32Array {

@@ -3,8 +3,8 @@ import sharp from "sharp";
 import { composeAbstract } from "./compose-abstract.ts";
 import { composeScene } from "./compose-scene.ts";
 import { finish } from "./finish.ts";
-import { subjects } from "./lexicon.ts";
 import { layOutPanels, paintPanels } from "./layers/panels.ts";
+import { subjects } from "./lexicon.ts";
 import { createPalette, freePalette } from "./palette.ts";
 import { createRandom, type Random } from "./random.ts";
 import { type Reading, readPrompt } from "./read-prompt.ts";
@@ -22,18 +22,34 @@ export interface Painting {
 }
 
 /** The picture as a JPEG. The same arguments give the same bytes; `proceed` is asked between the slow steps. */
-export async function paint(painting: Painting, references: readonly Reference[], proceed: () => void): Promise<Uint8Array> {
+export async function paint(
+  painting: Painting,
+  references: readonly Reference[],
+  proceed: () => void,
+): Promise<Uint8Array> {
   const { width, height } = painting;
   const detailed = painting.mode === "standard";
   const random = createRandom(seedOf(painting.prompt, references));
   const svg = drawSvg(painting, references, random);
   proceed();
   // `unlimited`: ten embedded references make a document larger than libxml2 takes from strangers; this one is ours.
-  const { data } = await sharp(Buffer.from(svg), { unlimited: true }).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const { data } = await sharp(Buffer.from(svg), { unlimited: true })
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
   proceed();
-  await finish(data, width, height, { bloom: detailed, vignette: detailed ? 0.55 : 0.3, grain: detailed ? 3.2 : 1 }, random);
+  await finish(
+    data,
+    width,
+    height,
+    { bloom: detailed, vignette: detailed ? 0.55 : 0.3, grain: detailed ? 3.2 : 1 },
+    random,
+  );
   proceed();
-  return sharp(data, { raw: { width, height, channels: 3 } }).jpeg({ quality: 90, chromaSubsampling: "4:4:4" }).toUint8Array().then(({ data: bytes }) => bytes);
+  return sharp(data, { raw: { width, height, channels: 3 } })
+    .jpeg({ quality: 90, chromaSubsampling: "4:4:4" })
+    .toUint8Array()
+    .then(({ data: bytes }) => bytes);
 }
 
 /** Size, mode and watermark stay out of the seed: they change how a picture is shown, not which picture it is. */
@@ -43,7 +59,7 @@ function seedOf(prompt: string, references: readonly Reference[]): string {
   return hash.digest("hex");
 }
 
-export function drawSvg(painting: Painting, references: readonly Reference[], random: Random): string {
+function drawSvg(painting: Painting, references: readonly Reference[], random: Random): string {
   const { width, height } = painting;
   const unit = Math.min(width, height) / 100;
   const detailed = painting.mode === "standard";
@@ -51,7 +67,8 @@ export function drawSvg(painting: Painting, references: readonly Reference[], ra
   const reading = readPrompt(painting.prompt);
   const tints = references.flatMap(({ colours }) => colours.slice(0, references.length > 3 ? 1 : 2));
   const panels = layOutPanels({ width, height }, references);
-  const abstract = reading.mentions.length + reading.weather.length === 0 && reading.time === undefined && reading.sky.length === 0;
+  const abstract =
+    reading.mentions.length + reading.weather.length === 0 && reading.time === undefined && reading.sky.length === 0;
   const horizon = horizonOf(reading, width, height);
   let body: string;
   let floor: number | undefined;
@@ -74,9 +91,15 @@ export function drawSvg(painting: Painting, references: readonly Reference[], ra
 }
 
 function groundOf(reading: Reading): Scene["ground"] {
-  const earthly = reading.mentions.some(({ subject }) => !["space", "planet", "star", "comet", "rocket", "ufo", "moon", "sun"].includes(subject));
+  const earthly = reading.mentions.some(
+    ({ subject }) => !["space", "planet", "star", "comet", "rocket", "ufo", "moon", "sun"].includes(subject),
+  );
   if (asks(reading, "space") && !earthly) return "void";
-  if (asks(reading, "sea", "boat", "ship", "whale", "fish") || (asks(reading, "lighthouse") && reading.mentions.length === 1)) return "water";
+  if (
+    asks(reading, "sea", "boat", "ship", "whale", "fish") ||
+    (asks(reading, "lighthouse") && reading.mentions.length === 1)
+  )
+    return "water";
   // A skyline that nothing stands before gets a river to shine in.
   const before = reading.mentions.some(({ subject }) => ["ground", "meadow"].includes(subjects[subject].place));
   if (asks(reading, "city") && !before && !asks(reading, "hill", "road", "forest", "desert", "bridge")) return "water";
@@ -84,13 +107,24 @@ function groundOf(reading: Reading): Scene["ground"] {
 }
 
 function horizonOf(reading: Reading, width: number, height: number): number {
-  const low = asks(reading, "balloon", "planet", "star", "moon", "mountain", "city", "tower") || reading.weather.includes("aurora");
-  const skyline = asks(reading, "city") && !reading.mentions.some(({ subject }) => subjects[subject].place === "ground");
+  const low =
+    asks(reading, "balloon", "planet", "star", "moon", "mountain", "city", "tower") ||
+    reading.weather.includes("aurora");
+  const skyline =
+    asks(reading, "city") && !reading.mentions.some(({ subject }) => subjects[subject].place === "ground");
   if (skyline) return height * 0.76;
   return height * (height > width || low ? 0.66 : 0.58);
 }
 
-function sunOf(reading: Reading, time: string, width: number, height: number, horizon: number, unit: number, own: Random): Scene["sun"] {
+function sunOf(
+  reading: Reading,
+  time: string,
+  width: number,
+  height: number,
+  horizon: number,
+  unit: number,
+  own: Random,
+): Scene["sun"] {
   const asked = reading.mentions.find(({ subject }) => subject === "sun" || subject === "moon");
   const low = ["dawn", "golden", "sunset", "dusk"].includes(time);
   const x = asked?.side ?? own.pick([own.range(0.18, 0.36), own.range(0.64, 0.82)]);

@@ -1,4 +1,4 @@
-import { chromaOf, darken, lightnessOf, lighten, mix, oklch, shift } from "./colour.ts";
+import { chromaOf, darken, lighten, lightnessOf, mix, oklch, shift } from "./colour.ts";
 import type { Mood, Time, Weather } from "./lexicon.ts";
 import { times } from "./lexicon.ts";
 import type { Random } from "./random.ts";
@@ -31,13 +31,62 @@ export interface Palette {
 type Light = Pick<Palette, "sky" | "light" | "shade" | "dim" | "lampsOn" | "starlight">;
 
 const lights: Record<Time, Light> = {
-  dawn: { sky: ["#34477f", "#8578b4", "#f0a7a6", "#ffe0b0"], light: "#ffd3a6", shade: "#4a4476", dim: 0.22, lampsOn: false, starlight: 0.15 },
-  morning: { sky: ["#3d8fd6", "#86c3ec", "#cfe8ee", "#fdf0d2"], light: "#fff1cf", shade: "#3f5f8a", dim: 0.06, lampsOn: false, starlight: 0 },
-  day: { sky: ["#1f6fc4", "#58a8e6", "#a9d8f2", "#e8f5f5"], light: "#fffbe8", shade: "#35598c", dim: 0.02, lampsOn: false, starlight: 0 },
-  golden: { sky: ["#4f76a8", "#b9a78f", "#f3bd6c", "#ffe3a0"], light: "#ffd479", shade: "#6a4a4a", dim: 0.14, lampsOn: false, starlight: 0 },
-  sunset: { sky: ["#2b2360", "#8c3a7c", "#f26a52", "#ffc766"], light: "#ffb266", shade: "#3b2358", dim: 0.3, lampsOn: true, starlight: 0.12 },
-  dusk: { sky: ["#131c42", "#3c3b7c", "#93609a", "#f0a58e"], light: "#f0b0a0", shade: "#1f2350", dim: 0.42, lampsOn: true, starlight: 0.45 },
-  night: { sky: ["#050a1f", "#0d1b42", "#1d3a6b", "#3a6a90"], light: "#bcd4ff", shade: "#0a1433", dim: 0.55, lampsOn: true, starlight: 1 },
+  dawn: {
+    sky: ["#34477f", "#8578b4", "#f0a7a6", "#ffe0b0"],
+    light: "#ffd3a6",
+    shade: "#4a4476",
+    dim: 0.22,
+    lampsOn: false,
+    starlight: 0.15,
+  },
+  morning: {
+    sky: ["#3d8fd6", "#86c3ec", "#cfe8ee", "#fdf0d2"],
+    light: "#fff1cf",
+    shade: "#3f5f8a",
+    dim: 0.06,
+    lampsOn: false,
+    starlight: 0,
+  },
+  day: {
+    sky: ["#1f6fc4", "#58a8e6", "#a9d8f2", "#e8f5f5"],
+    light: "#fffbe8",
+    shade: "#35598c",
+    dim: 0.02,
+    lampsOn: false,
+    starlight: 0,
+  },
+  golden: {
+    sky: ["#4f76a8", "#b9a78f", "#f3bd6c", "#ffe3a0"],
+    light: "#ffd479",
+    shade: "#6a4a4a",
+    dim: 0.14,
+    lampsOn: false,
+    starlight: 0,
+  },
+  sunset: {
+    sky: ["#2b2360", "#8c3a7c", "#f26a52", "#ffc766"],
+    light: "#ffb266",
+    shade: "#3b2358",
+    dim: 0.3,
+    lampsOn: true,
+    starlight: 0.12,
+  },
+  dusk: {
+    sky: ["#131c42", "#3c3b7c", "#93609a", "#f0a58e"],
+    light: "#f0b0a0",
+    shade: "#1f2350",
+    dim: 0.42,
+    lampsOn: true,
+    starlight: 0.45,
+  },
+  night: {
+    sky: ["#050a1f", "#0d1b42", "#1d3a6b", "#3a6a90"],
+    light: "#bcd4ff",
+    shade: "#0a1433",
+    dim: 0.55,
+    lampsOn: true,
+    starlight: 1,
+  },
 };
 
 /** Sets of accents that go together; a prompt without colours gets one of them. */
@@ -103,7 +152,7 @@ function tinted(sky: Light["sky"], reading: Reading, references: readonly string
 
 function accentsOf(reading: Reading, references: readonly string[], random: Random): Palette["accents"] {
   const named = reading.colours;
-  const drawn = references.filter((c) => chromaOf(c) > 0.03);
+  const drawn = references.filter((c) => chromaOf(c) > 0.03 && lightnessOf(c) > 0.35);
   const harmony = random.shuffle(random.pick(harmonies));
   const list = [...named, ...drawn, ...harmony];
   return [list[0] ?? "#f25f4c", ...list.slice(1)];
@@ -123,16 +172,15 @@ function withMood(palette: Palette, mood: Mood): Palette {
   const list = (colours: readonly string[]) => colours.map(apply);
   return {
     ...palette,
-    ...Object.fromEntries(
-      (["light", "shade"] as const).map((k) => [k, apply(palette[k])]),
-    ),
-    ...Object.fromEntries(
-      (["grass", "foliage", "rock", "sand", "water"] as const).map((k) => [k, land(palette[k])]),
-    ),
+    ...Object.fromEntries((["light", "shade"] as const).map((k) => [k, apply(palette[k])])),
+    ...Object.fromEntries((["grass", "foliage", "rock", "sand", "water"] as const).map((k) => [k, land(palette[k])])),
     haze: mood === "neon" ? mix(palette.haze, palette.sky[1], 0.4) : apply(palette.haze),
     lampsOn: palette.lampsOn || mood === "neon",
     sky: list(palette.sky) as unknown as Palette["sky"],
-    accents: mood === "neon" ? ["#ff3d9a", "#21e6ff", "#b66bff", "#f9ff4d"] : (list(palette.accents) as unknown as Palette["accents"]),
+    accents:
+      mood === "neon"
+        ? ["#ff3d9a", "#21e6ff", "#b66bff", "#f9ff4d"]
+        : (list(palette.accents) as unknown as Palette["accents"]),
   };
 }
 
@@ -148,7 +196,9 @@ export function freePalette(reading: Reading, references: readonly string[], ran
   const given = [...reading.sky, ...reading.colours, ...references.slice(0, 5)];
   const start = random.range(0, 360);
   const step = random.pick([24, 38, 95, 137]);
-  const own = Array.from({ length: 6 }, (_, i) => oklch(random.range(0.5, 0.85), random.range(0.09, 0.17), start + i * step));
+  const own = Array.from({ length: 6 }, (_, i) =>
+    oklch(random.range(0.5, 0.85), random.range(0.09, 0.17), start + i * step),
+  );
   const [first, ...rest] = given.length > 0 ? given.flatMap((c) => [c, lighten(c, 0.35), darken(c, 0.35)]) : own;
   return [first ?? "#2f6fe0", ...rest];
 }

@@ -30,7 +30,9 @@ const flyersThroughGates = new Set(["drone", "bird", "plane", "ufo", "rocket", "
 /** Where everything stands. `taken` are boxes that should stay free (the reference panels). */
 export function placeAll(scene: Scene, mentions: readonly Mention[], taken: readonly Box[]): Placed[] {
   const own = scene.random.fork("placing");
-  const standing = mentions.filter(({ subject }) => subjects[subject].place === "ground" || subjects[subject].place === "water");
+  const standing = mentions.filter(
+    ({ subject }) => subjects[subject].place === "ground" || subjects[subject].place === "water",
+  );
   const flying = mentions.filter(({ subject }) => subjects[subject].place === "air");
   const course = flying.some(({ subject }) => flyersThroughGates.has(subject)) && standing.some(isGate);
   const placed: Placed[] = [];
@@ -38,7 +40,8 @@ export function placeAll(scene: Scene, mentions: readonly Mention[], taken: read
     if (course && isGate(mention)) placed.push(...placeCourse(scene, mention, own.fork("course")));
   }
   const onGround = standing.flatMap((mention) => (course && isGate(mention) ? [] : each(mention)));
-  for (const { mention, nth } of onGround) placed.push(placeOnGround(scene, mention, nth, onGround.length, own, placed, taken));
+  for (const { mention, nth } of onGround)
+    placed.push(placeOnGround(scene, mention, nth, onGround.length, own, placed, taken));
   const gates = placed.filter(({ mention }) => course && isGate(mention)).toSorted((a, b) => b.size - a.size);
   const inAir = flying.flatMap(each);
   let racing = 0;
@@ -72,12 +75,13 @@ function placeCourse(scene: Scene, mention: Mention, own: Random): Placed[] {
     const t = mention.count === 1 ? 0.7 : nth / (mention.count - 1);
     const near = 0.1 + 0.9 * t ** 1.7;
     const sway = Math.sin(t * 4.4 + phase) * (0.1 + 0.26 * t);
+    const size = shorter * (0.07 + 0.47 * near) * Math.min(1.2, mention.scale);
     return {
       mention,
       nth,
-      x: width * (0.5 + sway * (width > height ? 0.86 : 1)),
+      x: Math.min(width - size * 0.5, Math.max(size * 0.5, width * (0.5 + sway * (width > height ? 0.86 : 1)))),
       y: horizon + (height - horizon) * (0.05 + 0.83 * near),
-      size: shorter * (0.07 + 0.47 * near) * Math.min(1.2, mention.scale),
+      size,
       depth: 0.68 * (1 - near),
     };
   });
@@ -89,7 +93,15 @@ function placeLeader(scene: Scene, mention: Mention, nth: number, gates: readonl
   const row = subjects[mention.subject];
   const size = Math.min(Math.min(width, height) * 0.27 * Math.min(1.4, mention.scale), (width * 0.46) / row.width);
   const aside = (gates[0]?.x ?? 0) > width / 2 ? 0.3 : 0.7;
-  return { mention, nth, x: width * (mention.side ?? aside), y: height * 0.5 + size * 0.5, size, depth: -0.01, leads: true };
+  return {
+    mention,
+    nth,
+    x: width * (mention.side ?? aside),
+    y: height * 0.5 + size * 0.5,
+    size,
+    depth: -0.01,
+    leads: true,
+  };
 }
 
 function placeInGate(scene: Scene, mention: Mention, nth: number, gate: Placed, own: Random): Placed {
@@ -129,8 +141,15 @@ function placeOnGround(
     const size = full * (driven ? 1 : 0.62 + 0.38 * near);
     const half = (size * row.width) / 2;
     const centre = mention.side ?? (alone && taken.length === 0 ? own.pick([0.34, 0.5, 0.66]) : own.next());
-    const x = Math.min(width - half * 0.9, Math.max(half * 0.9, centre * width + (mention.side ? own.range(-0.1, 0.1) * width : 0)));
-    const y = driven ? height * (mention.subject === "car" ? 0.93 : 0.8) : shore ? height * (0.86 + 0.1 * near) : horizon + (height - horizon) * (0.1 + 0.74 * near);
+    const x = Math.min(
+      width - half * 0.9,
+      Math.max(half * 0.9, centre * width + (mention.side ? own.range(-0.1, 0.1) * width : 0)),
+    );
+    const y = driven
+      ? height * (mention.subject === "car" ? 0.93 : 0.8)
+      : shore
+        ? height * (0.86 + 0.1 * near)
+        : horizon + (height - horizon) * (0.1 + 0.74 * near);
     const box = { x: x - half, y: y - size, width: half * 2, height: size };
     const score = -overlap(box, placed.map(boxOf)) * 2 - overlap(box, taken) * 3 - clash(box, scene) + own.next() * 0.2;
     if (score > bestScore) {
@@ -161,7 +180,10 @@ function placeInAir(
     const half = (size * row.width) / 2;
     const centre = mention.side ?? (crowd === 1 ? own.pick([0.36, 0.5, 0.64]) : own.range(0.04, 0.96));
     const x = Math.min(width - half, Math.max(half, centre * width));
-    const y = Math.min(Math.max(low, size * 1.1), size + height * 0.05 + own.next() * Math.max(0, low - size - height * 0.08));
+    const y = Math.min(
+      Math.max(low, size * 1.1),
+      size + height * 0.05 + own.next() * Math.max(0, low - size - height * 0.08),
+    );
     const box = { x: x - half, y: y - size, width: half * 2, height: size };
     const score = -overlap(box, placed.map(boxOf)) * 2 - overlap(box, taken) * 3 - clash(box, scene) + own.next() * 0.4;
     if (score > bestScore) {

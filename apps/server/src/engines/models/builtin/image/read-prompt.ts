@@ -1,3 +1,4 @@
+import { darken, lighten } from "./colour.ts";
 import type { Mood, Subject, Time, Weather } from "./lexicon.ts";
 import * as lexicon from "./lexicon.ts";
 
@@ -60,7 +61,9 @@ export function readPrompt(prompt: string): Reading {
       pending.colours = [];
       letGo();
     } else if (colour) {
-      if (!pending.none) pending.colours.push(colour);
+      if (!pending.none) pending.colours.push(shaded(colour, words[at - 1]));
+    } else if (lexicon.shadings[word] !== undefined && lexicon.colours[words[at + 1] ?? ""]) {
+      // "dark red" is a colour, not a night; it was read, or will be, with the word after it.
     } else if (number !== undefined) {
       // "a dozen" is twelve: the later number is the better one.
       pending.count = number;
@@ -77,7 +80,9 @@ export function readPrompt(prompt: string): Reading {
 }
 
 const connectors = new Set(
-  "in on at over under above below behind through across along beside between with by near into from towards toward against while as are is flying".split(" "),
+  "in on at over under above below behind through across along beside between with by near into from towards toward against while as are is flying".split(
+    " ",
+  ),
 );
 
 function addMention(
@@ -96,7 +101,8 @@ function addMention(
   if (reading.mentions.length >= mostMentions) return;
   const asked = pending.count ?? (known.plural ? row.many : 1);
   // "a dozen" passes through 1; "three cars" and "3 car" both mean three.
-  const count = row.place === "backdrop" ? 1 : Math.min(row.most, Math.max(1, known.plural && asked === 1 ? row.many : asked));
+  const count =
+    row.place === "backdrop" ? 1 : Math.min(row.most, Math.max(1, known.plural && asked === 1 ? row.many : asked));
   reading.mentions.push({
     subject: known.subject,
     count,
@@ -116,6 +122,12 @@ function readAir(reading: Reading, word: string, none: boolean): boolean {
   return Boolean(weather ?? time ?? mood);
 }
 
+function shaded(colour: string, before: string | undefined): string {
+  const amount = lexicon.shadings[before ?? ""] ?? 0;
+  if (amount === 0) return colour;
+  return amount < 0 ? darken(colour, -amount) : lighten(colour, amount);
+}
+
 /** "…on the left", "…in the middle", right after the subject. */
 function sideAfter(words: readonly string[], at: number): number | undefined {
   const [first, ...rest] = words.slice(at + 1, at + 5);
@@ -133,7 +145,12 @@ function followedBySubject(words: readonly string[], at: number): boolean {
 function lookUp(word: string): { subject: Subject; plural: boolean } | undefined {
   const exact = subjectOf.get(word);
   if (exact) return { subject: exact, plural: word === "people" };
-  const singular = [lexicon.irregular[word], word.replace(/ies$/, "y"), word.replace(/es$/, ""), word.replace(/s$/, "")];
+  const singular = [
+    lexicon.irregular[word],
+    word.replace(/ies$/, "y"),
+    word.replace(/es$/, ""),
+    word.replace(/s$/, ""),
+  ];
   for (const form of singular) {
     const subject = form !== undefined && form !== word && subjectOf.get(form);
     if (subject) return { subject, plural: true };
@@ -142,7 +159,11 @@ function lookUp(word: string): { subject: Subject; plural: boolean } | undefined
 }
 
 function wordsOf(prompt: string): string[] {
-  const plain = prompt.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().slice(0, mostWords * 12);
+  const plain = prompt
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .slice(0, mostWords * 12);
   let words: string[] = (plain.match(/\p{L}+(?:['’]\p{L}+)?|\d+|[,.;:]/gu) ?? []).slice(0, mostWords);
   for (const length of [3, 2]) {
     const joined: string[] = [];

@@ -27,8 +27,14 @@ export async function readReference(bytes: Uint8Array, field: string, many: bool
       .resize(side, side, { fit: "inside", withoutEnlargement: true })
       .flatten({ background: "#fbfaf6" })
       .toColourspace("srgb");
-    const { data, info } = await small.jpeg({ quality: 92, chromaSubsampling: "4:4:4" }).toBuffer({ resolveWithObject: true });
-    const { data: pixels } = await sharp(data).resize(32, 32, { fit: "fill" }).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+    const { data, info } = await small
+      .jpeg({ quality: 92, chromaSubsampling: "4:4:4" })
+      .toBuffer({ resolveWithObject: true });
+    const { data: pixels } = await sharp(data)
+      .resize(32, 32, { fit: "fill" })
+      .removeAlpha()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
     return {
       aspect: info.width / info.height,
       href: `data:image/jpeg;base64,${data.toString("base64")}`,

@@ -39,10 +39,18 @@ export interface Brush {
   tone(colour: string): string;
 }
 
-export function createBrush(scene: Scene, mention: Mention, x: number, depth: number, random: Random, at: number): Brush {
+export function createBrush(
+  scene: Scene,
+  mention: Mention,
+  x: number,
+  depth: number,
+  random: Random,
+  at: number,
+): Brush {
   const { palette } = scene;
   const own = mention.colours;
-  const colour = own[at % Math.max(1, own.length)] ?? palette.accents[at % palette.accents.length] ?? palette.accents[0];
+  const colour =
+    own[at % Math.max(1, own.length)] ?? palette.accents[at % palette.accents.length] ?? palette.accents[0];
   return {
     random,
     colour,
@@ -51,7 +59,8 @@ export function createBrush(scene: Scene, mention: Mention, x: number, depth: nu
     gradients: scene.gradients,
     detailed: scene.detailed,
     lightFrom: scene.sun.x < x ? -1 : 1,
-    tone: (c) => seen(palette, c, depth),
+    // Subjects keep more of their colour than the land does: a red car is to look red at dusk too.
+    tone: (c) => seen({ ...palette, dim: palette.dim * 0.72 }, c, depth),
   };
 }
 

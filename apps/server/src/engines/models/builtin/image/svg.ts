@@ -19,8 +19,14 @@ export const circle = (cx: number, cy: number, r: number, fill: string, more: At
   tag("circle", { cx, cy, r, fill, ...more });
 export const ellipse = (cx: number, cy: number, rx: number, ry: number, fill: string, more: Attributes = {}): string =>
   tag("ellipse", { cx, cy, rx, ry, fill, ...more });
-export const rect = (x: number, y: number, width: number, height: number, fill: string, more: Attributes = {}): string =>
-  tag("rect", { x, y, width, height, fill, ...more });
+export const rect = (
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  fill: string,
+  more: Attributes = {},
+): string => tag("rect", { x, y, width, height, fill, ...more });
 export const stroke = (d: string, colour: string, width: number, more: Attributes = {}): string =>
   tag("path", { d, fill: "none", stroke: colour, "stroke-width": width, "stroke-linecap": "round", ...more });
 export const group = (transform: string, content: string, more: Attributes = {}): string =>

@@ -44,12 +44,11 @@ function treeLine(scene: Scene, own: Random, near: number, colour: string): stri
   }
   const body = seen(palette, mix(colour, darken(colour, 0.3), near), depth);
   const top = seen(palette, lighten(colour, palette.snowy ? 0.6 : 0.14), depth);
-  const mist = gradients.linear([[0, palette.haze, 0], [1, palette.haze, 0.62 * (1 - near)]]);
-  return (
-    path(lit, top) +
-    path(dark, darken(body, 0.14)) +
-    rect(0, foot - tall * 0.8, width, tall * 0.8 + unit, mist)
-  );
+  const mist = gradients.linear([
+    [0, palette.haze, 0],
+    [1, palette.haze, 0.62 * (1 - near)],
+  ]);
+  return path(lit, top) + path(dark, darken(body, 0.14)) + rect(0, foot - tall * 0.8, width, tall * 0.8 + unit, mist);
 }
 
 /** Half a conifer: three tiers of boughs on one side of the stem. */

@@ -12,7 +12,16 @@ export function paintMountains(scene: Scene): string {
   const parts: string[] = [];
   for (let i = 0; i < ridges; i++) {
     const own = scene.random.fork(`ridge${i}`);
-    if (mention) parts.push(ridge(scene, own, 0.92 - i * 0.13, scene.horizon * 0.34 * (1 - i * 0.16), mention.colours[0] ?? scene.palette.rock));
+    if (mention)
+      parts.push(
+        ridge(
+          scene,
+          own,
+          0.92 - i * 0.13,
+          scene.horizon * 0.34 * (1 - i * 0.16),
+          mention.colours[0] ?? scene.palette.rock,
+        ),
+      );
     else parts.push(farHills(scene, own, 0.86 - i * 0.13, i));
   }
   if (mention) parts.push(peaks(scene, mention.colours[0] ?? scene.palette.rock, mention.scale));
@@ -38,7 +47,10 @@ function ridge(scene: Scene, own: Random, depth: number, tall: number, colour: s
     horizon - tall * (0.35 + 0.65 * Math.max(0, h)),
   ]);
   const crest = seen(palette, colour, depth);
-  const fill = gradients.linear([[0, crest], [1, mix(crest, palette.haze, 0.75)]]);
+  const fill = gradients.linear([
+    [0, crest],
+    [1, mix(crest, palette.haze, 0.75)],
+  ]);
   return path(`${polyline(points)}L${width} ${horizon + 4}L0 ${horizon + 4}Z`, fill);
 }
 
@@ -48,7 +60,13 @@ function farHills(scene: Scene, own: Random, depth: number, nth: number): string
   const lift = ground === "water" ? 1.6 - nth * 0.6 : 10 - nth * 2.8;
   const line = hillLine(scene, own, horizon - unit * lift, unit * (ground === "water" ? 0.5 : 2.1));
   const crest = seen(palette, mix(palette.foliage, palette.rock, ground === "desert" ? 1 : 0.55), depth);
-  return path(`${smooth(line)}L${scene.width} ${horizon + 4}L0 ${horizon + 4}Z`, gradients.linear([[0, crest], [1, mix(crest, palette.haze, 0.55)]]));
+  return path(
+    `${smooth(line)}L${scene.width} ${horizon + 4}L0 ${horizon + 4}Z`,
+    gradients.linear([
+      [0, crest],
+      [1, mix(crest, palette.haze, 0.55)],
+    ]),
+  );
 }
 
 function peaks(scene: Scene, colour: string, scale: number): string {
@@ -76,7 +94,7 @@ function peak(scene: Scene, own: Random, x: number, tall: number, depth: number,
     for (let i = 1; i <= 6; i++) {
       const t = i / 6;
       const sag = i < 6 ? own.range(-0.05, 0.05) * tall : 0;
-      points.push([apex[0] + (toX - apex[0]) * (t ** 1.08) + sag * 0.5, apex[1] + tall * t + sag]);
+      points.push([apex[0] + (toX - apex[0]) * t ** 1.08 + sag * 0.5, apex[1] + tall * t + sag]);
     }
     return points;
   };
@@ -88,14 +106,16 @@ function peak(scene: Scene, own: Random, x: number, tall: number, depth: number,
   ]);
   const lit = seen(palette, mix(colour, palette.light, 0.42), depth);
   const dark = seen(palette, mix(colour, palette.shade, 0.5), depth);
-  const fade = (c: string) => gradients.linear([[0, c], [0.5, mix(c, palette.haze, 0.1)], [1, mix(c, palette.haze, 0.55)]]);
+  const fade = (c: string) =>
+    gradients.linear([
+      [0, c],
+      [0.5, mix(c, palette.haze, 0.1)],
+      [1, mix(c, palette.haze, 0.55)],
+    ]);
   const lightLeft = sun.x < apex[0];
   const sideLeft = [apex, ...left, ...spine.toReversed()];
   const sideRight = [apex, ...right, ...spine.toReversed()];
-  const parts = [
-    polygon(sideLeft, fade(lightLeft ? lit : dark)),
-    polygon(sideRight, fade(lightLeft ? dark : lit)),
-  ];
+  const parts = [polygon(sideLeft, fade(lightLeft ? lit : dark)), polygon(sideRight, fade(lightLeft ? dark : lit))];
   const snowLine = palette.snowy ? 0.62 : own.range(0.26, 0.38);
   const white = seen(palette, "#fbfdff", depth * 0.55);
   const blue = seen(palette, "#b9cbe4", depth * 0.6);
@@ -105,7 +125,14 @@ function peak(scene: Scene, own: Random, x: number, tall: number, depth: number,
 }
 
 /** Snow on one side: down the flank to the snow line, back to the spine in teeth. */
-function cap(own: Random, apex: Point, flank: readonly Point[], spine: readonly Point[], line: number, colour: string): string {
+function cap(
+  own: Random,
+  apex: Point,
+  flank: readonly Point[],
+  spine: readonly Point[],
+  line: number,
+  colour: string,
+): string {
   const along = (points: readonly Point[], t: number): Point => {
     const all = [apex, ...points];
     const at = Math.min(all.length - 2, Math.floor(t * points.length));
@@ -131,7 +158,10 @@ export function hillLine(scene: Scene, own: Random, base: number, swing: number)
   const waves = [1, 2.3, 4.1].map((f) => ({ f: f * own.range(0.8, 1.3), phase: own.range(0, 6.28), a: 1 / f }));
   return Array.from({ length: 25 }, (_, i) => {
     const t = i / 24;
-    const y = waves.reduce((sum, w) => sum + Math.sin(t * 6.28 * w.f * (scene.width / scene.height) * 0.55 + w.phase) * w.a, 0);
+    const y = waves.reduce(
+      (sum, w) => sum + Math.sin(t * 6.28 * w.f * (scene.width / scene.height) * 0.55 + w.phase) * w.a,
+      0,
+    );
     return [t * scene.width, base + y * swing];
   });
 }

@@ -1,9 +1,9 @@
-import { darken, mix } from "../colour.ts";
+import { mix } from "../colour.ts";
 import type { Box } from "../placing.ts";
 import type { Random } from "../random.ts";
 import type { Reference } from "../references.ts";
 import type { Gradients } from "../svg.ts";
-import { circle, ellipse, group, num, rect, stroke, tag } from "../svg.ts";
+import { ellipse, group, num, rect, stroke } from "../svg.ts";
 
 /** Where a reference hangs. Up to three stand as billboards; more hang as prints on lines across the picture. */
 export interface Panel extends Box {
@@ -24,7 +24,7 @@ interface Sheet {
 
 const mostBillboards = 3;
 /** Extremely long images are cropped to this, so that every panel keeps an area that can be recognised. */
-const aspectBounds = [0.5, 2.2] as const;
+const clamped = (aspect: number): number => Math.min(2.2, Math.max(0.5, aspect));
 
 export function layOutPanels(sheet: Pick<Sheet, "width" | "height">, references: readonly Reference[]): Panel[] {
   const { width, height } = sheet;
@@ -32,27 +32,38 @@ export function layOutPanels(sheet: Pick<Sheet, "width" | "height">, references:
   const standing = count <= mostBillboards;
   const top = height * (standing ? 0.14 : 0.06);
   const region = height * (standing ? 0.46 : count > 5 ? 0.6 : 0.46);
-  const rows = standing ? (height > width && count > 1 ? count : 1) : bestRows(width, region, count);
+  const usual = references.reduce((sum, { aspect }) => sum + clamped(aspect), 0) / Math.max(1, count);
+  const rows = standing ? (height > width && count > 1 ? count : 1) : bestRows(width, region, count, usual);
   const columns = Math.ceil(count / rows);
   return references.map((reference, i) => {
     const row = Math.floor(i / columns);
     const inRow = Math.min(columns, count - row * columns);
     const [slotWidth, slotHeight] = [(width * 0.94) / inRow, region / rows];
-    const aspect = Math.min(aspectBounds[1], Math.max(aspectBounds[0], reference.aspect));
+    const aspect = clamped(reference.aspect);
     // Alone, a panel takes a side and leaves the other one to the scene.
-    const room = [count === 1 ? width * 0.46 : slotWidth * 0.84, slotHeight * (standing && rows === 1 ? 0.92 : 0.8)] as const;
+    const room = [
+      count === 1 ? width * 0.46 : slotWidth * 0.84,
+      slotHeight * (standing && rows === 1 ? 0.92 : 0.8),
+    ] as const;
     const panelHeight = Math.min(room[1], room[0] / aspect);
     const panelWidth = panelHeight * aspect;
-    const centre = count === 1 ? width * 0.7 : width * 0.03 + slotWidth * ((i - row * columns) + 0.5);
+    const centre = count === 1 ? width * 0.7 : width * 0.03 + slotWidth * (i - row * columns + 0.5);
     const x = Math.min(width * 0.96 - panelWidth, Math.max(width * 0.04, centre - panelWidth / 2));
-    return { reference, row, x, y: top + slotHeight * row + (slotHeight - panelHeight) / 2, width: panelWidth, height: panelHeight };
+    return {
+      reference,
+      row,
+      x,
+      y: top + slotHeight * row + (slotHeight - panelHeight) / 2,
+      width: panelWidth,
+      height: panelHeight,
+    };
   });
 }
 
-/** The number of rows that gives the largest square in every slot. */
-function bestRows(width: number, region: number, count: number): number {
-  const squareOf = (rows: number) => Math.min(width / Math.ceil(count / rows), region / rows);
-  return [1, 2, 3, 4].reduce((best, rows) => (squareOf(rows) > squareOf(best) ? rows : best), 1);
+/** The number of rows that lets panels of this aspect grow largest. */
+function bestRows(width: number, region: number, count: number, aspect: number): number {
+  const heightOf = (rows: number) => Math.min(width / Math.ceil(count / rows) / aspect, region / rows);
+  return [1, 2, 3, 4].reduce((best, rows) => (heightOf(rows) > heightOf(best) ? rows : best), 1);
 }
 
 export function paintPanels(sheet: Sheet, panels: readonly Panel[]): string {
@@ -67,28 +78,43 @@ function print({ unit, random, shade }: Sheet, panel: Panel, nth: number, standi
   const { x, y, width, height, reference } = panel;
   const mat = unit * (standing ? 1.1 : 0.7);
   const tilt = standing ? 0 : own.range(-2.4, 2.4);
-  const image = tag("svg", {}).replace(
-    "/>",
-    ` x="${num(x)}" y="${num(y)}" width="${num(width)}" height="${num(height)}"><image href="${reference.href}" width="100%" height="100%" preserveAspectRatio="xMidYMid slice"/></svg>`,
-  );
+  // A nested svg clips: the image fills its panel, the rest of a very long one is cut off evenly.
+  const box = `x="${num(x)}" y="${num(y)}" width="${num(width)}" height="${num(height)}"`;
+  const fit = 'width="100%" height="100%" preserveAspectRatio="xMidYMid slice"';
+  const image = `<svg ${box}><image href="${reference.href}" ${fit}/></svg>`;
   const frame = mix("#2b2a30", shade, 0.4);
   const content =
-    rect(x - mat + unit * 0.5, y - mat + unit * 0.9, width + mat * 2, height + mat * 2, "#05070f", { "fill-opacity": 0.3, rx: unit * 0.5 }) +
+    rect(x - mat + unit * 0.5, y - mat + unit * 0.9, width + mat * 2, height + mat * 2, "#05070f", {
+      "fill-opacity": 0.3,
+      rx: unit * 0.5,
+    }) +
     (standing ? rect(x - mat * 1.5, y - mat * 1.5, width + mat * 3, height + mat * 3, frame, { rx: unit * 0.6 }) : "") +
     rect(x - mat, y - mat, width + mat * 2, height + mat * 2, "#fbf8f1", { rx: unit * 0.25 }) +
     image;
-  const clip = standing ? "" : rect(x + width / 2 - unit * 0.55, y - mat - unit * 1.3, unit * 1.1, unit * 2.4, "#c98b4f", { rx: unit * 0.3 });
+  const clip = standing
+    ? ""
+    : rect(x + width / 2 - unit * 0.55, y - mat - unit * 1.3, unit * 1.1, unit * 2.4, "#c98b4f", { rx: unit * 0.3 });
   return group(`rotate(${num(tilt)} ${num(x + width / 2)} ${num(y)})`, content + clip);
 }
 
-/** Two posts down to the ground, with a lamp's pool of shade at their feet. */
+/** Two posts down to the ground. */
 function posts({ unit, floor, gradients, shade }: Sheet, { x, y, width, height }: Panel): string {
   if (floor === undefined) return "";
   const foot = Math.max(floor, y + height + unit * 3);
-  const steel = gradients.linear([[0, darken(mix("#8a90a0", shade, 0.35), 0)], [1, mix("#3a3f4c", shade, 0.4)]], [0, 0, 1, 0]);
+  const steel = gradients.linear(
+    [
+      [0, mix("#8a90a0", shade, 0.35)],
+      [1, mix("#3a3f4c", shade, 0.4)],
+    ],
+    [0, 0, 1, 0],
+  );
   return [0.2, 0.8]
     .map((share) => x + width * share)
-    .map((px) => ellipse(px, foot, unit * 2.4, unit * 0.5, "#05070f", { "fill-opacity": 0.35 }) + rect(px - unit * 0.55, y + height * 0.5, unit * 1.1, foot - y - height * 0.5, steel))
+    .map(
+      (px) =>
+        ellipse(px, foot, unit * 2.4, unit * 0.5, "#05070f", { "fill-opacity": 0.35 }) +
+        rect(px - unit * 0.55, y + height * 0.5, unit * 1.1, foot - y - height * 0.5, steel),
+    )
     .join("");
 }
 
@@ -99,7 +125,7 @@ function lines({ width, unit }: Sheet, panels: readonly Panel[]): string {
     .map((y) => {
       const at = y - unit * 0.8;
       const d = `M${num(-unit)} ${num(at - unit * 2.2)}Q${num(width / 2)} ${num(at + unit * 1.6)} ${num(width + unit)} ${num(at - unit * 2.2)}`;
-      return stroke(d, "#2a2430", unit * 0.28, { "stroke-opacity": 0.85 }) + circle(width / 2, -unit * 4, unit * 0.1, "#2a2430");
+      return stroke(d, "#2a2430", unit * 0.28, { "stroke-opacity": 0.85 });
     })
     .join("");
 }

@@ -1,11 +1,12 @@
 import type { Subject } from "../lexicon.ts";
 import type { Brush } from "../scene.ts";
 import { paintCat, paintDog, paintPerson, paintRabbit, paintRobot } from "./beings.ts";
-import { paintCastle, paintHouse, paintLighthouse, paintTent, paintTower, paintWindmill } from "./buildings.ts";
+import { paintCastle, paintHouse, paintTent } from "./buildings.ts";
 import { paintDrone } from "./drone.ts";
 import { paintBalloon, paintBird, paintButterfly, paintKite, paintPlane, paintRocket, paintUfo } from "./flyers.ts";
 import { type Halves, paintGate, paintPillar } from "./obstacles.ts";
 import { paintCactus, paintFlower, paintMushroom, paintPalm, paintPine, paintTree } from "./plants.ts";
+import { paintLighthouse, paintTower, paintWindmill } from "./towers.ts";
 import { paintBoat, paintCar, paintFish, paintShip, paintTrain, paintWhale } from "./vessels.ts";
 
 export type Painter = (brush: Brush) => string | Halves;

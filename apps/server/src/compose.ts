@@ -1,0 +1,173 @@
+import { mkdir } from "node:fs/promises";
+import type { RequestListener } from "node:http";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { newId } from "@gantry/wire";
+import type { Config } from "./config.ts";
+import { openFilesystemBlobs } from "./engines/blobs/filesystem.ts";
+import { loadOrCreateSigningCredentials } from "./engines/blobs/signing-credentials.ts";
+import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
+import { createMedia } from "./engines/media/create-media.ts";
+import { createImagePainter, imageManifest } from "./engines/models/builtin/image/index.ts";
+import { textModels } from "./engines/models/builtin/text-manifests.ts";
+import { countTokens } from "./engines/models/token-count.ts";
+import { createNet } from "./engines/net/create-net.ts";
+import { createAesVault, loadSecretKey } from "./engines/vault/aes-vault.ts";
+import { openAccounts } from "./features/accounts/index.ts";
+import { selectWallet } from "./features/billing/index.ts";
+import {
+  defaultMaxUploadBytes,
+  type FilesDeps,
+  findUploadTarget,
+  openOwnedFile,
+  recordUpload,
+  storeOutput,
+} from "./features/files/index.ts";
+import { openModels, seedModels } from "./features/models/index.ts";
+import { openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
+import { openSecrets } from "./features/secrets/index.ts";
+import { accountApi } from "./http/account-api/account-api.ts";
+import { blobApi } from "./http/blob-api/index.ts";
+import { docsPages } from "./http/docs-pages/index.ts";
+import { createServer } from "./http/foundation/server.ts";
+import { modelApi } from "./http/model-api/model-api.ts";
+import { modelCards } from "./http/model-cards/model-cards.ts";
+import { systemClock } from "./kernel/clock.ts";
+import type { Log } from "./kernel/log.ts";
+import { openDrivers } from "./open-drivers.ts";
+
+export interface Gantry {
+  listener: RequestListener;
+  ready(): Promise<boolean>;
+  /** The admin's API key when this start made it, to be shown once. */
+  firstKey: string | null;
+  drain(milliseconds: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
+const bucket = "gantry";
+const openingBalanceMicros = 100_000_000;
+
+/** Wires engines and features together, in the order in which they need each other. The only file that knows both. */
+export async function compose(config: Config, log: Log, onProgress: (text: string) => void): Promise<Gantry> {
+  const home = config.GANTRY_HOME;
+  const clock = systemClock;
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const database = await openDatabase(config, log, onProgress);
+  try {
+    await migrate(database, migrations);
+    return await composeOn(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+
+  async function composeOn(database: Database): Promise<Gantry> {
+    const vault = createAesVault(await loadSecretKey(home, config.GANTRY_SECRET_KEY));
+    const credentials = await loadOrCreateSigningCredentials(home);
+    const blobs = await openFilesystemBlobs({ home, bucket, credentials });
+    const spoolDir = join(home, "spool");
+    await mkdir(spoolDir, { recursive: true, mode: 0o700 });
+    await sweepSpool(spoolDir);
+    const operatorAddresses = [config.GANTRY_LLM_URL].filter((address) => address !== undefined);
+    const net = createNet({ allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK, exempt: operatorAddresses });
+    const media = createMedia();
+    const painter = createImagePainter();
+
+    const accounts = await openAccounts({ database, clock, log });
+    const { newAdminKey, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
+    void adminId; void openingBalanceMicros;
+    const defaultModel = {
+      anthropicKey: config.ANTHROPIC_API_KEY !== undefined,
+      llmUrl: config.GANTRY_LLM_URL,
+      llmModel: config.GANTRY_LLM_MODEL,
+      llmKey: config.GANTRY_LLM_KEY !== undefined,
+    };
+    await seedModels(database, [
+      { owner: "gantry", name: "image", manifest: imageManifest },
+      ...textModels(defaultModel),
+    ]);
+    const builtins = { image: painter };
+    const models = await openModels({ database, log, builtins: Object.keys(builtins) });
+    const secrets = openSecrets({ database, vault });
+    const drivers = openDrivers({
+      net,
+      spoolFolder: spoolDir,
+      builtins,
+      reveal: (model, name) =>
+        model.owner === "anthropic" ? config[name as "ANTHROPIC_API_KEY"] : secrets.reveal(model.ownerId, name),
+    });
+    const files: FilesDeps = { database, blobs, clock, maxUploadBytes: defaultMaxUploadBytes };
+    const predictions = await openPredictions({
+      database,
+      clock,
+      log,
+      nodeId: newId("node"),
+      driverOf: drivers.of,
+      countTokens,
+      storeOutput: async (ownerId, predictionId, field, file) =>
+        (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
+    });
+
+    const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL });
+    await app.register(docsPages);
+    await app.register(blobApi, {
+      store: blobs,
+      publicUrl: config.GANTRY_PUBLIC_URL,
+      findUploadTarget: (key: string) => findUploadTarget(files, key),
+      recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
+    });
+    await app.register(accountApi, {
+      accounts,
+      clock,
+      database,
+      secrets,
+      walletOf: async (userId: string) => { const w = await selectWallet(database.sql, userId); return { balanceMicros: w?.balance ?? 0, reservedMicros: w?.reserved ?? 0 }; },
+    });
+    await app.register(modelCards, { models, authenticate: accounts.authenticate });
+    await app.register(modelApi, {
+      accounts,
+      models,
+      predictions,
+      files,
+      readInput: ({ caller, model, extras, readForm, signal }) =>
+        readInput({
+          manifest: model.manifest,
+          form: readForm,
+          extras,
+          spoolDir,
+          net,
+          media,
+          signal,
+          openStored: async (s3Path, loc) => {
+            const file = await openOwnedFile(files, { ownerId: caller.userId, s3Path, loc });
+            return file && { stream: await file.open(), size: file.size, filename: file.filename };
+          },
+        }),
+    });
+    await app.ready();
+
+    return {
+      listener: (request, response) => app.routing(request, response),
+      ready: () => database.ready(),
+      firstKey: newAdminKey,
+      drain: predictions.drain,
+      async close() {
+        await predictions.close();
+        await Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), net.close()]);
+        await blobs.close();
+        await database.close();
+      },
+    };
+  }
+}
+
+function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<Database> {
+  if (config.DATABASE_URL !== undefined) return connectExternalDatabase({ url: config.DATABASE_URL });
+  return startEmbeddedDatabase({
+    home: config.GANTRY_HOME,
+    onProgress,
+    onTrouble: (text, error) => log.error({ err: error }, text),
+  });
+}

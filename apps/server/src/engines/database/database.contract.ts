@@ -1,0 +1,397 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ConnectOptions } from "./connect.ts";
+import type { Database, Sql } from "./database.ts";
+
+type Opener = (options: Pick<ConnectOptions, "poolSize" | "deadlineMs">) => Promise<Database>;
+
+const unavailable = { name: "Fault", type: "service_unavailable", retryable: true };
+
+async function timed(work: Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work.catch(() => undefined);
+  return performance.now() - start;
+}
+
+/** Runs `work` while the backend behind the pool's only connection is stopped: alive, and deaf. */
+async function whileStalled<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  const [row] = await database.sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  if (!row) throw new Error("no backend");
+  process.kill(row.pid, "SIGSTOP");
+  try {
+    return await work();
+  } finally {
+    process.kill(row.pid, "SIGCONT");
+  }
+}
+
+/** What every driver of the database port must do. `open` connects to a database that the suite has for itself. */
+export function databaseContract(name: string, open: Opener): void {
+  describe(`${name} database`, () => {
+    let database: Database;
+    const opened: Database[] = [];
+    const another: Opener = async (options) => {
+      const extra = await open(options);
+      opened.push(extra);
+      return extra;
+    };
+
+    beforeEach(async () => {
+      database = await another({});
+      await database.sql`drop table if exists item`;
+      await database.sql`create table item (id int8 primary key, label text)`;
+    });
+
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((each) => each.close()));
+    });
+
+    const labels = async (): Promise<unknown[]> =>
+      (await database.sql`select label from item order by id`).map(({ label }) => label);
+
+    describe("queries", () => {
+      test("values come back as the types we use", async () => {
+        const [row] = await database.sql`
+          select 9007199254740991::int8 as big, 1.50::numeric as amount, '2024-05-06T07:08:09.123Z'::timestamptz as at,
+                 '{"a": [1]}'::jsonb as doc, '\\xff00'::bytea as bytes, ${[1, 2]}::int8[] as ids, ${["x", 'y,"z']}::text[] as texts`;
+        expect(row).toEqual({
+          big: Number.MAX_SAFE_INTEGER,
+          amount: "1.50",
+          at: new Date("2024-05-06T07:08:09.123Z"),
+          doc: { a: [1] },
+          bytes: Buffer.from([0xff, 0]),
+          ids: [1, 2],
+          texts: ["x", 'y,"z'],
+        });
+      });
+
+      test("an integer that does not fit a number is an error, and the connection goes on", async () => {
+        const { sql } = await another({ poolSize: 1 });
+        const tooBig = sql`select 9007199254740993::int8 as big from generate_series(1, 100)`;
+        const after = [1, 2, 3].map((n) => sql`select ${n}::int as n`);
+        await expect(tooBig).rejects.toThrow(RangeError);
+        expect((await Promise.all(after)).map(([row]) => row?.n)).toEqual([1, 2, 3]);
+      });
+
+      test("fragments, helpers and modifiers work", async () => {
+        const { sql } = database;
+        const rows = [
+          { id: 1, label: "a" },
+          { id: 2, label: "b" },
+          { id: 3, label: null },
+        ];
+        const inserted = await sql`insert into item ${sql(rows, "id", "label")}`;
+        expect(inserted.count).toBe(3);
+        const onlyNamed = sql`label is not null`;
+        expect(await sql`select id from ${sql("item")} where ${onlyNamed} and id in ${sql([2, 3])}`.values()).toEqual([
+          [2],
+        ]);
+        await sql`update item set ${sql({ label: "c" })} where id = ${3}`;
+        const seen: unknown[] = [];
+        await sql`select label from item order by id`.forEach(({ label }) => void seen.push(label));
+        expect(seen).toEqual(["a", "b", "c"]);
+        expect(await sql`select ${sql.json({ deep: [1, null] })}::jsonb as doc`).toEqual([
+          { doc: { deep: [1, null] } },
+        ]);
+        expect(await sql`select ${sql.array(["p", "q"])} as list`).toEqual([{ list: ["p", "q"] }]);
+        expect(await sql.unsafe("select $1::int as n", [5])).toEqual([{ n: 5 }]);
+      });
+
+      test("a bug in the SQL stays the error it is", async () => {
+        await expect(database.sql`select nothing_such`).rejects.toMatchObject({ name: "PostgresError", code: "42703" });
+      });
+
+      test("a value that cannot be sent fails its own query and mixes up no other", async () => {
+        const { sql } = await another({ poolSize: 2 });
+        const work = Array.from({ length: 60 }, async (_, n) => {
+          const value = n % 3 === 0 ? (undefined as unknown as number) : n;
+          const [row] = await sql`select ${value}::int as n`;
+          return row?.n;
+        });
+        const results = await Promise.allSettled(work);
+        for (const [n, result] of results.entries()) {
+          if (n % 3 === 0) expect(result).toMatchObject({ reason: { code: "UNDEFINED_VALUE" } });
+          else expect(result).toEqual({ status: "fulfilled", value: n });
+        }
+      });
+
+      test("many more queries than connections are all answered, each with its own answer", async () => {
+        const { sql } = await another({ poolSize: 3 });
+        const answers = await Promise.all(Array.from({ length: 2000 }, (_, n) => sql`select ${n}::int as n`));
+        expect(answers.every(([row], n) => row?.n === n)).toBe(true);
+      });
+
+      test("cursors are refused instead of holding a connection", async () => {
+        await expect(database.sql`select 1`.cursor(1, () => undefined)).rejects.toThrow("page by key");
+        expect(await database.ready()).toBe(true);
+      });
+    });
+
+    describe("transactions", () => {
+      test("commit what resolved and give back its result", async () => {
+        const result = await database.transaction(async (tx) => {
+          await tx`insert into item values (1, 'kept')`;
+          return 42;
+        });
+        expect(result).toBe(42);
+        expect(await labels()).toEqual(["kept"]);
+      });
+
+      test("roll back what rejected and pass the error on", async () => {
+        const failing = database.transaction(async (tx) => {
+          await tx`insert into item values (1, 'gone')`;
+          throw new Error("changed my mind");
+        });
+        await expect(failing).rejects.toThrow("changed my mind");
+        expect(await labels()).toEqual([]);
+      });
+
+      test("a failed statement that nobody looked at still fails the transaction", async () => {
+        const failing = database.transaction(async (tx) => {
+          await tx`insert into item values (1, 'gone')`;
+          await tx`select 1 / 0`.catch(() => undefined);
+        });
+        await expect(failing).rejects.toMatchObject({ code: "22012" });
+        expect(await labels()).toEqual([]);
+      });
+
+      test("a savepoint fails alone", async () => {
+        await database.transaction(async (tx) => {
+          await tx`insert into item values (1, 'kept')`;
+          await tx.savepoint((inner) => inner`insert into item values (1, 'twice')`).catch(() => undefined);
+          await tx.savepoint((inner) => inner`insert into item values (2, 'kept too')`);
+        });
+        expect(await labels()).toEqual(["kept", "kept too"]);
+      });
+
+      test("are apart from each other and from the pool, also when there are more than connections", async () => {
+        const small = await another({ poolSize: 2 });
+        const one = async (n: number): Promise<void> => {
+          const work = small.transaction(async (tx) => {
+            await Promise.all([tx`insert into item values (${n}, 'x')`, tx`select pg_sleep(0.001)`]);
+            const count = async (sql: Sql): Promise<unknown> =>
+              (await sql`select count(*) from item where id = ${n}`)[0]?.count;
+            expect([await count(tx), await count(database.sql)]).toEqual([1, 0]);
+            if (n % 2) throw new Error("odd");
+          });
+          await work.catch((error: Error) => expect(error.message).toBe("odd"));
+        };
+        await Promise.all(Array.from({ length: 20 }, (_, n) => one(n)));
+        expect((await labels()).length).toBe(10);
+      });
+
+      test("cannot be used when they are over", async () => {
+        const leaked = await database.transaction(async (tx) => {
+          await tx`select 1`;
+          return { tx };
+        });
+        await expect(leaked.tx`select 1`).rejects.toThrow("over");
+      });
+
+      test("a deadline of their own can be longer than the usual one", async () => {
+        const hasty = await another({ poolSize: 1, deadlineMs: 150 });
+        const slow = (deadlineMs?: number): Promise<unknown> =>
+          hasty.transaction((tx) => tx`select pg_sleep(0.4)`, deadlineMs === undefined ? {} : { deadlineMs });
+        await expect(slow(5000)).resolves.toBeDefined();
+        await expect(slow()).rejects.toMatchObject(unavailable);
+      });
+    });
+
+    describe("deadlines", () => {
+      test("a slow query is refused in time, cancelled on the server, and its connection goes on", async () => {
+        const hasty = await another({ poolSize: 1, deadlineMs: 200 });
+        const [before] = await hasty.sql`select pg_backend_pid() as pid`;
+        const slow = hasty.sql`select pg_sleep(5)`;
+        expect(await timed(slow)).toBeLessThan(600);
+        await expect(slow).rejects.toMatchObject(unavailable);
+        const [after] = await hasty.sql`select pg_backend_pid() as pid`;
+        expect(after?.pid).toBe(before?.pid);
+        const running = await database.sql`
+          select from pg_stat_activity where state = 'active' and query like '%pg_sleep(5)%' and pid = ${before?.pid}`;
+        expect(running.length).toBe(0);
+      });
+
+      test("a slow statement ends its transaction and undoes it", async () => {
+        const hasty = await another({ poolSize: 1, deadlineMs: 200 });
+        const slow = hasty.transaction(async (tx) => {
+          await tx`insert into item values (1, 'gone')`;
+          await tx`select pg_sleep(5)`;
+        });
+        expect(await timed(slow)).toBeLessThan(700);
+        await expect(slow).rejects.toMatchObject(unavailable);
+        expect(await hasty.sql`select count(*) from item`).toEqual([{ count: 0 }]);
+      });
+
+      test("waiting for a connection counts", async () => {
+        const hasty = await another({ poolSize: 1, deadlineMs: 300 });
+        const holder = hasty.transaction(() => sleep(900));
+        const [query, transaction] = [hasty.sql`select 1`, hasty.transaction((tx) => tx`select 1`)];
+        expect(await timed(Promise.allSettled([query, transaction]))).toBeLessThan(700);
+        await expect(query).rejects.toMatchObject(unavailable);
+        await expect(transaction).rejects.toMatchObject(unavailable);
+        await holder;
+        expect(await hasty.sql`select 1 as one`).toEqual([{ one: 1 }]);
+      });
+
+      test("a stalled server does not hold a query, and its connection is replaced", async () => {
+        const hasty = await another({ poolSize: 1, deadlineMs: 250 });
+        await whileStalled(hasty, async () => {
+          const stuck = hasty.sql`insert into item values (1, 'perhaps')`;
+          expect(await timed(stuck)).toBeLessThan(600);
+          await expect(stuck).rejects.toMatchObject(unavailable);
+          await sleep(350);
+          expect(await hasty.sql`select 1 as one`).toEqual([{ one: 1 }]);
+        });
+      });
+
+      test("a stalled server does not hold a transaction, wherever it is", async () => {
+        const hasty = await another({ poolSize: 1, deadlineMs: 250 });
+        for (const stallAt of ["begin", "statement", "commit"]) {
+          let resume = (): void => undefined;
+          const [row] = await hasty.sql`select pg_backend_pid() as pid`;
+          const stall = (at: string): void => {
+            if (at !== stallAt) return;
+            process.kill(row?.pid, "SIGSTOP");
+            resume = () => process.kill(row?.pid, "SIGCONT");
+          };
+          stall("begin");
+          const stuck = hasty.transaction(async (tx) => {
+            stall("statement");
+            await tx`select 1`;
+            stall("commit");
+          });
+          expect(await timed(stuck)).toBeLessThan(700);
+          await expect(stuck).rejects.toMatchObject(unavailable);
+          await sleep(300);
+          expect(await hasty.sql`select 1 as one`).toEqual([{ one: 1 }]);
+          resume();
+        }
+      });
+
+      test("ready says false within a second or so while the server is stalled", async () => {
+        const patient = await another({ poolSize: 1 });
+        expect(await patient.ready()).toBe(true);
+        await whileStalled(patient, async () => {
+          const start = performance.now();
+          expect(await patient.ready()).toBe(false);
+          expect(performance.now() - start).toBeLessThan(1500);
+        });
+      });
+    });
+
+    describe("lost connections", () => {
+      const disconnectAll = (by: Database): Promise<unknown> => by.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`;
+
+      test("running queries and transactions are refused, the next ones work", async () => {
+        const victim = await another({ poolSize: 4 });
+        const killer = await another({ poolSize: 1 });
+        for (let round = 0; round < 5; round++) {
+          const running = Promise.allSettled([
+            victim.sql`select pg_sleep(5)`,
+            victim.transaction(async (tx) => {
+              await Promise.all([tx`select pg_sleep(5)`, tx`select 2`]);
+            }),
+            victim.transaction(async (tx) => {
+              await tx`select 1`;
+              await sleep(150);
+              await tx`select 3`;
+            }),
+          ]);
+          await sleep(80);
+          await disconnectAll(killer);
+          for (const each of await running) expect(each).toMatchObject({ status: "rejected", reason: unavailable });
+          const after = await Promise.all(Array.from({ length: 20 }, (_, n) => victim.sql`select ${n}::int as n`));
+          expect(after.map(([row]) => row?.n)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+        }
+      });
+
+      test("under load every query either gets its own answer or is refused", async () => {
+        const victim = await another({ poolSize: 4 });
+        const killer = await another({ poolSize: 1 });
+        const until = performance.now() + 1200;
+        let [answered, refused] = [0, 0];
+        const client = async (id: number): Promise<void> => {
+          for (let n = id; performance.now() < until; n += 16) {
+            try {
+              const [row] = await victim.sql`select ${n}::int as n`;
+              expect(row?.n).toBe(n);
+              answered++;
+            } catch (error) {
+              expect(error).toMatchObject(unavailable);
+              refused++;
+            }
+          }
+        };
+        const clients = Array.from({ length: 16 }, (_, id) => client(id));
+        while (performance.now() < until - 300) {
+          await sleep(100);
+          await disconnectAll(killer);
+        }
+        await Promise.all(clients);
+        expect(answered).toBeGreaterThan(100);
+        expect(refused).toBeGreaterThan(0);
+        expect(await victim.ready()).toBe(true);
+      });
+
+      test("listeners listen again and are told to look", async () => {
+        const heard: string[] = [];
+        let reconnects = 0;
+        await database.listen(
+          "news",
+          (payload) => heard.push(payload),
+          () => reconnects++,
+        );
+        const killer = await another({ poolSize: 1 });
+        await disconnectAll(killer);
+        await expect.poll(() => reconnects, { timeout: 3000 }).toBe(1);
+        await killer.sql.notify("news", "after");
+        await expect.poll(() => heard).toEqual(["after"]);
+      });
+    });
+
+    describe("notifications", () => {
+      test("reach every listener of the channel on every pool, in order, until it stops", async () => {
+        const other = await another({ poolSize: 1 });
+        const [here, there, elsewhere]: [string[], string[], string[]] = [[], [], []];
+        const first = await database.listen('a "channel"', (payload) => here.push(payload));
+        await other.listen('a "channel"', (payload) => there.push(payload));
+        await database.listen("quiet", (payload) => elsewhere.push(payload));
+        for (const word of ["one", "two"]) await database.sql`select pg_notify('a "channel"', ${word})`;
+        await expect
+          .poll(() => [here, there])
+          .toEqual([
+            ["one", "two"],
+            ["one", "two"],
+          ]);
+        await first.stop();
+        await database.sql.notify('a "channel"', "three");
+        await expect.poll(() => there.length).toBe(3);
+        expect([here.length, elsewhere.length]).toEqual([2, 0]);
+      });
+
+      test("are sent when their transaction commits, and not otherwise", async () => {
+        const heard: string[] = [];
+        await database.listen("ledger", (payload) => heard.push(payload));
+        await database
+          .transaction(async (tx) => {
+            await tx.notify("ledger", "undone");
+            throw new Error("no");
+          })
+          .catch(() => undefined);
+        await database.transaction((tx) => tx.notify("ledger", "done"));
+        await expect.poll(() => heard).toEqual(["done"]);
+      });
+    });
+
+    test("close lets running work end and refuses later work", async () => {
+      const leaving = await another({ poolSize: 2 });
+      const running = leaving.sql`select pg_sleep(0.2), 'done' as word`;
+      await Promise.all([running, sleep(50).then(() => leaving.close())]);
+      expect((await running)[0]?.word).toBe("done");
+      await expect(leaving.sql`select 1`).rejects.toMatchObject(unavailable);
+      await expect(leaving.transaction((tx) => tx`select 1`)).rejects.toMatchObject(unavailable);
+    });
+  });
+}

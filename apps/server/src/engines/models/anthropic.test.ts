@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAnthropic } from "./anthropic.ts";
+import { anthropicDialect } from "./test-upstreams/anthropic.dialect.ts";
+import { openTextBench, picture, streaming, type TextBench } from "./test-upstreams/text-bench.ts";
+import { answering } from "./test-upstreams/text-upstream.ts";
+import { describeTextBackend } from "./text-backend.contract.ts";
+
+describeTextBackend("anthropic", anthropicDialect, createAnthropic);
+
+const usage = { input: 3, output: 2 };
+const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+const tool = { name: "look_up", description: "Looks up", parameters: { type: "object" } };
+const cached = { cache_control: { type: "ephemeral" } };
+
+describe("anthropic: its own ways", () => {
+  let bench: TextBench;
+  beforeAll(async () => {
+    bench = await openTextBench(anthropicDialect, createAnthropic);
+  });
+  afterAll(() => bench.close());
+
+  it("writes a prediction's inputs where they belong, and none that the API refuses", async () => {
+    bench.play(answering({ text: ["ok"], usage }));
+    await bench.run({ prompt: "Hi", system: "Be brief", temperature: 1.7, seed: 4, top_k: 5, image: picture() });
+    expect(bench.sent()).toEqual({
+      model: "m-1",
+      max_tokens: 4096,
+      stream: true,
+      temperature: 1,
+      top_k: 5,
+      system: [{ type: "text", text: "Be brief" }],
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "image", source: { type: "base64", media_type: "image/png", data: "cGljdHVyZQ==" } },
+            { type: "text", text: "Hi" },
+          ],
+        },
+      ],
+    });
+  });
+
+  it("marks what a run will send again", async () => {
+    bench.play(answering({ text: ["ok"], usage }));
+    await bench.chat({
+      messages: [
+        { role: "system", content: "Be brief" },
+        { role: "user", content: "Hi" },
+      ],
+      tools: [tool],
+      maxTokens: 5,
+    });
+    expect(bench.sent()).toMatchObject({
+      max_tokens: 5,
+      system: [{ type: "text", text: "Be brief", ...cached }],
+      tools: [{ name: "look_up", ...cached }],
+      messages: [{ role: "user", content: [{ type: "text", text: "Hi", ...cached }] }],
+    });
+  });
+
+  it("counts what was read from a cache and written to one as input", async () => {
+    const first = { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 30, output_tokens: 1 };
+    bench.play(
+      streaming(
+        { type: "message_start", message: { usage: first } },
+        { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+        { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "ok" } },
+        { type: "content_block_stop", index: 0 },
+        { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 12 } },
+        { type: "message_stop" },
+      ),
+    );
+    expect((await bench.chat()).usage).toEqual({ inputTokens: 240, outputTokens: 12, cachedTokens: 200 });
+  });
+
+  it("sends thoughts back as they came, before the results of the calls", async () => {
+    bench.play(
+      answering({
+        reasoning: ["let me ", "think"],
+        text: ["I look."],
+        toolCalls: [{ id: "toolu_1", name: "look_up", arguments: '{"q":1}' }],
+        usage,
+      }),
+      answering({ text: ["done"], usage }),
+    );
+    const { text, toolCalls, opaque } = await bench.chat({ tools: [tool] });
+    await bench.chat({
+      tools: [tool],
+      messages: [
+        { role: "user", content: "Hello" },
+        { role: "assistant", text, toolCalls, opaque },
+        { role: "tool", callId: "toolu_1", name: "look_up", content: "found" },
+      ],
+    });
+    expect((bench.sent(1).messages as unknown[])[1]).toEqual({
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "let me think", signature: "c2lnbmVk" },
+        { type: "text", text: "I look." },
+        { type: "tool_use", id: "toolu_1", name: "look_up", input: { q: 1 } },
+      ],
+    });
+  });
+
+  it("sends a message that was shortened since without the thoughts that belonged to it", async () => {
+    bench.play(answering({ text: ["ok"], usage }));
+    const opaque = { protocol: "anthropic", content: [{ type: "tool_use", id: "gone", name: "x", input: {} }] };
+    await bench.chat({
+      messages: [
+        { role: "user", content: "Hello" },
+        { role: "assistant", text: "short", toolCalls: [], opaque },
+        { role: "user", content: "Go on" },
+      ],
+    });
+    expect((bench.sent().messages as unknown[])[1]).toEqual({
+      role: "assistant",
+      content: [{ type: "text", text: "short" }],
+    });
+  });
+
+  it("has the answer handed in by a tool that it must call", async () => {
+    const answer = { id: "toolu_9", name: "gantry_submit_answer", arguments: '{"n":42}' };
+    bench.play(answering({ text: ["Well:"], toolCalls: [answer], usage }));
+    const pieces: string[] = [];
+    const result = await bench.chat({ responseSchema: schema, onText: (text) => void pieces.push(text) });
+    expect(result).toMatchObject({ text: '{"n":42}', toolCalls: [], stop: "end" });
+    expect(pieces.at(-1)).toBe('{"n":42}');
+    expect(bench.sent()).toMatchObject({
+      tool_choice: { type: "tool", name: "gantry_submit_answer" },
+      tools: [{ name: "gantry_submit_answer", input_schema: schema }],
+    });
+  });
+
+  it("lets it call other tools before it hands in", async () => {
+    const call = { id: "toolu_1", name: "look_up", arguments: "{}" };
+    bench.play(answering({ toolCalls: [call], usage }));
+    const result = await bench.chat({ responseSchema: schema, tools: [tool] });
+    expect(result).toMatchObject({ text: "", stop: "tool_calls", toolCalls: [{ name: "look_up" }] });
+    expect(bench.sent().tool_choice).toEqual({ type: "any" });
+  });
+
+  it("takes an answer handed in beside other calls for too early", async () => {
+    const calls = [
+      { id: "toolu_1", name: "look_up", arguments: "{}" },
+      { id: "toolu_2", name: "gantry_submit_answer", arguments: '{"n":0}' },
+    ];
+    bench.play(answering({ toolCalls: calls, usage }));
+    const result = await bench.chat({ responseSchema: schema, tools: [tool] });
+    expect(result.text).toBe("");
+    expect(result.toolCalls.map((call) => call.id)).toEqual(["toolu_1"]);
+  });
+});

@@ -1,0 +1,55 @@
+import type { Manifest } from "@gantry/wire";
+import type { Net } from "../net/net.ts";
+import { createAnthropic } from "./anthropic.ts";
+import { createArkImages } from "./ark-images.ts";
+import type { ChatDriver } from "./chat.ts";
+import { createCog } from "./cog.ts";
+import type { ModelDriver } from "./driver.ts";
+import { createGantryRemote } from "./gantry-remote.ts";
+import { createGoogle } from "./google.ts";
+import { createOpenAiChat } from "./openai-chat.ts";
+import { createOpenAiImages } from "./openai-images.ts";
+
+export interface DriverSources {
+  net: Net;
+  /** The upstream credential, already revealed. */
+  key: string | undefined;
+  /** Where a large answer waits until it is complete. */
+  spoolFolder: string;
+  /** The models that this server answers itself, by `backend.model`. */
+  builtins: Readonly<Record<string, ModelDriver>>;
+}
+
+/** The driver that a manifest asks for. */
+export function createDriver(manifest: Manifest, sources: DriverSources): ModelDriver & Partial<ChatDriver> {
+  const { backend, input, output } = manifest;
+  const { net, key, spoolFolder } = sources;
+  const url = backend.url ?? "";
+  const model = backend.model ?? "";
+  const outputField = Object.entries(output.properties).find(([, field]) => field.isStream)?.[0];
+  const text = { net, model, key, outputField };
+  const media = { net, url, key, input, output, spoolFolder };
+  switch (backend.type) {
+    case "builtin": {
+      const builtin = sources.builtins[model];
+      if (!builtin) throw new Error(`there is no built-in model ${model}`);
+      return builtin;
+    }
+    case "openai-chat":
+      return createOpenAiChat({ ...text, url });
+    case "anthropic":
+      return createAnthropic({ ...text, url: backend.url });
+    case "google":
+      return createGoogle({ ...text, url: backend.url });
+    case "openai-images":
+      return createOpenAiImages({ ...media, model });
+    case "ark-images":
+      return createArkImages({ ...media, model });
+    case "cog":
+      return createCog(media);
+    case "gantry":
+      return createGantryRemote({ ...media, model: backend.model });
+    default:
+      throw new Error(`there is no backend ${backend.type}`);
+  }
+}

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createOpenAiChat } from "./openai-chat.ts";
+import { openAiChatDialect } from "./test-upstreams/openai-chat.dialect.ts";
+import { openTextBench, picture, streaming, type TextBench } from "./test-upstreams/text-bench.ts";
+import { answering, refusing } from "./test-upstreams/text-upstream.ts";
+import { describeTextBackend } from "./text-backend.contract.ts";
+
+describeTextBackend("openai-chat", openAiChatDialect, createOpenAiChat);
+
+const usage = { input: 3, output: 2 };
+const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+const delta = (fields: Record<string, unknown>) => ({ choices: [{ index: 0, delta: fields }] });
+
+describe("openai-chat: its own ways", () => {
+  let bench: TextBench;
+  beforeAll(async () => {
+    bench = await openTextBench(openAiChatDialect, createOpenAiChat);
+  });
+  afterAll(() => bench.close());
+
+  it("writes a prediction's inputs where they belong", async () => {
+    bench.play(answering({ text: ["ok"], usage }));
+    await bench.run({
+      prompt: "Hi",
+      system: "Be brief",
+      max_tokens: 7,
+      temperature: 0.5,
+      seed: 1,
+      top_p: 0.9,
+      user: null,
+    });
+    expect(bench.sent()).toEqual({
+      model: "m-1",
+      messages: [
+        { role: "system", content: "Be brief" },
+        { role: "user", content: "Hi" },
+      ],
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 7,
+      temperature: 0.5,
+      seed: 1,
+      top_p: 0.9,
+    });
+    expect(bench.upstream.requests[0]?.headers["idempotency-key"]).toBe("pred_1");
+  });
+
+  it("lets no input take the place of what it sets itself", async () => {
+    bench.play(answering({ text: ["ok"], usage }));
+    await bench.run({ prompt: "Hi", model: "other", stream: false, messages: [] });
+    expect(bench.sent()).toMatchObject({ model: "m-1", stream: true, messages: [{ content: "Hi" }] });
+  });
+
+  it("sends images with the prompt", async () => {
+    bench.play(answering({ text: ["ok"], usage }));
+    await bench.run({ prompt: "What is it?", image: picture() });
+    expect(bench.sent().messages).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "What is it?" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,cGljdHVyZQ==" } },
+        ],
+      },
+    ]);
+  });
+
+  it("asks for nothing that the server refused once", async () => {
+    bench.play(refusing(400, "Unrecognized request argument: stream_options"), answering({ text: ["ok"] }));
+    expect(await bench.run({ prompt: "Hi" })).toMatchObject({ output: { output: "ok" }, usage: { estimated: true } });
+    await bench.run({ prompt: "Hi" });
+    expect(bench.upstream.requests.map(({ body }) => "stream_options" in body)).toEqual([true, false, false]);
+  });
+
+  it("learns the newer name of the token limit", async () => {
+    const told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
+    bench.play(refusing(400, told), answering({ text: ["ok"], usage }));
+    await bench.run({ prompt: "Hi", max_tokens: 9 });
+    expect(bench.sent(1)).toMatchObject({ max_completion_tokens: 9 });
+    expect(bench.sent(1)).not.toHaveProperty("max_tokens");
+  });
+
+  it("tells a refused prompt from a wrong request", async () => {
+    bench.play(({ response }) => {
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message: "filtered", code: "content_filter" } }));
+    });
+    await expect(bench.run({ prompt: "Hi" })).rejects.toMatchObject({ type: "content_policy_violation" });
+  });
+
+  it("reads the other name of reasoning", async () => {
+    bench.play(streaming(delta({ reasoning: "hm" }), delta({ content: "ok" }), end, "[DONE]"));
+    expect(await bench.chat()).toMatchObject({ reasoning: "hm", text: "ok" });
+  });
+
+  it("puts calls together that are not numbered", async () => {
+    bench.play(
+      streaming(
+        delta({ tool_calls: [{ id: "a", function: { name: "one", arguments: '{"x":' } }] }),
+        delta({ tool_calls: [{ function: { arguments: "1}" } }] }),
+        delta({ tool_calls: [{ id: "b", function: { name: "two", arguments: { y: 2 } } }] }),
+        end,
+        "[DONE]",
+      ),
+    );
+    const result = await bench.chat();
+    expect(result.stop).toBe("tool_calls");
+    expect(result.toolCalls).toEqual([
+      { id: "a", name: "one", arguments: { x: 1 } },
+      { id: "b", name: "two", arguments: { y: 2 } },
+    ]);
+  });
+
+  it.each(["{broken", "[1]", '"text"'])("hands arguments that are no object on as they are: %s", async (json) => {
+    bench.play(answering({ toolCalls: [{ id: "a", name: "one", arguments: json }], usage }));
+    expect((await bench.chat()).toolCalls).toEqual([{ id: "a", name: "one", arguments: { __invalid: json } }]);
+  });
+
+  it("counts reasoning once, also where the server counts it apart", async () => {
+    const within = { prompt_tokens: 10, completion_tokens: 8, total_tokens: 18 };
+    const details = { completion_tokens_details: { reasoning_tokens: 5 } };
+    bench.play(streaming(delta({ content: "ok" }), end, { choices: [], usage: { ...within, ...details } }, "[DONE]"));
+    expect((await bench.chat()).usage).toEqual({ inputTokens: 10, outputTokens: 8 });
+    const apart = { ...within, total_tokens: 23, ...details };
+    bench.play(streaming(delta({ content: "ok" }), end, { choices: [], usage: apart }, "[DONE]"));
+    expect((await bench.chat()).usage).toEqual({ inputTokens: 10, outputTokens: 13 });
+  });
+
+  it("needs no last word once the reason of the end was told", async () => {
+    bench.play(streaming(delta({ content: "ok" }), end));
+    expect((await bench.chat()).text).toBe("ok");
+  });
+
+  it("does not wait for a server that says its last word and keeps the connection open", async () => {
+    bench.play(({ response }) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`data: ${JSON.stringify(delta({ content: "ok" }))}\n\ndata: [DONE]\n\n`);
+    });
+    const started = performance.now();
+    expect((await bench.chat()).text).toBe("ok");
+    expect(performance.now() - started).toBeLessThan(900);
+    await expect.poll(() => bench.upstream.brokenOffAt.length, { timeout: 3000 }).toBe(1);
+  });
+
+  it("takes a JSON answer with status 200 for the failure that it is", async () => {
+    bench.play(({ response }) => {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"error":"no stream here"}');
+    });
+    await expect(bench.chat()).rejects.toMatchObject({ type: "downstream_service_error" });
+  });
+
+  it("asks for a schema, strictly only where OpenAI can take it strictly", async () => {
+    const open = { type: "object", properties: { n: { type: "number" } } };
+    const closed = { ...open, required: ["n"], additionalProperties: false };
+    bench.play(answering({ text: ['{"n":1}'], usage }));
+    expect((await bench.chat({ responseSchema: open })).text).toBe('{"n":1}');
+    await bench.chat({ responseSchema: closed });
+    const formats = bench.upstream.requests.map(({ body }) => body.response_format);
+    expect(formats).toEqual([
+      { type: "json_schema", json_schema: { name: "answer", schema: open, strict: false } },
+      { type: "json_schema", json_schema: { name: "answer", schema: closed, strict: true } },
+    ]);
+  });
+
+  it("refuses a prediction without a prompt", async () => {
+    bench.play(answering({ text: ["ok"], usage }));
+    await expect(bench.run({})).rejects.toMatchObject({ type: "missing" });
+    expect(bench.upstream.requests).toHaveLength(0);
+  });
+});

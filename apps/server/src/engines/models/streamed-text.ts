@@ -1,0 +1,43 @@
+import { Interrupted, type ModelCall, type TokenUsage } from "./driver.ts";
+import { maxTextBytes } from "./media-call.ts";
+import { countTokens } from "./token-count.ts";
+import { broken } from "./upstream.ts";
+
+/** The text of one streamed run, handed on piece by piece and kept for the stored result. */
+export class StreamedText {
+  readonly #call: ModelCall;
+  readonly #field: string;
+  #text = "";
+
+  constructor(call: ModelCall, field: string) {
+    this.#call = call;
+    this.#field = field;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  async add(piece: string): Promise<void> {
+    if (piece === "") return;
+    this.#text += piece;
+    if (this.#text.length > maxTextBytes) throw broken(new Error("The upstream does not come to an end"));
+    await this.#call.onFragment(this.#field, piece);
+  }
+
+  /** For an upstream that reports no tokens. */
+  async counted(): Promise<TokenUsage> {
+    const read = Object.values(this.#call.input).filter((value) => typeof value === "string");
+    return {
+      inputTokens: await countTokens(read.join("\n")),
+      outputTokens: await countTokens(this.#text),
+      estimated: true,
+    };
+  }
+
+  /** What to throw for a failure: an aborted run is charged for what it used until then. */
+  async failure(error: unknown): Promise<unknown> {
+    const { signal } = this.#call;
+    return signal.aborted ? new Interrupted(await this.counted(), signal.reason) : error;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Dialect, ScriptedAnswer } from "./text-upstream.ts";
+
+function chunk(fields: Record<string, unknown>): string {
+  return `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m-1", ...fields })}`;
+}
+
+function delta(fields: Record<string, unknown>, finish: string | null = null): string {
+  return chunk({ choices: [{ index: 0, delta: fields, logprobs: null, finish_reason: finish }] });
+}
+
+type Message = { role: string; content?: unknown; tool_calls?: { id: string }[]; tool_call_id?: string };
+
+export const openAiChatDialect: Dialect = {
+  path: "/v1/chat/completions",
+  ping: ": OPENROUTER PROCESSING",
+  textBlock: (text) => delta({ content: text }),
+
+  problem(body, headers) {
+    if (headers.authorization !== "Bearer sk-secret-4711") return "Incorrect API key provided";
+    if (body.stream !== true) return "this server only streams";
+    const messages = body.messages as Message[];
+    if (!Array.isArray(messages) || messages.length === 0) return "messages: empty array";
+    let open: string[] = [];
+    for (const message of messages) {
+      if (message.role === "tool") {
+        if (!open.includes(message.tool_call_id ?? "")) return "messages with role 'tool' must follow their tool_calls";
+        open = open.filter((id) => id !== message.tool_call_id);
+      } else if (open.length > 0) return `tool_call_ids without a response: ${open.join()}`;
+      if (message.tool_calls) open = message.tool_calls.map((call) => call.id);
+      if (message.content === null && !message.tool_calls) return "content must not be null";
+    }
+    return open.length > 0 ? `tool_call_ids without a response: ${open.join()}` : undefined;
+  },
+
+  blocks(answer: ScriptedAnswer) {
+    const blocks = [delta({ role: "assistant", content: "", refusal: null })];
+    for (const piece of answer.reasoning ?? []) blocks.push(delta({ reasoning_content: piece }));
+    for (const piece of answer.text ?? []) blocks.push(delta({ content: piece }));
+    // Parallel calls arrive begun one after the other, their arguments in pieces and mixed.
+    const calls = answer.toolCalls ?? [];
+    calls.forEach((call, index) => {
+      const opening = { index, id: call.id, type: "function", function: { name: call.name, arguments: "" } };
+      blocks.push(delta({ tool_calls: [opening] }));
+    });
+    for (const half of [0, 1]) {
+      calls.forEach((call, index) => {
+        const middle = Math.ceil(call.arguments.length / 2);
+        const piece = half === 0 ? call.arguments.slice(0, middle) : call.arguments.slice(middle);
+        blocks.push(delta({ tool_calls: [{ index, function: { arguments: piece } }] }));
+      });
+    }
+    const finish = { end: "stop", length: "length", refused: "content_filter" }[answer.stop ?? "end"];
+    blocks.push(delta({}, calls.length > 0 ? "tool_calls" : finish));
+    if (answer.usage) {
+      const { input, output, cached } = answer.usage;
+      const details = cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } };
+      const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output, ...details };
+      blocks.push(chunk({ choices: [], usage }));
+    }
+    return [...blocks, "data: [DONE]"];
+  },
+
+  errorBlock: (kind, message) =>
+    `data: ${JSON.stringify({ error: { message, type: "server_error", code: kind === "overloaded" ? 503 : "boom" } })}`,
+  errorBody: (message) =>
+    JSON.stringify({ error: { message, type: "invalid_request_error", param: null, code: null } }),
+};

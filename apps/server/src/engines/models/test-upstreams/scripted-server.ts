@@ -1,0 +1,117 @@
+import { once } from "node:events";
+import http, { type IncomingMessage } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+export interface Seen {
+  method: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: Buffer;
+  at: number;
+  /** When the client's connection was closed before the answer was complete. */
+  leftAt?: number;
+}
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  /** Pieces are sent as they come. */
+  body: string | Buffer | AsyncIterable<string | Buffer>;
+}
+
+/** What goes wrong with one request instead of, or on top of, its right answer. */
+export type Oddity =
+  | { kind: "reply"; reply: Reply }
+  /** The connection dies before a byte was answered. */
+  | { kind: "reset" }
+  /** The connection dies within the answer. */
+  | { kind: "cut" }
+  | { kind: "hang" }
+  /** The answer is never complete, as long as anyone reads. */
+  | { kind: "endless"; piece: string }
+  | { kind: "type"; contentType: string };
+
+export interface ScriptedServer {
+  url: string;
+  seen: Seen[];
+  /** Used up in order, one a request of that kind; then everything is right. */
+  odd: { call: Oddity[]; file: Oddity[] };
+  close(): Promise<void>;
+}
+
+export function jsonReply(value: unknown, status = 200): Reply {
+  return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
+}
+
+/** An HTTP server that answers as `answer` says, unless told to misbehave. Requests below /files/ are downloads. */
+export async function startScripted(answer: (seen: Seen) => Reply | Promise<Reply>): Promise<ScriptedServer> {
+  const sockets = new Set<Socket>();
+  const seen: Seen[] = [];
+  const odd: ScriptedServer["odd"] = { call: [], file: [] };
+
+  const server = http.createServer(async (req, res) => {
+    const pieces: Buffer[] = [];
+    try {
+      for await (const piece of req) pieces.push(piece as Buffer);
+    } catch {
+      return;
+    }
+    const one: Seen = {
+      method: req.method ?? "",
+      path: req.url ?? "",
+      headers: req.headers,
+      body: Buffer.concat(pieces),
+      at: performance.now(),
+    };
+    seen.push(one);
+    res.on("close", () => {
+      if (!res.writableFinished) one.leftAt = performance.now();
+    });
+    const oddity = (one.path.startsWith("/files/") ? odd.file : odd.call).shift();
+    if (oddity?.kind === "reset") return void req.socket.resetAndDestroy();
+    if (oddity?.kind === "hang") return;
+    const reply = oddity?.kind === "reply" ? oddity.reply : await answer(one);
+    const headers = oddity?.kind === "type" ? { ...reply.headers, "content-type": oddity.contentType } : reply.headers;
+    if (oddity?.kind === "endless") {
+      res.writeHead(200, headers);
+      const piece = Buffer.from(oddity.piece);
+      const more = () => {
+        while (!res.destroyed && res.write(piece));
+        if (!res.destroyed) res.once("drain", more);
+      };
+      return more();
+    }
+    if (typeof reply.body !== "string" && !Buffer.isBuffer(reply.body)) {
+      res.writeHead(reply.status, headers);
+      for await (const piece of reply.body) {
+        if (res.destroyed) return;
+        if (!res.write(piece)) await Promise.race([once(res, "drain"), once(res, "close")]);
+        if (oddity?.kind === "cut") return void req.socket.destroy();
+      }
+      return void res.end();
+    }
+    const body = Buffer.from(reply.body);
+    res.writeHead(reply.status, { ...headers, "content-length": String(body.length) });
+    if (oddity?.kind === "cut") {
+      res.write(body.subarray(0, body.length >> 1), () => setTimeout(() => req.socket.destroy(), 20));
+      return;
+    }
+    res.end(body);
+  });
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    odd,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

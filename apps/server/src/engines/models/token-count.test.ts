@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { countTokens } from "./token-count.ts";
+
+describe("countTokens", () => {
+  it.each([
+    ["", 0],
+    ["hello world", 2],
+    ["The quick brown fox jumps over the lazy dog.", 10],
+  ])("counts %j", async (text, count) => expect(await countTokens(text)).toBe(count));
+
+  it("takes the names of special tokens for plain text", async () => {
+    expect(await countTokens("<|endoftext|>")).toBeGreaterThan(1);
+  });
+
+  it("counts long texts the same as short ones", async () => {
+    const sentence = " The quick brown fox jumps over the lazy dog.";
+    expect(await countTokens(sentence.repeat(5000))).toBe((await countTokens(sentence)) * 5000);
+  });
+
+  it.each([
+    ["Chinese without blanks", "春眠不覚暁処処聞啼鳥".repeat(5000)],
+    ["one letter", "a".repeat(200_000)],
+    ["blanks", " ".repeat(200_000)],
+  ])("does not hang on %s", async (_, text) => {
+    const started = performance.now();
+    expect(await countTokens(text)).toBeGreaterThan(1000);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  it("lets others work while it counts", async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    await countTokens("some words ".repeat(50_000));
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
+  });
+});

@@ -1,0 +1,93 @@
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import { isWebAddress } from "./convert-text.rules.ts";
+import { isObject, parseJson } from "./json-value.rules.ts";
+import type { Report } from "./problem.ts";
+
+/** The caller's own reference and its wish to go first. */
+export interface UserPart {
+  id: number;
+  high_priority: boolean;
+  [more: string]: unknown;
+}
+
+export interface WebhookPart {
+  url: string;
+  headers: Record<string, string>;
+  query_params: Record<string, string>;
+}
+
+const longestUrl = 2083;
+
+export function checkUser(text: string, report: Report): UserPart | undefined {
+  const user = parseJson(text);
+  if (!isObject(user)) {
+    report({ type: "json_invalid", msg: "Input should be a JSON object" });
+    return undefined;
+  }
+  const { id, high_priority: priority = null } = user;
+  if (id === undefined) report({ type: "missing", msg: "Field required", path: ["id"] });
+  else if (!Number.isSafeInteger(id))
+    report({ type: "int_parsing", msg: "Input should be a whole number", path: ["id"] });
+  if (priority !== null && typeof priority !== "boolean") {
+    report({ type: "bool_parsing", msg: "Input should be true, false or null", path: ["high_priority"] });
+  }
+  return { ...user, id: Number(id), high_priority: priority === true };
+}
+
+/** Undefined when there is none: an empty `url` says so. */
+export function checkWebhook(text: string, report: Report): WebhookPart | undefined {
+  const webhook = parseJson(text);
+  if (!isObject(webhook)) {
+    report({ type: "json_invalid", msg: "Input should be a JSON object with url, headers and query_params" });
+    return undefined;
+  }
+  const { url, headers, query_params: query } = webhook;
+  if (url === undefined || url === null) {
+    report({ type: "missing", msg: "Field required", path: ["url"] });
+    return undefined;
+  }
+  if (url === "") return undefined;
+  if (typeof url !== "string" || url.length > longestUrl || !isWebAddress(url)) {
+    report({ type: "url_parsing", msg: "Input should be an http or https address", path: ["url"] });
+    return undefined;
+  }
+  return {
+    url,
+    headers: textMap(headers, "headers", report, isHeader),
+    query_params: textMap(query, "query_params", report, () => true),
+  };
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function textMap(
+  given: unknown,
+  at: string,
+  report: Report,
+  isValid: (name: string, value: string) => boolean,
+): Record<string, string> {
+  const map: Record<string, string> = {};
+  if (given === undefined || given === null) return map;
+  if (!isObject(given)) {
+    report({ type: "json_invalid", msg: "Input should be a JSON object of names and texts", path: [at] });
+    return map;
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") {
+      report({ type: "string_type", msg: "Input should be text", path: [at, name] });
+    } else if (!isValid(name, String(value))) {
+      report({ type: "value_error", msg: "Input cannot be sent as an HTTP header", path: [at, name] });
+    } else {
+      Object.defineProperty(map, name, { value: String(value), enumerable: true });
+    }
+  }
+  return map;
+}

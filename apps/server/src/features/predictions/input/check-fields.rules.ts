@@ -1,0 +1,123 @@
+import type { InputValue } from "../../../engines/models/driver.ts";
+import type { Issue } from "../../../kernel/errors.ts";
+import { checkUser, checkWebhook, type UserPart, type WebhookPart } from "./check-extras.rules.ts";
+import type { FormEntry } from "./form.ts";
+import type { FieldPlan, FileField, InputPlan } from "./plan-input.rules.ts";
+import { issueOf } from "./problem.ts";
+
+/** Which of the two parts beside the model's own fields the route knows. */
+export interface Extras {
+  user: boolean;
+  webhook: boolean;
+}
+
+/** What became of a file part: taken, or what is wrong with it. */
+export type ReceivedFile<F> = { file: F } | { issue: Issue };
+
+export interface CheckedFields<F> {
+  /** Without files. Has no prototype, so that a field may have any name. */
+  values: Record<string, InputValue>;
+  /** File fields given as text, still to be fetched. */
+  addresses: { field: FileField; sentAs: string; address: string }[];
+  files: { field: FileField; file: F }[];
+  user: UserPart | undefined;
+  webhook: WebhookPart | undefined;
+  issues: Issue[];
+}
+
+/** Everything that can be said about a form without any further reading; all faults at once. */
+export function checkFields<F>(
+  plan: InputPlan,
+  entries: readonly FormEntry<ReceivedFile<F>>[],
+  extras: Extras,
+): CheckedFields<F> {
+  const checked: CheckedFields<F> = {
+    values: Object.create(null),
+    addresses: [],
+    files: [],
+    user: undefined,
+    webhook: undefined,
+    issues: [],
+  };
+  const seen = new Set<string>();
+  for (const entry of entries) {
+    const field = plan.byWireName.get(entry.name);
+    const canonical = field?.name ?? entry.name;
+    if (seen.has(canonical)) {
+      checked.issues.push(repeatedField(entry.name));
+      continue;
+    }
+    seen.add(canonical);
+    if (field) checkEntry(checked, field, entry, seen);
+    else checkExtra(checked, entry, extras);
+  }
+  for (const field of plan.fields) {
+    if (seen.has(field.name)) continue;
+    if (field.isRequired) checked.issues.push(missing(field.name));
+    else useDefault(checked, field);
+  }
+  return checked;
+}
+
+function checkEntry<F>(
+  checked: CheckedFields<F>,
+  field: FieldPlan,
+  entry: FormEntry<ReceivedFile<F>>,
+  seen: Set<string>,
+): void {
+  if ("file" in entry) {
+    if (field.kind === "text") checked.issues.push(notText(entry.name));
+    else if ("issue" in entry.file) checked.issues.push(entry.file.issue);
+    else checked.files.push({ field, file: entry.file.file });
+    return;
+  }
+  const { value: text } = entry;
+  if (field.isNullable && (text === "" || text === "null")) {
+    useDefault(checked, field);
+    return;
+  }
+  if (field.kind === "file") {
+    // An empty file input is no file; the loop over the missing ones decides what that means.
+    if (text === "") seen.delete(field.name);
+    else checked.addresses.push({ field, sentAs: entry.name, address: text });
+    return;
+  }
+  const value = field.convert(text, (problem) => checked.issues.push(issueOf(entry.name, problem, text)));
+  if (value !== undefined) checked.values[field.name] = value;
+}
+
+/** Null means the default; without one the field is absent. */
+function useDefault<F>(checked: CheckedFields<F>, field: FieldPlan): void {
+  if (field.kind === "text" && field.default !== undefined) checked.values[field.name] = field.default;
+}
+
+function checkExtra<F>(checked: CheckedFields<F>, entry: FormEntry<ReceivedFile<F>>, extras: Extras): void {
+  const isKnown = (entry.name === "user" && extras.user) || (entry.name === "webhook" && extras.webhook);
+  if (!isKnown) {
+    checked.issues.push(unknownField(entry.name));
+  } else if ("file" in entry) {
+    checked.issues.push(notText(entry.name));
+  } else if (entry.value !== "" && entry.value !== "null") {
+    const report = (problem: Parameters<typeof issueOf>[1]) =>
+      checked.issues.push(issueOf(entry.name, problem, entry.value));
+    if (entry.name === "user") checked.user = checkUser(entry.value, report);
+    else checked.webhook = checkWebhook(entry.value, report);
+  }
+}
+
+/** For a body that is no form at all. */
+export function missingFields(plan: InputPlan): Issue[] {
+  const required = plan.fields.filter((field) => field.isRequired).map((field) => missing(field.name));
+  return required.length > 0 ? required : [{ type: "missing", loc: ["body"], msg: "Field required" }];
+}
+
+const missing = (name: string): Issue => ({ type: "missing", loc: ["body", name], msg: "Field required" });
+
+export const unknownField = (name: string): Issue =>
+  issueOf(name, { type: "extra_forbidden", msg: "Extra inputs are not permitted" });
+
+export const repeatedField = (name: string): Issue =>
+  issueOf(name, { type: "extra_forbidden", msg: "The field is given more than once" });
+
+export const notText = (name: string): Issue =>
+  issueOf(name, { type: "string_type", msg: "Input should be text, not a file" });

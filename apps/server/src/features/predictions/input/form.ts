@@ -1,0 +1,22 @@
+import type { Readable } from "node:stream";
+
+/** One file of a form, in memory or as a stream; what it is called and said to be decides nothing. */
+export interface FormFile {
+  name: string;
+  filename: string | undefined;
+  contentType: string;
+  body: Uint8Array | Readable;
+}
+
+export type FormEntry<T> = { name: string; value: string } | { name: string; file: T; filename: string | undefined };
+
+export type FormBody<T> = { kind: "form"; entries: FormEntry<T>[] } | { kind: "not-multipart" };
+
+/**
+ * How the body of the request is read; the HTTP side brings it. Files are handed to `onFile` one after the other, the
+ * next when the promise resolves; when it rejects, the reading stops and rejects with the same error.
+ */
+export type FormReader = <T>(options: {
+  onFile(file: FormFile): Promise<T>;
+  signal: AbortSignal;
+}) => Promise<FormBody<T>>;

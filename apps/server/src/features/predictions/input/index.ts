@@ -1,0 +1,7 @@
+export type { UserPart, WebhookPart } from "./check-extras.rules.ts";
+export type { Extras } from "./check-fields.rules.ts";
+export type { CheckedFile } from "./checked-file.ts";
+export type { OpenStored } from "./fetch-file.ts";
+export type { FormBody, FormEntry, FormFile, FormReader } from "./form.ts";
+export { type CheckedInput, type InputSources, type ReadInputOptions, readInput } from "./read-input.ts";
+export { sweepSpool } from "./spool.ts";

@@ -1,0 +1,50 @@
+import type { FieldSchema, Manifest, ObjectSchema } from "@gantry/wire";
+import type { InputValue } from "../../../engines/models/driver.ts";
+import { type Converter, compileConverter } from "./convert-text.rules.ts";
+import { type FilePlan, planFile } from "./media.rules.ts";
+
+interface CommonPlan {
+  name: string;
+  isRequired: boolean;
+  isNullable: boolean;
+}
+
+export type TextField = CommonPlan & { kind: "text"; convert: Converter; default: InputValue | undefined };
+/** The default of a file field is always null. */
+export type FileField = CommonPlan & { kind: "file"; file: FilePlan };
+export type FieldPlan = TextField | FileField;
+
+export interface InputPlan {
+  fields: readonly FieldPlan[];
+  /** By every name under which a field may be sent: its own, and `i_<name>` for a file. */
+  byWireName: ReadonlyMap<string, FieldPlan>;
+}
+
+const plans = new WeakMap<ObjectSchema, InputPlan>();
+
+/** Made once for each manifest object: a request then costs a few map look-ups. */
+export function planOf(manifest: Manifest): InputPlan {
+  const known = plans.get(manifest.input);
+  if (known) return known;
+  const plan = planInput(manifest.input);
+  plans.set(manifest.input, plan);
+  return plan;
+}
+
+function planInput(schema: ObjectSchema): InputPlan {
+  const required = new Set(schema.required ?? []);
+  const fields = Object.entries(schema.properties).map(([name, field]) => planField(name, field, required.has(name)));
+  const byWireName = new Map<string, FieldPlan>();
+  for (const field of fields) {
+    byWireName.set(field.name, field);
+    if (field.kind === "file") byWireName.set(`i_${field.name}`, field);
+  }
+  return { fields, byWireName };
+}
+
+function planField(name: string, schema: FieldSchema, isRequired: boolean): FieldPlan {
+  const common = { name, isRequired, isNullable: [schema.type].flat().includes("null") };
+  if (schema.format === "binary") return { ...common, kind: "file", file: planFile(schema) };
+  const fallback = (schema.default ?? undefined) as InputValue | undefined;
+  return { ...common, kind: "text", convert: compileConverter(schema), default: fallback };
+}

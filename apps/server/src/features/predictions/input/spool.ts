@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { fault } from "../../../kernel/errors.ts";
+
+/** Bytes of one caller's file: in memory where they came so, else on disk. */
+export interface Spooled {
+  /** The path, or the bytes themselves. */
+  source: string | Uint8Array;
+  size: number;
+  open(): Promise<Readable>;
+}
+
+/** The stream brought more than it may. Nothing of it is left. */
+export class LongerThanAllowed extends Error {}
+
+const host = hostname().replace(/[^A-Za-z0-9-]/g, "_");
+const spoolName = /^in\.([A-Za-z0-9_-]*)\.(\d+)\.[0-9a-f]{24}$/;
+const foreignLifeMs = 24 * 3_600_000;
+
+/** The files of one request. They live until `dispose`, whatever happens in between. */
+export class Spool {
+  readonly #dir: string;
+  readonly #paths = new Set<string>();
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  async take(body: Uint8Array | Readable, maxBytes: number): Promise<Spooled> {
+    if (!(body instanceof Uint8Array)) return this.#write(body, maxBytes);
+    if (body.length > maxBytes) throw new LongerThanAllowed();
+    return { source: body, size: body.length, open: async () => Readable.from([Buffer.from(body)]) };
+  }
+
+  async dispose(): Promise<void> {
+    const paths = [...this.#paths];
+    this.#paths.clear();
+    await Promise.all(paths.map((path) => rm(path, { force: true })));
+  }
+
+  async #write(body: Readable, maxBytes: number): Promise<Spooled> {
+    await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+    const path = join(this.#dir, `in.${host}.${process.pid}.${randomBytes(12).toString("hex")}`);
+    this.#paths.add(path);
+    const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: 1_048_576 });
+    const written = finished(file);
+    written.catch(() => {});
+    let size = 0;
+    try {
+      for await (const chunk of body) {
+        size += chunk.length;
+        if (size > maxBytes) throw new LongerThanAllowed();
+        if (!file.write(chunk)) await Promise.race([once(file, "drain"), written]);
+      }
+      file.end();
+      await written;
+    } catch (error) {
+      body.destroy();
+      file.destroy();
+      await written.catch(() => {});
+      await rm(path, { force: true });
+      this.#paths.delete(path);
+      throw isFull(error)
+        ? fault("storage_full", "There is no room left to receive the file", { cause: error })
+        : error;
+    }
+    return { source: path, size, open: () => openRead(path) };
+  }
+}
+
+async function openRead(path: string): Promise<Readable> {
+  const file = await open(path);
+  return createReadStream(path, { fd: file });
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+}
+
+/**
+ * For the start of a process: removes what processes left behind that died without a word. Files of a living process of
+ * this machine stay; those of another machine, whose processes cannot be seen from here, go after a day.
+ */
+export async function sweepSpool(dir: string): Promise<number> {
+  const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  let removed = 0;
+  for (const name of names) {
+    const [, owner, pid] = spoolName.exec(name) ?? [];
+    if (pid === undefined) continue;
+    const path = join(dir, name);
+    const isDead = owner === host ? !isLiving(Number(pid)) : await isOlderThan(path, foreignLifeMs);
+    if (!isDead) continue;
+    await rm(path, { force: true });
+    removed++;
+  }
+  return removed;
+}
+
+/** Our own number belongs to a predecessor: this process has spooled nothing yet (in a container it is always the same). */
+function isLiving(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+async function isOlderThan(path: string, ms: number): Promise<boolean> {
+  const info = await stat(path).catch(() => undefined);
+  return info !== undefined && Date.now() - info.mtimeMs > ms;
+}

@@ -1,0 +1,54 @@
+import { putSecretBody, type SecretRecord, secretNamePattern } from "@gantry/wire";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Caller } from "../../features/accounts/index.ts";
+import type { Secrets } from "../../features/secrets/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { listEnvelope, readPageQuery } from "../foundation/page-query.ts";
+
+interface WithName {
+  Params: { name: string };
+}
+
+export interface SecretRouteDeps {
+  secrets: Secrets;
+  callerOf(request: FastifyRequest): Promise<Caller>;
+}
+
+/** Credentials for model backends and tool servers: they can be set, listed by name and removed, never read. */
+export function secretRoutes(app: FastifyInstance, { secrets, callerOf }: SecretRouteDeps): void {
+  app.get("/api/v2/secrets", async (request) => {
+    const page = readPageQuery(request.query);
+    const { userId } = await unconfined(callerOf, request);
+    const { rows, total } = await secrets.list(userId, page);
+    return listEnvelope(rows.map(toWire), page, total);
+  });
+
+  app.put<WithName>("/api/v2/secrets/:name", async (request, reply) => {
+    const { userId } = await unconfined(callerOf, request);
+    const { name } = request.params;
+    if (!secretNamePattern.test(name)) {
+      throw fault("value_error", `A secret's name must match ${secretNamePattern.source}`, { loc: ["path", "name"] });
+    }
+    const { value } = parseOrThrow(putSecretBody, request.body, ["body"]);
+    const { created, row } = await secrets.put(userId, name, value);
+    return reply.code(created ? 201 : 200).send(toWire(row));
+  });
+
+  app.delete<WithName>("/api/v2/secrets/:name", async (request, reply) => {
+    const { userId } = await unconfined(callerOf, request);
+    await secrets.remove(userId, request.params.name);
+    return reply.code(204).send();
+  });
+}
+
+/** A key that is confined to some models is handed to an application; it does not manage its owner's credentials. */
+async function unconfined(callerOf: SecretRouteDeps["callerOf"], request: FastifyRequest): Promise<Caller> {
+  const caller = await callerOf(request);
+  if (caller.models) throw fault("forbidden", "This key is confined to some models and may not manage secrets");
+  return caller;
+}
+
+function toWire(row: { name: string; createdAt: Date; updatedAt: Date }): SecretRecord {
+  return { name: row.name, created_at: row.createdAt.toISOString(), updated_at: row.updatedAt.toISOString() };
+}

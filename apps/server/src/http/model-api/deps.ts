@@ -1,0 +1,28 @@
+import type { FastifyRequest } from "fastify";
+import type { Accounts, Caller } from "../../features/accounts/index.ts";
+import type { FilesDeps } from "../../features/files/index.ts";
+import type { Model, Models } from "../../features/models/index.ts";
+import type { CheckedInput, FormReader, Predictions } from "../../features/predictions/index.ts";
+
+export interface ModelApiDeps {
+  accounts: Pick<Accounts, "authenticate">;
+  models: Models;
+  predictions: Predictions;
+  files: FilesDeps;
+  /** Turns the body of a request into checked input; see features/predictions/input. */
+  readInput(request: {
+    caller: Caller;
+    model: Model;
+    extras: { user: boolean; webhook: boolean };
+    readForm: FormReader;
+    signal: AbortSignal;
+  }): Promise<CheckedInput>;
+}
+
+export interface RouteDeps extends ModelApiDeps {
+  callerOf(request: FastifyRequest): Promise<Caller>;
+}
+
+export interface OfModel {
+  Params: { owner: string; model: string };
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Model } from "../../features/models/index.ts";
+import { type Outcome, type RateFigures, rateHeaders, type RunEnd } from "../../features/predictions/index.ts";
+import { errorBody } from "../foundation/list-dialect.ts";
+import { toFault } from "../foundation/to-fault.ts";
+import { acceptInput } from "./accept-input.ts";
+import { clientPresence } from "./client-presence.ts";
+import type { OfModel, RouteDeps } from "./deps.ts";
+import { type EventStream, openEventStream } from "./event-stream.ts";
+import { linksOf, streamedField } from "./predict-route.ts";
+
+/**
+ * The events of a stream, each one `data:` line:
+ *
+ *   {prediction_id} ──► {output_data, status: 200}* ──► {output_data: {}, status: 200, stream_details}
+ *                                          └──────────► {detail: […], status}          (failed or cancelled)
+ */
+export function streamRoute(app: FastifyInstance, deps: RouteDeps): void {
+  app.post<OfModel>("/api/v1/:owner/:model/predict/stream", async (request, reply) => {
+    const caller = await deps.callerOf(request);
+    const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
+    const client = clientPresence(reply);
+    const input = await acceptInput(deps, request, { caller, model, route: "stream", signal: client });
+    let events: EventStream | undefined;
+    try {
+      const end = await deps.predictions.run({
+        caller,
+        model,
+        route: "stream",
+        input,
+        onHeld: (held) => client.addEventListener("abort", () => held.stop("left"), { once: true }),
+        onAccepted: (id, rate) => {
+          events = acknowledge(request, reply, id, rate);
+        },
+        onFragment: (field, text) => events?.send(contentEvent(field, text)),
+      });
+      if (events) await finish(deps, request, events, model, end);
+    } catch (error) {
+      if (!events) throw error;
+      events.send(errorEvent(toFault(error), request.baseUrl));
+    } finally {
+      events?.end();
+      await input.dispose();
+    }
+  });
+}
+
+/** Sent at acceptance, also while the run still waits for capacity. */
+function acknowledge(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  predictionId: string,
+  rate: RateFigures | undefined,
+): EventStream {
+  reply.hijack();
+  const events = openEventStream(reply.raw, {
+    "x-request-id": request.id,
+    "x-prediction-id": predictionId,
+    ...rateHeaders(rate),
+  });
+  events.send(JSON.stringify({ prediction_id: predictionId }));
+  return events;
+}
+
+function contentEvent(field: string, text: string): string {
+  return `{"output_data":{${JSON.stringify(field)}:[${JSON.stringify(text)}]},"status":200}`;
+}
+
+function errorEvent(fault: ReturnType<typeof toFault>, base: string): string {
+  return JSON.stringify({ ...errorBody(fault, base), status: fault.status });
+}
+
+async function finish(
+  deps: RouteDeps,
+  request: FastifyRequest,
+  events: EventStream,
+  model: Model,
+  { outcome }: RunEnd,
+): Promise<void> {
+  if (outcome.kind === "failed") return void events.send(errorEvent(outcome.fault, request.baseUrl));
+  if (streamedField(model) === undefined) {
+    const files = await linksOf(deps.files, model, outcome.output, request.baseUrl);
+    events.send(JSON.stringify({ output_data: outcome.output, status: 200, files }));
+    return void events.send(JSON.stringify({ output_data: {}, status: 200 }));
+  }
+  events.send(JSON.stringify({ output_data: {}, status: 200, stream_details: streamDetails(model, outcome) }));
+}
+
+function streamDetails(model: Model, { usage }: Outcome): Record<string, unknown> {
+  const size = model.manifest.model_size_in_billions;
+  return {
+    input_tokens: usage?.inputTokens ?? 0,
+    output_tokens: usage?.outputTokens ?? 0,
+    ...(usage?.cachedTokens !== undefined && { cached_tokens: usage.cachedTokens }),
+    ...(usage?.googleUsage && { google_usage: usage.googleUsage }),
+    ...(size !== undefined && { model_size_in_billions: size }),
+    ...(usage?.estimated && { estimated: true }),
+  };
+}

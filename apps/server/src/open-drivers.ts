@@ -1,0 +1,41 @@
+import { createDriver, type DriverSources } from "./engines/models/create-driver.ts";
+import type { ModelDriver } from "./engines/models/driver.ts";
+import type { Model } from "./features/models/index.ts";
+import { fault } from "./kernel/errors.ts";
+
+/** A changed credential acts within this time without asking the database at every call. */
+const keyLifeMs = 5_000;
+
+interface Kept {
+  driver: ModelDriver;
+  key: string | undefined;
+  checkedAt: number;
+}
+
+/** The driver of each model, kept as long as the model stays the same and its credential does. Part of composing. */
+export function openDrivers(
+  options: Omit<DriverSources, "key"> & {
+    reveal(model: Model, secretName: string): Promise<string | undefined> | string | undefined;
+  },
+): { of(model: Model): Promise<ModelDriver> } {
+  const { reveal, ...sources } = options;
+  const kept = new WeakMap<Model, Kept>();
+
+  return {
+    async of(model) {
+      const { secret } = model.manifest.backend;
+      const now = Date.now();
+      const known = kept.get(model);
+      if (known && (secret === undefined || now - known.checkedAt < keyLifeMs)) return known.driver;
+      const key = secret === undefined ? undefined : await reveal(model, secret);
+      if (secret !== undefined && key === undefined) {
+        throw fault("downstream_service_error", "The model's owner has not stored the credential that it names", {
+          cause: new Error(`${model.endpointId} names the secret ${secret}, which its owner does not have`),
+        });
+      }
+      const driver = known && known.key === key ? known.driver : createDriver(model.manifest, { ...sources, key });
+      kept.set(model, { driver, key, checkedAt: now });
+      return driver;
+    },
+  };
+}
