@@ -44,10 +44,10 @@ export function setUp() {
 }
 
 /** Runs a command with Node 24 first on the PATH and resolves with its exit code; signals are passed on. */
-export function run(command, args, { node, env = {} }) {
+export function run(command, args, { node, env = {}, cwd = root }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
-      cwd: root,
+      cwd,
       stdio: "inherit",
       env: {
         ...process.env,

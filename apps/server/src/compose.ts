@@ -9,12 +9,13 @@ import { loadOrCreateSigningCredentials } from "./engines/blobs/signing-credenti
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { createMedia } from "./engines/media/create-media.ts";
 import { createImagePainter, imageManifest } from "./engines/models/builtin/image/index.ts";
+import { createRules } from "./engines/models/builtin/rules/rules.ts";
 import { textModels } from "./engines/models/builtin/text-manifests.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { createNet } from "./engines/net/create-net.ts";
 import { createAesVault, loadSecretKey } from "./engines/vault/aes-vault.ts";
 import { openAccounts } from "./features/accounts/index.ts";
-import { selectWallet } from "./features/billing/index.ts";
+import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
 import {
   defaultMaxUploadBytes,
   type FilesDeps,
@@ -27,6 +28,7 @@ import { openModels, seedModels } from "./features/models/index.ts";
 import { openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
 import { openSecrets } from "./features/secrets/index.ts";
 import { accountApi } from "./http/account-api/account-api.ts";
+import { secretRoutes } from "./http/account-api/secret-routes.ts";
 import { blobApi } from "./http/blob-api/index.ts";
 import { docsPages } from "./http/docs-pages/index.ts";
 import { createServer } from "./http/foundation/server.ts";
@@ -54,7 +56,10 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
   const home = config.GANTRY_HOME;
   const clock = systemClock;
   await mkdir(home, { recursive: true, mode: 0o700 });
+  // The tokenizer takes a third of a second to load; now nobody waits for it yet.
+  const tokenizer = countTokens("warm");
   const database = await openDatabase(config, log, onProgress);
+  await tokenizer;
   try {
     await migrate(database, migrations);
     return await composeOn(database);
@@ -77,7 +82,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
 
     const accounts = await openAccounts({ database, clock, log });
     const { newAdminKey, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
-    void adminId; void openingBalanceMicros;
+    await grantOpeningBalance(database, adminId, openingBalanceMicros);
     const defaultModel = {
       anthropicKey: config.ANTHROPIC_API_KEY !== undefined,
       llmUrl: config.GANTRY_LLM_URL,
@@ -88,7 +93,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       { owner: "gantry", name: "image", manifest: imageManifest },
       ...textModels(defaultModel),
     ]);
-    const builtins = { image: painter };
+    const builtins = { image: painter, rules: createRules() };
     const models = await openModels({ database, log, builtins: Object.keys(builtins) });
     const secrets = openSecrets({ database, vault });
     const drivers = openDrivers({
@@ -109,6 +114,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       storeOutput: async (ownerId, predictionId, field, file) =>
         (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
     });
+    const upkeep = await startUsageUpkeep({ database, log, retentionDays: config.GANTRY_USAGE_DAYS });
 
     const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL });
     await app.register(docsPages);
@@ -118,13 +124,8 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       findUploadTarget: (key: string) => findUploadTarget(files, key),
       recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
     });
-    await app.register(accountApi, {
-      accounts,
-      clock,
-      database,
-      secrets,
-      walletOf: async (userId: string) => { const w = await selectWallet(database.sql, userId); return { balanceMicros: w?.balance ?? 0, reservedMicros: w?.reserved ?? 0 }; },
-    });
+    await app.register(accountApi, { accounts, billing: openBilling({ database }), clock });
+    await app.register(secretRoutes, { secrets, authenticate: accounts.authenticate });
     await app.register(modelCards, { models, authenticate: accounts.authenticate });
     await app.register(modelApi, {
       accounts,
@@ -155,6 +156,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       drain: predictions.drain,
       async close() {
         await predictions.close();
+        await upkeep.stop();
         await Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), net.close()]);
         await blobs.close();
         await database.close();

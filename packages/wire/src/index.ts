@@ -25,3 +25,12 @@ export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema,
 export { manifestSchema } from "./manifest-schema.ts";
 export { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
 export { putSecretBody, type SecretRecord, secretRecord } from "./secrets.ts";
+export {
+  type DeliveryRecord,
+  type DeliveryStatus,
+  deliveriesQuery,
+  deliveryRecord,
+  deliveryStatuses,
+  type WebhookSecretsRecord,
+  webhookSecretsRecord,
+} from "./webhooks.ts";

@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { pino } from "pino";
 import { type Accounts, openAccounts } from "../../src/features/accounts/index.ts";
+import { openBilling } from "../../src/features/billing/index.ts";
 import { accountApi } from "../../src/http/account-api/account-api.ts";
 import { createServer } from "../../src/http/foundation/server.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
@@ -52,11 +53,7 @@ export async function accountsUnderTest(): Promise<AccountsUnderTest> {
   const accounts = await openAccounts({ database, clock, log });
   await accounts.bootstrap(operatorKey);
   const app = createServer({ log, publicUrl: undefined });
-  await app.register(accountApi, {
-    accounts,
-    clock,
-    walletOf: async () => ({ balanceMicros: 12_500_000, reservedMicros: 30_000 }),
-  });
+  await app.register(accountApi, { accounts, billing: openBilling({ database }), clock });
 
   const call: AccountsUnderTest["call"] = async (method, url, { key, body, headers } = {}) => {
     const response = await app.inject({

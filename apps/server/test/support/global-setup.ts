@@ -37,6 +37,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postmaster = await spawnPostmaster(cluster, port, { fsync: "off", max_connections: 300 });
   const stop = async (): Promise<void> => {
     if (postmaster.exitCode === null && postmaster.signalCode === null) {
+      postmaster.ref(); // or our own process ends before the server has
       postmaster.kill("SIGINT");
       await once(postmaster, "exit");
     }

@@ -12,6 +12,7 @@ import { createServer } from "../../http/foundation/server.ts";
 import { Fault } from "../../kernel/errors.ts";
 import { createLog } from "../../kernel/log.ts";
 import { blobContract } from "./blobs.contract.ts";
+import type { LinkServedStore } from "./blobs.ts";
 import { openFilesystemBlobs } from "./filesystem.ts";
 import { loadOrCreateSigningCredentials } from "./signing-credentials.ts";
 
@@ -24,8 +25,13 @@ async function newHome(): Promise<string> {
   return home;
 }
 
+const stores: LinkServedStore[] = [];
+
 async function openStore(home: string) {
-  return await openFilesystemBlobs({ home, bucket: "gantry", credentials: await loadOrCreateSigningCredentials(home) });
+  const credentials = await loadOrCreateSigningCredentials(home);
+  const store = await openFilesystemBlobs({ home, bucket: "gantry", credentials });
+  stores.push(store);
+  return store;
 }
 
 const filesUnder = async (directory: string) => {
@@ -34,6 +40,7 @@ const filesUnder = async (directory: string) => {
 };
 
 afterAll(async () => {
+  for (const store of stores) await store.close();
   for (const home of homes) await rm(home, { recursive: true, force: true });
 });
 
@@ -192,6 +199,7 @@ describe("a full disk", () => {
       const taken = await blobs.open("taken");
       expect(Buffer.concat((await taken?.body.toArray()) ?? []).equals(Buffer.alloc(200_000, "o"))).toBe(true);
     } finally {
+      await stores.pop()?.close();
       await disk.unmount();
     }
   });

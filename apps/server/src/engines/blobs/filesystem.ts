@@ -6,7 +6,8 @@ import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { BlobInfo, ByteRange, LinkServedStore } from "./blobs.ts";
 import { asStorageFault, hasCode, openDirectorySync, syncDirectory, writeBody } from "./disk-writes.ts";
-import { checkKey, encodeFooter, hashKey, newEtag, readInfo } from "./object-file.ts";
+import { encodeFooter, hashKey, newEtag, readInfo } from "./object-file.ts";
+import { checkKey } from "./object-key.ts";
 import { type SigningCredentials, signLink, verifyLink } from "./signature.ts";
 import { openTemporaryFiles } from "./temporary-files.ts";
 import { decodePercent, encodeStrict } from "./uri-encoding.ts";
@@ -115,8 +116,8 @@ export async function openFilesystemBlobs(options: {
     },
 
     async stat(key) {
-      await using handle = await openObject(key);
-      return handle && (await readInfo(handle, key));
+      const handle = await openObject(key);
+      return handle && (await readInfo(handle, key).finally(() => handle.close()));
     },
 
     async open(key, range) {

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { fault } from "../../kernel/errors.ts";
 import type { BlobInfo } from "./blobs.ts";
 
 /**
@@ -15,7 +14,6 @@ const magic = Buffer.from("GANTRYB1");
 const trailerBytes = 4 + magic.length;
 /** Holds the longest description: a key of 1024 bytes in base64 and a content type of 255 characters. */
 const tailBytes = 4096;
-const maxKeyBytes = 1024;
 
 interface Description {
   key: string;
@@ -59,15 +57,6 @@ function decodeFooter(tail: Buffer): Description | undefined {
   if (start < 0) return undefined;
   const description = JSON.parse(tail.toString("utf8", start, tail.length - trailerBytes));
   return { ...description, key: Buffer.from(description.key, "base64url").toString() };
-}
-
-/** Refuses what could not be stored by every driver, or not be reached by a link. */
-export function checkKey(key: string): void {
-  const bytes = Buffer.byteLength(key);
-  const dots = key.split("/").some((segment) => segment === "." || segment === "..");
-  if (bytes === 0 || bytes > maxKeyBytes || dots || !key.isWellFormed()) {
-    throw fault("value_error", "The name cannot be used for a stored file");
-  }
 }
 
 /** A hash: no character, length or letter case of a key means anything to the file system. */

@@ -49,10 +49,12 @@ async function create(home: string, path: string): Promise<SigningCredentials> {
   };
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
-    {
-      await using handle = await open(temporary, "wx", 0o600);
+    const handle = await open(temporary, "wx", 0o600);
+    try {
       await handle.writeFile(`${JSON.stringify(credentials)}\n`);
       await handle.sync();
+    } finally {
+      await handle.close();
     }
     // Unlike a rename, a link does not replace: of two processes that start together one wins, and both use its key.
     await link(temporary, path);

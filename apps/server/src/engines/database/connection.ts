@@ -152,11 +152,10 @@ export class Connection {
   #createSocket(options: Driver["options"]): Socket {
     if (this.ended) throw new Error("This connection is over");
     const turn = this.#sockets++;
-    const at = Math.floor(Math.random() * options.host.length);
-    const host = options.host[at] ?? "localhost";
+    const host = options.host[0] ?? "localhost";
     const socket = options.path
       ? connectSocket({ path: options.path })
-      : connectSocket({ host, port: this.#settings.port?.() ?? options.port[at] ?? 5432, noDelay: true });
+      : connectSocket({ host, port: this.#settings.port?.() ?? options.port[0] ?? 5432, noDelay: true });
     Object.assign(socket, { host });
     if (turn === 0) {
       this.#socket = socket;

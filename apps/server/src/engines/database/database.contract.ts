@@ -13,6 +13,10 @@ async function timed(work: Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
+async function answersAgain({ sql }: Database): Promise<void> {
+  await expect.poll(() => sql`select 1 as one`.catch(() => []), { timeout: 5000 }).toEqual([{ one: 1 }]);
+}
+
 /** Runs `work` while the backend behind the pool's only connection is stopped: alive, and deaf. */
 async function whileStalled<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const [row] = await database.sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
@@ -63,6 +67,32 @@ export function databaseContract(name: string, open: Opener): void {
           ids: [1, 2],
           texts: ["x", 'y,"z'],
         });
+      });
+
+      test("arrays of every type we use go there and back", async () => {
+        const { sql } = database;
+        const at = new Date("2024-05-06T07:08:09.123Z");
+        const [row] = await sql`
+          select ${[true, false, null]}::bool[] as flags, ${[at, null]}::timestamptz[] as times,
+                 ${[null, 5]}::int8[] as sums, ${["1.50"]}::numeric[] as amounts, ${[]}::text[] as none,
+                 ${[Buffer.from([1, 255])]}::bytea[] as hashes, ${["a,b", 'c"d', "e\\f", "NULL", "", null]}::text[] as words,
+                 array[1.5, 'NaN']::float8[] as floats, array[[1, 2], [3, 4]] as grid`;
+        expect(row).toEqual({
+          flags: [true, false, null],
+          times: [at, null],
+          sums: [null, 5],
+          amounts: ["1.50"],
+          none: [],
+          hashes: [Buffer.from([1, 255])],
+          words: ["a,b", 'c"d', "e\\f", "NULL", "", null],
+          floats: [1.5, Number.NaN],
+          grid: [
+            [1, 2],
+            [3, 4],
+          ],
+        });
+        const docs = [{ a: 'x"y' }, [1, [2]], null];
+        expect(await sql`select ${docs as never[]}::jsonb[] as docs`).toEqual([{ docs }]);
       });
 
       test("an integer that does not fit a number is an error, and the connection goes on", async () => {
@@ -189,9 +219,9 @@ export function databaseContract(name: string, open: Opener): void {
       });
 
       test("a deadline of their own can be longer than the usual one", async () => {
-        const hasty = await another({ poolSize: 1, deadlineMs: 150 });
+        const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         const slow = (deadlineMs?: number): Promise<unknown> =>
-          hasty.transaction((tx) => tx`select pg_sleep(0.4)`, deadlineMs === undefined ? {} : { deadlineMs });
+          hasty.transaction((tx) => tx`select pg_sleep(0.9)`, deadlineMs === undefined ? {} : { deadlineMs });
         await expect(slow(5000)).resolves.toBeDefined();
         await expect(slow()).rejects.toMatchObject(unavailable);
       });
@@ -199,10 +229,10 @@ export function databaseContract(name: string, open: Opener): void {
 
     describe("deadlines", () => {
       test("a slow query is refused in time, cancelled on the server, and its connection goes on", async () => {
-        const hasty = await another({ poolSize: 1, deadlineMs: 200 });
+        const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         const [before] = await hasty.sql`select pg_backend_pid() as pid`;
         const slow = hasty.sql`select pg_sleep(5)`;
-        expect(await timed(slow)).toBeLessThan(600);
+        expect(await timed(slow)).toBeLessThan(2500);
         await expect(slow).rejects.toMatchObject(unavailable);
         const [after] = await hasty.sql`select pg_backend_pid() as pid`;
         expect(after?.pid).toBe(before?.pid);
@@ -212,21 +242,21 @@ export function databaseContract(name: string, open: Opener): void {
       });
 
       test("a slow statement ends its transaction and undoes it", async () => {
-        const hasty = await another({ poolSize: 1, deadlineMs: 200 });
+        const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         const slow = hasty.transaction(async (tx) => {
           await tx`insert into item values (1, 'gone')`;
           await tx`select pg_sleep(5)`;
         });
-        expect(await timed(slow)).toBeLessThan(700);
+        expect(await timed(slow)).toBeLessThan(2500);
         await expect(slow).rejects.toMatchObject(unavailable);
         expect(await hasty.sql`select count(*) from item`).toEqual([{ count: 0 }]);
       });
 
       test("waiting for a connection counts", async () => {
-        const hasty = await another({ poolSize: 1, deadlineMs: 300 });
-        const holder = hasty.transaction(() => sleep(900));
+        const hasty = await another({ poolSize: 1, deadlineMs: 500 });
+        const holder = hasty.transaction(() => sleep(3000));
         const [query, transaction] = [hasty.sql`select 1`, hasty.transaction((tx) => tx`select 1`)];
-        expect(await timed(Promise.allSettled([query, transaction]))).toBeLessThan(700);
+        expect(await timed(Promise.allSettled([query, transaction]))).toBeLessThan(2500);
         await expect(query).rejects.toMatchObject(unavailable);
         await expect(transaction).rejects.toMatchObject(unavailable);
         await holder;
@@ -234,18 +264,17 @@ export function databaseContract(name: string, open: Opener): void {
       });
 
       test("a stalled server does not hold a query, and its connection is replaced", async () => {
-        const hasty = await another({ poolSize: 1, deadlineMs: 250 });
+        const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         await whileStalled(hasty, async () => {
           const stuck = hasty.sql`insert into item values (1, 'perhaps')`;
-          expect(await timed(stuck)).toBeLessThan(600);
+          expect(await timed(stuck)).toBeLessThan(2500);
           await expect(stuck).rejects.toMatchObject(unavailable);
-          await sleep(350);
-          expect(await hasty.sql`select 1 as one`).toEqual([{ one: 1 }]);
+          await answersAgain(hasty);
         });
       });
 
       test("a stalled server does not hold a transaction, wherever it is", async () => {
-        const hasty = await another({ poolSize: 1, deadlineMs: 250 });
+        const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         for (const stallAt of ["begin", "statement", "commit"]) {
           let resume = (): void => undefined;
           const [row] = await hasty.sql`select pg_backend_pid() as pid`;
@@ -260,10 +289,9 @@ export function databaseContract(name: string, open: Opener): void {
             await tx`select 1`;
             stall("commit");
           });
-          expect(await timed(stuck)).toBeLessThan(700);
+          expect(await timed(stuck)).toBeLessThan(2500);
           await expect(stuck).rejects.toMatchObject(unavailable);
-          await sleep(300);
-          expect(await hasty.sql`select 1 as one`).toEqual([{ one: 1 }]);
+          await answersAgain(hasty);
           resume();
         }
       });
@@ -274,7 +302,7 @@ export function databaseContract(name: string, open: Opener): void {
         await whileStalled(patient, async () => {
           const start = performance.now();
           expect(await patient.ready()).toBe(false);
-          expect(performance.now() - start).toBeLessThan(1500);
+          expect(performance.now() - start).toBeLessThan(2500);
         });
       });
     });

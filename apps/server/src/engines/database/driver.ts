@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { addArrayTypes } from "./arrays.ts";
 import type { Sql } from "./database.ts";
 
 /**
@@ -34,8 +35,9 @@ function safeInteger(text: string): number {
 
 /** A driver that never connects: it builds queries, and its parsed options are shared by all connections. */
 export function createDriver({ url, ssl, applicationName = "gantry" }: DriverOptions): Driver {
-  return postgres(url, {
+  const driver = postgres(url, {
     max: 1,
+    fetch_types: false,
     types: { int8: { to: 20, from: [20], serialize: String, parse: safeInteger } },
     connection: {
       application_name: applicationName,
@@ -50,6 +52,18 @@ export function createDriver({ url, ssl, applicationName = "gantry" }: DriverOpt
     onnotice: () => undefined,
     ...(ssl && { ssl }),
   }) as unknown as Driver;
+  addArrayTypes(driver.options);
+  return driver;
+}
+
+/**
+ * The driver declares an array of these as if it were its first element, which the server then cannot cast. Numbers and
+ * texts it leaves undeclared, and the server finds their type by itself.
+ */
+function needsDeclaring(value: unknown): value is boolean[] {
+  if (!Array.isArray(value)) return false;
+  const [first] = value;
+  return typeof first === "boolean" || first instanceof Date || first instanceof Uint8Array;
 }
 
 /** `sql` as callers use it: whatever it runs goes to `dispatch`, not to a connection of the driver's choosing. */
@@ -60,8 +74,9 @@ export function sqlOver(driver: Driver, dispatch: (query: DriverQuery) => void):
   };
   const make = driver as unknown as (first: unknown, ...rest: unknown[]) => unknown;
   const tag = (first: { raw?: unknown }, ...rest: unknown[]): unknown => {
-    const made = make(first, ...rest);
-    return Array.isArray(first?.raw) ? guard(made) : made;
+    if (!Array.isArray(first?.raw)) return make(first, ...rest);
+    for (const [at, value] of rest.entries()) if (needsDeclaring(value)) rest[at] = driver.array(value);
+    return guard(make(first, ...rest));
   };
   return Object.assign(tag, {
     types: driver.types,

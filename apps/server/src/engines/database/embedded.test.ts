@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbeddedDatabase } from "./index.ts";
 import { isAlive, pidNamespace } from "./processes.ts";
 
@@ -12,6 +12,8 @@ const unavailable = { name: "Fault", type: "service_unavailable" };
 const asRoot = process.getuid?.() === 0;
 
 let home: string;
+/** A home that has been started once; copying it is quicker than making a database. */
+let furnishedHome: string;
 const running = new Set<EmbeddedDatabase>();
 const children = new Set<ChildProcess>();
 
@@ -54,6 +56,17 @@ async function kill(child: ChildProcess): Promise<void> {
   child.kill("SIGKILL");
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }
+
+beforeAll(async () => {
+  furnishedHome = await mkdtemp(join(tmpdir(), "gantry-furnished-"));
+  await (await startEmbeddedDatabase({ home: furnishedHome })).close();
+});
+
+afterAll(async () => {
+  await rm(furnishedHome, { recursive: true, force: true });
+});
+
+const furnish = (): Promise<void> => cp(furnishedHome, home, { recursive: true });
 
 beforeEach(async () => {
   home = join(await mkdtemp(join(tmpdir(), "gantry-embedded-")), "home");
@@ -149,6 +162,8 @@ describe("starting", () => {
 });
 
 describe("ownership", () => {
+  beforeEach(furnish);
+
   test("a second owner is refused and told whom to stop, in this process and in another", async () => {
     await start();
     await expect(start()).rejects.toThrow(`Another Gantry is running on ${home} (process ${process.pid})`);
@@ -177,6 +192,8 @@ describe("ownership", () => {
 });
 
 describe("what a killed process leaves", () => {
+  beforeEach(furnish);
+
   test("its server lives on and is adopted, with everything in it", async () => {
     const { child, said } = spawnOwner();
     const pid = Number((await said).split(" ")[1]);
@@ -207,6 +224,8 @@ describe("what a killed process leaves", () => {
 });
 
 describe("a server in trouble", () => {
+  beforeEach(furnish);
+
   test("that dies is restarted; queries are refused meanwhile and work again after, nothing committed is lost", async () => {
     const trouble: string[] = [];
     const database = await start({ onTrouble: (text) => trouble.push(text), deadlineMs: 3000 });
@@ -251,7 +270,7 @@ describe("a server in trouble", () => {
   });
 
   test("that stands still as a whole refuses in time, and serves again when it moves", async () => {
-    const database = await start({ deadlineMs: 400, poolSize: 2 });
+    const database = await start({ deadlineMs: 800, poolSize: 2 });
     const backends = await Promise.all(
       [1, 2].map(() => database.transaction((tx) => tx`select pg_backend_pid() as pid, pg_sleep(0.05)`)),
     );
@@ -266,7 +285,7 @@ describe("a server in trouble", () => {
           database.sql`select 2`,
         ]);
         for (const each of outcomes) expect(each).toMatchObject({ status: "rejected", reason: unavailable });
-        expect(performance.now() - before).toBeLessThan(900);
+        expect(performance.now() - before).toBeLessThan(2500);
       }
     } finally {
       for (const pid of stopped) process.kill(pid, "SIGCONT");

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { type ConnectionOptions, checkServerIdentity, getCACertificates } from "node:tls";
 import { type ConnectOptions, connect } from "./connect.ts";
 import type { Database } from "./database.ts";
 
@@ -20,19 +21,13 @@ const clientOnlySettings = [
 
 /**
  * Connects to a PostgreSQL that someone else runs. `sslmode` as libpq has it: disable, prefer, require (encrypted, not
- * checked), verify-ca, verify-full (checked against `sslrootcert` or the system's authorities). Rejects when the server
+ * checked), verify-ca, verify-full (checked against `sslrootcert`, or the system's authorities). Rejects when the server
  * does not answer, with the reason; afterwards connections are made anew whenever they are lost.
  */
 export async function connectExternalDatabase({ url, ...pool }: ExternalOptions): Promise<Database> {
   const address = parse(url);
-  const authority = address.searchParams.get("sslrootcert");
-  const mode = address.searchParams.get("sslmode");
+  const ssl = await verification(address);
   for (const name of clientOnlySettings) address.searchParams.delete(name);
-  if (authority && authority !== "system" && mode?.startsWith("verify")) address.searchParams.delete("sslmode");
-  const ssl =
-    authority && authority !== "system" && mode?.startsWith("verify")
-      ? { ca: await readFile(authority, "utf8"), ...(mode === "verify-ca" && { checkServerIdentity: () => undefined }) }
-      : undefined;
   const database = connect({ ...pool, url: address.toString(), ...(ssl && { ssl }) });
   try {
     await database.sql`select 1`;
@@ -41,6 +36,19 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
     await database.close();
     throw new Error(`The database at ${address.host} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** How the server's certificate is checked. The driver's own way compares an IP address with the name "localhost". */
+async function verification({ hostname, searchParams }: URL): Promise<ConnectionOptions | undefined> {
+  const mode = searchParams.get("sslmode");
+  const file = searchParams.get("sslrootcert");
+  if (mode !== "verify-ca" && mode !== "verify-full") return undefined;
+  const own = file && file !== "system" ? [await readFile(file, "utf8")] : undefined;
+  return {
+    ca: own ?? [...getCACertificates("default"), ...getCACertificates("system")],
+    checkServerIdentity: (_, certificate) =>
+      mode === "verify-full" ? checkServerIdentity(hostname.replace(/^\[|\]$/g, ""), certificate) : undefined,
+  };
 }
 
 function parse(url: string): URL {

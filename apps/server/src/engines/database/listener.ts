@@ -50,7 +50,8 @@ export function createListenerHub(driver: Driver, settings: ConnectionSettings, 
             if (listeners.size > 0) scheduleReopen();
           },
           onNotify: (channel, payload) => {
-            for (const each of [...listeners]) if (each.channel === channel) each.onNotify(payload);
+            // Out of the driver's hands first: it would swallow what a listener throws.
+            for (const each of listeners) if (each.channel === channel) queueMicrotask(() => each.onNotify(payload));
           },
         },
         settings,
@@ -66,6 +67,7 @@ export function createListenerHub(driver: Driver, settings: ConnectionSettings, 
 
   async function reopen(): Promise<void> {
     retryTimer = undefined;
+    if (listeners.size === 0) return;
     try {
       const fresh = await open();
       const channels = new Set([...listeners].map((each) => each.channel));
@@ -86,8 +88,13 @@ export function createListenerHub(driver: Driver, settings: ConnectionSettings, 
     async listen(channel, onNotify, onReconnect) {
       const listener: Listener = { channel, onNotify, onReconnect };
       if (closed) throw unavailable("The database connection is closed.");
-      await ask(await open(), `listen ${quote(channel)}`);
-      listeners.add(listener);
+      listeners.add(listener); // before the answer: notifications may follow it at once
+      try {
+        await ask(await open(), `listen ${quote(channel)}`);
+      } catch (error) {
+        listeners.delete(listener);
+        throw error;
+      }
       return {
         async stop() {
           listeners.delete(listener);

@@ -1,4 +1,4 @@
-export type MediaKind = "image" | "video" | "audio" | "other";
+type MediaKind = "image" | "video" | "audio" | "other";
 
 /** What a file is, by its bytes alone: neither its name nor its declared type is looked at. */
 export interface MediaInfo {

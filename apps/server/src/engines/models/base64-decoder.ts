@@ -1,7 +1,7 @@
 const alphabetEnd = /={1,2}$/;
 
 /** What arrived is no base64: a foreign character, padding in the middle, or cut in the middle of a group. */
-export class Base64Error extends Error {
+class Base64Error extends Error {
   override name = "Base64Error";
 }
 

@@ -218,13 +218,16 @@ describe("cog", () => {
       Object.assign(upstream, { output: Array.from({ length: 100 }, () => "word "), chunkMs: 20 });
       const stop = new AbortController();
       let fragments = 0;
+      let at = 0;
       const running = driver(textField).run(
         callWith(
           { prompt: "a" },
           {
             signal: stop.signal,
             onFragment() {
-              if (++fragments === 3) stop.abort(new Error("the client left"));
+              if (++fragments !== 3) return;
+              at = performance.now();
+              stop.abort(new Error("the client left"));
             },
           },
         ),
@@ -235,6 +238,8 @@ describe("cog", () => {
       expect((error as Interrupted).usage.outputTokens).toBeGreaterThanOrEqual(3);
       await expect.poll(() => upstream.seen[0]?.leftAt).toBeDefined();
       await expect.poll(() => upstream.seen[1]?.path).toBe("/predictions/pred_1/cancel");
+      expect((upstream.seen[0]?.leftAt ?? 0) - at).toBeLessThan(100);
+      expect((upstream.seen[1]?.at ?? 0) - at).toBeLessThan(100);
     });
   });
 });

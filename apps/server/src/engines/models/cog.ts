@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, type Issue } from "../../kernel/errors.ts";
 import type { NetResponse } from "../net/net.ts";
-import { cancelOnAbort } from "./cancel-upstream.ts";
+import { type Cancelling, cancelOnAbort } from "./cancel-upstream.ts";
 import type { ModelCall, ModelDriver, ModelResult } from "./driver.ts";
 import { eventsOf, isEventStream, objectOf } from "./event-answer.ts";
 import { inputParts } from "./input-parts.ts";
@@ -25,7 +25,7 @@ export function createCog(backend: MediaBackend): ModelDriver {
     async run(call) {
       const field = streamedFieldOf(backend.output);
       let sent = false;
-      const stopWatching = cancelOnAbort(backend, call.signal, () =>
+      const cancelling = cancelOnAbort(backend, call.signal, () =>
         sent
           ? {
               url: joinUrl(backend.url, `predictions/${encodeURIComponent(call.predictionId)}/cancel`),
@@ -43,10 +43,11 @@ export function createCog(backend: MediaBackend): ModelDriver {
             throw error;
           }
         });
-        if (field !== undefined && isEventStream(answer)) return await streamed(backend, call, field, answer);
+        if (field !== undefined && isEventStream(answer))
+          return await streamed(backend, call, field, answer, cancelling);
         return await whole(backend, call, field, answer);
       } finally {
-        stopWatching();
+        cancelling.stop();
       }
     },
   };
@@ -158,6 +159,7 @@ async function streamed(
   call: ModelCall,
   field: string,
   answer: NetResponse,
+  cancelling: Cancelling,
 ): Promise<ModelResult> {
   const arriving = new StreamedText(call, field);
   try {
@@ -174,6 +176,6 @@ async function streamed(
     }
     throw broken(new Error("The upstream ended its stream before its answer"));
   } catch (error) {
-    throw await arriving.failure(error);
+    throw await arriving.failure(error, cancelling);
   }
 }

@@ -4,7 +4,7 @@ import type { FileInput } from "./driver.ts";
 
 const base64Header = /^data:([^,;\s]{0,127})((?:;[^,;\s]{1,200}){0,8});base64,/i;
 /** A header is longer than this only when somebody plays with us. */
-export const longestDataUriHeader = 2048;
+const longestDataUriHeader = 2048;
 
 export interface DataUriHeader {
   /** Undefined where the address names no type. */
@@ -23,7 +23,7 @@ export function isDataUri(text: string): boolean {
   return readDataUriHeader(text) !== undefined;
 }
 
-/** A whole data URI that is in memory anyway. Throws `Base64Error` where its content is damaged. */
+/** A whole data URI that is in memory anyway. Throws where its content is damaged. */
 export function decodeDataUri(text: string): { mediaType: string | undefined; bytes: Buffer } | undefined {
   const header = readDataUriHeader(text);
   if (!header) return undefined;
@@ -33,7 +33,7 @@ export function decodeDataUri(text: string): { mediaType: string | undefined; by
   return { mediaType: header.mediaType, bytes };
 }
 
-export function headerOf(file: FileInput): string {
+function headerOf(file: FileInput): string {
   // A type comes from the bytes and is short and plain; anything else must not break out of the JSON string.
   const type = /^[\w.+-]+\/[\w.+-]+$/.test(file.contentType) ? file.contentType : "application/octet-stream";
   return `data:${type};base64,`;

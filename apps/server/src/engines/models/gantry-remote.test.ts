@@ -189,5 +189,6 @@ describe("gantry", () => {
     await expect.poll(() => upstream.seen.length).toBe(2);
     expect(upstream.seen[1]).toMatchObject({ path: "/api/v1/acme/painter/predict/cancel/", method: "POST" });
     expect(JSON.parse(String(upstream.seen[1]?.body))).toEqual({ prediction_id: "pred_remote" });
+    expect((upstream.seen[1]?.at ?? 0) - at).toBeLessThan(100);
   });
 });

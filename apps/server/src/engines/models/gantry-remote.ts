@@ -1,13 +1,13 @@
 import { type ErrorType, errorTable } from "@gantry/wire";
 import { Fault, type Issue } from "../../kernel/errors.ts";
 import type { NetResponse } from "../net/net.ts";
-import { cancelOnAbort } from "./cancel-upstream.ts";
+import { type Cancelling, cancelOnAbort } from "./cancel-upstream.ts";
 import type { ModelCall, ModelDriver, ModelResult, TokenUsage } from "./driver.ts";
 import { eventsOf, isEventStream, objectOf } from "./event-answer.ts";
 import { fieldText, inputParts } from "./input-parts.ts";
 import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
 import { multipartBody, type Part, plainFilename } from "./multipart-body.ts";
-import { fillOutput, isRecord, streamedFieldOf } from "./output-fields.ts";
+import { fillOutput, isRecord, streamedFieldOf, typesOf } from "./output-fields.ts";
 import { StreamedText } from "./streamed-text.ts";
 import { broken, joinUrl, masked, toFault, UpstreamFailure } from "./upstream.ts";
 
@@ -36,7 +36,7 @@ export function createGantryRemote(backend: GantryRemoteBackend): ModelDriver {
           body,
         );
       let remoteId: string | undefined;
-      const stopWatching = cancelOnAbort(backend, call.signal, () =>
+      const cancelling = cancelOnAbort(backend, call.signal, () =>
         remoteId === undefined
           ? undefined
           : {
@@ -46,7 +46,7 @@ export function createGantryRemote(backend: GantryRemoteBackend): ModelDriver {
             },
       );
       const stream = async () =>
-        streamed(backend, call, await post("predict/stream/", "text/event-stream"), (id) => {
+        streamed(backend, call, await post("predict/stream/", "text/event-stream"), cancelling, (id) => {
           remoteId = id;
         });
       try {
@@ -54,7 +54,7 @@ export function createGantryRemote(backend: GantryRemoteBackend): ModelDriver {
         const answer = await whole(backend, call, await post("predict", "application/json"));
         return answer === "streaming only" ? await stream() : answer;
       } finally {
-        stopWatching();
+        cancelling.stop();
       }
     },
   };
@@ -111,6 +111,7 @@ async function streamed(
   backend: MediaBackend,
   call: ModelCall,
   answer: NetResponse,
+  cancelling: Cancelling,
   onId: (id: string) => void,
 ): Promise<ModelResult> {
   if (!isEventStream(answer)) {
@@ -135,14 +136,15 @@ async function streamed(
         return { output, ...(usage && { usage }) };
       }
       for (const [name, value] of Object.entries(withLinks(event))) {
-        const isText = Array.isArray(value) && value.every((part) => typeof part === "string");
+        const isList = typesOf(backend.output.properties[name]).includes("array");
+        const isText = !isList && Array.isArray(value) && value.every((part) => typeof part === "string");
         if (isText) await arriving.add(value.join(""));
         else others = { ...others, [name]: value };
       }
     }
     throw broken(new Error("The upstream ended its stream before its answer"));
   } catch (error) {
-    throw await arriving.failure(error);
+    throw await arriving.failure(error, cancelling);
   }
 }
 

@@ -196,6 +196,7 @@ class FileText {
   async end(): Promise<void> {
     this.#decoder.push(this.#rest);
     this.#decoder.end();
+    await this.#spool.end();
   }
 }
 

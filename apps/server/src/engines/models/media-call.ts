@@ -73,7 +73,6 @@ export async function readAnswer(
 /** An answer that broke off or is not what the protocol says. Nothing of it is told. */
 export function answerFault(error: unknown, key: string | undefined): unknown {
   if (error instanceof Fault) return error;
-  // Once an answer has begun, whatever ends it early is the upstream's failure, also a time-out.
-  if (error instanceof NetError) return error.reason === "cut" ? toFault(error, key) : broken(error);
+  if (error instanceof NetError) return toFault(error, key);
   return broken(new Error(masked(error instanceof Error ? error.message : String(error), key)));
 }

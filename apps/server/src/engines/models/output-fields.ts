@@ -32,7 +32,7 @@ export function noMedia(): Fault {
  * fills the only field. A list of files fills the file fields in their order, and what is left over is dropped: a
  * manifest that wants four pictures has four file fields.
  */
-export function assignOutput(output: ObjectSchema, value: unknown): Record<string, unknown> {
+function assignOutput(output: ObjectSchema, value: unknown): Record<string, unknown> {
   const names = Object.keys(output.properties);
   const [only] = names;
   if (isRecord(value)) {
@@ -105,7 +105,7 @@ async function outputValue(
   return value as OutputValue;
 }
 
-function typesOf(field: FieldSchema | undefined): readonly string[] {
+export function typesOf(field: FieldSchema | undefined): readonly string[] {
   return typeof field?.type === "string" ? [field.type] : (field?.type ?? []);
 }
 

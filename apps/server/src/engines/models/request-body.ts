@@ -26,5 +26,8 @@ export function openBody(body: RequestBody, onSourceError: (error: unknown) => v
       throw error;
     }
   }
-  return Readable.from(guarded(), { objectMode: false });
+  const stream = Readable.from(guarded(), { objectMode: false });
+  // Whoever sends it is told by the connection's own failure; an unheard error would end the process.
+  stream.on("error", () => {});
+  return stream;
 }

@@ -6,6 +6,8 @@ import { fault } from "../../kernel/errors.ts";
 
 /** Up to here bytes stay in memory: most results never touch the disk. */
 const keptInMemory = 1024 * 1024;
+/** A write to the disk is worth this many at least. */
+const worthWriting = 256 * 1024;
 /** Enough to recognise nearly every type by. */
 const sampleBytes = 4100;
 
@@ -13,13 +15,14 @@ const sampleBytes = 4100;
  * A result that must be complete before anything of it may be passed on (the usage stands behind the picture), without
  * holding it in memory. The file has no name from the moment it is made, so a crash leaves nothing behind.
  *
- *   filling ──write──► filling ──body (once)──► read to the end or destroyed: the file is gone
- *      └────────────────────────discard────────► the file is gone
+ *   filling ──end──► complete ──body (once)──► read to the end or destroyed: the file is gone
+ *      └────────────────┴──────discard──────► the file is gone
  */
 export class Spool {
   readonly #folder: string;
   readonly #maxBytes: number;
   #kept: Uint8Array[] = [];
+  #keptBytes = 0;
   #file: FileHandle | undefined;
   #size = 0;
   #head: Uint8Array = new Uint8Array();
@@ -46,10 +49,15 @@ export class Spool {
     if (this.#size > this.#maxBytes) throw new Error(`A file of the answer is longer than ${this.#maxBytes} bytes`);
     if (this.#head.length < sampleBytes) this.#head = Buffer.concat([this.#head, bytes.subarray(0, sampleBytes)]);
     this.#kept.push(bytes);
-    if (this.#size > keptInMemory) await this.#flush();
+    this.#keptBytes += bytes.length;
+    if (this.#keptBytes > (this.#file ? worthWriting : keptInMemory)) await this.#flush();
   }
 
-  /** May be asked once. A stream must be read to its end or destroyed. */
+  async end(): Promise<void> {
+    if (this.#file) await this.#flush();
+  }
+
+  /** Of a complete spool. May be asked once. A stream must be read to its end or destroyed. */
   body(): Readable | Uint8Array {
     if (!this.#file) return Buffer.concat(this.#kept);
     const stream = this.#file.createReadStream({ start: 0, autoClose: true, highWaterMark: 256 * 1024 });
@@ -67,6 +75,7 @@ export class Spool {
   async #flush(): Promise<void> {
     const bytes = Buffer.concat(this.#kept);
     this.#kept = [];
+    this.#keptBytes = 0;
     try {
       this.#file ??= await openNameless(this.#folder);
       await this.#file.writeFile(bytes);

@@ -1,3 +1,4 @@
+import type { Cancelling } from "./cancel-upstream.ts";
 import { Interrupted, type ModelCall, type TokenUsage } from "./driver.ts";
 import { maxTextBytes } from "./media-call.ts";
 import { countTokens } from "./token-count.ts";
@@ -36,8 +37,11 @@ export class StreamedText {
   }
 
   /** What to throw for a failure: an aborted run is charged for what it used until then. */
-  async failure(error: unknown): Promise<unknown> {
+  async failure(error: unknown, cancelling: Cancelling): Promise<unknown> {
     const { signal } = this.#call;
-    return signal.aborted ? new Interrupted(await this.counted(), signal.reason) : error;
+    if (!signal.aborted) return error;
+    // The first count of a process holds the loop while its tables load: nothing may be left to send by then.
+    await cancelling.told();
+    return new Interrupted(await this.counted(), signal.reason);
   }
 }

@@ -4,7 +4,7 @@ import { BlockList, isIP } from "node:net";
  * What is not the public network. From the IANA special-purpose registries; where a whole block is reserved but some of
  * it is public (192.0.0.0/24, 2001::/23), the whole block is refused.
  */
-export const refusedRanges4: readonly (readonly [network: string, bits: number])[] = [
+const refusedRanges4: readonly (readonly [network: string, bits: number])[] = [
   ["0.0.0.0", 8], // this host
   ["10.0.0.0", 8], // private
   ["100.64.0.0", 10], // carrier-grade NAT
@@ -22,7 +22,7 @@ export const refusedRanges4: readonly (readonly [network: string, bits: number])
   ["240.0.0.0", 4], // reserved, broadcast
 ];
 
-export const refusedRanges6: readonly (readonly [network: string, bits: number])[] = [
+const refusedRanges6: readonly (readonly [network: string, bits: number])[] = [
   ["::", 96], // unspecified, loopback, IPv4-compatible
   ["::ffff:0:0:0", 96], // IPv4-translated
   ["64:ff9b:1::", 48], // local translation

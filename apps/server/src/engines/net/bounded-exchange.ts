@@ -61,7 +61,7 @@ const ended: Dispatcher.DispatchController = {
  *   waiting ──onRequestStart──► running ──end | error──► over
  *      └──────── stop (abort, time): the reader is told at once; undici's own end is swallowed ──► over
  */
-export class BoundedExchange implements Dispatcher.DispatchHandler {
+class BoundedExchange implements Dispatcher.DispatchHandler {
   readonly #inner: Dispatcher.DispatchHandler;
   readonly #maxBytes: number;
   readonly #signal: AbortSignal | undefined;

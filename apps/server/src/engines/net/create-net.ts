@@ -92,7 +92,7 @@ function exchangeOf(call: NetRequest, url: URL): Exchange {
 }
 
 /** Only http and https, and no user info: it would be sent along, and reads like another host. */
-export function checkedUrl(given: string | URL): URL {
+function checkedUrl(given: string | URL): URL {
   const url = typeof given === "string" ? URL.parse(given) : given;
   if (!url || url.href.length > longestUrl || (url.protocol !== "http:" && url.protocol !== "https:")) {
     throw new NetError("invalid_url", "The address is no http or https address");

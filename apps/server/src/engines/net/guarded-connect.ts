@@ -8,7 +8,7 @@ import { AddressRefused } from "./net.ts";
  * Resolves as usual, then drops every address that is not public. The socket connects to what is handed over here and
  * to nothing else, so the name cannot resolve differently between check and use.
  */
-export const guardedLookup: LookupFunction = (hostname, options, callback) => {
+const guardedLookup: LookupFunction = (hostname, options, callback) => {
   const all: LookupOptions = { ...options, all: true };
   resolve(hostname, all, (error: NodeJS.ErrnoException | null, found: string | LookupAddress[]) => {
     if (error) return callback(error, "", 0);

@@ -27,10 +27,6 @@ export class Pools {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#byOrigin.size;
-  }
-
   for(origin: string): Dispatcher {
     const known = this.#byOrigin.get(origin);
     if (known) {

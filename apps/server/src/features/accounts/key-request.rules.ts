@@ -1,7 +1,7 @@
 import { createKeyBody } from "@gantry/wire";
 import { type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
-import { microsOfDollars } from "./dollars.rules.ts";
 import type { KeyReach } from "./key-reach.rules.ts";
 
 export interface KeyRequest extends KeyReach {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../kernel/errors.ts";
-import { dollarsOfMicros, microsOfDollars } from "./dollars.rules.ts";
 import { digestOf, foreignKeyPair, hashOf, newKeyPair, publicPartsOf, sameHash } from "./key-format.rules.ts";
 import { mayAdministrate, mayManage } from "./key-reach.rules.ts";
 import { readKeyRequest } from "./key-request.rules.ts";
@@ -88,29 +87,6 @@ describe("what a key may manage", () => {
     expect(mayAdministrate({ ...open, expiresAt: soon })).toBe(true);
     expect(mayAdministrate({ ...open, models: ["x/a"] })).toBe(false);
     expect(mayAdministrate({ ...open, monthlyLimitMicros: 1 })).toBe(false);
-  });
-});
-
-describe("dollars", () => {
-  it.each([
-    [0, 0],
-    [0.03, 30_000],
-    [0.1 + 0.2, 300_000],
-    [1.005, 1_005_000],
-    [1.0000005, 1_000_001],
-    [1.0000004, 1_000_000],
-    [0.0000005, 1],
-    [0.0000004, 0],
-    [1e-9, 0],
-    [1_000_000_000, 1_000_000_000_000_000],
-  ])("%d are %d millionths", (dollars, micros) => {
-    expect(microsOfDollars(dollars)).toBe(micros);
-  });
-
-  it("come back as they were given", () => {
-    for (const dollars of [0.000001, 0.1, 12.345678, 999_999_999.999999]) {
-      expect(dollarsOfMicros(microsOfDollars(dollars))).toBe(dollars);
-    }
   });
 });
 

@@ -61,6 +61,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await app.close();
+  await deps.blobs.close();
   await drop();
   await rm(home, { recursive: true, force: true });
 });

@@ -1,11 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { requireCaller } from "../foundation/require-caller.ts";
-import { adminRoutes } from "./admin-routes.ts";
+import { adminRoutes, onlyAdmins } from "./admin-routes.ts";
 import type { AccountApiDeps, RouteDeps } from "./deps.ts";
+import { expensesRoutes } from "./expenses-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { meRoute } from "./me-route.ts";
+import { moneyRoutes } from "./money-routes.ts";
+import { usageRoute } from "./usage-route.ts";
 
-/** The account and user management routes under `/api/v2`. Register it as a plugin. */
+/** The account, money and user management routes under `/api/v2`, and the expenses of a user under its name. Register it as a plugin. */
 export async function accountApi(app: FastifyInstance, deps: AccountApiDeps): Promise<void> {
   const callerOf = requireCaller(deps.accounts.authenticate);
   const routeDeps: RouteDeps = { ...deps, callerOf };
@@ -16,7 +19,13 @@ export async function accountApi(app: FastifyInstance, deps: AccountApiDeps): Pr
   acceptEmptyBodies(app);
   meRoute(app, routeDeps);
   keyRoutes(app, routeDeps);
-  await app.register(adminRoutes, routeDeps);
+  usageRoute(app, routeDeps);
+  expensesRoutes(app, routeDeps);
+  await app.register(async (admin) => {
+    onlyAdmins(admin, callerOf);
+    adminRoutes(admin, routeDeps);
+    moneyRoutes(admin, routeDeps);
+  });
 }
 
 /**

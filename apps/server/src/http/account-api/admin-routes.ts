@@ -11,13 +11,16 @@ interface WithUsername {
   Params: { username: string };
 }
 
-export async function adminRoutes(app: FastifyInstance, { accounts, callerOf, clock }: RouteDeps): Promise<void> {
+/** Before the body is read, for every route that is registered on `app`. */
+export function onlyAdmins(app: FastifyInstance, callerOf: RouteDeps["callerOf"]): void {
   app.addHook("onRequest", async (request) => {
     const caller = await callerOf(request);
     if (caller.role !== "admin") throw fault("forbidden", "Only an admin may do this");
     if (!mayAdministrate(caller)) throw fault("forbidden", "A key with an allow list or a limit may not do this");
   });
+}
 
+export function adminRoutes(app: FastifyInstance, { accounts, clock }: RouteDeps): void {
   app.get("/api/v2/admin/users", async (request) => {
     const page = readPageQuery(request.query);
     const { entries, total } = await accounts.listUsers(page);
@@ -45,7 +48,7 @@ export async function adminRoutes(app: FastifyInstance, { accounts, callerOf, cl
 }
 
 /** A text that cannot be a username names nobody; it also never reaches the database. */
-function existing(username: string): string {
+export function existing(username: string): string {
   if (!usernamePattern.test(username)) throw fault("not_found", "User not found");
   return username;
 }

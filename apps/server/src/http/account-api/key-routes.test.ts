@@ -85,8 +85,8 @@ describe("GET /api/v2/me", () => {
       username: "kim",
       role: "user",
       plan: "free",
-      balance: 12.5,
-      reserved: 0.03,
+      balance: 0,
+      reserved: 0,
       currency: "USD",
     });
   });

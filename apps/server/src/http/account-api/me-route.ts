@@ -1,19 +1,19 @@
 import type { MeRecord } from "@gantry/wire";
 import type { FastifyInstance } from "fastify";
-import { dollarsOfMicros } from "../../features/accounts/index.ts";
+import { dollarsOfMicros } from "../../kernel/money.ts";
 import type { RouteDeps } from "./deps.ts";
 
-export function meRoute(app: FastifyInstance, { callerOf, walletOf }: RouteDeps): void {
+export function meRoute(app: FastifyInstance, { billing, callerOf }: RouteDeps): void {
   app.get("/api/v2/me", async (request): Promise<MeRecord> => {
     const { userId, username, role, plan } = await callerOf(request);
-    const { balanceMicros, reservedMicros } = await walletOf(userId);
+    const { balance, reserved } = await billing.walletOf(userId);
     return {
       id: userId,
       username,
       role,
       plan,
-      balance: dollarsOfMicros(balanceMicros),
-      reserved: dollarsOfMicros(reservedMicros),
+      balance: dollarsOfMicros(balance),
+      reserved: dollarsOfMicros(reserved),
       currency: "USD",
     };
   });

@@ -1,5 +1,6 @@
 import type { KeyRecord, UserRecord } from "@gantry/wire";
-import { dollarsOfMicros, type Key, type NewKey, type User } from "../../features/accounts/index.ts";
+import type { Key, NewKey, User } from "../../features/accounts/index.ts";
+import { dollarsOfMicros } from "../../kernel/money.ts";
 
 export function keyToWire(key: Key): KeyRecord {
   return {

@@ -5,6 +5,7 @@ import type { Secrets } from "../../features/secrets/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { listEnvelope, readPageQuery } from "../foundation/page-query.ts";
+import { requireCaller } from "../foundation/require-caller.ts";
 
 interface WithName {
   Params: { name: string };
@@ -12,11 +13,13 @@ interface WithName {
 
 export interface SecretRouteDeps {
   secrets: Secrets;
-  callerOf(request: FastifyRequest): Promise<Caller>;
+  authenticate(presented: string): Promise<Caller>;
 }
 
 /** Credentials for model backends and tool servers: they can be set, listed by name and removed, never read. */
-export function secretRoutes(app: FastifyInstance, { secrets, callerOf }: SecretRouteDeps): void {
+export async function secretRoutes(app: FastifyInstance, { secrets, authenticate }: SecretRouteDeps): Promise<void> {
+  const callerOf = requireCaller(authenticate);
+
   app.get("/api/v2/secrets", async (request) => {
     const page = readPageQuery(request.query);
     const { userId } = await unconfined(callerOf, request);
@@ -43,7 +46,7 @@ export function secretRoutes(app: FastifyInstance, { secrets, callerOf }: Secret
 }
 
 /** A key that is confined to some models is handed to an application; it does not manage its owner's credentials. */
-async function unconfined(callerOf: SecretRouteDeps["callerOf"], request: FastifyRequest): Promise<Caller> {
+async function unconfined(callerOf: ReturnType<typeof requireCaller>, request: FastifyRequest): Promise<Caller> {
   const caller = await callerOf(request);
   if (caller.models) throw fault("forbidden", "This key is confined to some models and may not manage secrets");
   return caller;

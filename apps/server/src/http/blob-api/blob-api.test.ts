@@ -56,6 +56,7 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await app.close();
+  await store.close();
   await rm(home, { recursive: true, force: true });
 });
 

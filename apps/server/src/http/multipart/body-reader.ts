@@ -7,6 +7,7 @@ export class BodyReader {
   readonly #signal: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
+  #maxAhead = Number.POSITIVE_INFINITY;
   #isEnded = false;
   #failure: { error: unknown } | undefined;
   readonly isStreaming = true;
@@ -29,16 +30,16 @@ export class BodyReader {
     else if (request.destroyed) this.#onClose();
   }
 
-  /** The next piece, undefined at the end. Between two calls nothing is taken from the connection. */
+  /** The next piece, undefined at the end. A few pieces are taken ahead; then the client has to wait. */
   async more(): Promise<Buffer | undefined> {
+    this.#maxAhead = 4;
     for (;;) {
       if (this.#failure) throw this.#failure.error;
       const chunk = this.#chunks.shift();
       if (chunk) return chunk;
       if (this.#isEnded) return undefined;
-      this.#request.resume();
+      if (this.#request.isPaused()) this.#request.resume();
       await this.#wait();
-      this.#request.pause();
     }
   }
 
@@ -73,7 +74,7 @@ export class BodyReader {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    this.#chunks.push(chunk);
+    if (this.#chunks.push(chunk) >= this.#maxAhead) this.#request.pause();
     this.#awake();
   };
 

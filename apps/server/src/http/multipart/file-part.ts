@@ -27,9 +27,12 @@ export class FilePart<T> {
     );
   }
 
-  /** Resolves when the receiver wants more. What comes after it has stopped reading is dropped. */
+  /**
+   * Resolves when the receiver wants more. Once it has stopped reading, nothing more is taken from the client until it
+   * has said how it went; if well, the rest is dropped.
+   */
   async feed(chunk: Buffer): Promise<void> {
-    if (!this.#isReceiverDone && !this.#stream.destroyed && !this.#stream.push(chunk)) {
+    if (!this.#isReceiverDone && (this.#stream.destroyed || !this.#stream.push(chunk))) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

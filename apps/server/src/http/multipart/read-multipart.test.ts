@@ -110,6 +110,38 @@ describe("the boundary", () => {
   );
 });
 
+describe("a small body of known length", () => {
+  const form = `${field("a", "1")}${fileHead("f")}bytes\r\n--cut--`;
+
+  it.each([0, 1, 40, form.length - 1])("comes whole although %i bytes came first", async (first) => {
+    const server = await serve();
+    const socket = await server.connect();
+    socket.setNoDelay(true);
+    for (let request = 0; request < 3; request++) {
+      socket.write(head(form.length) + form.slice(0, first));
+      await sleep(20);
+      socket.write(form.slice(first));
+      expect(await answer(socket)).toContain('[["a","1"],["f","file:f.bin:bytes"]]');
+    }
+    socket.destroy();
+  });
+
+  it("can follow another on the same connection, sent ahead", async () => {
+    const server = await serve();
+    const socket = await server.connect();
+    socket.write(`${head(form.length)}${form}`.repeat(5));
+    let all = "";
+    while (all.split("file:f.bin").length < 6) all += await answer(socket, "file:f.bin");
+    expect(await Promise.all(server.outcomes)).toEqual(
+      Array.from({ length: 5 }, () => [
+        ["a", "1"],
+        ["f", "file:f.bin:bytes"],
+      ]),
+    );
+    socket.destroy();
+  });
+});
+
 describe("clients that do not keep to it", () => {
   it.each([100, 1_000_000])("half a body of %i bytes, then gone", async (length) => {
     const server = await serve();

@@ -20,7 +20,7 @@ export interface Reply {
 }
 
 /** What goes wrong with one request instead of, or on top of, its right answer. */
-export type Oddity =
+type Oddity =
   | { kind: "reply"; reply: Reply }
   /** The connection dies before a byte was answered. */
   | { kind: "reset" }

@@ -41,7 +41,6 @@ export class TextUpstream {
   readonly requests: { body: Record<string, unknown>; headers: IncomingMessage["headers"]; at: number }[] = [];
   /** When connections were closed under an answer that had not ended. */
   readonly brokenOffAt: number[] = [];
-  bytesTaken = 0;
   url = "";
   behaviours: Behaviour[] = [];
   readonly #dialect: Dialect;
@@ -60,7 +59,6 @@ export class TextUpstream {
   play(...behaviours: Behaviour[]): void {
     this.requests.length = 0;
     this.brokenOffAt.length = 0;
-    this.bytesTaken = 0;
     this.behaviours = behaviours;
   }
 
@@ -77,7 +75,6 @@ export class TextUpstream {
     this.requests.push({ body, headers: request.headers, at: performance.now() });
     response.on("error", () => {});
     response.on("close", () => {
-      this.bytesTaken = response.socket?.bytesWritten ?? this.bytesTaken;
       if (!response.writableFinished) this.brokenOffAt.push(performance.now());
     });
     const problem =

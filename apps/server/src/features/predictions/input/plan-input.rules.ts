@@ -9,7 +9,7 @@ interface CommonPlan {
   isNullable: boolean;
 }
 
-export type TextField = CommonPlan & { kind: "text"; convert: Converter; default: InputValue | undefined };
+type TextField = CommonPlan & { kind: "text"; convert: Converter; default: InputValue | undefined };
 /** The default of a file field is always null. */
 export type FileField = CommonPlan & { kind: "file"; file: FilePlan };
 export type FieldPlan = TextField | FileField;

@@ -49,7 +49,7 @@ export function fromRgb(r: number, g: number, b: number): string {
     .join("")}`;
 }
 
-export function toRgb(colour: string): Triple {
+function toRgb(colour: string): Triple {
   const value = Number.parseInt(colour.slice(1), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }

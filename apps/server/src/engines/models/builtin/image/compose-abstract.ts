@@ -2,7 +2,7 @@ import { darken, lighten, mix } from "./colour.ts";
 import type { Random } from "./random.ts";
 import { circle, ellipse, type Gradients, group, num, type Point, path, rect, smooth, stroke } from "./svg.ts";
 
-export interface AbstractCanvas {
+interface AbstractCanvas {
   width: number;
   height: number;
   unit: number;

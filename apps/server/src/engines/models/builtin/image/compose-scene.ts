@@ -60,6 +60,13 @@ function untangleObstacles(mentions: readonly Mention[]): Mention[] {
 function company({ reading, palette, ground, random }: Scene): Mention[] {
   const own = random.fork("company");
   const flying = reading.mentions.some(({ subject }) => subjects[subject].place === "air");
-  if (flying || ground === "void" || palette.starlight > 0.5 || reading.weather.includes("storm")) return [];
+  if (
+    flying ||
+    asks(reading, "gate", "obstacle") ||
+    ground === "void" ||
+    palette.starlight > 0.5 ||
+    reading.weather.includes("storm")
+  )
+    return [];
   return [{ subject: "bird", count: own.int(3, 6), colours: [], scale: 0.42 }];
 }

@@ -5,7 +5,7 @@ import type { Random } from "./random.ts";
  * The last pass over the pixels: a soft bloom around what shines, a darker rim, and grain that hides the steps of
  * 8-bit gradients. Done on the raw bytes in this thread: a libvips composite of the same costs five times the time.
  */
-export interface Finish {
+interface Finish {
   bloom: boolean;
   /** 0 to 1. */
   vignette: number;

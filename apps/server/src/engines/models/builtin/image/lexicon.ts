@@ -4,9 +4,9 @@
  * `place` says where a subject belongs, `height` how tall one alone stands (a share of the picture's shorter side),
  * `width` its breadth in heights, `many` how many a bare plural means, `most` how many are painted at the most.
  */
-export type Place = "backdrop" | "sky" | "ground" | "water" | "air" | "meadow";
+type Place = "backdrop" | "sky" | "ground" | "water" | "air" | "meadow";
 
-export interface SubjectRow {
+interface SubjectRow {
   words: readonly string[];
   place: Place;
   height: number;

@@ -13,7 +13,7 @@ import { asks, type Scene } from "./scene.ts";
 import { createGradients } from "./svg.ts";
 import { paintWatermark } from "./watermark.ts";
 
-export interface Painting {
+interface Painting {
   prompt: string;
   width: number;
   height: number;
@@ -59,7 +59,8 @@ function seedOf(prompt: string, references: readonly Reference[]): string {
   return hash.digest("hex");
 }
 
-function drawSvg(painting: Painting, references: readonly Reference[], random: Random): string {
+/** Exported for its test. */
+export function drawSvg(painting: Painting, references: readonly Reference[], random: Random): string {
   const { width, height } = painting;
   const unit = Math.min(width, height) / 100;
   const detailed = painting.mode === "standard";
@@ -102,7 +103,8 @@ function groundOf(reading: Reading): Scene["ground"] {
     return "water";
   // A skyline that nothing stands before gets a river to shine in.
   const before = reading.mentions.some(({ subject }) => ["ground", "meadow"].includes(subjects[subject].place));
-  if (asks(reading, "city") && !before && !asks(reading, "hill", "road", "forest", "desert", "bridge")) return "water";
+  if (asks(reading, "city") && !before && !asks(reading, "hill", "road", "forest", "desert")) return "water";
+  if (asks(reading, "bridge") && !asks(reading, "hill", "road", "car", "desert")) return "water";
   return asks(reading, "desert", "cactus") ? "desert" : "land";
 }
 

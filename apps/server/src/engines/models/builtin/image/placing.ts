@@ -62,7 +62,8 @@ const each = (mention: Mention) => Array.from({ length: mention.count }, (_, nth
 function sizeOf(scene: Scene, mention: Mention, crowd: number): number {
   const row = subjects[mention.subject];
   const shorter = Math.min(scene.width, scene.height);
-  const shrink = 1 / (1 + 0.055 * Math.max(0, crowd - 1));
+  // One thing alone is the subject of the picture and may be larger than life.
+  const shrink = crowd === 1 ? (row.height < 0.3 ? 1.55 : 1.15) : 1 / (1 + 0.055 * (crowd - 1));
   return Math.min(shorter * row.height * mention.scale * shrink, (scene.width * 0.9) / row.width, scene.height * 0.82);
 }
 

@@ -39,7 +39,7 @@ const harmless = [
 
 const phrases = ["self harm", "cut myself", "kill myself"];
 
-export type Refusal = "sexual content" | "gore" | "hate" | "self-harm" | "sexual content with minors";
+type Refusal = "sexual content" | "gore" | "hate" | "self-harm" | "sexual content with minors";
 
 const groups: readonly (readonly [Refusal, ReadonlySet<string>])[] = [
   ["sexual content", new Set(sexual)],
@@ -112,9 +112,7 @@ function foldings(prompt: string): string[][] {
     .replace(/[^\p{ASCII}]/gu, (letter) => lookAlikes[letter] ?? letter);
   const asWritten = plain.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   // Digits and signs are letters only where they touch a letter: "3 cats" stays three cats, "p0rn" does not.
-  const unleet = plain.replace(/[\p{L}\d@$!|]*\p{L}[\p{L}\d@$!|]*/gu, (word) =>
-    word.replace(/[!]+$/, "").replace(/[013457@$!|]/g, (sign) => leet[sign] ?? sign),
-  );
+  const unleet = plain.replace(/[\p{L}\d@$!|]+/gu, (word) => (/\p{L}/u.test(word) ? withLetters(word) : word));
   // "p o r n", "p.o.r.n" and "p-o-r-n": single letters in a row are one word.
   const joined = unleet.replace(/(?<![\p{L}\p{N}])\p{L}(?:[^\p{L}\p{N}]{1,2}\p{L}(?![\p{L}\p{N}])){2,}/gu, (run) =>
     run.replace(/[^\p{L}]/gu, ""),
@@ -122,4 +120,11 @@ function foldings(prompt: string): string[][] {
   const words = joined.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   const squeezed = words.map((word) => word.replace(/(\p{L})\1{2,}/gu, "$1"));
   return [asWritten, words, squeezed];
+}
+
+/** Signs become letters, except exclamation marks that only end the word. */
+function withLetters(word: string): string {
+  let end = word.length;
+  while (word[end - 1] === "!") end--;
+  return word.slice(0, end).replace(/[013457@$!|]/g, (sign) => leet[sign] ?? sign);
 }

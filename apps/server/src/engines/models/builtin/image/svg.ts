@@ -1,7 +1,7 @@
 /** The few SVG words the painter speaks. Every function gives markup; numbers are rounded so that bytes stay equal. */
 export type Point = readonly [number, number];
-export type Stop = readonly [offset: number, colour: string, opacity?: number];
-export type Attributes = Readonly<Record<string, string | number | undefined>>;
+type Stop = readonly [offset: number, colour: string, opacity?: number];
+type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 export const num = (value: number): string => String(Math.round(value * 100) / 100);
 
@@ -13,7 +13,7 @@ function attributes(map: Attributes): string {
   return text;
 }
 
-export const tag = (name: string, map: Attributes): string => `<${name}${attributes(map)}/>`;
+const tag = (name: string, map: Attributes): string => `<${name}${attributes(map)}/>`;
 export const path = (d: string, fill: string, more: Attributes = {}): string => tag("path", { d, fill, ...more });
 export const circle = (cx: number, cy: number, r: number, fill: string, more: Attributes = {}): string =>
   tag("circle", { cx, cy, r, fill, ...more });

@@ -97,6 +97,7 @@ export function createThreadPool(options: { url: URL; size: number; graceMs?: nu
     if (message.type === "done") settle(task, () => task.resolve(message.image));
     if (message.type === "failed") settle(task, () => task.reject(faultOf(message)));
     clearTimeout(thread.grace);
+    thread.grace = undefined;
     thread.task = undefined;
     // An idle thread keeps no process alive.
     thread.worker.unref();

@@ -41,7 +41,7 @@ export function paintMeadowThings(scene: Scene): string {
     if (mention.subject !== "flower" && mention.subject !== "mushroom") continue;
     const own = scene.random.fork(`meadow-${mention.subject}`);
     const tall =
-      (mention.subject === "flower" ? 24 : 14) * scene.unit * mention.scale * (mention.count === 1 ? 1.5 : 1);
+      (mention.subject === "flower" ? 24 : 14) * scene.unit * mention.scale * (mention.count === 1 ? 2.2 : 1);
     if (mention.subject === "flower" && mention.count > 1)
       parts.push(carpet(scene, own.fork("carpet"), mention.colours));
     const list = Array.from({ length: mention.count }, (_, nth) => ({ nth, back: own.next() })).toSorted(

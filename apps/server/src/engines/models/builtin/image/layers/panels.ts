@@ -6,7 +6,7 @@ import type { Gradients } from "../svg.ts";
 import { ellipse, group, num, rect, stroke } from "../svg.ts";
 
 /** Where a reference hangs. Up to three stand as billboards; more hang as prints on lines across the picture. */
-export interface Panel extends Box {
+interface Panel extends Box {
   reference: Reference;
   row: number;
 }

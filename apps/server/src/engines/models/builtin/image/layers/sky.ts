@@ -25,7 +25,7 @@ export function paintSky(scene: Scene): string {
         ]);
   const deep = ground === "void" ? height : scene.horizon + height * 0.02;
   const parts = [rect(0, 0, width, deep, fill)];
-  if (ground === "void") parts.push(nebula(scene));
+  if (asks(scene.reading, "space")) parts.push(nebula(scene));
   if (palette.starlight > 0 || asks(scene.reading, "star")) parts.push(stars(scene));
   if (hasWeather(scene.reading, "aurora")) parts.push(paintAurora(scene));
   parts.push(paintBodies(scene), paintPlanets(scene), paintComets(scene));

@@ -9,7 +9,7 @@ import { paintCactus, paintFlower, paintMushroom, paintPalm, paintPine, paintTre
 import { paintLighthouse, paintTower, paintWindmill } from "./towers.ts";
 import { paintBoat, paintCar, paintFish, paintShip, paintTrain, paintWhale } from "./vessels.ts";
 
-export type Painter = (brush: Brush) => string | Halves;
+type Painter = (brush: Brush) => string | Halves;
 
 /** Who paints what stands as a thing of its own; backdrops and sky are layers and not here. */
 export const painters: Partial<Record<Subject, Painter>> = {

@@ -1,0 +1,13 @@
+import { fault } from "../../kernel/errors.ts";
+
+/** The limit of S3, kept by every driver. */
+const maxKeyBytes = 1024;
+
+/** Refuses what could not be stored by every driver, or not be reached by a link. */
+export function checkKey(key: string): void {
+  const bytes = Buffer.byteLength(key);
+  const dots = key.split("/").some((segment) => segment === "." || segment === "..");
+  if (bytes === 0 || bytes > maxKeyBytes || dots || !key.isWellFormed()) {
+    throw fault("value_error", "The name cannot be used for a stored file");
+  }
+}

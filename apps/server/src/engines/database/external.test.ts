@@ -1,0 +1,118 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { chooseAccount } from "./account.ts";
+import { findBinaries } from "./binaries.ts";
+import { clusterIn, initCluster, readPostmasterFile, spawnPostmaster } from "./cluster.ts";
+import { freePort } from "./free-port.ts";
+import { connectExternalDatabase } from "./index.ts";
+
+describe("what is wrong is said at the start", () => {
+  test.each([
+    ["not a URL", "DATABASE_URL is not of the form"],
+    ["mysql://127.0.0.1/db", "DATABASE_URL is not of the form"],
+  ])("%s", async (url, message) => {
+    await expect(connectExternalDatabase({ url })).rejects.toThrow(message);
+  });
+
+  test("a server that is not there", async () => {
+    const port = await freePort();
+    const url = `postgres://u:secret@127.0.0.1:${port}/db`;
+    const error = await connectExternalDatabase({ url }).catch((caught: Error) => caught);
+    expect(String(error)).toContain(`The database at 127.0.0.1:${port} cannot be used: connect ECONNREFUSED`);
+    expect(String(error)).not.toContain("secret");
+  });
+
+  test("a wrong password, a database that does not exist", async () => {
+    const good = inject("postgresUrl");
+    await expect(connectExternalDatabase({ url: `${good.replace(":test@", ":wrong@")}/postgres` })).rejects.toThrow(
+      "password authentication failed",
+    );
+    await expect(connectExternalDatabase({ url: `${good}/nowhere` })).rejects.toThrow('"nowhere" does not exist');
+  });
+});
+
+function hasOpenssl(): boolean {
+  try {
+    execFileSync("openssl", ["version"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.runIf(hasOpenssl())("over TLS", () => {
+  let home: string;
+  let certificate: string;
+  let url: string;
+  let stopServer: () => Promise<void>;
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "gantry-tls-"));
+    certificate = join(home, "server.crt");
+    const key = join(home, "server.key");
+    execFileSync(
+      "openssl",
+      [
+        ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+        ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+      ],
+      { stdio: "ignore" },
+    );
+    const cluster = clusterIn(await chooseAccount(await findBinaries(), home, () => undefined));
+    await initCluster(cluster, "test");
+    const port = await freePort();
+    const settings = { fsync: "off", ssl: "on", ssl_cert_file: certificate, ssl_key_file: key };
+    const postmaster = await spawnPostmaster(cluster, port, settings);
+    stopServer = async () => {
+      postmaster.kill("SIGINT");
+      await once(postmaster, "exit");
+    };
+    while ((await readPostmasterFile(cluster))?.status !== "ready") await sleep(10);
+    url = `postgres://postgres:test@localhost:${port}/postgres`;
+  });
+
+  afterAll(async () => {
+    await stopServer();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  test.each(["disable", "prefer", "require", "verify-ca", "verify-full"])("sslmode=%s", async (mode) => {
+    const database = await connectExternalDatabase({ url: `${url}?sslmode=${mode}&sslrootcert=${certificate}` });
+    const [row] = await database.sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+    expect(row?.ssl).toBe(mode !== "disable");
+    await database.close();
+  });
+
+  test("verify-full refuses a certificate for another name, or of an unknown authority", async () => {
+    const other = url.replace("localhost", "127.0.0.1");
+    await expect(
+      connectExternalDatabase({ url: `${other}?sslmode=verify-full&sslrootcert=${certificate}` }),
+    ).rejects.toThrow("does not match certificate");
+    await expect(connectExternalDatabase({ url: `${url}?sslmode=verify-full` })).rejects.toThrow("self-signed");
+  });
+
+  test("deadlines and lost connections are as they are without", async () => {
+    const database = await connectExternalDatabase({ url: `${url}?sslmode=require`, poolSize: 1, deadlineMs: 500 });
+    const pid = async (): Promise<number> => (await database.sql`select pg_backend_pid() as pid`)[0]?.pid;
+    const first = await pid();
+    await expect(database.sql`select pg_sleep(5)`).rejects.toMatchObject({ type: "service_unavailable" });
+    expect(await pid()).toBe(first); // cancelled, and the connection goes on
+    process.kill(first, "SIGSTOP");
+    try {
+      await expect(database.sql`select 1`).rejects.toMatchObject({ type: "service_unavailable" });
+      await expect.poll(() => pid().catch(() => first), { timeout: 5000 }).not.toBe(first);
+    } finally {
+      process.kill(first, "SIGCONT");
+    }
+    await expect(database.sql`select pg_terminate_backend(pg_backend_pid())`).rejects.toMatchObject({
+      type: "service_unavailable",
+    });
+    expect(await database.sql`select 1 as one`).toEqual([{ one: 1 }]);
+    await database.close();
+  });
+});

@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { migrationsDir, testDatabase } from "../../../test/support/database.ts";
+import { connect, type Database, migrate } from "./index.ts";
+
+let dir: string;
+let own: Awaited<ReturnType<typeof testDatabase>>;
+let database: Database;
+
+const put = (name: string, sql: string): Promise<void> => writeFile(join(dir, name), sql);
+const names = async (): Promise<unknown[]> =>
+  (await database.sql`select name from schema_migrations where name like '9%' order by name`).map(({ name }) => name);
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "gantry-migrations-"));
+  own = await testDatabase();
+  database = own.database;
+});
+
+afterEach(async () => {
+  await own.drop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+test("applies what is missing, in order, once", async () => {
+  await put("9002-second.sql", "insert into thing values (2); insert into thing values (3)");
+  await put("9001-first.sql", "create table thing (id int)");
+  expect(await migrate(database, dir)).toEqual(["9001-first.sql", "9002-second.sql"]);
+  expect(await migrate(database, dir)).toEqual([]);
+  await put("9003-third.sql", "insert into thing values (4)");
+  expect(await migrate(database, dir)).toEqual(["9003-third.sql"]);
+  expect((await database.sql`select id from thing order by id`).map(({ id }) => id)).toEqual([2, 3, 4]);
+});
+
+test("a migration that fails leaves nothing of itself and stops the rest", async () => {
+  await put("9001-good.sql", "create table good (id int)");
+  await put("9002-bad.sql", "create table half (id int); select nonsense");
+  await put("9003-never.sql", "create table never (id int)");
+  await expect(migrate(database, dir)).rejects.toMatchObject({ code: "42703" });
+  expect(await names()).toEqual(["9001-good.sql"]);
+  const [found] = await database.sql`select to_regclass('half') as half, to_regclass('never') as never`;
+  expect(found).toEqual({ half: null, never: null });
+});
+
+test("a migration that was changed after it was applied is an error that names it", async () => {
+  await put("9001-first.sql", "create table thing (id int)");
+  await migrate(database, dir);
+  await put("9001-first.sql", "create table thing (id int8)");
+  await expect(migrate(database, dir)).rejects.toThrow("The migration 9001-first.sql was changed");
+});
+
+test("a database that is ahead of the code is accepted", async () => {
+  await put("9001-first.sql", "create table thing (id int)");
+  await put("9002-second.sql", "create table other (id int)");
+  await migrate(database, dir);
+  await rm(join(dir, "9002-second.sql"));
+  expect(await migrate(database, dir)).toEqual([]);
+});
+
+test("names that would be ambiguous are refused", async () => {
+  await put("9001-one.sql", "select 1");
+  await put("9001-two.sql", "select 1");
+  await expect(migrate(database, dir)).rejects.toThrow("number 9001");
+  await rm(join(dir, "9001-two.sql"));
+  await put("nine.sql", "select 1");
+  await expect(migrate(database, dir)).rejects.toThrow("nine.sql is not named");
+});
+
+test("nodes that start at once migrate once, also from nothing", async () => {
+  await database.sql`drop table schema_migrations`;
+  for (let n = 1; n <= 5; n++) await put(`900${n}-step.sql`, `create table step_${n} (id int); select pg_sleep(0.05)`);
+  const nodes = Array.from({ length: 3 }, () => connect({ url: own.url, poolSize: 2 }));
+  const applied = await Promise.all(nodes.map((node) => migrate(node, dir)));
+  await Promise.all(nodes.map((node) => node.close()));
+  expect(applied.flat().sort()).toEqual([1, 2, 3, 4, 5].map((n) => `900${n}-step.sql`));
+  expect(await names()).toHaveLength(5);
+});
+
+test("our own migrations are all in a fresh test database", async () => {
+  expect(await migrate(database, migrationsDir)).toEqual([]);
+});

@@ -1,0 +1,99 @@
+const inWords: readonly (readonly [RegExp, string])[] = [
+  [/\bsum of\s+(-?[\d.]+)\s+and\s+(-?\d[\d.]*)/gi, "$1 + $2"],
+  [/\bproduct of\s+(-?[\d.]+)\s+and\s+(-?\d[\d.]*)/gi, "$1 * $2"],
+  [/\bdifference (?:of|between)\s+(-?[\d.]+)\s+and\s+(-?\d[\d.]*)/gi, "$1 - $2"],
+  [/\b(?:multiplied by|times)\b/gi, "*"],
+  [/\bdivided by\b/gi, "/"],
+  [/\bto the power of\b/gi, "^"],
+  [/\bplus\b/gi, "+"],
+  [/\bminus\b/gi, "-"],
+  [/\b(?:mod|modulo)\b/gi, "%%"],
+  [/(\d)\s*(?:%|percent)\s+of\b/gi, "$1/100*"],
+  [/[×·]/g, "*"],
+  [/÷/g, "/"],
+  [/[−–]/g, "-"],
+  [/\*\*/g, "^"],
+  [/(\d),(?=\d{3}\b)/g, "$1"],
+];
+
+const longestExpression = 200;
+
+/** The first calculation that a text holds, with its result; undefined where it holds none. */
+export function calculationIn(text: string): { expression: string; result: number } | undefined {
+  let plain = text.slice(0, 2000);
+  for (const [pattern, sign] of inWords) plain = plain.replace(pattern, sign);
+  // What looks like dates is no subtraction.
+  plain = plain.replace(/\d{4}-\d{2}-\d{2}/g, " ");
+  const rooted = /square root of\s+(\d+(?:\.\d+)?)/i.exec(plain);
+  if (rooted) return { expression: `sqrt(${rooted[1]})`, result: Math.sqrt(Number(rooted[1])) };
+  for (const [found] of plain.matchAll(/[\d(.][\d\s.()+\-*/^%]*/g)) {
+    const expression = trimmed(found);
+    if (expression.length > longestExpression || !/\d\s*[+\-*/^%]+\s*[(\-.\d]/.test(expression)) continue;
+    const result = evaluate(expression);
+    if (result !== undefined) return { expression, result };
+  }
+  return undefined;
+}
+
+function trimmed(found: string): string {
+  let expression = found.trim().replace(/[.+\-*/^%\s]+$/, "");
+  // A bracket of the sentence around, not of the calculation.
+  const opened = expression.split("(").length;
+  const closed = expression.split(")").length;
+  if (closed > opened && expression.endsWith(")")) expression = expression.slice(0, -1);
+  return expression;
+}
+
+/** + - * / ^ %% (remainder) and brackets, by precedence. */
+function evaluate(expression: string): number | undefined {
+  const tokens = expression.match(/\d+(?:\.\d+)?|\.\d+|%%|[()+\-*/^%]/g) ?? [];
+  let at = 0;
+
+  function sum(): number {
+    let value = product();
+    for (let sign = tokens[at]; sign === "+" || sign === "-"; sign = tokens[at]) {
+      at++;
+      const right = product();
+      value = sign === "+" ? value + right : value - right;
+    }
+    return value;
+  }
+
+  function product(): number {
+    let value = power();
+    for (let sign = tokens[at]; sign === "*" || sign === "/" || sign === "%" || sign === "%%"; sign = tokens[at]) {
+      at++;
+      const right = power();
+      value = sign === "*" ? value * right : sign === "/" ? value / right : value % right;
+    }
+    return value;
+  }
+
+  function power(): number {
+    const base = single();
+    if (tokens[at] !== "^") return base;
+    at++;
+    return base ** power();
+  }
+
+  function single(): number {
+    const token = tokens[at++];
+    if (token === "-") return -power();
+    if (token === "+") return single();
+    if (token === "(") {
+      const value = sum();
+      return tokens[at++] === ")" ? value : Number.NaN;
+    }
+    return token === undefined ? Number.NaN : Number(token);
+  }
+
+  const value = sum();
+  // A calculation without a result (1/0) is one all the same; what does not read as one is not.
+  return at < tokens.length || Number.isNaN(value) ? undefined : value;
+}
+
+/** As people write it: 0.1 + 0.2 is 0.3. */
+export function numberText(value: number): string {
+  if (!Number.isFinite(value)) return "not a number: it divides by zero or is too large";
+  return String(Number(value.toPrecision(12)));
+}

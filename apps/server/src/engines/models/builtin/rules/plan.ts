@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ChatCall, ChatMessage, ChatTool, ToolCall } from "../../chat.ts";
+import { answerByRule, noRule } from "./answer-text.ts";
+import { fillAnswer } from "./fill-answer.ts";
+import { argumentSets, forcedArguments } from "./fill-arguments.ts";
+import { mentionedTools } from "./mentions.ts";
+import { type Situation, situationOf } from "./situation.ts";
+
+export interface Step {
+  text: string;
+  toolCalls: readonly ToolCall[];
+}
+
+/**
+ * The next step of a conversation. One tool a turn, in the order in which the text asks for them, as soon as its
+ * required arguments are known; the same call never twice; when no call is left, the answer.
+ */
+export function nextStep(call: Pick<ChatCall, "messages" | "tools" | "toolChoice" | "responseSchema">): Step {
+  const situation = situationOf(call.messages);
+  const chosen = call.toolChoice === "none" ? undefined : nextCall(call, situation);
+  if (chosen) return { text: "", toolCalls: [chosen] };
+  const report = reportOf(situation, call.tools ?? []);
+  if (!call.responseSchema) return { text: report, toolCalls: [] };
+  return { text: JSON.stringify(fillAnswer(call.responseSchema, situation, report)), toolCalls: [] };
+}
+
+type Call = Parameters<typeof nextStep>[0];
+
+function nextCall({ tools = [], toolChoice, messages }: Call, situation: Situation): ToolCall | undefined {
+  const made = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
+  const { text } = situation;
+  const asked = typeof toolChoice === "object" ? tools.filter((tool) => tool.name === toolChoice.name) : undefined;
+  const candidates = asked?.map((tool) => ({ tool, clause: text, weak: false })) ?? mentionedTools(text, tools);
+  for (const { tool, clause, weak } of candidates) {
+    if (weak && made.length > 0) break;
+    const before = made.filter((one) => one.name === tool.name);
+    const then = before.length === 0 ? situation : situationOf(messages.slice(0, firstCallOf(tool, messages)));
+    const next = argumentSets(tool, then, clause).find(
+      (given) => !before.some((one) => isDeepStrictEqual(one.arguments, given)),
+    );
+    if (next) return toolCall(tool, next, made.length);
+  }
+  if (toolChoice !== "required" && asked === undefined) return undefined;
+  const forced = candidates[0]?.tool ?? tools[0];
+  if (!forced) return undefined;
+  const given = forcedArguments(forced, situation);
+  const repeated = made.some((one) => one.name === forced.name && isDeepStrictEqual(one.arguments, given));
+  return repeated ? undefined : toolCall(forced, given, made.length);
+}
+
+/**
+ * A tool that was called is judged by what was known then: it is called again for another value that the text names,
+ * but not because its own result has a field of a fitting name.
+ */
+function firstCallOf(tool: ChatTool, messages: readonly ChatMessage[]): number {
+  return messages.findIndex(
+    (message) => message.role === "assistant" && message.toolCalls.some((one) => one.name === tool.name),
+  );
+}
+
+function toolCall(tool: ChatTool, given: Record<string, unknown>, n: number): ToolCall {
+  return { id: `call_${n + 1}`, name: tool.name, arguments: given };
+}
+
+const shownOfResult = 1500;
+
+function reportOf(situation: Situation, tools: readonly ChatTool[]): string {
+  if (situation.outcomes.length > 0) {
+    return situation.outcomes
+      .map(({ call, content, failed }) => {
+        const shown = content.length > shownOfResult ? `${content.slice(0, shownOfResult)} […]` : content;
+        return failed ? `${call.name} failed: ${shown}` : `${call.name}: ${shown}`;
+      })
+      .join("\n");
+  }
+  const byRule = answerByRule(situation.lastPrompt);
+  if (byRule) return byRule.text;
+  if (tools.length === 0) return noRule;
+  const names = tools.slice(0, 20).map((tool) => tool.name);
+  return `${noRule} The task names none of the tools that I have (${names.join(", ")}), or not the values that they need.`;
+}

@@ -1,0 +1,49 @@
+import type { ChatMessage, ToolCall } from "../../chat.ts";
+import type { Source } from "./find-value.ts";
+import { jsonIn, type Literals, literalsOf, parsed } from "./literals.ts";
+import { longestRead, nameWords } from "./words.ts";
+
+export interface ToolOutcome {
+  call: ToolCall;
+  content: string;
+  failed: boolean;
+}
+
+/** All that the planner knows: what is wanted, what was given, what was done. */
+export interface Situation {
+  /** What was written by the user and the system, without the JSON in it. */
+  text: string;
+  /** The last thing that the user said. */
+  lastPrompt: string;
+  literals: Literals;
+  /** JSON among the messages: the run's input. */
+  inputs: readonly Source[];
+  /** Results of tools, the latest first. What they say is data: it never names a tool to call. */
+  results: readonly Source[];
+  outcomes: readonly ToolOutcome[];
+}
+
+export function situationOf(messages: readonly ChatMessage[]): Situation {
+  const texts: string[] = [];
+  const inputs: Source[] = [];
+  const outcomes: ToolOutcome[] = [];
+  const calls = new Map<string, ToolCall>();
+  let lastPrompt = "";
+  for (const message of messages) {
+    if (message.role === "assistant") for (const call of message.toolCalls) calls.set(call.id, call);
+    else if (message.role === "tool") {
+      const call = calls.get(message.callId) ?? { id: message.callId, name: message.name, arguments: {} };
+      outcomes.push({ call, content: message.content, failed: message.isError === true });
+    } else {
+      const { values, rest } = jsonIn(message.content);
+      texts.push(rest);
+      for (const value of values) inputs.push({ about: [], value });
+      if (message.role === "user") lastPrompt = message.content;
+    }
+  }
+  const text = texts.join("\n").slice(0, longestRead);
+  const results = outcomes
+    .filter((outcome) => !outcome.failed)
+    .map(({ call, content }) => ({ about: nameWords(call.name), value: parsed(content) ?? { result: content } }));
+  return { text, lastPrompt, literals: literalsOf(text), inputs, results: results.reverse(), outcomes };
+}

@@ -1,0 +1,75 @@
+import type { Sql } from "../../engines/database/database.ts";
+import type { Micros } from "../../kernel/money.ts";
+
+export interface Overview {
+  users: { total: number; disabled: number; admins: number; below_zero: number };
+  models: { total: number; public: number; private: number; inactive: number };
+  predictions: { running: number; waiting: number };
+  nodes: number;
+  today: Turnover;
+  lastSevenDays: Turnover;
+  /** What cost most in seven days. */
+  topModels: { modelName: string; requests: number; spent: Micros }[];
+  /** The sides of the ledger; they add up to zero. */
+  books: { balances: Micros; reserved: Micros; platform: Micros; outside: Micros };
+}
+
+interface Turnover {
+  requests: number;
+  paid: number;
+  spent: Micros;
+}
+
+/**
+ * One page for the operator, in one statement and so from one snapshot. No figure is counted row by row: the platform's
+ * account is what the sums of usage say that predictions cost, which makes the books a check of wallets against usage.
+ */
+export async function selectOverview(sql: Sql): Promise<Overview> {
+  const [row] = await sql<[{ overview: Overview }]>`
+    with recent as materialized (
+      select model_name, requests, paid_requests, spent_micros, hour >= date_trunc('day', now(), 'UTC') as today
+      from usage_hours where hour >= date_trunc('hour', now()) - interval '7 days'
+    ), since_closing as (
+      select coalesce(sum(h.spent_micros), 0) as charged
+      from usage_hours h, usage_marks m
+      where h.hour >= coalesce(m.days_before, '-infinity') and h.model_name not like 'agents/%/%'
+    )
+    select json_build_object(
+      'users', (
+        select json_build_object('total', count(*), 'disabled', count(*) filter (where disabled_at is not null),
+          'admins', count(*) filter (where role = 'admin' and disabled_at is null),
+          'below_zero', count(*) filter (where w.balance_micros < 0))
+        from users u left join wallets w on w.user_id = u.id where role <> 'system'),
+      'models', (
+        select json_build_object('total', count(*), 'public', count(*) filter (where visibility = 'public'),
+          'private', count(*) filter (where visibility = 'private'), 'inactive', count(*) filter (where capacity = 0))
+        from models where retired_at is null),
+      'predictions', (
+        select json_build_object('running', coalesce(sum(running), 0), 'waiting', coalesce(sum(waiting), 0))
+        from model_slots),
+      'nodes', (select count(*) from nodes where heartbeat_at > now() - interval '10 seconds'),
+      'today', (
+        select json_build_object('requests', coalesce(sum(requests), 0), 'paid', coalesce(sum(paid_requests), 0),
+          'spent', coalesce(sum(spent_micros), 0))
+        from recent where today),
+      'lastSevenDays', (
+        select json_build_object('requests', coalesce(sum(requests), 0), 'paid', coalesce(sum(paid_requests), 0),
+          'spent', coalesce(sum(spent_micros), 0))
+        from recent),
+      'topModels', (
+        select coalesce(json_agg(json_build_object('modelName', model_name, 'requests', n, 'spent', spent)
+          order by spent desc, n desc, model_name collate "C"), '[]')
+        from (
+          select model_name, sum(requests) as n, sum(spent_micros) as spent from recent
+          group by 1 order by spent desc, n desc, model_name collate "C" limit 5
+        ) top),
+      'books', (
+        select json_build_object(
+          'balances', coalesce(sum(balance_micros), 0), 'reserved', coalesce(sum(reserved_micros), 0),
+          'platform', (select charged_micros from usage_marks) + (select charged from since_closing),
+          'outside', coalesce((select sum(amount_micros) from ledger where to_account = 'outside'), 0)
+            - coalesce((select sum(amount_micros) from ledger where from_account = 'outside'), 0))
+        from wallets)
+    ) as overview`;
+  return row.overview;
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { microsOfMoment } from "./moment.rules.ts";
+import { cutTime, type Span, spanOf, type TimeCut, withinRows, withinSums } from "./time-cut.rules.ts";
+
+const at = (text: string): number => microsOfMoment(`${text}.000000Z`);
+const hour = 3_600_000_000;
+const day = 24 * hour;
+const closed = { daysBefore: at("2026-03-20T00:00:00") };
+const holds = (span: Span, time: number): boolean => span.from <= time && time < span.to;
+
+/** How often a row of that time is counted by the parts of a cut. */
+function counted({ days, hours, rows }: TimeCut, time: number): number {
+  const ofDay = Math.floor(time / day) * day;
+  const ofHour = Math.floor(time / hour) * hour;
+  return (
+    Number(holds(days, ofDay)) +
+    hours.filter((span) => holds(span, ofHour)).length +
+    rows.filter((span) => holds(span, time)).reduce((sum, { sign }) => sum + sign, 0)
+  );
+}
+
+describe("cutting a span", () => {
+  it("counts every row of it once and no other, whatever the span", () => {
+    let seed = 7;
+    const random = (below: number): number => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % below;
+    };
+    const base = at("2026-03-10T00:00:00");
+    const somewhere = (): number => {
+      const time = base + random(15 * 24) * hour;
+      return [time, time + 1, time - 1, time + random(3_600_000) * 1000][random(4)] as number;
+    };
+    for (let i = 0; i < 5_000; i++) {
+      const [one, other] = [somewhere(), somewhere()];
+      const span = {
+        from: Math.min(one, other),
+        to: random(8) === 0 ? Number.POSITIVE_INFINITY : Math.max(one, other),
+      };
+      const cut = cutTime(span, random(3) === 0 ? { daysBefore: 0 } : closed);
+      const near = [span.from, span.to, cut.days.from, cut.days.to].filter(Number.isFinite);
+      for (const time of [
+        ...near.flatMap((edge) => [edge - 1, edge, edge + 1]),
+        somewhere(),
+        somewhere(),
+        somewhere(),
+      ]) {
+        if (time < 0) continue;
+        expect(counted(cut, time), JSON.stringify({ span, cut, time })).toBe(holds(span, time) ? 1 : 0);
+      }
+    }
+  });
+
+  it("takes days where they are summed, and reads at most half an hour of rows at each end", () => {
+    const cut = cutTime({ from: at("2026-03-01T10:45:00"), to: at("2026-03-25T23:59:59") + 1 }, closed);
+    expect(cut).toEqual({
+      days: { from: at("2026-03-02T00:00:00"), to: at("2026-03-20T00:00:00") },
+      hours: [
+        { from: at("2026-03-01T11:00:00"), to: at("2026-03-02T00:00:00") },
+        { from: at("2026-03-20T00:00:00"), to: at("2026-03-26T00:00:00") },
+      ],
+      rows: [
+        { from: at("2026-03-01T10:45:00"), to: at("2026-03-01T11:00:00"), sign: 1 },
+        { from: at("2026-03-25T23:59:59") + 1, to: at("2026-03-26T00:00:00"), sign: -1 },
+      ],
+    });
+  });
+
+  it("leaves an hour that rows are taken off outside of the days", () => {
+    const { days, hours } = cutTime({ from: at("2026-03-05T00:10:00"), to: at("2026-03-07T23:59:59") }, closed);
+    expect(days).toEqual({ from: at("2026-03-06T00:00:00"), to: at("2026-03-07T00:00:00") });
+    expect(hours).toContainEqual({ from: at("2026-03-05T00:00:00"), to: at("2026-03-06T00:00:00") });
+  });
+
+  it("reads no rows for a span without an end or of whole hours", () => {
+    expect(cutTime({ from: 0, to: Number.POSITIVE_INFINITY }, closed).rows).toEqual([]);
+    expect(cutTime({ from: at("2026-03-05T01:00:00"), to: at("2026-03-07T02:00:00") }, closed).rows).toEqual([]);
+    expect(cutTime({ from: 5, to: 5 }, closed)).toEqual({ days: { from: 0, to: 0 }, hours: [], rows: [] });
+  });
+});
+
+describe("what is asked for", () => {
+  const now = at("2026-03-21T12:00:00");
+  const marks = { now, daysBefore: 0, horizon: at("2026-02-01T00:00:00") };
+
+  it("has both ends in it, and no end where the end is not past", () => {
+    const asked = { from: "2026-03-01T00:00:00.000000Z", to: "2026-03-02T00:00:00.000000Z" };
+    expect(spanOf(asked, now)).toEqual({ from: at("2026-03-01T00:00:00"), to: at("2026-03-02T00:00:00") + 1 });
+    expect(spanOf({ from: undefined, to: undefined }, now)).toEqual({ from: 0, to: Number.POSITIVE_INFINITY });
+    expect(spanOf({ ...asked, to: "2026-03-21T12:00:00.000000Z" }, now).to).toBe(Number.POSITIVE_INFINITY);
+    expect(spanOf({ ...asked, to: "2026-03-21T11:59:59.999999Z" }, now).to).toBe(now);
+  });
+
+  it("is a list from the horizon on, and sums of whole hours before it", () => {
+    const early = { from: at("2026-01-05T10:10:00"), to: at("2026-01-07T23:59:59") + 1 };
+    expect(withinRows(early, marks).from).toBe(marks.horizon);
+    expect(withinSums(early, marks)).toEqual({ from: at("2026-01-05T10:00:00"), to: at("2026-01-08T00:00:00") });
+    const late = { from: at("2026-02-05T10:10:00"), to: at("2026-02-07T23:59:59") };
+    expect(withinSums(late, marks)).toEqual(late);
+  });
+});

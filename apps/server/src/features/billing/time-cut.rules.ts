@@ -1,0 +1,92 @@
+import { type Micros1970, type Moment, microsOfMoment } from "./moment.rules.ts";
+
+/** From `from` on and before `to`; `to` may be Infinity. */
+export interface Span {
+  from: Micros1970;
+  to: Micros1970;
+}
+
+/** How far the sums by day have come, and how far back single rows reach. */
+export interface UsageMarks {
+  /** The database's own time, no earlier than any row that is visible. */
+  now: Micros1970;
+  daysBefore: Micros1970;
+  horizon: Micros1970;
+}
+
+/**
+ * A span as the parts that are cheapest to add up: whole days, whole hours, and for the hours at its two ends the rows
+ * themselves. Of such an hour the smaller part is read: what belongs to the span is added (sign 1), or the whole hour
+ * is taken and what does not belong is taken off again (sign -1).
+ *
+ *     from                                                                to
+ *      ├─rows─┼──hours──┼──────────────days──────────────┼──hours──┼─rows─┤
+ */
+export interface TimeCut {
+  days: Span;
+  hours: Span[];
+  rows: (Span & { sign: 1 | -1 })[];
+}
+
+export const hourMicros = 3_600_000_000;
+const hour = hourMicros;
+const day = 24 * hour;
+const nothing: Span = { from: 0, to: 0 };
+
+const down = (time: Micros1970, unit: number): number => Math.floor(time / unit) * unit;
+const up = (time: Micros1970, unit: number): number => Math.ceil(time / unit) * unit;
+
+/**
+ * Both ends belong to what was asked for. An end that is not in the past is no end: nothing is later than now, and the
+ * sums of the running hour are then as good as its rows.
+ */
+export function spanOf(asked: { from: Moment | undefined; to: Moment | undefined }, now: Micros1970): Span {
+  const to = asked.to === undefined ? Number.POSITIVE_INFINITY : microsOfMoment(asked.to);
+  return {
+    from: asked.from === undefined ? 0 : microsOfMoment(asked.from),
+    to: to >= now ? Number.POSITIVE_INFINITY : to + 1,
+  };
+}
+
+/** Single rows before the horizon are gone: a list begins there. */
+export function withinRows(span: Span, { horizon }: UsageMarks): Span {
+  return { from: Math.max(span.from, horizon), to: span.to };
+}
+
+/** Before the horizon only whole hours are known: there an end means the nearest full hour. */
+export function withinSums({ from, to }: Span, { horizon }: UsageMarks): Span {
+  const toHour = (time: Micros1970): Micros1970 => (time < horizon ? Math.round(time / hour) * hour : time);
+  return { from: toHour(from), to: toHour(to) };
+}
+
+export function cutTime({ from, to }: Span, { daysBefore }: Pick<UsageMarks, "daysBefore">): TimeCut {
+  if (from >= to) return { days: nothing, hours: [], rows: [] };
+  const rows: TimeCut["rows"] = [];
+  const whole: Span = { from: up(from, hour), to: down(to, hour) };
+  if (whole.from > whole.to) return { days: nothing, hours: [], rows: [{ from, to, sign: 1 }] };
+  // An hour from which rows are taken off must not vanish in a day: its own sum is needed to find a page.
+  const clear: Span = { ...whole };
+  if (from < whole.from) {
+    const begins = whole.from - hour;
+    if (from - begins < hour / 2) {
+      rows.push({ from: begins, to: from, sign: -1 });
+      whole.from = begins;
+    } else rows.push({ from, to: whole.from, sign: 1 });
+  }
+  if (to > whole.to) {
+    const ends = whole.to + hour;
+    if (ends - to < hour / 2) {
+      rows.push({ from: to, to: ends, sign: -1 });
+      whole.to = ends;
+    } else rows.push({ from: whole.to, to, sign: 1 });
+  }
+  const days: Span = { from: up(clear.from, day), to: Math.min(down(clear.to, day), daysBefore) };
+  const hours =
+    days.from < days.to
+      ? [
+          { ...whole, to: days.from },
+          { ...whole, from: days.to },
+        ]
+      : [whole];
+  return { days: days.from < days.to ? days : nothing, hours: hours.filter((span) => span.from < span.to), rows };
+}

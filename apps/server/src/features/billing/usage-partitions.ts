@@ -1,0 +1,63 @@
+import type { Database } from "../../engines/database/database.ts";
+import {
+  createPartition,
+  deleteDefaultBefore,
+  dropPartition,
+  limitTableLocks,
+  lockUpkeep,
+  moveHorizon,
+  selectNow,
+  selectPartitions,
+} from "./upkeep-store.ts";
+import { monthOf, monthOfTable, monthsBetween } from "./usage-months.rules.ts";
+
+const monthsAhead = 2;
+const tableLockMs = 3_000;
+const upkeepDeadlineMs = 15 * 60_000;
+const deletedAtOnce = 10_000;
+
+/**
+ * Gives every month from that of `first` (this one, when not given) to the second after this one a partition. What is
+ * there stays; any number of nodes may do it at once. Answers the tables that were made.
+ */
+export async function ensureUsagePartitions(database: Database, first?: Date): Promise<string[]> {
+  const now = await selectNow(database.sql);
+  const wanted = monthsBetween(first ?? now, monthOf(now, monthsAhead).from);
+  const missing = async (sql: Parameters<typeof selectPartitions>[0]) => {
+    const present = new Set(await selectPartitions(sql));
+    return wanted.filter((month) => !present.has(month.table));
+  };
+  if ((await missing(database.sql)).length === 0) return [];
+  return database.transaction(
+    async (tx) => {
+      await lockUpkeep(tx);
+      await limitTableLocks(tx, tableLockMs);
+      const made = await missing(tx);
+      for (const month of made) await createPartition(tx, month);
+      return made.map((month) => month.table);
+    },
+    { deadlineMs: upkeepDeadlineMs },
+  );
+}
+
+/**
+ * Lets go of the single rows of all months that ended by `before`; their sums stay, and so does the ledger. The horizon
+ * moves first: from then on no list promises these rows, whenever they really go. Answers the tables that are gone.
+ */
+export async function dropUsageBefore(database: Database, before: Date): Promise<string[]> {
+  const now = await selectNow(database.sql);
+  const horizon = monthOf(before < now ? before : now).from;
+  await moveHorizon(database.sql, horizon);
+  const dropped = await database.transaction(async (tx) => {
+    await lockUpkeep(tx);
+    await limitTableLocks(tx, tableLockMs);
+    const old = (await selectPartitions(tx)).filter((table) => {
+      const month = monthOfTable(table);
+      return month && month.to <= horizon;
+    });
+    for (const table of old) await dropPartition(tx, table);
+    return old;
+  });
+  while ((await deleteDefaultBefore(database.sql, horizon, deletedAtOnce)) === deletedAtOnce);
+  return dropped;
+}

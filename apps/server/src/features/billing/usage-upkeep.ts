@@ -1,0 +1,63 @@
+import type { Database } from "../../engines/database/database.ts";
+import type { Log } from "../../kernel/log.ts";
+import { closeUsageDays } from "./close-usage-days.ts";
+import { selectNow } from "./upkeep-store.ts";
+import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
+
+const everyMs = 30 * 60_000;
+const dayMs = 86_400_000;
+
+export interface UsageUpkeep {
+  /** One pass now; passes go on every half hour by themselves. */
+  pass(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Keeps usage fast as it grows: partitions ahead of time, sums of the days that are over, and, where the operator wants
+ * it, single rows of months that are older than `retentionDays`. Nothing depends on a pass having taken place: rows
+ * without a partition go to the default one, and days without sums are read from their hours. So a pass that fails is
+ * logged and the next one tries again.
+ */
+export async function startUsageUpkeep({
+  database,
+  log,
+  retentionDays,
+}: {
+  database: Database;
+  log: Log;
+  retentionDays: number | undefined;
+}): Promise<UsageUpkeep> {
+  let stopped = false;
+
+  async function attempt(task: string, work: () => Promise<unknown>): Promise<void> {
+    if (stopped) return;
+    await work().catch((error: unknown) => log.warn({ err: error, task }, "Upkeep of usage failed, it is tried again"));
+  }
+
+  async function pass(): Promise<void> {
+    await attempt("partitions", () => ensureUsagePartitions(database));
+    await attempt("days", () => closeUsageDays(database));
+    if (retentionDays === undefined) return;
+    await attempt("retention", async () => {
+      const now = await selectNow(database.sql);
+      const dropped = await dropUsageBefore(database, new Date(now.getTime() - retentionDays * dayMs));
+      if (dropped.length > 0) log.info({ tables: dropped }, "Usage past its retention was dropped, its sums are kept");
+    });
+  }
+
+  let latest: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    latest = latest.then(pass);
+  }, everyMs);
+  await pass();
+
+  return {
+    pass,
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await latest;
+    },
+  };
+}

@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import type { Database, Transaction } from "../../engines/database/database.ts";
+import { writePast, writeUser } from "./books.fixture.ts";
+import { closeUsageDays } from "./close-usage-days.ts";
+import { grantOpeningBalance } from "./credit-user.ts";
+import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
+import { verifyLedger } from "./verify-ledger.ts";
+
+let db: Awaited<ReturnType<typeof testDatabase>>;
+let database: Database;
+let ann: string;
+let keyId: string;
+
+/** Books with everything in them that is compared: money, closed days, running and waiting predictions, a limited key. */
+beforeEach(async () => {
+  db = await testDatabase();
+  database = db.database;
+  const { sql } = database;
+  ann = await writeUser(database, "ann");
+  await grantOpeningBalance(database, ann, 100_000_000);
+  keyId = "key_ann";
+  await sql`
+    insert into api_keys (id, user_id, public, secret_hash, name, monthly_limit_micros, created_at)
+    values (${keyId}, ${ann}, '0123456789ab', decode(repeat('00', 32), 'hex'), '', 5000000, now())`;
+  await sql`
+    insert into models (id, owner_id, name, manifest)
+    values ('mdl_a', ${ann}, 'model', '{"kind":"other","visibility":"public","capacity":1}')`;
+  await writePast(database, [
+    { userId: ann, at: "2026-01-05T10:15:00Z", price: 30_000, id: "pred_old" },
+    { userId: ann, at: "2026-01-05T11:15:00Z", price: 0, id: "pred_free" },
+    { userId: ann, at: new Date().toISOString(), price: 70_000, id: "pred_new" },
+  ]);
+  await sql`
+    insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at)
+    values ('pred_new', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'sync', 200, now())`;
+  await sql`
+    insert into live_predictions (id, user_id, key_id, model_id, model_name, route, reserved_micros, key_month,
+      counts_parallel, started_at)
+    values ('pred_live', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'sync', 500, '2026-03-01', true, now()),
+      ('pred_wait', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'async', 300, '2026-03-01', false, null)`;
+  await sql`update wallets set reserved_micros = 800, running = 1 where user_id = ${ann}`;
+  await sql`insert into model_slots values ('mdl_a', 1, 1)`;
+  await sql`insert into key_months values (${keyId}, '2026-03-01', 70000, 800)`;
+  await closeUsageDays(database);
+  expect(await verifyLedger(database)).toEqual([]);
+});
+
+afterEach(() => db.drop());
+
+/** Does what the triggers would refuse, as a damaged disk or a careless hand would. */
+async function plant(work: (tx: Transaction) => Promise<unknown>): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await work(tx);
+  });
+}
+
+describe("what is planted is found, with its figures", () => {
+  it("a balance that the ledger does not explain", async () => {
+    await plant((tx) => tx`update wallets set balance_micros = balance_micros + 5 where user_id = ${ann}`);
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "sum_of_accounts", subject: "all", expected: 0, found: 5 },
+      { rule: "wallet_balance", subject: ann, expected: 99_900_000, found: 99_900_005 },
+    ]);
+  });
+
+  it("an entry that was lost", async () => {
+    await plant((tx) => tx`delete from ledger where reference = 'pred_old'`);
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "sum_of_accounts", subject: "all", expected: 0, found: -30_000 },
+      { rule: "wallet_balance", subject: ann, expected: 99_930_000, found: 99_900_000 },
+      { rule: "usage_without_charge", subject: "pred_old", expected: 30_000, found: null },
+    ]);
+  });
+
+  it("money on an account that nobody has", async () => {
+    await database.sql`
+      insert into ledger (kind, from_account, to_account, amount_micros, reason)
+      values ('credit', 'outside', 'user:usr_nobody', 9, 'typo')`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "sum_of_accounts", subject: "all", expected: 0, found: -9 },
+      { rule: "unknown_account", subject: "user:usr_nobody", expected: 0, found: 9 },
+    ]);
+  });
+
+  it("a user without a wallet", async () => {
+    await plant(
+      (tx) => tx`
+        insert into users (id, username, role, plan, created_at) values ('usr_x', 'xeno', 'user', 'free', now())`,
+    );
+    expect(await verifyLedger(database)).toEqual([{ rule: "missing_wallet", subject: "usr_x", expected: 1, found: 0 }]);
+  });
+
+  it("reservations and counters that no live prediction explains", async () => {
+    await database.sql`update wallets set reserved_micros = 801, running = 3 where user_id = ${ann}`;
+    await database.sql`update model_slots set running = 0, waiting = 7`;
+    await database.sql`update key_months set reserved_micros = 1`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "wallet_reserved", subject: ann, expected: 800, found: 801 },
+      { rule: "wallet_running", subject: ann, expected: 1, found: 3 },
+      { rule: "model_running", subject: "mdl_a", expected: 1, found: 0 },
+      { rule: "model_waiting", subject: "mdl_a", expected: 1, found: 7 },
+      { rule: "key_reserved", subject: `${keyId} 2026-03-01`, expected: 800, found: 1 },
+    ]);
+  });
+
+  it("a live prediction that nobody counted", async () => {
+    await database.sql`
+      insert into live_predictions (id, user_id, key_id, model_id, model_name, route, reserved_micros, counts_parallel)
+      values ('pred_lost', 'usr_gone', 'key_gone', 'mdl_gone', 'gone/model', 'sync', 40, true)`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "wallet_reserved", subject: "usr_gone", expected: 40, found: 0 },
+      { rule: "wallet_running", subject: "usr_gone", expected: 1, found: 0 },
+      { rule: "model_waiting", subject: "mdl_gone", expected: 1, found: 0 },
+    ]);
+  });
+
+  it.each([
+    ["a charge without its usage", "delete", "charge_without_usage", { expected: null, found: 70_000 }],
+    ["another price", "price", "charge_amount", { expected: 70_001, found: 70_000 }],
+    ["another user", "user", "charge_of_another_wallet", { expected: 70_000, found: 70_000 }],
+    ["another time", "time", "charge_at_another_time", { expected: 70_000, found: 70_000 }],
+  ])("%s", async (_name, change, rule, figures) => {
+    const { sql } = database;
+    if (change === "delete") await sql`delete from usage where request_id = 'pred_new'`;
+    if (change === "price") await sql`update usage set price_micros = 70001 where request_id = 'pred_new'`;
+    if (change === "user") await sql`update usage set user_id = 'usr_other' where request_id = 'pred_new'`;
+    if (change === "time")
+      await sql`update usage set created_at = created_at - interval '1 us' where request_id = 'pred_new'`;
+    const found = await verifyLedger(database);
+    expect(found).toContainEqual({ rule, subject: "pred_new", ...figures });
+  });
+
+  it("two rows of usage for one charge", async () => {
+    await database.sql`insert into usage select * from usage where request_id = 'pred_new'`;
+    await database.sql`
+      update usage_hours set requests = 2, paid_requests = 2, spent_micros = 140000 where spent_micros = 70000`;
+    expect(await verifyLedger(database)).toEqual([{ rule: "usage_twice", subject: "all", expected: 2, found: 3 }]);
+  });
+
+  it("sums by hour that differ from the rows, or are missing, or too many", async () => {
+    const hour = "2026-01-05T11:00:00+00:00";
+    await database.sql`delete from usage_hours where hour = ${hour}::text::timestamptz`;
+    await database.sql`update usage_days set requests = 1`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "hour_requests", subject: `${ann} ${hour} ann/model`, expected: 1, found: 0 },
+    ]);
+    await database.sql`
+      insert into usage_hours values (${ann}, ${hour}::text::timestamptz, 'ann/model', 1, 1, 5)`;
+    await database.sql`update usage_days set requests = 2, paid_requests = 2, spent_micros = 30005`;
+    await database.sql`update usage_marks set charged_micros = 30005`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "hour_paid_requests", subject: `${ann} ${hour} ann/model`, expected: 0, found: 1 },
+      { rule: "hour_spent", subject: `${ann} ${hour} ann/model`, expected: 0, found: 5 },
+    ]);
+  });
+
+  it("sums by day that differ from the hours", async () => {
+    const day = "2026-01-05T00:00:00+00:00";
+    await database.sql`update usage_days set requests = 9, paid_requests = 0, spent_micros = 1`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "day_paid_requests", subject: `${ann} ${day} ann/model`, expected: 1, found: 0 },
+      { rule: "day_requests", subject: `${ann} ${day} ann/model`, expected: 2, found: 9 },
+      { rule: "day_spent", subject: `${ann} ${day} ann/model`, expected: 30_000, found: 1 },
+      { rule: "days_charged", subject: "all", expected: 1, found: 30_000 },
+    ]);
+  });
+
+  it("a day that was not closed, or beyond those that are", async () => {
+    await database.sql`delete from usage_days`;
+    await database.sql`
+      insert into usage_days values (${ann}, date_trunc('day', now() + interval '1 day', 'UTC'), 'ann/model', 1, 0, 0)`;
+    const rules = (await verifyLedger(database)).map(({ rule, expected, found }) => [rule, expected, found]);
+    expect(rules).toContainEqual(["day_requests", 2, 0]);
+    expect(rules).toContainEqual(["day_requests", 0, 1]);
+  });
+
+  it("a key that spent less than its predictions cost, or more than its user was charged", async () => {
+    await database.sql`update key_months set spent_micros = 69999`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "key_spent_too_little", subject: keyId, expected: 70_000, found: 69_999 },
+    ]);
+    await database.sql`update key_months set spent_micros = 100001`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "key_spent_too_much", subject: ann, expected: 100_000, found: 100_001 },
+    ]);
+  });
+
+  it("more of a kind than anyone would read", async () => {
+    await plant(
+      (tx) => tx`
+        insert into users (id, username, role, plan, created_at)
+        select 'usr_' || n, 'name-' || n, 'user', 'free', now() from generate_series(1, 60) n`,
+    );
+    const found = await verifyLedger(database);
+    expect(found).toHaveLength(51);
+    expect(found.at(-1)).toEqual({ rule: "accounts", subject: "and 10 more", expected: 0, found: 10 });
+  });
+});
+
+it("rows that were let go are not missed, their sums are still checked", async () => {
+  await ensureUsagePartitions(database, new Date("2026-01-01"));
+  expect(await dropUsageBefore(database, new Date("2026-02-15"))).toEqual(["usage_2026_01"]);
+  expect(await verifyLedger(database)).toEqual([]);
+  await database.sql`update usage_hours set requests = requests + 1 where hour < '2026-02-01'`;
+  expect((await verifyLedger(database)).map(({ rule }) => rule)).toEqual(["day_requests"]);
+});
+
+it("goes on while money moves, and sees one moment of it", async () => {
+  let moving = true;
+  const mover = (async () => {
+    while (moving) await writePast(database, [{ userId: ann, at: new Date().toISOString(), price: 11 }]);
+  })();
+  for (let i = 0; i < 10; i++) expect(await verifyLedger(database)).toEqual([]);
+  moving = false;
+  await mover;
+});

@@ -1,0 +1,76 @@
+import type { DeliveryStatus } from "@gantry/wire";
+import type { NetFailure } from "../../engines/net/net.ts";
+
+/** How one attempt ended. */
+export type AttemptEnd =
+  | { kind: "answered"; status: number; latencyMs: number; retryAfterMs: number | undefined }
+  | { kind: "unanswered"; reason: NetFailure | "not_prepared"; message: string; latencyMs: number };
+
+/** What becomes of the delivery. `retryInMs` is set exactly where it stays pending. */
+export interface Verdict {
+  status: DeliveryStatus;
+  failures: number;
+  retryInMs: number | null;
+  lastStatus: number | null;
+  lastError: string | null;
+}
+
+const seconds = 1000;
+const minutes = 60 * seconds;
+const hours = 60 * minutes;
+
+/** The pauses before the retries, each counted from the failure before it. */
+export const retrySchedule: readonly number[] = [
+  5 * seconds,
+  30 * seconds,
+  5 * minutes,
+  30 * minutes,
+  2 * hours,
+  6 * hours,
+  24 * hours,
+];
+const jitter = 0.2;
+/** A receiver may ask for a longer pause than the schedule has, up to this. */
+const longestRetryAfterMs = 24 * hours;
+
+/**
+ * Decides after an attempt; `failures` are those before it, `random` is from 0 to 1.
+ *
+ * An address that is refused (not public, or none that can be called) is given up at once: sending again cannot help,
+ * and it would only probe the network on somebody's behalf. Who has mended its name resolution sends again by hand.
+ */
+export function decideAfterAttempt(
+  end: AttemptEnd,
+  failures: number,
+  schedule: readonly number[],
+  random: number,
+): Verdict {
+  const lastStatus = end.kind === "answered" ? end.status : null;
+  if (end.kind === "answered" && end.status >= 200 && end.status < 300) {
+    return { status: "delivered", failures, retryInMs: null, lastStatus, lastError: null };
+  }
+  const failed = { failures: failures + 1, lastStatus, lastError: describe(end) };
+  if (end.kind === "answered" && end.status === 410) return { ...failed, status: "gone", retryInMs: null };
+  const pause = schedule[failures];
+  const isHopeless = end.kind === "unanswered" && (end.reason === "address_refused" || end.reason === "invalid_url");
+  if (pause === undefined || isHopeless) return { ...failed, status: "failed", retryInMs: null };
+  const asked = end.kind === "answered" ? Math.min(end.retryAfterMs ?? 0, longestRetryAfterMs) : 0;
+  const jittered = pause * (1 + jitter * (2 * random - 1));
+  return { ...failed, status: "pending", retryInMs: Math.round(Math.max(jittered, asked)) };
+}
+
+function describe(end: AttemptEnd): string {
+  if (end.kind === "unanswered") return end.message;
+  const answered = `The receiver answered ${end.status}`;
+  if (end.status === 410) return `${answered}: it wants no more deliveries`;
+  return end.status >= 300 && end.status < 400 ? `${answered}: redirects are not followed` : answered;
+}
+
+/** `Retry-After` in either of its forms: seconds or a date. */
+export function readRetryAfter(header: string | string[] | undefined, now: Date): number | undefined {
+  const text = [header].flat()[0]?.trim();
+  if (!text) return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * seconds;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
+}

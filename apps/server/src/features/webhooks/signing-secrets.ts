@@ -1,0 +1,63 @@
+import { randomBytes } from "node:crypto";
+import type { Database } from "../../engines/database/database.ts";
+import type { Vault } from "../../engines/vault/vault.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { fault } from "../../kernel/errors.ts";
+import { secretPrefix } from "./request.rules.ts";
+import { insertFirstSecret, replaceSecret, type SealedSecret, selectLiveSecrets } from "./secret-store.ts";
+
+/** The secrets of Standard Webhooks. A user has one from the first moment that it is asked for or needed. */
+export interface SigningSecrets {
+  /** Those that sign now, newest first, for each of the users. */
+  liveOf(userIds: readonly string[]): Promise<Map<string, SealedSecret[]>>;
+  /** Throws when they were sealed under another key than the server's. */
+  open(secrets: readonly SealedSecret[]): string[];
+  /** Adds one; those before it sign on for a day. Answers all that sign now, newest first. */
+  rotate(userId: string): Promise<string[]>;
+}
+
+const secretBytes = 32;
+const overlapMs = 24 * 3_600_000;
+/** Each signs every delivery, so their number is bounded; none ends before its day is over. */
+const mostLive = 10;
+
+const contextOf = (userId: string, number: number) => `webhook-secret:${userId}:${number}`;
+
+export function createSigningSecrets(deps: { database: Database; vault: Vault; clock: Clock }): SigningSecrets {
+  const { database, vault, clock } = deps;
+
+  const seal = (userId: string, number: number) =>
+    vault.seal(secretPrefix + randomBytes(secretBytes).toString("base64"), contextOf(userId, number));
+  const open = (secrets: readonly SealedSecret[]) =>
+    secrets.map(({ userId, number, sealed }) => vault.open(sealed, contextOf(userId, number)));
+
+  async function liveOf(userIds: readonly string[]): Promise<Map<string, SealedSecret[]>> {
+    let rows = await selectLiveSecrets(database.sql, userIds, clock.now());
+    const known = new Set(rows.map((row) => row.userId));
+    const without = userIds.filter((userId) => !known.has(userId));
+    if (without.length > 0) {
+      // Of two who make the first one at the same moment one wins, and both read the winner's.
+      for (const userId of without) await insertFirstSecret(database.sql, userId, seal(userId, 1), clock.now());
+      rows = await selectLiveSecrets(database.sql, userIds, clock.now());
+    }
+    return Map.groupBy(rows, (row) => row.userId);
+  }
+
+  return {
+    liveOf,
+    open,
+    async rotate(userId) {
+      await liveOf([userId]);
+      await database.transaction((tx) => {
+        const now = clock.now();
+        return replaceSecret(tx, userId, now, new Date(now.getTime() + overlapMs), (live, number) => {
+          if (live >= mostLive) {
+            throw fault("conflict", `${mostLive} secrets sign already; the oldest ends a day after it was replaced`);
+          }
+          return seal(userId, number);
+        });
+      });
+      return open((await liveOf([userId])).get(userId) ?? []);
+    },
+  };
+}

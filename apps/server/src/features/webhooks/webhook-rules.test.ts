@@ -1,0 +1,190 @@
+import { Webhook as Verifier } from "standardwebhooks";
+import { describe, expect, test } from "vitest";
+import { type AttemptEnd, decideAfterAttempt, readRetryAfter, retrySchedule } from "./attempt.rules.ts";
+import { addressOf, headersOf } from "./request.rules.ts";
+import { createRoomKeeper } from "./rooms.ts";
+
+const answered = (status: number, retryAfterMs?: number): AttemptEnd => ({
+  kind: "answered",
+  status,
+  latencyMs: 3,
+  retryAfterMs,
+});
+const unanswered = (reason: "timeout" | "address_refused" | "invalid_url"): AttemptEnd => ({
+  kind: "unanswered",
+  reason,
+  message: `it was ${reason}`,
+  latencyMs: 3,
+});
+const decide = (end: AttemptEnd, failures = 0, random = 0.5) =>
+  decideAfterAttempt(end, failures, retrySchedule, random);
+
+describe("after an attempt", () => {
+  test.each([200, 201, 202, 204, 299])("%i is a success", (status) => {
+    expect(decide(answered(status), 3)).toEqual({
+      status: "delivered",
+      failures: 3,
+      retryInMs: null,
+      lastStatus: status,
+      lastError: null,
+    });
+  });
+
+  test("410 ends it", () => {
+    expect(decide(answered(410))).toMatchObject({ status: "gone", retryInMs: null, lastStatus: 410 });
+  });
+
+  test.each([199, 300, 400, 401, 404, 409, 429, 500, 503])("%i is tried again", (status) => {
+    expect(decide(answered(status))).toMatchObject({
+      status: "pending",
+      failures: 1,
+      retryInMs: 5_000,
+      lastError: expect.stringContaining(String(status)),
+    });
+  });
+
+  test.each([301, 302, 303, 307, 308])("%i says that redirects are not followed", (status) => {
+    expect(decide(answered(status))).toMatchObject({
+      status: "pending",
+      lastError: `The receiver answered ${status}: redirects are not followed`,
+    });
+  });
+
+  test("the retries come after 5 s, 30 s, 5 m, 30 m, 2 h, 6 h and 24 h, then it is given up", () => {
+    const pauses = [0, 1, 2, 3, 4, 5, 6, 7].map((failures) => decide(unanswered("timeout"), failures).retryInMs);
+    expect(pauses).toEqual([5e3, 30e3, 300e3, 1_800e3, 7_200e3, 21_600e3, 86_400e3, null]);
+    expect(decide(unanswered("timeout"), 7)).toMatchObject({ status: "failed", failures: 8 });
+  });
+
+  test("jitter moves a pause by a fifth either way", () => {
+    expect(decide(answered(500), 0, 0).retryInMs).toBe(4_000);
+    expect(decide(answered(500), 0, 1).retryInMs).toBe(6_000);
+  });
+
+  test.each(["address_refused", "invalid_url"] as const)("%s is given up at once", (reason) => {
+    expect(decide(unanswered(reason))).toMatchObject({
+      status: "failed",
+      retryInMs: null,
+      lastError: `it was ${reason}`,
+    });
+  });
+
+  test("Retry-After makes a pause longer, never shorter, and not longer than a day", () => {
+    expect(decide(answered(429, 60_000)).retryInMs).toBe(60_000);
+    expect(decide(answered(429, 1_000)).retryInMs).toBe(5_000);
+    expect(decide(answered(503, 1e12)).retryInMs).toBe(86_400_000);
+  });
+
+  test("Retry-After is seconds or a date", () => {
+    const now = new Date("2026-01-01T00:00:00Z");
+    expect(readRetryAfter("120", now)).toBe(120_000);
+    expect(readRetryAfter("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30_000);
+    expect(readRetryAfter("Thu, 01 Jan 2020 00:00:30 GMT", now)).toBe(0);
+    expect(readRetryAfter(["7", "9"], now)).toBe(7_000);
+    for (const nothing of ["soon", "", undefined]) expect(readRetryAfter(nothing, now)).toBeUndefined();
+  });
+});
+
+describe("the request", () => {
+  const webhook = (over: object) => ({ url: "https://a.example/x", headers: {}, query_params: {}, ...over });
+
+  test("parameters come behind the address's own, whose bytes stay", () => {
+    const query_params = { b: "2 & ü", a: "again" };
+    expect(addressOf(webhook({ url: "https://a.example/x?a=%20+1#part", query_params })).search).toBe(
+      "?a=%20+1&b=2+%26+%C3%BC&a=again",
+    );
+    expect(addressOf(webhook({ query_params })).href).toBe("https://a.example/x?b=2+%26+%C3%BC&a=again");
+    expect(addressOf(webhook({ url: "https://a.example/x?a=1" })).href).toBe("https://a.example/x?a=1");
+  });
+
+  test("signs for every secret, so that either verifies", () => {
+    const secrets = [41, 42].map((byte) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`);
+    const body = '{"text":"ü \\u0000"}';
+    const headers = headersOf(webhook({}), { id: "dlv_1", body, at: new Date(), secrets });
+    expect(headers["webhook-signature"]?.split(" ")).toHaveLength(2);
+    for (const secret of secrets) expect(new Verifier(secret).verify(body, headers)).toEqual(JSON.parse(body));
+    const foreign = new Verifier(`whsec_${Buffer.alloc(32, 43).toString("base64")}`);
+    expect(() => foreign.verify(body, headers)).toThrow("No matching signature");
+    const [first = ""] = secrets;
+    expect(() => new Verifier(first).verify(`${body} `, headers)).toThrow("No matching signature");
+  });
+
+  test("given headers keep order and spelling; what is not theirs to set is dropped, in any case", () => {
+    const given = {
+      "X-Second": "2",
+      Authorization: "Bearer t",
+      HOST: "evil.example",
+      "Content-Type": "text/html",
+      "content-length": "1",
+      "Webhook-Signature": "v1,forged",
+      "WEBHOOK-ID": "forged",
+      Connection: "close",
+      "Transfer-Encoding": "chunked",
+      Expect: "100-continue",
+      contents: "stays",
+      "x-webhook-id": "stays",
+    };
+    const headers = headersOf(webhook({ headers: given }), {
+      id: "dlv_1",
+      body: "{}",
+      at: new Date(5999),
+      secrets: [],
+    });
+    expect(Object.entries(headers)).toEqual([
+      ["X-Second", "2"],
+      ["Authorization", "Bearer t"],
+      ["contents", "stays"],
+      ["x-webhook-id", "stays"],
+      ["user-agent", "Gantry-Webhooks/1"],
+      ["content-type", "application/json"],
+      ["webhook-id", "dlv_1"],
+      ["webhook-timestamp", "5"],
+      ["webhook-signature", ""],
+    ]);
+    const own = headersOf(webhook({ headers: { "User-Agent": "mine" } }), {
+      id: "dlv_1",
+      body: "{}",
+      at: new Date(),
+      secrets: [],
+    });
+    expect(own).toMatchObject({ "User-Agent": "mine" });
+    expect(own).not.toHaveProperty("user-agent");
+  });
+});
+
+describe("room", () => {
+  const keeper = () => createRoomKeeper({ total: 10, perDestination: 4, perUser: 6 });
+  const roomOf = (rooms: { name: string; room: number }[], name: string) =>
+    rooms.find((one) => one.name === name)?.room;
+
+  test("is counted by destination, by user and in total, and given back", () => {
+    const rooms = keeper();
+    rooms.take("a", "ann");
+    rooms.take("a", "bob");
+    rooms.take("b", "ann");
+    expect(rooms.rooms()).toMatchObject({ free: 7, perDestination: 4, perUser: 6 });
+    expect(roomOf(rooms.rooms().destinations, "a")).toBe(2);
+    expect(roomOf(rooms.rooms().users, "ann")).toBe(4);
+    rooms.giveBack("b", "ann");
+    expect(rooms.rooms().free).toBe(8);
+    expect(roomOf(rooms.rooms().destinations, "b")).toBeUndefined();
+  });
+
+  test("is one for a destination that did not answer in time, until it does", () => {
+    const rooms = keeper();
+    rooms.note("a", false);
+    expect(roomOf(rooms.rooms().destinations, "a")).toBe(1);
+    rooms.take("a", "ann");
+    rooms.take("a", "ann");
+    expect(roomOf(rooms.rooms().destinations, "a")).toBe(0);
+    rooms.note("a", true);
+    expect(roomOf(rooms.rooms().destinations, "a")).toBe(2);
+  });
+
+  test("does not remember destinations without end", () => {
+    const rooms = keeper();
+    for (let n = 0; n < 5000; n++) rooms.note(`d${n}`, false);
+    expect(rooms.rooms().destinations).toHaveLength(2000);
+    expect(roomOf(rooms.rooms().destinations, "d4999")).toBe(1);
+  });
+});

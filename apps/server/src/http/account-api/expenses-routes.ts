@@ -1,0 +1,43 @@
+import { usernamePattern } from "@gantry/wire";
+import type { FastifyInstance } from "fastify";
+import { type Caller, mayAdministrate } from "../../features/accounts/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { RouteDeps } from "./deps.ts";
+import { readExpensesQuery } from "./expenses-query.ts";
+import { expensesToWire } from "./money-records.ts";
+
+interface WithUsername {
+  Params: { username: string };
+}
+
+/** A username is never the first part of another route, so the path without a prefix hides nothing. */
+const prefixes = ["", "/api/v2"];
+
+/** What a user spent, by model. A list and nothing else: a single entry has no address. Who may not look is told so before its parameters are read. */
+export function expensesRoutes(app: FastifyInstance, { billing, callerOf }: RouteDeps): void {
+  async function viewableUser(caller: Caller, username: string): Promise<string> {
+    if (username === caller.username) return caller.userId;
+    const userId = usernamePattern.test(username) ? await billing.userIdOf(username) : undefined;
+    if (userId === undefined) throw fault("not_found", "User not found");
+    if (caller.role !== "admin" || !mayAdministrate(caller)) {
+      throw fault("forbidden", "Only the user itself and an admin may see these expenses");
+    }
+    return userId;
+  }
+
+  for (const prefix of prefixes) {
+    app.get<WithUsername>(`${prefix}/:username/expenses`, async (request) => {
+      const userId = await viewableUser(await callerOf(request), request.params.username);
+      const asked = readExpensesQuery(request.query);
+      return expensesToWire(await billing.readExpenses(userId, asked), asked.page);
+    });
+
+    app.all(`${prefix}/:username/expenses/:id`, {
+      // Before the body: whatever it is, it changes nothing.
+      onRequest: async () => {
+        throw fault("method_not_allowed", "A single expense has no address of its own", { headers: { allow: "" } });
+      },
+      handler: async () => {},
+    });
+  }
+}

@@ -1,0 +1,88 @@
+import {
+  type Credited,
+  type Expenses,
+  type Overview,
+  shownMoment,
+  type UsageRow,
+} from "../../features/billing/index.ts";
+import { dollarsOfMicros } from "../../kernel/money.ts";
+
+/** The names and the order of these fields are also the columns of the CSV. */
+export function usageToWire(row: UsageRow) {
+  return {
+    request_id: row.requestId,
+    model_name: row.modelName,
+    route: row.route,
+    status: row.status,
+    created_at: shownMoment(row.createdAt),
+    /** Seconds. */
+    inference_time: row.inferenceMs === null ? null : row.inferenceMs / 1000,
+    input_tokens: row.inputTokens,
+    output_tokens: row.outputTokens,
+    cached_tokens: row.cachedTokens,
+    price: dollarsOfMicros(row.price),
+  };
+}
+
+export type UsageRecord = ReturnType<typeof usageToWire>;
+
+export function expensesToWire(expenses: Expenses, page: number) {
+  return {
+    results: expenses.models.map(({ modelName, requests, spent }) => ({
+      model_name: modelName,
+      request_count: requests,
+      sub_total_spent: dollarsOfMicros(spent),
+      avg_per_request: dollarsOfMicros(spent / requests),
+    })),
+    start_date: shownMoment(expenses.start),
+    end_date: shownMoment(expenses.end),
+    page,
+    total_spent: dollarsOfMicros(expenses.totalSpent),
+    total_count: expenses.totalRequests,
+    total_models: expenses.totalModels,
+    total_pages: expenses.totalPages,
+  };
+}
+
+export function creditToWire({ balance, entry }: Credited) {
+  return {
+    balance: dollarsOfMicros(balance),
+    currency: "USD",
+    entry: {
+      id: entry.id,
+      amount: dollarsOfMicros(entry.amount),
+      reason: entry.reason,
+      created_at: entry.recordedAt.toISOString(),
+    },
+  };
+}
+
+export function overviewToWire({ books, ...overview }: Overview) {
+  const turnover = ({ requests, paid, spent }: Overview["today"]) => ({
+    requests,
+    paid_requests: paid,
+    spent: dollarsOfMicros(spent),
+  });
+  return {
+    users: overview.users,
+    models: overview.models,
+    predictions: overview.predictions,
+    nodes: overview.nodes,
+    today: turnover(overview.today),
+    last_7_days: turnover(overview.lastSevenDays),
+    top_models: overview.topModels.map(({ modelName, requests, spent }) => ({
+      model_name: modelName,
+      requests,
+      spent: dollarsOfMicros(spent),
+    })),
+    /** `sum` is that of all sides of the ledger: anything but 0 means that the books are wrong. */
+    books: {
+      balances: dollarsOfMicros(books.balances),
+      reserved: dollarsOfMicros(books.reserved),
+      platform: dollarsOfMicros(books.platform),
+      outside: dollarsOfMicros(books.outside),
+      sum: dollarsOfMicros(books.balances + books.platform + books.outside),
+    },
+    currency: "USD",
+  };
+}

@@ -1,0 +1,34 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance } from "fastify";
+import type { UsageRow } from "../../features/billing/index.ts";
+import { listEnvelope } from "../foundation/page-query.ts";
+import type { RouteDeps } from "./deps.ts";
+import { usageToWire } from "./money-records.ts";
+import { csvHeader, csvLines, prefersCsv } from "./usage-csv.rules.ts";
+import { readUsageQuery } from "./usage-query.ts";
+
+/** The caller's ended predictions with their prices: JSON in pages; CSV as the page that is asked for, else as a whole. */
+export function usageRoute(app: FastifyInstance, { billing, callerOf }: RouteDeps): void {
+  app.get("/api/v2/usage", async (request, reply) => {
+    const { userId } = await callerOf(request);
+    const { page, wantsPage, filter } = readUsageQuery(request.query);
+    reply.header("vary", "Accept");
+    if (!prefersCsv(request.headers.accept)) {
+      const { entries, total } = await billing.listUsage(userId, filter, page);
+      return listEnvelope(entries.map(usageToWire), page, total);
+    }
+    const portions = wantsPage
+      ? [(await billing.listUsage(userId, filter, page)).entries]
+      : await billing.exportUsage(userId, filter);
+    return reply
+      .type("text/csv; charset=utf-8; header=present")
+      .header("content-disposition", 'attachment; filename="usage.csv"')
+      .send(Readable.from(asCsv(portions), { highWaterMark: 1 }));
+  });
+}
+
+/** A portion is read when the client has taken the one before. */
+async function* asCsv(portions: AsyncIterable<UsageRow[]> | Iterable<UsageRow[]>): AsyncGenerator<string> {
+  yield csvHeader;
+  for await (const rows of portions) if (rows.length > 0) yield csvLines(rows.map(usageToWire));
+}

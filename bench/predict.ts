@@ -1,0 +1,91 @@
+/**
+ * `/predict` with four text fields and an upstream that answers at once: Gantry with key, limits, funds, usage and
+ * charge committed before the answer, beside a bare node:http + undici proxy, in one run.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formRequest, load } from "./support/load.ts";
+import { cpuSecondsOf, type Served, serve } from "./support/processes.ts";
+
+const seconds = Number(process.argv[2] ?? 6);
+const rounds = Number(process.argv[3] ?? 2);
+const budget = 0.65;
+const adminKey = "bench-admin-key-0123456789-0123456789";
+const fields = { prompt: "a lighthouse in the fog", style: "ink", mood: "calm", size: "2k" };
+
+const home = await mkdtemp(join(tmpdir(), "gantry-bench-"));
+const upstream = await serve(new URL("./support/instant-upstream.ts", import.meta.url));
+const proxy = await serve(new URL("./support/bare-proxy.ts", import.meta.url), {
+  UPSTREAM_PORT: String(upstream.port),
+});
+const gantry = await serve(new URL("../apps/server/src/main.ts", import.meta.url), {
+  GANTRY_HOME: home,
+  GANTRY_ADMIN_KEY: adminKey,
+  GANTRY_ALLOW_PRIVATE_NETWORK: "1",
+  GANTRY_LOG_LEVEL: "warn",
+  PORT: "0",
+});
+
+async function putModel(): Promise<void> {
+  const text = { type: "string" };
+  const response = await fetch(`http://127.0.0.1:${gantry.port}/api/v1/admin/instant`, {
+    method: "PUT",
+    headers: { "x-api-key": adminKey, "content-type": "application/json" },
+    body: JSON.stringify({
+      title: "Instant",
+      description: "Answers at once.",
+      kind: "other",
+      visibility: "public",
+      capacity: 1000,
+      pricing: { per_request: 0.000001 },
+      input: {
+        type: "object",
+        required: ["prompt"],
+        properties: { prompt: text, style: text, mood: text, size: text },
+      },
+      output: { type: "object", required: ["output"], properties: { output: text } },
+      backend: { type: "cog", url: `http://127.0.0.1:${upstream.port}` },
+    }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+}
+
+async function measure(name: string, served: Served, request: Buffer, connections: number) {
+  const before = { own: cpuSecondsOf(served.pid), upstream: cpuSecondsOf(upstream.pid), client: process.cpuUsage() };
+  const result = await load({ port: served.port, request, connections, seconds });
+  const client = process.cpuUsage(before.client);
+  const perRequest = (cpu: number) => Math.round((cpu / result.requests) * 1e6);
+  console.log(
+    `${name.padEnd(8)} ${String(connections).padStart(4)} connections: ${result.perSecond.toFixed(0).padStart(6)} /s  ` +
+      `p50 ${result.p50.toFixed(2)} ms  p99 ${result.p99.toFixed(2)} ms  failures ${result.failures}  ` +
+      `CPU µs a request: server ${perRequest(cpuSecondsOf(served.pid) - before.own)}, ` +
+      `upstream ${perRequest(cpuSecondsOf(upstream.pid) - before.upstream)}, ` +
+      `load client ${perRequest((client.user + client.system) / 1e6)}`,
+  );
+  if (result.failures > 0) throw new Error("the run had failures, its figures mean nothing");
+  return result.perSecond;
+}
+
+try {
+  await putModel();
+  const toGantry = formRequest("/api/v1/admin/instant/predict", fields, { "X-API-KEY": adminKey });
+  const toProxy = formRequest("/", fields, {});
+  await load({ port: gantry.port, request: toGantry, connections: 64, seconds: 2 });
+  await load({ port: proxy.port, request: toProxy, connections: 64, seconds: 2 });
+  for (const connections of [1, 64, 256]) {
+    const ratios: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const bare = await measure("bare", proxy, toProxy, connections);
+      const own = await measure("gantry", gantry, toGantry, connections);
+      ratios.push(own / bare);
+    }
+    const ratio = Math.max(...ratios);
+    const verdict =
+      connections === 256 ? (ratio >= budget ? `within the budget of ${budget}` : `BELOW the budget of ${budget}`) : "";
+    console.log(`ratio at ${connections}: ${ratios.map((one) => one.toFixed(2)).join(", ")} ${verdict}`);
+  }
+} finally {
+  await Promise.all([upstream.stop(), proxy.stop(), gantry.stop()]);
+  await rm(home, { recursive: true, force: true });
+}

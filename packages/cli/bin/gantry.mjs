@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+/** Runs the command with the Node that Gantry brings, whatever Node started this file. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { run, setUp } from "../../../scripts/set-up.mjs";
+
+try {
+  const node = setUp();
+  const entry = join(fileURLToPath(new URL("..", import.meta.url)), "src", "main.ts");
+  process.exit(await run(node, [entry, ...process.argv.slice(2)], { node, cwd: process.cwd() }));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

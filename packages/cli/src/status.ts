@@ -1,0 +1,31 @@
+import { parseArgs } from "node:util";
+import { createClient, GantryError } from "@gantry/sdk";
+
+const defaultUrl = "http://127.0.0.1:8080";
+
+/** 0: ready. 1: up, but not ready or the key is wrong. 2: not reachable. */
+export async function status(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { url: { type: "string" }, key: { type: "string" } } });
+  const url = values.url ?? process.env.GANTRY_URL ?? defaultUrl;
+  const key = values.key ?? process.env.GANTRY_KEY;
+  const client = createClient({ url, key });
+  if (!(await client.isUp())) {
+    console.error(`No Gantry answers at ${url}`);
+    return 2;
+  }
+  const ready = await client.isReady();
+  console.log(`${url} is up and ${ready ? "ready" : "not ready yet"}`);
+  if (!ready) return 1;
+  if (key === undefined) return 0;
+  try {
+    const me = await client.me();
+    console.log(
+      `The key belongs to ${me.username} (${me.role}, plan ${me.plan}); balance ${me.balance} ${me.currency}`,
+    );
+    return 0;
+  } catch (error) {
+    if (!(error instanceof GantryError)) throw error;
+    console.error(error.message);
+    return 1;
+  }
+}
