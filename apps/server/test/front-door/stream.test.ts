@@ -136,11 +136,12 @@ describe("a stream", () => {
     const wait = async (name: string, form: Record<string, string>) => {
       const stream = await open({ model: "admin/one", form });
       await stream.next();
-      return (async () => {
+      const done = (async () => {
         await stream.next();
         order.push(name);
         for await (const _event of stream.events);
       })();
+      return { done };
     };
     const ordinary = await wait("ordinary", { prompt: "a" });
     const urgent = await wait("urgent", { prompt: "b", user: JSON.stringify({ id: 7, high_priority: true }) });
@@ -149,7 +150,7 @@ describe("a stream", () => {
       chat.say("x");
       chat.end({ prompt_tokens: 1, completion_tokens: 1 });
     }
-    await Promise.all([ordinary, urgent]);
+    await Promise.all([ordinary.done, urgent.done]);
     expect(order).toEqual(["urgent", "ordinary"]);
   });
 
@@ -269,12 +270,10 @@ test("a slow reader holds the upstream back instead of filling memory", async ()
   const { response, untilUpstream } = await open();
   await untilUpstream();
   const megabyte = "x".repeat(1024 * 1024);
-  const before = process.memoryUsage().arrayBuffers;
   for (let i = 0; i < 64; i++) chat.say(megabyte);
   await new Promise((resolve) => setTimeout(resolve, 500));
-  // What was not taken waits at the sender, in this test the same process.
-  expect(chat.buffered()).toBeGreaterThan(20 * 1024 * 1024);
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * 1024 * 1024);
+  // Of 64 MB only what fits the buffers on the way was taken; the rest still waits at the sender.
+  expect(chat.buffered()).toBeGreaterThan(40 * 1024 * 1024);
   await response.body?.cancel();
   await waitFor("the upstream to be closed", () => chat.open === 0);
 });

@@ -418,7 +418,8 @@ describe("many at once", () => {
     const alive = await receiver();
     const limits = { total: 12, perDestination: 2, perUser: 8 };
     await startSender({ timeoutMs: 3_000, limits });
-    const crowd = Array.from({ length: 300 }, () => newDelivery(dead.url));
+    // More than are looked at without asking how they are spread.
+    const crowd = Array.from({ length: 1_500 }, () => newDelivery(dead.url));
     await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
     await untilReceived(dead, 2);
     const since = Date.now();

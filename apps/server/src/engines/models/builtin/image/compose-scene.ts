@@ -1,4 +1,12 @@
-import { paintAir, paintFog, paintFraming, paintMeadowThings, paintRays, paintShore } from "./layers/foreground.ts";
+import {
+  paintAir,
+  paintCarpet,
+  paintFog,
+  paintFraming,
+  paintMeadowThings,
+  paintRays,
+  paintShore,
+} from "./layers/foreground.ts";
 import { paintFarTrees, paintForest } from "./layers/forest.ts";
 import { paintGrid, paintGround, paintRoad } from "./layers/ground.ts";
 import { paintMountains } from "./layers/mountains.ts";
@@ -36,6 +44,7 @@ export function composeScene(scene: Scene, taken: readonly Box[]): string {
     paintBridge(scene),
     solid && (asks(reading, "road") || asks(reading, "car")) ? paintRoad(scene, asks(reading, "car")) : "",
     ground === "water" && standing ? paintShore(scene) : "",
+    ground === "land" ? paintCarpet(scene) : "",
     paintThings(scene, placed),
     paintMeadowThings(scene),
     detailed && !asks(reading, "car") ? paintFraming(scene) : "",

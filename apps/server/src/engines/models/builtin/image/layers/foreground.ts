@@ -42,8 +42,6 @@ export function paintMeadowThings(scene: Scene): string {
     const own = scene.random.fork(`meadow-${mention.subject}`);
     const tall =
       (mention.subject === "flower" ? 24 : 14) * scene.unit * mention.scale * (mention.count === 1 ? 2.2 : 1);
-    if (mention.subject === "flower" && mention.count > 1)
-      parts.push(carpet(scene, own.fork("carpet"), mention.colours));
     const list = Array.from({ length: mention.count }, (_, nth) => ({ nth, back: own.next() })).toSorted(
       (a, b) => b.back - a.back,
     );
@@ -61,26 +59,18 @@ export function paintMeadowThings(scene: Scene): string {
   return parts.join("");
 }
 
-/** The same flowers further off, as dots. */
-function carpet(
-  { width, height, horizon, unit, palette, detailed }: Scene,
-  own: Random,
-  colours: readonly string[],
-): string {
+/** The flowers of a meadow further off, as dots; under the things that stand in it. */
+export function paintCarpet({ width, height, horizon, unit, palette, detailed, reading, random }: Scene): string {
+  const mention = reading.mentions.find(({ subject, count }) => subject === "flower" && count > 1);
+  if (!mention) return "";
+  const own = random.fork("carpet");
+  const colours = mention.colours.length > 0 ? mention.colours : palette.accents;
   return Array.from({ length: detailed ? 220 : 90 }, () => {
     const near = own.next() ** 0.7;
-    const tint =
-      colours[own.int(0, Math.max(0, colours.length - 1))] ??
-      palette.accents[own.int(0, palette.accents.length - 1)] ??
-      "#ffd166";
+    const tint = colours[own.int(0, colours.length - 1)] ?? palette.accents[0];
     const r = unit * (0.14 + near * 0.5);
-    return ellipse(
-      own.next() * width,
-      horizon + (height - horizon) * (0.2 + near * 0.76),
-      r,
-      r * 0.8,
-      seen(palette, tint, 0.35 * (1 - near)),
-    );
+    const y = horizon + (height - horizon) * (0.2 + near * 0.76);
+    return ellipse(own.next() * width, y, r, r * 0.8, seen(palette, tint, 0.35 * (1 - near)));
   }).join("");
 }
 

@@ -1,0 +1,75 @@
+import { type ErrorType, errorTable } from "@gantry/wire";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Fault, fault } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { errorHeaders } from "../foundation/list-dialect.ts";
+import { toFault } from "../foundation/to-fault.ts";
+
+/** The types that the agents platform answers with, and their statuses. */
+const agentErrors = {
+  invalid_input: 400,
+  agent_not_published: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  insufficient_funds: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  confirmation_required: 409,
+  file_too_large: 413,
+  idempotency_key_reused: 422,
+  rate_limit: 429,
+  internal: 500,
+  upstream_error: 502,
+  unavailable: 503,
+  storage_full: 507,
+} as const;
+
+type AgentErrorType = keyof typeof agentErrors;
+
+/** What is said in another word here; every other fault about a field is `invalid_input`. */
+const translations: Partial<Record<ErrorType, AgentErrorType>> = {
+  concurrent_requests_limit: "rate_limit",
+  internal_server_error: "internal",
+  downstream_service_error: "upstream_error",
+  downstream_service_unavailable: "upstream_error",
+  service_unavailable: "unavailable",
+};
+
+function typeOf({ type }: Fault): AgentErrorType {
+  if (type in agentErrors) return type as AgentErrorType;
+  const status: number = errorTable[type].status;
+  return translations[type] ?? (status === 422 || status === 400 ? "invalid_input" : "internal");
+}
+
+/** `{error: {type, code, message, details?}}`; `details` lists every fault of the input, or what the one fault knows. */
+export function agentErrorBody(failure: Fault): { status: number; body: Record<string, unknown> } {
+  const type = typeOf(failure);
+  const [first] = failure.issues;
+  const details =
+    type === "invalid_input"
+      ? failure.issues.map(({ loc, msg, type: reason, ctx }) => ({ loc, message: msg, reason, ...(ctx && { ctx }) }))
+      : first.ctx;
+  return {
+    status: agentErrors[type],
+    body: { error: { type, code: type, message: first.msg, ...(details !== undefined && { details }) } },
+  };
+}
+
+/** Sets the dialect on a plugin that holds routes of the agents platform. */
+export function useAgentsDialect(app: FastifyInstance, log: Log): void {
+  const write = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const failure = toFault(thrown);
+    const { status, body } = agentErrorBody(failure);
+    if (status >= 500) {
+      log.error({ request_id: request.id, method: request.method, err: failure.cause ?? failure }, failure.message);
+    }
+    return reply.code(status).headers(errorHeaders(failure)).header("x-request-id", request.id).send(body);
+  };
+  app.setErrorHandler(write);
+}
+
+/** A wrong query or body of the agents platform. */
+export function invalidInput(message: string, loc: readonly (string | number)[]): Fault {
+  return fault("value_error", message, { loc });
+}

@@ -1,0 +1,58 @@
+import type { Database } from "../../apps/server/src/engines/database/index.ts";
+import { closeUsageDays, ensureUsagePartitions } from "../../apps/server/src/features/billing/index.ts";
+
+export const yearMs = 365 * 86_400_000;
+const rowsAtOnce = 500_000;
+
+/**
+ * A year of usage as settlement would have left it: rows, sums and ledger, made inside PostgreSQL. Nine of ten rows are
+ * one user's, over a dozen models, one in ten was free. Indexes are built afterwards, which takes a third of the time.
+ */
+export async function fillUsage(database: Database, userId: string, rows: number): Promise<void> {
+  const { sql } = database;
+  const until = new Date();
+  await ensureUsagePartitions(database, new Date(until.getTime() - yearMs));
+  await sql`
+    insert into users (id, username, role, plan, created_at)
+    select 'usr_bench_' || n, 'bench-' || n, 'user', 'free', now() from generate_series(1, 50) n`;
+  await sql.unsafe(`
+    drop index usage_of_user;
+    drop index ledger_settles_once;
+    drop index ledger_from;
+    drop index ledger_to;
+    alter table ledger disable trigger user;
+    alter table wallets disable trigger user`);
+  for (let from = 0; from < rows; from += rowsAtOnce) {
+    const to = Math.min(rows, from + rowsAtOnce);
+    // Every hour of the year is busy in its turn; the multipliers scatter what is not the time.
+    await sql`
+      insert into usage
+      select 'pred_' || lpad(n::text, 26, '0'), case when n % 10 < 9 then ${userId} else 'usr_bench_' || (1 + n / 10 % 50) end,
+        'bench/model-' || (n * 7919 % 12), (array['sync', 'stream', 'async'])[1 + n % 3],
+        case when n % 10 = 7 then 502 else 200 end,
+        ${until}::timestamptz - make_interval(secs => ${yearMs / 1000}::float8 * (${rows}::float8 - n) / ${rows}::float8),
+        (n * 104729 % 9000)::int, (n * 31 % 4000)::int, (n * 17 % 2000)::int, 0,
+        case when n % 10 = 7 then 0 else 1 + n * 6151 % 90000 end
+      from generate_series(${from}::bigint, ${to - 1}::bigint) n`;
+  }
+  await sql`
+    insert into ledger (recorded_at, kind, from_account, to_account, amount_micros, reference)
+    select created_at, 'charge', 'user:' || user_id, 'platform', price_micros, request_id from usage where price_micros > 0`;
+  await sql`
+    insert into usage_hours
+    select user_id, date_trunc('hour', created_at), model_name, count(*), count(*) filter (where price_micros > 0),
+      sum(price_micros)
+    from usage group by 1, 2, 3 order by 2`;
+  await sql`
+    update wallets w set balance_micros = balance_micros - spent
+    from (select user_id, sum(spent_micros)::bigint as spent from usage_hours group by 1) s where s.user_id = w.user_id`;
+  await sql.unsafe(`
+    create index usage_of_user on usage (user_id, created_at desc, request_id desc);
+    create unique index ledger_settles_once on ledger (kind, reference) where reference is not null;
+    create index ledger_from on ledger (from_account, id);
+    create index ledger_to on ledger (to_account, id);
+    alter table ledger enable trigger user;
+    alter table wallets enable trigger user`);
+  await closeUsageDays(database);
+  for (const table of ["usage", "usage_hours", "usage_days", "ledger"]) await sql.unsafe(`vacuum analyze ${table}`);
+}

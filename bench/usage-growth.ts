@@ -1,0 +1,145 @@
+/**
+ * Usage and expenses of one user over a hundred thousand and over ten million rows: what grows with them must not be the
+ * time of an answer. The real server over HTTP, one request after another, on an embedded database of its own.
+ *
+ *     node bench/usage-growth.ts [rows …]
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Database, migrate, startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
+import { openAccounts } from "../apps/server/src/features/accounts/index.ts";
+import { lockFundsOf, settleFunds, verifyLedger } from "../apps/server/src/features/billing/index.ts";
+import { systemClock } from "../apps/server/src/kernel/clock.ts";
+import { createLog } from "../apps/server/src/kernel/log.ts";
+import { fillUsage, yearMs } from "./support/fill-usage.ts";
+import { serve } from "./support/processes.ts";
+
+const given = process.argv.slice(2).map(Number);
+const sizes = given.length > 0 ? given : [100_000, 10_000_000];
+const budgetMs = 50;
+const requests = 200;
+const adminKey = "bench-admin-key-0123456789-0123456789";
+const migrations = fileURLToPath(new URL("../apps/server/migrations", import.meta.url));
+
+const within = (from: number, to: number): number => from + Math.random() * (to - from);
+const naive = (time: number): string => new Date(time).toISOString().slice(0, 19);
+
+/** Two moments of the past year, none on the hour. */
+function someRange(names: [string, string]): string {
+  const [from, to] = [within(Date.now() - yearMs, Date.now()), within(Date.now() - yearMs, Date.now())].sort();
+  return `${names[0]}=${naive(from as number)}&${names[1]}=${naive(to as number)}`;
+}
+
+const kinds: Record<string, (rows: number) => string> = {
+  "usage, first page": () => "/api/v2/usage",
+  "usage, a deep page": (rows) => `/api/v2/usage?page_size=100&page=${Math.floor(within(1, rows * 0.009))}`,
+  "usage, the last page": (rows) => `/api/v2/usage?page_size=100&page=${Math.floor(rows * 0.009)}`,
+  "usage, a range": () => `/api/v2/usage?${someRange(["from_date", "to_date"])}`,
+  "usage, deep in a range": (rows) =>
+    `/api/v2/usage?to_date=${naive(Date.now() - yearMs / 3)}&page=${Math.floor(within(1, rows * 0.02))}`,
+  "expenses, seven days": () => "/admin/expenses/",
+  "expenses, a range": () => `/admin/expenses/?${someRange(["start_date", "end_date"])}`,
+  "expenses, all": () => "/api/v2/admin/expenses/?start_date=2000-01-01T00:00:00",
+  "operator's overview": () => "/api/v2/admin/overview",
+};
+
+async function prepare(home: string, rows: number): Promise<{ settledPerSecond: number; verifySeconds: number }> {
+  const database = await startEmbeddedDatabase({ home, deadlineMs: 3_600_000 });
+  try {
+    await migrate(database, migrations);
+    const accounts = await openAccounts({ database, clock: systemClock, log: createLog("silent") });
+    const { adminId } = await accounts.bootstrap(adminKey);
+    await accounts.close();
+    await fillUsage(database, adminId, rows);
+    const settledPerSecond = await settle(database, adminId);
+    const startedAt = performance.now();
+    const found = await verifyLedger(database);
+    if (found.length > 0) throw new Error(`the books are wrong: ${JSON.stringify(found.slice(0, 5))}`);
+    return { settledPerSecond, verifySeconds: (performance.now() - startedAt) / 1000 };
+  } finally {
+    await database.close();
+  }
+}
+
+/** The money part of settlement, in batches as group commit makes them. */
+async function settle(database: Database, userId: string): Promise<number> {
+  const [batches, size] = [100, 64];
+  let seconds = 0;
+  for (let batch = 0; batch < batches; batch++) {
+    const ids = Array.from({ length: size }, (_, n) => `pred_settled_${batch}_${n}`);
+    await database.sql`
+      insert into live_predictions (id, user_id, key_id, model_id, model_name, route)
+      select id, ${userId}, 'key_bench', 'mdl_bench', 'bench/model-1', 'sync' from unnest(${ids}::text[]) id`;
+    const ended = {
+      userId,
+      keyId: "key_bench",
+      keyMonth: null,
+      modelName: "bench/model-1",
+      route: "sync",
+      status: 200,
+    };
+    const nothing = { reserved: 0, countsParallel: false, inputTokens: null, outputTokens: null, cachedTokens: null };
+    const startedAt = performance.now();
+    await database.transaction(async (tx) => {
+      await lockFundsOf(tx, ids);
+      await tx`delete from live_predictions where id = any(${ids}::text[])`;
+      await settleFunds(
+        tx,
+        ids.map((id) => ({ id, ...ended, ...nothing, inferenceMs: 5, price: 30_000 })),
+      );
+    });
+    seconds += (performance.now() - startedAt) / 1000;
+  }
+  return (batches * size) / seconds;
+}
+
+async function measure(base: string, path: () => string): Promise<{ p50: number; p95: number }> {
+  const times: number[] = [];
+  for (let n = -20; n < requests; n++) {
+    const url = `${base}${path()}`;
+    const startedAt = performance.now();
+    const response = await fetch(url, { headers: { "x-api-key": adminKey } });
+    const body = await response.text();
+    if (n >= 0) times.push(performance.now() - startedAt);
+    if (response.status !== 200) throw new Error(`${url}: ${response.status} ${body}`);
+  }
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.floor(times.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p95: at(0.95) };
+}
+
+let slow = 0;
+for (const rows of sizes) {
+  const home = await mkdtemp(join(tmpdir(), "gantry-bench-"));
+  try {
+    const startedAt = performance.now();
+    const { settledPerSecond, verifySeconds } = await prepare(home, rows);
+    const seconds = (performance.now() - startedAt) / 1000;
+    console.log(
+      `\n${rows.toLocaleString("en")} rows (filled in ${seconds.toFixed(0)} s), budget: p95 under ${budgetMs} ms`,
+    );
+    const gantry = await serve(new URL("../apps/server/src/main.ts", import.meta.url), {
+      GANTRY_HOME: home,
+      GANTRY_ADMIN_KEY: adminKey,
+      GANTRY_LOG_LEVEL: "warn",
+      PORT: "0",
+    });
+    try {
+      for (const [name, pathOf] of Object.entries(kinds)) {
+        const { p50, p95 } = await measure(`http://127.0.0.1:${gantry.port}`, () => pathOf(rows));
+        if (p95 >= budgetMs) slow++;
+        const figures = `p50 ${p50.toFixed(1).padStart(6)} ms   p95 ${p95.toFixed(1).padStart(6)} ms`;
+        console.log(`  ${name.padEnd(24)} ${figures}   ${p95 < budgetMs ? "ok" : "TOO SLOW"}`);
+      }
+    } finally {
+      await gantry.stop();
+    }
+    console.log(`  settling, 64 at once     ${settledPerSecond.toFixed(0)} a second`);
+    console.log(`  proving the whole ledger ${verifySeconds.toFixed(1)} s`);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+if (slow > 0) process.exitCode = 1;
