@@ -1,31 +1,39 @@
-import type { Database, Transaction } from "../../engines/database/database.ts";
+import type { Database } from "../../engines/database/database.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
-import { type LockedFunds, lockFunds, reserveFunds } from "../billing/index.ts";
-import { type Decision, decideAdmissions, type RateFigures, type Refusal } from "./admit.rules.ts";
 import type { Route } from "./prediction.ts";
-import { ensureSlots, insertAdmitted, lockModels, type NewPrediction, selectValidKeys } from "./store.ts";
+import { admitArrivals, type Decision } from "./store.ts";
 
 export interface ArrivingPrediction {
   id: string;
   userId: string;
   keyId: string;
-  /** Whether the key has a monthly limit. */
-  keyIsLimited: boolean;
   modelId: string;
   modelName: string;
   route: Route;
   highPriority: boolean;
   holder: string;
   reservation: Micros;
+  /** To run, or only to know whether it would be refused (counted as a request or not). */
   purpose: "run" | "look" | "look_and_count";
 }
 
+export type Refusal = "key_gone" | "model_retired" | "model_inactive" | "no_funds" | "rate_limit" | "too_many_parallel";
+export type Verdict = "run" | "wait" | Refusal;
+
+/** What the plan's limit still allows. */
+export interface RateFigures {
+  limit: number;
+  remaining: number;
+  resetSeconds: number;
+}
+
 export interface Admitted {
+  /** False: it waits for capacity. */
   starts: boolean;
-  /** What the plan's limit still allows; undefined where there is none. */
+  /** Undefined where the plan has no limit. */
   rate: RateFigures | undefined;
 }
 
@@ -37,16 +45,17 @@ const refusals: Record<Refusal, (decision: Decision) => Fault> = {
   model_inactive: () => fault("forbidden", "Project is not active"),
   no_funds: () => fault("insufficient_funds", "Insufficient funds"),
   rate_limit: (decision) =>
-    fault("rate_limit", `Too many requests: the plan allows ${decision.rate?.limit} a minute`, {
-      retryAfterSeconds: decision.retryAfterSeconds ?? 1,
-      headers: rateHeaders(decision.rate),
-    }),
+    limited("rate_limit", `Too many requests: the plan allows ${decision.rateLimit} a minute`, decision),
   too_many_parallel: (decision) =>
-    fault("concurrent_requests_limit", "Too many predictions of this account run at once", {
-      retryAfterSeconds: decision.retryAfterSeconds ?? 1,
-      headers: rateHeaders(decision.rate),
-    }),
+    limited("concurrent_requests_limit", "Too many predictions of this account run at once", decision),
 };
+
+function limited(type: "rate_limit" | "concurrent_requests_limit", msg: string, decision: Decision): Fault {
+  return fault(type, msg, {
+    retryAfterSeconds: (decision.retryAfterMs ?? 1000) / 1000,
+    headers: rateHeaders(figuresOf(decision)),
+  });
+}
 
 export function rateHeaders(rate: RateFigures | undefined): Record<string, string> {
   if (!rate) return {};
@@ -57,44 +66,56 @@ export function rateHeaders(rate: RateFigures | undefined): Record<string, strin
   };
 }
 
-const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
+function figuresOf({ rateLimit, rateRemaining, rateResetMs }: Decision): RateFigures | undefined {
+  if (rateLimit === null) return undefined;
+  return { limit: rateLimit, remaining: rateRemaining ?? 0, resetSeconds: Math.ceil((rateResetMs ?? 0) / 1000) };
+}
+
+/** Places of values in a list without repeats, counted from 1 as SQL does. */
+class Places {
+  readonly values: string[] = [];
+  readonly #places = new Map<string, number>();
+
+  of(value: string): number {
+    let place = this.#places.get(value);
+    if (place === undefined) {
+      place = this.values.push(value);
+      this.#places.set(value, place);
+    }
+    return place;
+  }
+}
 
 /**
  * Admission: all requests that arrive within the same few milliseconds are decided under one lock and written with one
- * commit; the answer comes after it. Rows are locked in one order everywhere (user, key, model), or two batches could
- * wait for each other.
+ * commit; the answer comes after it. What is decided, and in which order, stands in migrations/0009.
  */
 export function createAdmission(database: Database, clock: Clock): Admit {
-  async function lockState(tx: Transaction, arrivals: readonly ArrivingPrediction[], now: Date) {
-    const modelIds = unique(arrivals.map((one) => one.modelId));
-    const limitedKeys = unique(arrivals.filter((one) => one.keyIsLimited).map((one) => one.keyId));
-    const [funds, validKeys, models] = await Promise.all([
-      lockFunds(tx, now, unique(arrivals.map((one) => one.userId)), limitedKeys),
-      selectValidKeys(tx, unique(arrivals.map((one) => one.keyId))),
-      lockModels(tx, modelIds),
-    ]);
-    if (models.size === modelIds.length) return { funds, validKeys, models };
-    await ensureSlots(tx, modelIds);
-    return { funds, validKeys, models: await lockModels(tx, modelIds) };
-  }
-
-  async function admitBatch(arrivals: readonly ArrivingPrediction[]): Promise<Decision[]> {
-    return database.transaction(async (tx) => {
-      const now = clock.now();
-      const { funds, validKeys, models } = await lockState(tx, arrivals, now);
-      const state = { validKeys, models, wallets: funds.wallets, keyMonths: funds.keyMonths };
-      const { decisions, after } = decideAdmissions(arrivals, state, now.getTime());
-      const admitted = arrivals.flatMap((arrival, index): NewPrediction[] => {
-        const decision = decisions[index];
-        if (arrival.purpose !== "run" || (decision?.verdict !== "run" && decision?.verdict !== "wait")) return [];
-        const keyMonth = funds.keyMonths.has(arrival.keyId) ? funds.month : null;
-        return [{ ...arrival, starts: decision.verdict === "run", countsParallel: decision.countsParallel, keyMonth }];
-      });
-      await Promise.all([
-        admitted.length > 0 ? insertAdmitted(tx, admitted) : undefined,
-        writeFunds(tx, funds, after),
-      ]);
-      return decisions;
+  async function admitBatch(batch: readonly ArrivingPrediction[]): Promise<Decision[]> {
+    const now = clock.now();
+    const users = new Places();
+    const keys = new Places();
+    const models = new Places();
+    const arrivals = batch.map((one, index) => ({
+      n: index + 1,
+      id: one.id,
+      u: users.of(one.userId),
+      k: keys.of(one.keyId),
+      m: models.of(one.modelId),
+      model_name: one.modelName,
+      route: one.route,
+      high_priority: one.highPriority,
+      holder: one.holder,
+      reservation: one.reservation,
+      purpose: one.purpose,
+    }));
+    return admitArrivals(database.sql, {
+      users: users.values,
+      keys: keys.values,
+      models: models.values,
+      arrivals,
+      month: `${now.toISOString().slice(0, 7)}-01`,
+      nowMs: now.getTime(),
     });
   }
 
@@ -108,28 +129,8 @@ export function createAdmission(database: Database, clock: Clock): Admit {
   return async (arrival) => {
     const decision = await batcher.add(arrival);
     if (decision.verdict === "run" || decision.verdict === "wait") {
-      return { starts: decision.verdict === "run", rate: decision.rate };
+      return { starts: decision.verdict === "run", rate: figuresOf(decision) };
     }
     throw refusals[decision.verdict](decision);
   };
-}
-
-/** Writes what the decisions changed, and only that. */
-async function writeFunds(
-  tx: Transaction,
-  before: LockedFunds,
-  after: Pick<LockedFunds, "wallets" | "keyMonths">,
-): Promise<void> {
-  const wallets = [...after.wallets].flatMap(([userId, wallet]) => {
-    const old = before.wallets.get(userId);
-    if (!old) return [];
-    const hits = wallet.requestsPerMinute !== null && wallet.hits.at(-1) !== undefined ? wallet.hits : undefined;
-    const change = { userId, running: wallet.running - old.running, reserved: wallet.reserved - old.reserved, hits };
-    return change.running === 0 && change.reserved === 0 && !hits ? [] : [change];
-  });
-  const keys = [...after.keyMonths].flatMap(([keyId, month]) => {
-    const reserved = month.used - (before.keyMonths.get(keyId)?.used ?? 0);
-    return reserved === 0 ? [] : [{ keyId, reserved }];
-  });
-  if (wallets.length > 0 || keys.length > 0) await reserveFunds(tx, before.month, wallets, keys);
 }

@@ -98,7 +98,11 @@ function toFailure(log: Log, held: HeldPrediction, error: unknown): Fault {
   return fault("internal_server_error", "Internal server error", { cause: error });
 }
 
-async function storeFiles(deps: ExecutionDeps, { held, userId, model }: Execution, result: ModelResult): Promise<StoredOutput> {
+async function storeFiles(
+  deps: ExecutionDeps,
+  { held, userId, model }: Execution,
+  result: ModelResult,
+): Promise<StoredOutput> {
   const stored: StoredOutput = {};
   for (const [field, value] of Object.entries(result.output)) {
     stored[field] = isFile(value) ? await deps.storeOutput(userId, held.id, field, value) : value;

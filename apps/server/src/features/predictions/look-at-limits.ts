@@ -17,7 +17,6 @@ export async function lookAtLimits(admit: Admit, { caller, model, route, counts 
     id: "",
     userId: caller.userId,
     keyId: caller.keyId,
-    keyIsLimited: caller.monthlyLimitMicros !== null,
     modelId: model.id,
     modelName: model.endpointId,
     route,

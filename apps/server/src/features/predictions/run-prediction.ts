@@ -2,8 +2,7 @@ import { newId } from "@gantry/wire";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
-import type { Admit, Admitted } from "./admit-predictions.ts";
-import type { RateFigures } from "./admit.rules.ts";
+import type { Admit, Admitted, RateFigures } from "./admit-predictions.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import type { HeldPrediction, HeldPredictions } from "./held-predictions.ts";
 import type { CheckedInput } from "./input/index.ts";
@@ -55,7 +54,6 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       id,
       userId: request.caller.userId,
       keyId: request.caller.keyId,
-      keyIsLimited: request.caller.monthlyLimitMicros !== null,
       modelId: request.model.id,
       modelName: request.model.endpointId,
       route: request.route,

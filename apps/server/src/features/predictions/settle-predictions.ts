@@ -2,9 +2,8 @@ import type { Database } from "../../engines/database/database.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { lockFundsOf, settleFunds } from "../billing/index.ts";
 import { type Outcome, statusOf } from "./prediction.ts";
-import { type Ending, endPredictions, type GrantedSlot, grantSlots, lockSlotsOf, wasEndedAs } from "./store.ts";
+import { type Ending, type GrantedSlot, settleEndings, wasEndedAs } from "./store.ts";
 
 export interface Settlement {
   /**
@@ -27,24 +26,10 @@ export function createSettlement(deps: {
     maxItems: 512,
     blameItem: (error) => !(error instanceof Fault),
     run: async (endings) => {
-      const { ended, grants } = await deps.database.transaction(async (tx) => {
-        const ids = endings.map((one) => one.id);
-        const [, , result] = await Promise.all([
-          lockFundsOf(tx, ids),
-          lockSlotsOf(tx, ids),
-          endPredictions(tx, endings),
-        ]);
-        const byId = new Map(endings.map((one) => [one.id, one]));
-        const settled = result.ended.flatMap((row) => {
-          const ending = byId.get(row.id);
-          return ending ? [{ ...ending, ...row }] : [];
-        });
-        if (settled.length > 0) await settleFunds(tx, settled);
-        const granted = result.waitingModels.length > 0 ? await grantSlots(tx, result.waitingModels) : [];
-        return { ended: new Set(result.ended.map((row) => row.id)), grants: granted };
-      });
+      const { ended, grants } = await settleEndings(deps.database.sql, endings);
       if (grants.length > 0) await deps.announceGrants(grants);
-      return endings.map((one) => ended.has(one.id));
+      const endedNow = new Set(ended);
+      return endings.map((one) => endedNow.has(one.id));
     },
   });
 
@@ -72,12 +57,12 @@ function toEnding(id: string, claim: number, outcome: Outcome): Ending {
     id,
     claim,
     status: statusOf(outcome),
-    inferenceMs: outcome.inferenceMs === undefined ? null : Math.round(outcome.inferenceMs),
-    output: outcome.kind === "done" ? JSON.stringify(outcome.output) : null,
-    error: outcome.kind === "failed" ? JSON.stringify(outcome.fault.issues) : null,
-    inputTokens: usage?.inputTokens ?? null,
-    outputTokens: usage?.outputTokens ?? null,
-    cachedTokens: usage?.cachedTokens ?? null,
+    inference_ms: outcome.inferenceMs === undefined ? undefined : Math.round(outcome.inferenceMs),
+    output: outcome.kind === "done" ? JSON.stringify(outcome.output) : undefined,
+    error: outcome.kind === "failed" ? JSON.stringify(outcome.fault.issues) : undefined,
+    input_tokens: usage?.inputTokens,
+    output_tokens: usage?.outputTokens,
+    cached_tokens: usage?.cachedTokens,
     price: outcome.price,
   };
 }

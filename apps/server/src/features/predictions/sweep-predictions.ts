@@ -8,11 +8,10 @@ import {
   forgetDeadNodes,
   forgetNode,
   type GrantedSlot,
-  grantSlots,
+  grantFreeSlots,
   listAbandoned,
   listHeldBy,
   listStarted,
-  lockModelsWithRoom,
 } from "./store.ts";
 
 /** A node that has not moved its heartbeat for so long has lost what it holds. */
@@ -51,17 +50,12 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
     const unknown = (await listHeldBy(database.sql, nodeId, unknownAfterSeconds)).filter((row) => !held.get(row.id));
     for (const row of unknown) deps.log.warn({ prediction_id: row.id }, "Ending a prediction that nobody executes");
     await Promise.all(
-      [...lost, ...unknown].map(({ id, claim }) =>
-        deps.settlement.settle(id, claim, endedUnused(stopReasons.left())),
-      ),
+      [...lost, ...unknown].map(({ id, claim }) => deps.settlement.settle(id, claim, endedUnused(stopReasons.left()))),
     );
   }
 
-  async function grantFreeSlots(): Promise<void> {
-    const grants = await database.transaction(async (tx) => {
-      const models = await lockModelsWithRoom(tx);
-      return models.length > 0 ? grantSlots(tx, models) : [];
-    });
+  async function handOutFreeSlots(): Promise<void> {
+    const grants = await grantFreeSlots(database);
     if (grants.length > 0) await deps.announceGrants(grants);
   }
 
@@ -74,7 +68,7 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
   async function sweep(): Promise<void> {
     await beat(database.sql, nodeId);
     await endAbandoned();
-    await grantFreeSlots();
+    await handOutFreeSlots();
     await pickUpGrants();
     await forgetDeadNodes(database.sql, deadAfterSeconds * 6);
   }

@@ -1,0 +1,88 @@
+import table from "./actions.json" with { type: "json" };
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly type: "string" | "integer" | "boolean" | "array";
+  readonly description: string;
+  /** Of a query parameter; a path parameter is always required. */
+  readonly required?: boolean;
+  readonly [keyword: string]: unknown;
+}
+
+export interface BodySchema {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: boolean;
+  readonly minProperties?: number;
+}
+
+/** One named operation. `method` and `path` are the specification's; `upstream` is the real call where that differs. */
+export interface Action {
+  readonly name: string;
+  readonly group: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly kind: "read" | "write";
+  readonly description: string;
+  /** Any one of them is enough for most calls; further ones only widen what is returned or accepted. */
+  readonly scopes: readonly string[];
+  readonly path_params: readonly Parameter[];
+  readonly query_params: readonly Parameter[];
+  readonly body: BodySchema | null;
+  readonly response: string;
+  readonly paginated: "none" | "page" | "checkpoint";
+  readonly exists_upstream: boolean;
+  readonly destructive?: boolean;
+  readonly upstream?: {
+    readonly method: Method;
+    readonly path: string;
+    /** There is no such call: it is made of one call for each of `names`. */
+    readonly emulated?: boolean;
+    readonly names?: readonly string[];
+  };
+  readonly notes?: string;
+  /** Where secrets stand in what the tenant answers, and in what is sent. See `mask.rules.ts`. */
+  readonly redact_response?: readonly string[];
+  readonly sensitive_input?: readonly string[];
+}
+
+/** All 60, in the order of the specification. Facts only: what is done with them stands beside this file. */
+export const actions = table as unknown as readonly Action[];
+
+const byName = new Map(actions.map((action) => [action.name, action]));
+
+export function findAction(name: string): Action | undefined {
+  return byName.get(name);
+}
+
+/** The call that is really made. */
+export function upstreamOf(action: Action): { method: Method; path: string } {
+  return action.upstream ?? { method: action.method, path: action.path };
+}
+
+/** The action that reads what this one changes, when a single GET does. */
+export function readerOf(action: Action): Action | undefined {
+  if (action.method !== "PATCH") return undefined;
+  const { path } = upstreamOf(action);
+  return actions.find((other) => other.method === "GET" && upstreamOf(other).path === path);
+}
+
+/** The action that reads one of the things that a list names: `/users/{id}/logs` is a list of what `/logs/{id}` reads. */
+export function singleReaderOf(action: Action): Action | undefined {
+  const last = action.path.split("/").at(-1) ?? "";
+  const single = new RegExp(`(^|/)${last.replaceAll(/[^a-z-]/g, "")}/\\{[^}]+\\}$`);
+  return actions.find((other) => other.method === "GET" && single.test(other.path));
+}
+
+export function isList(action: Action): boolean {
+  return action.paginated !== "none" || action.upstream?.emulated === true;
+}
+
+/** Rules are the one group that the vendor ends. */
+export function isDeprecated(action: Action): boolean {
+  return action.group === "Rules";
+}

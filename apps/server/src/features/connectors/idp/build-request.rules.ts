@@ -1,0 +1,49 @@
+import { fault } from "../../../kernel/errors.ts";
+import { type Action, type Method, upstreamOf } from "./action-table.ts";
+import { defaultPageSize } from "./describe-action.rules.ts";
+
+/** One call of the tenant's API. `path` is relative to its base, encoded, with the query. */
+export interface TenantRequest {
+  method: Method;
+  path: string;
+  body?: Readonly<Record<string, unknown>>;
+}
+
+const longestPath = 4096;
+
+/** Turns flat arguments, already checked, into the real call. */
+export function buildRequest(action: Action, given: Readonly<Record<string, unknown>>): TenantRequest {
+  const { method, path } = upstreamOf(action);
+  // Upstream names its placeholders otherwise than the specification; the order is the same.
+  const values = action.path_params.map(({ name }) => encodeURIComponent(String(given[name])));
+  let next = 0;
+  const filled = path.replaceAll(/\{[^}]+\}/g, () => values[next++] ?? "");
+  const query = queryOf(action, given);
+  const whole = query === "" ? filled : `${filled}?${query}`;
+  if (whole.length > longestPath) {
+    throw fault("string_too_long", "The path and query values are too long together", {
+      loc: ["body", "arguments"],
+      ctx: { max_length: longestPath },
+    });
+  }
+  return { method, path: whole, ...(action.body && { body: bodyOf(action, given) }) };
+}
+
+function queryOf(action: Action, given: Readonly<Record<string, unknown>>): string {
+  const query = new URLSearchParams();
+  const has = (name: string) => action.query_params.some((parameter) => parameter.name === name);
+  // With a cursor the API counts no pages and gives no totals.
+  const byCursor = given.from !== undefined || given.take !== undefined;
+  const defaults: Record<string, unknown> = byCursor ? {} : { per_page: defaultPageSize, include_totals: true };
+  for (const { name } of action.query_params) {
+    const value = given[name] ?? (has(name) ? defaults[name] : undefined);
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
+  }
+  return query.toString();
+}
+
+function bodyOf(action: Action, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const elsewhere = new Set([...action.path_params, ...action.query_params].map(({ name }) => name));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !elsewhere.has(name)));
+}

@@ -1,0 +1,128 @@
+/** Stands for a secret wherever a person, a model, an event or a log could read it. */
+export const hidden = "[hidden]";
+
+/** Texts under these names are secrets wherever they stand, also in parts of an answer that no path of the table names. */
+const alwaysSecret = new Set([
+  "client_secret",
+  "app_secret",
+  "signing_secret",
+  "access_token",
+  "access_token_secret",
+  "refresh_token",
+  "id_token",
+  "password",
+  "bindPassword",
+  "twilio_token",
+]);
+
+type Steps = readonly string[];
+
+/**
+ * A copy of what the tenant answered (or is about to be sent) without its secrets. A path of the table is written for one
+ * record, and holds for it bare, in an array, or in the array of an envelope such as `{start, limit, total, users}`:
+ *
+ *   a.b      under b of a            a[].b   in each element of a
+ *   a.*      every value of a        a.**.b  under b, however deep below a
+ */
+export function maskRecords(answer: unknown, paths: readonly string[]): unknown {
+  const copy = maskNames(answer);
+  const steps = paths.map(stepsOf);
+  for (const record of recordsIn(copy)) for (const path of steps) hideAt(record, path);
+  return copy;
+}
+
+function stepsOf(path: string): Steps {
+  // A leading [] only says that the answer is a list of records.
+  return path
+    .replace(/^\[\]\./, "")
+    .replaceAll("[]", ".[]")
+    .split(".");
+}
+
+function* recordsIn(answer: unknown): Generator<unknown> {
+  if (Array.isArray(answer)) yield* answer;
+  else if (isObject(answer)) {
+    yield answer;
+    for (const value of Object.values(answer)) if (Array.isArray(value)) yield* value;
+  }
+}
+
+function hideAt(here: unknown, [step, ...rest]: Steps): void {
+  if (step === undefined || typeof here !== "object" || here === null) return;
+  if (step === "[]") {
+    for (const element of Array.isArray(here) ? here : [here]) hideAt(element, rest);
+    return;
+  }
+  if (step === "**") {
+    hideAt(here, rest);
+    for (const value of Object.values(here)) hideAt(value, [step, ...rest]);
+    return;
+  }
+  if (Array.isArray(here)) {
+    // A list where the table expects one: each of its elements.
+    for (const element of here) hideAt(element, [step, ...rest]);
+    return;
+  }
+  const record = here as Record<string, unknown>;
+  for (const name of step === "*" ? Object.keys(record) : [step]) {
+    if (!Object.hasOwn(record, name)) continue;
+    if (rest.length > 0) hideAt(record[name], rest);
+    // Null says that there is none, which is no secret.
+    else if (record[name] !== null) record[name] = hidden;
+  }
+}
+
+/** A deep copy; a text under a name that always means a secret is hidden on the way. */
+function maskNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskNames);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      alwaysSecret.has(name) && typeof inner === "string" ? hidden : maskNames(inner),
+    ]),
+  );
+}
+
+/** The secret texts that masking hid, longest first: an error text of the tenant may repeat one of them. */
+export function secretsIn(body: unknown, paths: readonly string[]): string[] {
+  const found = new Set<string>();
+  collect(body, maskRecords(body, paths), found);
+  return [...found].sort((a, b) => b.length - a.length);
+}
+
+function collect(plain: unknown, masked: unknown, found: Set<string>): void {
+  if (masked === hidden && plain !== hidden) {
+    for (const text of textsIn(plain)) if (text.length >= shortestSecret) found.add(text);
+  } else if (Array.isArray(plain) && Array.isArray(masked)) {
+    plain.forEach((element, index) => {
+      collect(element, masked[index], found);
+    });
+  } else if (isObject(plain) && isObject(masked)) {
+    for (const [name, value] of Object.entries(plain)) collect(value, masked[name], found);
+  }
+}
+
+/** A shorter text would be found in every other word. */
+const shortestSecret = 3;
+
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) yield* textsIn(inner);
+}
+
+export function scrub(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
+}
+
+/** The same for every text inside a value. */
+export function scrubDeep(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") return scrub(value, secrets);
+  if (Array.isArray(value)) return value.map((element) => scrubDeep(element, secrets));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, scrubDeep(inner, secrets)]));
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

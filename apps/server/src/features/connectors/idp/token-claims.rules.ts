@@ -1,0 +1,49 @@
+import { isObject } from "./mask.rules.ts";
+
+/** What a management token says about itself. Nothing is verified: the tenant does that, this only informs. */
+export interface TokenClaims {
+  /** Null when the token cannot be read. */
+  scopes: string[] | null;
+  expiresAt: Date | null;
+}
+
+const soonMs = 3_600_000;
+const latestDate = 8_640_000_000_000;
+
+export function readClaims(token: string): TokenClaims {
+  const claims = payloadOf(token);
+  if (!claims) return { scopes: null, expiresAt: null };
+  const { scope, exp } = claims;
+  const expires = typeof exp === "number" && exp > 0 && exp < latestDate ? new Date(exp * 1000) : null;
+  return {
+    scopes: typeof scope === "string" ? [...new Set(scope.split(" ").filter((one) => one !== ""))] : null,
+    expiresAt: expires && !Number.isNaN(expires.getTime()) ? expires : null,
+  };
+}
+
+function payloadOf(token: string): Record<string, unknown> | undefined {
+  const parts = token.split(".");
+  if (parts.length !== 3 || parts[1] === undefined) return undefined;
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(parts[1], "base64url").toString("utf8"));
+    return isObject(payload) ? payload : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Said wherever the connector is looked at, so that nobody learns it from a failing action. */
+export function expiryWarnings(expiresAt: Date | null, now: Date): string[] {
+  if (!expiresAt) return [];
+  const left = expiresAt.getTime() - now.getTime();
+  const renew = "store a new one with PUT /v1/connectors/idp";
+  if (left <= 0) return [`The management token expired at ${expiresAt.toISOString()}: ${renew}`];
+  if (left > soonMs) return [];
+  const minutes = Math.max(1, Math.floor(left / 60_000));
+  return [`The management token expires in ${minutes} min, at ${expiresAt.toISOString()}: ${renew}`];
+}
+
+/** Whether the token has one of the scopes; null when it does not say what it has. */
+export function isAllowed(scopes: readonly string[] | null, wanted: readonly string[]): boolean | null {
+  return scopes ? wanted.some((scope) => scopes.includes(scope)) : null;
+}
