@@ -89,19 +89,21 @@ export const settings = {
   } satisfies Setting<string | undefined>,
   GANTRY_ALLOW_PRIVATE_NETWORK: flag("1 lets outgoing calls that users cause reach private and loopback addresses."),
   GANTRY_SECRET_KEY: {
-    meaning: "Key that seals stored credentials: 32 bytes in base64. Without it one is made and kept under GANTRY_HOME.",
+    meaning:
+      "Key that seals stored credentials: 32 bytes in base64. Without it one is made and kept under GANTRY_HOME.",
     shown: "unset",
     read: (given: string | undefined) => {
       if (given === undefined || given === "") return undefined;
-      if (!/^[A-Za-z0-9+/]{43}=$/.test(given)) wrong("must be 32 bytes in base64, e.g. made with: openssl rand -base64 32");
+      if (!/^[A-Za-z0-9+/]{43}=$/.test(given))
+        wrong("must be 32 bytes in base64, e.g. made with: openssl rand -base64 32");
       return given;
     },
   } satisfies Setting<string | undefined>,
   ANTHROPIC_API_KEY: optional("Key of the Anthropic API; with it anthropic/default is answered there."),
-  GANTRY_LLM_URL: address("An OpenAI-compatible server that answers anthropic/default: the base before /chat/completions.", [
-    "http:",
-    "https:",
-  ]),
+  GANTRY_LLM_URL: address(
+    "An OpenAI-compatible server that answers anthropic/default: the base before /chat/completions.",
+    ["http:", "https:"],
+  ),
   GANTRY_LLM_MODEL: optional("Name of the model at GANTRY_LLM_URL."),
   GANTRY_LLM_KEY: optional("Key for GANTRY_LLM_URL."),
   GANTRY_USAGE_DAYS: integer("Days that single usage rows are kept; their sums are kept for ever.", 400, 1, 36_500),

@@ -32,7 +32,9 @@ async function listen(doorway: Doorway, config: Config): Promise<number> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE") {
-      refuse(`Port ${config.PORT} on ${config.HOST} is taken by another program (or by a Gantry that already runs): set PORT to another.`);
+      refuse(
+        `Port ${config.PORT} on ${config.HOST} is taken by another program (or by a Gantry that already runs): set PORT to another.`,
+      );
     }
     return refuse(`Gantry cannot listen on ${config.HOST} port ${config.PORT}: ${message}`);
   }

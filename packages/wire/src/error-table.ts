@@ -92,7 +92,11 @@ export const errorTable = {
   not_found: refusal(404, false, "The addressed thing does not exist, or is not the caller's."),
   method_not_allowed: refusal(405, false, "The path exists but not with this method."),
   agent_not_published: refusal(400, false, "The agent has no published revision."),
-  confirmation_required: refusal(409, false, "The action writes; repeat it with confirm: true after reading what it would do."),
+  confirmation_required: refusal(
+    409,
+    false,
+    "The action writes; repeat it with confirm: true after reading what it would do.",
+  ),
   conflict: refusal(409, false, "The request contradicts the present state."),
   rate_limit: refusal(429, true, "Too many requests in a minute for the plan. Retry-After says when to repeat."),
   concurrent_requests_limit: refusal(429, true, "Too many predictions of this account run at once."),

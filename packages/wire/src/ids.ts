@@ -20,6 +20,11 @@ export type IdKind = keyof typeof idPrefixes;
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
+// Asking for randomness costs more than the rest of an id, so it is asked for in bulk; each byte is used once.
+const tailBytes = 12;
+const pool = new Uint8Array(tailBytes * 256);
+let poolAt = pool.length;
+
 let lastMillis = 0;
 let lastTail = 0;
 
@@ -44,8 +49,11 @@ export function newId(kind: IdKind, now: number = Date.now()): string {
     tail = digits.charAt(rest % 32) + tail;
     rest = Math.floor(rest / 32);
   }
-  const random = crypto.getRandomValues(new Uint8Array(12));
-  for (const byte of random) tail += digits.charAt(byte & 31);
+  if (poolAt + tailBytes > pool.length) {
+    crypto.getRandomValues(pool);
+    poolAt = 0;
+  }
+  for (const end = poolAt + tailBytes; poolAt < end; poolAt++) tail += digits.charAt((pool[poolAt] ?? 0) & 31);
   return `${idPrefixes[kind]}_${time}${tail}`;
 }
 

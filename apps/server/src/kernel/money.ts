@@ -49,19 +49,47 @@ function roundedPico(pico: bigint): Micros {
   return micros;
 }
 
+/** Prices in millionths of a millionth of a dollar; a manifest's prices are read once. */
+interface ExactPricing {
+  request: bigint;
+  second: bigint;
+  output: bigint;
+  inputToken: bigint;
+  cachedToken: bigint;
+  outputToken: bigint;
+  isFree: boolean;
+}
+
+const exactPricings = new WeakMap<Pricing, ExactPricing>();
+
+function exact(pricing: Pricing): ExactPricing {
+  const known = exactPricings.get(pricing);
+  if (known) return known;
+  const prices = {
+    request: picoOfDecimal(pricing.per_request ?? 0),
+    second: picoOfDecimal(pricing.per_second ?? 0),
+    output: picoOfDecimal(pricing.per_output ?? 0),
+    inputToken: picoOfDecimal(pricing.per_million_input_tokens ?? 0),
+    cachedToken: picoOfDecimal(pricing.per_million_cached_tokens ?? pricing.per_million_input_tokens ?? 0),
+    outputToken: picoOfDecimal(pricing.per_million_output_tokens ?? 0),
+  };
+  const made = { ...prices, isFree: Object.values(prices).every((price) => price === 0n) };
+  exactPricings.set(pricing, made);
+  return made;
+}
+
 /** The sum of a run at the given prices, rounded once, half up. */
 export function priceOf(pricing: Pricing, used: Consumption): Micros {
+  const price = exact(pricing);
+  if (price.isFree) return 0;
   const cached = Math.min(used.cachedTokens, used.inputTokens);
-  const cachedPrice = pricing.per_million_cached_tokens ?? pricing.per_million_input_tokens ?? 0;
-  // Prices are exact to 1e-12 dollars; milliseconds and tokens are whole numbers.
-  const perMillion = (price: number | undefined, tokens: number) =>
-    (picoOfDecimal(price ?? 0) * BigInt(tokens)) / 1_000_000n;
-  const pico =
-    picoOfDecimal(pricing.per_request ?? 0) * BigInt(used.requests) +
-    (picoOfDecimal(pricing.per_second ?? 0) * BigInt(Math.round(used.seconds * 1000))) / 1000n +
-    picoOfDecimal(pricing.per_output ?? 0) * BigInt(used.outputs) +
-    perMillion(pricing.per_million_input_tokens, used.inputTokens - cached) +
-    perMillion(cachedPrice, cached) +
-    perMillion(pricing.per_million_output_tokens, used.outputTokens);
-  return roundedPico(pico);
+  const perMillion = (pico: bigint, tokens: number) => (pico * BigInt(tokens)) / 1_000_000n;
+  return roundedPico(
+    price.request * BigInt(used.requests) +
+      (price.second * BigInt(Math.round(used.seconds * 1000))) / 1000n +
+      price.output * BigInt(used.outputs) +
+      perMillion(price.inputToken, used.inputTokens - cached) +
+      perMillion(price.cachedToken, cached) +
+      perMillion(price.outputToken, used.outputTokens),
+  );
 }

@@ -3,6 +3,13 @@ import { dataUriLength, encodeDataUri } from "./data-uri.ts";
 import type { FileInput } from "./driver.ts";
 import { isFileInput, type RequestBody } from "./request-body.ts";
 
+const secret = randomUUID();
+let bodies = 0;
+
+async function* onlyPiece(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
 /**
  * JSON in which every file input, wherever it stands, is a base64 data URI. The text around the files is made once; the
  * files are encoded while they are sent.
@@ -10,12 +17,15 @@ import { isFileInput, type RequestBody } from "./request-body.ts";
 export function jsonBody(value: unknown): RequestBody {
   const files: FileInput[] = [];
   // Nobody who wrote a part of the value can have guessed it.
-  const mark = `file-${randomUUID()}`;
+  const mark = `file-${secret}-${++bodies}`;
   const text = JSON.stringify(value, (_key, part: unknown) => {
     if (!isFileInput(part)) return part;
     files.push(part);
     return mark;
   });
+  if (files.length === 0) {
+    return { contentType: "application/json", length: Buffer.byteLength(text), text, pieces: () => onlyPiece(text) };
+  }
   const around = text.split(mark);
   const length = around.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
   return {

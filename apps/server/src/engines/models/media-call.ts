@@ -24,6 +24,9 @@ export interface MediaBackend {
 const defaultMaxFileBytes = 500 * 1024 * 1024;
 /** Of everything in an answer that is no file. */
 export const maxTextBytes = 16 * 1024 * 1024;
+/** No longer than what `readJsonAnswer` keeps as a text. */
+const shortAnswer = 32 * 1024;
+const nothingToDiscard = async () => {};
 /** The model's own time limit ends a call by its signal; these only must not come first. */
 const day = 86_400_000;
 
@@ -37,14 +40,18 @@ export async function postUpstream(
   call: Omit<UpstreamCall, "body" | "method" | "key">,
   body: RequestBody,
 ): Promise<NetResponse> {
-  const source = new AbortController();
-  return requestUpstream(backend.net, {
+  const request = {
     ...call,
     key: backend.key,
-    method: "POST",
+    method: "POST" as const,
     headers: { ...call.headers, "content-type": body.contentType, "content-length": String(body.length) },
     // Base64 makes three bytes four.
     bounds: { totalMs: day, headersMs: day, idleMs: day, maxBytes: maxTextBytes + 2 * maxFileBytesOf(backend) },
+  };
+  if (body.text !== undefined) return requestUpstream(backend.net, { ...request, body: body.text });
+  const source = new AbortController();
+  return requestUpstream(backend.net, {
+    ...request,
     signal: AbortSignal.any([call.signal, source.signal]),
     body: () => openBody(body, (error) => source.abort(error)),
   });
@@ -58,6 +65,10 @@ export async function readAnswer(
   options: { bareBase64: boolean },
 ): Promise<JsonAnswer> {
   try {
+    // What is short cannot hold a file that would have to be spooled.
+    if (Number(answer.headers["content-length"]) <= shortAnswer) {
+      return { value: JSON.parse(await answer.body.text()), discard: nothingToDiscard };
+    }
     return await readJsonAnswer(answer.body as AsyncIterable<Buffer>, {
       spoolFolder: backend.spoolFolder,
       maxTextBytes,

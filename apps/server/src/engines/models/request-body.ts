@@ -5,6 +5,8 @@ import type { FileInput } from "./driver.ts";
 export interface RequestBody {
   contentType: string;
   length: number;
+  /** The body itself where it holds no file: then there is nothing to stream. */
+  text?: string;
   /** Pieces in order. Rejects only when one of our own files cannot be read. */
   pieces(): AsyncIterable<string | Uint8Array>;
 }

@@ -40,7 +40,11 @@ export async function loadSecretKey(home: string, given: string | undefined): Pr
   if (existing) return existing;
   await mkdir(home, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
-  await writeFile(temporary, `${randomBytes(keyLength).toString("base64")}\n`, { mode: 0o600, flag: "wx", flush: true });
+  await writeFile(temporary, `${randomBytes(keyLength).toString("base64")}\n`, {
+    mode: 0o600,
+    flag: "wx",
+    flush: true,
+  });
   try {
     // A link does not replace: of two processes that start together one wins, and both use its key.
     await link(temporary, path);

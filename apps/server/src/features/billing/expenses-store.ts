@@ -3,7 +3,7 @@ import type { Micros } from "../../kernel/money.ts";
 import type { TimeCut } from "./time-cut.rules.ts";
 import { cutParameters } from "./usage-store.ts";
 
-export interface ModelExpense {
+interface ModelExpense {
   modelName: string;
   requests: number;
   spent: Micros;

@@ -1,5 +1,5 @@
 export { closeUsageDays } from "./close-usage-days.ts";
-export { type CreditRequest, readCreditRequest } from "./credit-request.rules.ts";
+export { readCreditRequest } from "./credit-request.rules.ts";
 export { type Credited, grantOpeningBalance } from "./credit-user.ts";
 export type { UsageFilter } from "./list-usage.ts";
 export { type Moment, readMoment, shownMoment } from "./moment.rules.ts";

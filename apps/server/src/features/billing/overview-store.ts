@@ -30,9 +30,8 @@ export async function selectOverview(sql: Sql): Promise<Overview> {
       select model_name, requests, paid_requests, spent_micros, hour >= date_trunc('day', now(), 'UTC') as today
       from usage_hours where hour >= date_trunc('hour', now()) - interval '7 days'
     ), since_closing as (
-      select coalesce(sum(h.spent_micros), 0) as charged
-      from usage_hours h, usage_marks m
-      where h.hour >= coalesce(m.days_before, '-infinity') and h.model_name not like 'agents/%/%'
+      select coalesce(sum(spent_micros), 0) as charged from usage_hours
+      where hour >= (select coalesce(days_before, '-infinity') from usage_marks) and model_name not like 'agents/%/%'
     )
     select json_build_object(
       'users', (

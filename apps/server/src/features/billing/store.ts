@@ -158,7 +158,10 @@ export async function insertCredit(
     values (${amount > 0 ? "credit" : "correction"}, ${from}, ${to}, ${Math.abs(amount)}, ${reason})`;
 }
 
-export async function selectWallet(sql: Sql, userId: string): Promise<{ balance: Micros; reserved: Micros } | undefined> {
+export async function selectWallet(
+  sql: Sql,
+  userId: string,
+): Promise<{ balance: Micros; reserved: Micros } | undefined> {
   const [row] = await sql<{ balance: Micros; reserved: Micros }[]>`
     select balance_micros as balance, reserved_micros as reserved from wallets where user_id = ${userId}`;
   return row;

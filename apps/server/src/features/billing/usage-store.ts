@@ -17,7 +17,7 @@ export interface UsageRow {
 }
 
 /** As a parameter of the type text: as a timestamptz the driver would make a Date of it and lose microseconds. */
-export function timeParameter(time: Micros1970): string {
+function timeParameter(time: Micros1970): string {
   return time === Number.POSITIVE_INFINITY ? "infinity" : momentOfMicros(time);
 }
 

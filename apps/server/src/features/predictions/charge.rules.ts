@@ -22,7 +22,13 @@ export function chargeWhenDone(pricing: Pricing, { seconds, usage, outputs }: Wo
 }
 
 /** A cancelled run pays for the tokens made and the time used, never for the request or an output. */
-export function chargeWhenCancelled(pricing: Pricing, work: Work): Micros {
-  const { per_request: _request, per_output: _output, ...consumed } = pricing;
-  return chargeWhenDone(consumed, work);
+export function chargeWhenCancelled(pricing: Pricing, { seconds, usage }: Work): Micros {
+  return priceOf(pricing, {
+    requests: 0,
+    seconds,
+    outputs: 0,
+    inputTokens: usage?.inputTokens ?? 0,
+    cachedTokens: usage?.cachedTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+  });
 }

@@ -24,13 +24,16 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
   let behind: RequestListener | undefined;
   let ready: () => Promise<boolean> = async () => false;
 
-  const server = createServer({ requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000 }, (request, response) => {
-    const path = request.url?.split("?", 1)[0]?.replace(/(.)\/+$/, "$1");
-    if (path === "/healthz") return answer(response, 200, { status: "ok" });
-    if (path === "/readyz") return void answerReady(response);
-    if (state === "open" && behind) return behind(request, response);
-    refuse(request, response);
-  });
+  const server = createServer(
+    { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000 },
+    (request, response) => {
+      const path = request.url?.split("?", 1)[0]?.replace(/(.)\/+$/, "$1");
+      if (path === "/healthz") return answer(response, 200, { status: "ok" });
+      if (path === "/readyz") return void answerReady(response);
+      if (state === "open" && behind) return behind(request, response);
+      refuse(request, response);
+    },
+  );
 
   async function answerReady(response: ServerResponse): Promise<void> {
     const isReady = state === "open" && (await ready().catch(() => false));

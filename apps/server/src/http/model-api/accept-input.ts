@@ -20,7 +20,8 @@ export async function acceptInput(
 ): Promise<CheckedInput> {
   const { caller, model, route, signal } = asked;
   const length = request.headers["content-length"];
-  if (length === undefined || Number(length) > smallBody) await deps.predictions.look({ caller, model, route, counts: false });
+  if (length === undefined || Number(length) > smallBody)
+    await deps.predictions.look({ caller, model, route, counts: false });
   try {
     return await deps.readInput({
       caller,

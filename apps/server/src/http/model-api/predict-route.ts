@@ -56,7 +56,8 @@ export async function linksOf(
   const links: Record<string, PresignedUrl> = {};
   for (const [field, schema] of Object.entries(model.manifest.output.properties)) {
     const s3Path = output[field];
-    if (schema.format === "binary" && typeof s3Path === "string") links[field] = await presignDownload(files, { s3Path, base });
+    if (schema.format === "binary" && typeof s3Path === "string")
+      links[field] = await presignDownload(files, { s3Path, base });
   }
   return links;
 }

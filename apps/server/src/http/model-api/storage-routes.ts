@@ -20,11 +20,14 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
     return createUploadLink(deps.files, { ownerId: userId, base: request.baseUrl, filename, contentType });
   });
 
-  app.get<OfModel & { Querystring: Record<string, unknown> }>("/api/v1/:owner/:model/download_s3_url", async (request) => {
-    const { userId } = await callerAt(request as FastifyRequest<OfModel>);
-    const s3Path = request.query.s3_path_to_sign;
-    return signDownload(deps.files, { ownerId: userId, base: request.baseUrl, s3Path });
-  });
+  app.get<OfModel & { Querystring: Record<string, unknown> }>(
+    "/api/v1/:owner/:model/download_s3_url",
+    async (request) => {
+      const { userId } = await callerAt(request as FastifyRequest<OfModel>);
+      const s3Path = request.query.s3_path_to_sign;
+      return signDownload(deps.files, { ownerId: userId, base: request.baseUrl, s3Path });
+    },
+  );
 
   app.post<OfModel>("/api/v1/:owner/:model/upload_file", async (request, reply) => {
     const { userId } = await callerAt(request);

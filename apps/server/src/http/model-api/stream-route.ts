@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Model } from "../../features/models/index.ts";
-import { type Outcome, type RateFigures, rateHeaders, type RunEnd } from "../../features/predictions/index.ts";
+import { type Outcome, type RateFigures, type RunEnd, rateHeaders } from "../../features/predictions/index.ts";
 import { errorBody } from "../foundation/list-dialect.ts";
 import { toFault } from "../foundation/to-fault.ts";
 import { acceptInput } from "./accept-input.ts";

@@ -71,7 +71,10 @@ function isAdvisory(action: Action, error: ErrorObject): boolean {
 }
 
 function stepsOf(pointer: string): string[] {
-  return pointer.split("/").slice(1).map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 function fieldName(error: ErrorObject): string {
@@ -92,7 +95,12 @@ function toIssue(error: ErrorObject): Issue {
     case "type":
       return { type: typeOfExpected[[params.type].flat()[0]] ?? "json_invalid", loc, msg };
     case "enum":
-      return { type: "one_of", loc, msg: "The value is none of the allowed ones", ctx: { expected: params.allowedValues } };
+      return {
+        type: "one_of",
+        loc,
+        msg: "The value is none of the allowed ones",
+        ctx: { expected: params.allowedValues },
+      };
     case "minimum":
       return { type: "greater_than_equal", loc, msg, ctx: { ge: params.limit } };
     case "maximum":

@@ -16,7 +16,8 @@ export function cutForModel(action: Action, result: unknown): unknown {
 }
 
 function howToReadWhole(action: Action): string {
-  const reader = singleReaderOf(action) ?? singleReaderOf({ ...action, path: action.path.replace(/\/\{[^}]+\}.*$/, "") });
+  const reader =
+    singleReaderOf(action) ?? singleReaderOf({ ...action, path: action.path.replace(/\/\{[^}]+\}.*$/, "") });
   return reader ? `; ${reader.name} reads it whole` : "";
 }
 
@@ -29,6 +30,9 @@ export function cutTexts(value: unknown, longest: number, hint: string): unknown
 
 function cut(text: string, longest: number, hint: string): string {
   // Half of a surrogate pair at the end would be no character.
-  const kept = text.slice(0, longest).toWellFormed().replace(/\ufffd$/, "");
+  const kept = text
+    .slice(0, longest)
+    .toWellFormed()
+    .replace(/\ufffd$/, "");
   return `${kept}… [cut: ${text.length} characters in all${hint}]`;
 }

@@ -76,7 +76,8 @@ function fieldOf({ name, required: _ours, ...schema }: Parameter): JsonSchema {
     return { ...schema, description, default: defaultPageSize };
   }
   if (name === "include_totals") {
-    const description = "Whether the answer says how many there are in all; true when left out, not with from and take.";
+    const description =
+      "Whether the answer says how many there are in all; true when left out, not with from and take.";
     return { ...schema, description, default: true };
   }
   // Encoding is done here; a caller who did it too would address something else.

@@ -1,0 +1,61 @@
+import type { Database } from "../database/database.ts";
+import { type Consumer, type OnTrouble, type Queue, type Topic, topics } from "./queue.ts";
+import { createWakeSender } from "./wake-sender.ts";
+import { createWakeSlots } from "./wake-slots.ts";
+
+const channelOf = (topic: Topic): string => `gantry_wake_${topic}`;
+
+/**
+ * Wake-ups by NOTIFY, through the database that is there anyway. Every consumer of every node hears every wake-up, and
+ * all but those that find work go back to sleep after one empty claim: right for one node or a few.
+ *
+ * The database belongs to whoever opened it and stays open.
+ */
+export function openPostgresQueue({ database, onTrouble }: { database: Database; onTrouble: OnTrouble }): Queue {
+  const consumers = new Set<Consumer>();
+  let closed = false;
+
+  async function notify(topic: Topic, count: number): Promise<void> {
+    // A notification takes a transaction number and so, by default, a flush to disk at its commit. It does not survive
+    // a crash of the server anyway, so it need not wait for that.
+    await database.sql`
+      select set_config('synchronous_commit', 'off', true), pg_notify(${channelOf(topic)}, ${String(count)})`;
+  }
+
+  const senderOf = (topic: Topic) => createWakeSender({ send: (count) => notify(topic, count), onTrouble });
+  const senders = { predictions: senderOf("predictions"), runs: senderOf("runs") } satisfies Record<Topic, unknown>;
+
+  return {
+    wake: (topic, count = 1) => senders[topic].wake(count),
+
+    async consume(topic, { parallel }, onWake) {
+      if (closed) throw new Error("The queue is closed");
+      const slots = createWakeSlots({ parallel, onWake, onTrouble });
+      const heard = (payload: string): void => {
+        // More calls than slots would only find nothing to do one after the other.
+        const calls = Math.min(Number(payload) || 1, parallel - slots.waiting);
+        for (let call = 0; call < calls; call++) slots.wakeSelf();
+      };
+      const listening = await database.listen(channelOf(topic), heard, slots.wakeSelf);
+      slots.wakeSelf(); // not before the listening: what is committed in between would be missed
+      const consumer: Consumer = {
+        async stop() {
+          consumers.delete(consumer);
+          const ended = slots.stop();
+          await listening.stop();
+          await ended;
+        },
+      };
+      consumers.add(consumer);
+      return consumer;
+    },
+
+    ready: async () => !closed && (await database.ready()),
+
+    async close() {
+      closed = true;
+      for (const consumer of consumers) void consumer.stop();
+      await Promise.all(topics.map((topic) => senders[topic].close()));
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { createBatcher } from "../../kernel/batcher.ts";
+import type { OnTrouble } from "./queue.ts";
+
+export interface WakeSender {
+  wake(count: number): Promise<boolean>;
+  /** Waits for what is under way, sends nothing more. */
+  close(): Promise<void>;
+}
+
+const retryMs = 1000;
+
+/**
+ * The sending half of a topic. All wake-ups that arrive while one `send` is under way go into the next one; what could
+ * not be sent is sent again as one wake-up until it is. `send` must end in bounded time.
+ */
+export function createWakeSender(options: {
+  send(count: number): Promise<void>;
+  onTrouble: OnTrouble;
+  retryAfterMs?: number;
+}): WakeSender {
+  let retry: NodeJS.Timeout | undefined;
+  let closed = false;
+  let failing = false;
+  let last: Promise<boolean> = Promise.resolve(true);
+
+  const batcher = createBatcher<number, true>({
+    async run(counts) {
+      await options.send(counts.reduce((sum, count) => sum + count, 0));
+      failing = false;
+      return counts.map(() => true);
+    },
+    maxItems: Number.MAX_SAFE_INTEGER,
+    blameItem: () => false,
+  });
+
+  function failed(error: unknown): false {
+    if (!failing) options.onTrouble("Workers could not be woken; it is tried again until it works", error);
+    failing = true;
+    if (!closed) retry ??= setTimeout(again, options.retryAfterMs ?? retryMs).unref();
+    return false;
+  }
+
+  function again(): void {
+    retry = undefined;
+    void wake(1);
+  }
+
+  async function wake(count: number): Promise<boolean> {
+    if (closed) return false;
+    if (count < 1) return true;
+    last = batcher.add(count).catch(failed);
+    return last;
+  }
+
+  return {
+    wake,
+    async close() {
+      closed = true;
+      clearTimeout(retry);
+      await last;
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { NetError } from "../../../engines/net/net.ts";
+import { Fault, fault } from "../../../kernel/errors.ts";
+import { type Action, isDeprecated } from "./action-table.ts";
+import { TenantRefusal } from "./call-tenant.ts";
+import { isObject, scrub } from "./mask.rules.ts";
+
+export interface ErrorContext {
+  action: Action;
+  domain: string;
+  tokenScopes: readonly string[] | null;
+  /** Why the token may be refused, when that is known. */
+  tokenWarnings: readonly string[];
+  /** What must not stand in an error: the token, and the secrets that were sent. */
+  secrets: readonly string[];
+}
+
+const longestMessage = 1000;
+
+/** What a failed call means, for a person and for an agent: what happened and what to do about it. */
+export function toActionFault(error: unknown, context: ErrorContext): unknown {
+  if (error instanceof TenantRefusal) return refusalFault(error, context);
+  if (error instanceof NetError) return noAnswerFault(error, context);
+  if (error instanceof Fault && error.type === "rate_limit") {
+    return fault("rate_limit", error.message, {
+      ctx: { action: context.action.name, ...error.issues[0].ctx },
+      ...(error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
+    });
+  }
+  return error;
+}
+
+function refusalFault({ status, body }: TenantRefusal, context: ErrorContext): Fault {
+  const { message, errorCode } = readError(body, context.secrets);
+  const { what, toDo, ...more } = meaningOf(status, errorCode, message, context);
+  const rules =
+    isDeprecated(context.action) && status < 500 && status !== 401
+      ? " Rules are ending and newer tenants refuse them: use the idp_action_… actions instead."
+      : "";
+  const said = message === "" ? "" : ` The tenant says: ${message}`;
+  return fault("downstream_service_error", `${what} (${status}).${said} ${toDo}${rules}`, {
+    retryable: status >= 500 && context.action.method === "GET",
+    ctx: {
+      action: context.action.name,
+      status,
+      ...(errorCode !== "" && { error_code: errorCode }),
+      ...(message !== "" && { message }),
+      what_to_do: `${toDo}${rules}`,
+      ...more,
+    },
+  });
+}
+
+/** `{statusCode, error, message, errorCode?}`; anything else is told as far as it is text. */
+function readError(body: unknown, secrets: readonly string[]): { message: string; errorCode: string } {
+  const text = isObject(body) ? (body.message ?? body.error_description ?? body.error) : "";
+  const code = isObject(body) ? body.errorCode : "";
+  return {
+    // Scrubbed before it is cut, or a cut could leave half a secret standing.
+    message: typeof text === "string" ? scrub(text, secrets).slice(0, longestMessage) : "",
+    errorCode: typeof code === "string" ? scrub(code, secrets).slice(0, 100) : "",
+  };
+}
+
+interface Meaning {
+  what: string;
+  toDo: string;
+  missing_scopes?: string[];
+  field?: string;
+}
+
+function meaningOf(status: number, errorCode: string, message: string, context: ErrorContext): Meaning {
+  const { action } = context;
+  if (status === 401) {
+    const why = context.tokenWarnings.length > 0 ? ` ${context.tokenWarnings.join(" ")}.` : "";
+    return {
+      what: "The tenant refused the management token",
+      toDo: `The token is wrong, expired or revoked.${why} Store a new one with PUT /v1/connectors/idp.`,
+    };
+  }
+  if (status === 403) return forbidden(errorCode, message, context);
+  if (status === 404) {
+    const create =
+      action.name === "idp_email_template_update"
+        ? " A template that was never created is made with idp_email_template_create."
+        : "";
+    return { what: "The tenant has no such thing", toDo: `Check the id, for example with the matching list.${create}` };
+  }
+  if (status === 409) {
+    return {
+      what: "It contradicts what the tenant has",
+      toDo: "It exists already: read or update it, or choose another name.",
+    };
+  }
+  if (status >= 500) {
+    const toDo =
+      action.method === "GET"
+        ? "The tenant's service is at fault: repeat later."
+        : "The tenant's service is at fault, and whether the change was made is unknown: read the state before repeating.";
+    return { what: "The tenant failed", toDo };
+  }
+  if (status >= 300 && status < 400) {
+    return { what: "The tenant answered with a redirect", toDo: "Check the domain: it must be the tenant's own." };
+  }
+  const field = fieldIn(message);
+  const toDo = field
+    ? `Correct the field ${field} and repeat.`
+    : "Correct the arguments as the message says and repeat.";
+  return { what: "The tenant refused the call", toDo, ...(field !== undefined && { field }) };
+}
+
+function forbidden(errorCode: string, message: string, { action, tokenScopes }: ErrorContext): Meaning {
+  const what = "The tenant does not allow this";
+  const named = /scope/i.test(message) ? (message.match(/\b[a-z]+:[a-z_]+\b/g) ?? []) : [];
+  if (errorCode === "insufficient_scope" || named.length > 0) {
+    const wanted = named.length > 0 ? [...new Set(named)] : [...action.scopes];
+    const missing = wanted.filter((scope) => !tokenScopes?.includes(scope));
+    const scopes = missing.length > 0 ? missing : wanted;
+    return {
+      what,
+      toDo: `The token lacks a scope: grant it ${scopes.length > 1 ? "one of " : ""}${scopes.join(", ")} and store the new token.`,
+      missing_scopes: scopes,
+    };
+  }
+  return { what, toDo: "The tenant's plan or settings do not include it: enable it in the tenant, or do without." };
+}
+
+/** The texts that the API's own validator writes. */
+function fieldIn(message: string): string | undefined {
+  const found =
+    /on property ([\w.[\]-]+)/.exec(message) ??
+    /(?:Missing required property|Additional properties not allowed): ([\w.[\]-]+)/.exec(message) ??
+    /^"([\w.[\]-]+)" (?:is|must|length)/.exec(message);
+  return found?.[1]?.replace(/\.$/, "");
+}
+
+function noAnswerFault(error: NetError, { action, domain }: ErrorContext): Fault {
+  const sent = action.method !== "GET" && (error.reason === "timeout" || error.reason === "cut");
+  const toDo = sent
+    ? "Whether the change was made is unknown: read the state before repeating."
+    : error.reason === "too_large"
+      ? "Ask for less: a smaller per_page, or only some fields."
+      : "Check that the domain is right and reachable, or repeat later.";
+  return fault("downstream_service_error", `${domain}: ${error.message}. ${toDo}`, {
+    cause: error,
+    retryable: action.method === "GET" && error.reason !== "too_large",
+    ctx: {
+      action: action.name,
+      status: null,
+      reason: error.reason,
+      what_to_do: toDo,
+      ...(action.method !== "GET" && { outcome: sent ? "unknown" : "not_done" }),
+    },
+  });
+}
