@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Database, migrate, startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
 import { openAccounts } from "../apps/server/src/features/accounts/index.ts";
-import { lockFundsOf, settleFunds, verifyLedger } from "../apps/server/src/features/billing/index.ts";
+import { verifyLedger } from "../apps/server/src/features/billing/index.ts";
 import { systemClock } from "../apps/server/src/kernel/clock.ts";
 import { createLog } from "../apps/server/src/kernel/log.ts";
 import { fillUsage, yearMs } from "./support/fill-usage.ts";
@@ -63,33 +63,18 @@ async function prepare(home: string, rows: number): Promise<{ settledPerSecond: 
   }
 }
 
-/** The money part of settlement, in batches as group commit makes them. */
+/** Settlement as the server does it, in batches as group commit makes them. */
 async function settle(database: Database, userId: string): Promise<number> {
   const [batches, size] = [100, 64];
   let seconds = 0;
   for (let batch = 0; batch < batches; batch++) {
     const ids = Array.from({ length: size }, (_, n) => `pred_settled_${batch}_${n}`);
     await database.sql`
-      insert into live_predictions (id, user_id, key_id, model_id, model_name, route)
-      select id, ${userId}, 'key_bench', 'mdl_bench', 'bench/model-1', 'sync' from unnest(${ids}::text[]) id`;
-    const ended = {
-      userId,
-      keyId: "key_bench",
-      keyMonth: null,
-      modelName: "bench/model-1",
-      route: "sync",
-      status: 200,
-    };
-    const nothing = { reserved: 0, countsParallel: false, inputTokens: null, outputTokens: null, cachedTokens: null };
+      insert into live_predictions (id, user_id, key_id, model_id, model_name, route, queue_until)
+      select id, ${userId}, 'key_bench', 'mdl_bench', 'bench/model-1', 'sync', now() from unnest(${ids}::text[]) id`;
+    const endings = ids.map((id) => ({ id, claim: 1, status: 200, inference_ms: 5, price: 30_000 }));
     const startedAt = performance.now();
-    await database.transaction(async (tx) => {
-      await lockFundsOf(tx, ids);
-      await tx`delete from live_predictions where id = any(${ids}::text[])`;
-      await settleFunds(
-        tx,
-        ids.map((id) => ({ id, ...ended, ...nothing, inferenceMs: 5, price: 30_000 })),
-      );
-    });
+    await database.sql`select settle_predictions(${JSON.stringify(endings)}::text::json)`;
     seconds += (performance.now() - startedAt) / 1000;
   }
   return (batches * size) / seconds;

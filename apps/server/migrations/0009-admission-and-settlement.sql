@@ -19,9 +19,10 @@ create type admission as (
 -- decisions, so that the last slot and the last dollar go to the first who asked; nobody overtakes those who already
 -- wait for the model.
 --
--- `arrivals` is an array of {n, id, u, k, m, model_name, route, high_priority, holder, reservation, purpose}: n counts
--- from 1, u, k and m are places in the lists of users, keys and models. `purpose` is run, look (would it be refused?) or
--- look_and_count (the same, counted as a request).
+-- `arrivals` is an array of {n, id, u, k, m, model_name, route, high_priority, holder, reservation, purpose,
+-- queue_seconds, input, pricing, base_url, webhook_destination, webhook_target}: n counts from 1, u, k and m are places
+-- in the lists of users, keys and models, input and pricing are JSON texts, webhook_target is base64. `purpose` is run,
+-- look (would it be refused?) or look_and_count (the same, counted as a request).
 create function admit_predictions(
   user_ids text[], key_ids text[], model_ids text[], arrivals json, month_now date, now_ms bigint
 ) returns setof admission language plpgsql as $$
@@ -147,16 +148,23 @@ begin
 
   if cardinality(accepted_n) > 0 then
     insert into live_predictions (id, user_id, key_id, model_id, model_name, route, high_priority, holder,
-      reserved_micros, counts_parallel, key_month, started_at)
+      reserved_micros, counts_parallel, key_month, started_at, queue_until, input, pricing, base_url,
+      webhook_destination, webhook_target)
     select x.id, user_ids[x.u], key_ids[x.k], model_ids[x.m], x.model_name, x.route, x.high_priority, x.holder,
       x.reservation, a2.client, case when key_limit[x.k] is not null then month_now end,
-      case when a2.starts then clock_timestamp() end
+      case when a2.starts then clock_timestamp() end, now() + make_interval(secs => x.queue_seconds), x.input::json,
+      x.pricing::json, x.base_url, x.webhook_destination, decode(x.webhook_target, 'base64')
     from json_to_recordset(arrivals) as x (n int, id text, u int, k int, m int, model_name text, route text,
-        high_priority boolean, holder text, reservation bigint)
+        high_priority boolean, holder text, reservation bigint, queue_seconds double precision, input text, pricing text,
+        base_url text, webhook_destination text, webhook_target text)
       join unnest(accepted_n, accepted_starts, accepted_client) as a2 (n, starts, client) on a2.n = x.n;
     update model_slots s set running = g.running, waiting = g.waiting
     from unnest(model_ids, model_running, model_waiting) as g (model_id, running, waiting)
     where s.model_id = g.model_id and (s.running <> g.running or s.waiting <> g.waiting);
+    insert into model_flow as f (model_id, second, accepted)
+      select model_ids[x.m], now_ms / 1000, count(*)
+      from json_to_recordset(arrivals) as x (n int, m int) where x.n = any (accepted_n) group by 1
+      on conflict (model_id, second) do update set accepted = f.accepted + excluded.accepted;
     update key_months m set reserved_micros = m.reserved_micros + g.added
     from unnest(key_ids, added_key) as g (key_id, added)
     where m.key_id = g.key_id and m.month = month_now and g.added > 0;
@@ -188,39 +196,167 @@ begin
   return kept || moment || added::bigint;
 end $$;
 
--- Gives free slots of the given models to those who wait longest, high priority first. The slots must be locked.
-create function grant_slots(wanted text[]) returns table (id text, holder text, claim integer) language sql as $$
-  with room as (
-    select s.model_id, greatest(m.capacity - s.running, 0) as free
-    from model_slots s join models m on m.id = s.model_id
-    where s.model_id = any (wanted) and s.waiting > 0
-  ), chosen as (
-    select line.id from room cross join lateral (
-      select l.id from live_predictions l
-      where l.model_id = room.model_id and l.started_at is null
-      order by l.high_priority desc, l.created_at limit room.free
-    ) line
-  ), started as (
-    update live_predictions l set started_at = clock_timestamp()
-    where l.id in (select chosen.id from chosen) returning l.id, l.holder, l.claim, l.model_id
-  ), counted as (
-    update model_slots s set running = s.running + d.n, waiting = s.waiting - d.n
-    from (select started.model_id, count(*)::int as n from started group by 1) d
-    where s.model_id = d.model_id
+-- The next of a model's line: high priority first, then who runs least there, then whose last turn is longest ago, then who
+-- waits longest. Everybody's first comes before anybody's second. Queued ones of a user who may run no more in parallel are passed over.
+create function next_in_line(wanted text, n integer, clients_only boolean)
+returns table (id text, user_id text, holder text, claim integer) language sql stable as $$
+  with recursive waiting_users as (
+    (select l.user_id from live_predictions l where l.model_id = wanted and l.started_at is null
+      order by l.user_id limit 1)
+    union all
+    select (select l.user_id from live_predictions l where l.model_id = wanted and l.started_at is null
+      and l.user_id > w.user_id order by l.user_id limit 1)
+    from waiting_users w where w.user_id is not null
+  ), standing as (
+    select w.user_id, t.at as last_turn, coalesce(p.parallel - wallets.running, n) as room, (
+        select count(*) from live_predictions r
+        where r.model_id = wanted and r.user_id = w.user_id and r.started_at is not null
+      ) as running
+    from waiting_users w join wallets on wallets.user_id = w.user_id join users u on u.id = w.user_id
+      join plans p on p.name = u.plan left join last_turns t on t.model_id = wanted and t.user_id = w.user_id
   )
-  select started.id, started.holder, started.claim from started
+  select line.id, line.user_id, line.holder, line.claim
+  from standing s cross join lateral (
+    select l.*, row_number() over (order by l.high_priority desc, l.created_at) + s.running as turn
+    from (
+      select * from live_predictions l
+      where l.model_id = wanted and l.user_id = s.user_id and l.started_at is null
+        and case when l.holder is null then not clients_only and s.room > 0 else true end
+      order by l.high_priority desc, l.created_at limit n
+    ) l
+  ) line
+  order by line.high_priority desc, line.turn, s.last_turn nulls first, line.created_at limit n
 $$;
+
+create function note_turns(started text[]) returns void language sql as $$
+  insert into last_turns (model_id, user_id, at)
+    select distinct l.model_id, l.user_id, clock_timestamp() from live_predictions l where l.id = any (started)
+    on conflict (model_id, user_id) do update set at = excluded.at
+$$;
+
+-- Starts those of the given models' lines whose client is connected, as far as slots are free. Queued ones keep their
+-- place in the line and their slot, for a worker to claim; with `clients_only` they are passed over. The slots must be
+-- locked.
+create function grant_slots(wanted text[], clients_only boolean)
+returns table (id text, holder text, claim integer) language plpgsql as $$
+declare
+  model record;
+  started text[];
+begin
+  for model in
+    select s.model_id, m.capacity - s.running as free from model_slots s join models m on m.id = s.model_id
+    where s.model_id = any (wanted) and s.waiting > 0 and s.running < m.capacity order by s.model_id
+  loop
+    select array_agg(line.id) filter (where line.holder is not null) into started
+    from next_in_line(model.model_id, model.free, clients_only) line;
+    continue when started is null;
+    return query
+      update live_predictions l set started_at = clock_timestamp() where l.id = any (started)
+      returning l.id, l.holder, l.claim;
+    update model_slots s set running = s.running + cardinality(started), waiting = s.waiting - cardinality(started)
+    where s.model_id = model.model_id;
+    perform note_turns(started);
+  end loop;
+end $$;
+
+-- A worker takes queued predictions: at most `hands`, in the order of their lines, within the capacity of the models and
+-- the parallel limit of the users. Who is chosen is looked up without locks and decided again under them, so a claim
+-- that lost a race may be short: the worker asks again.
+create function claim_predictions(node text, hands integer) returns setof live_predictions language plpgsql as $$
+declare
+  model record;
+  job record;
+  ids text[] := '{}';
+  user_ids text[]; user_room int[]; models_wanted text[]; model_room int[];
+  taken text[] := '{}';
+  u int; m int;
+begin
+  for model in
+    select s.model_id, md.capacity - s.running as free from model_slots s join models md on md.id = s.model_id
+    where s.waiting > 0 and s.running < md.capacity
+  loop
+    ids := ids || array(
+      select line.id from next_in_line(model.model_id, least(model.free, hands), false) line where line.holder is null);
+    exit when cardinality(ids) >= hands;
+  end loop;
+  if cardinality(ids) = 0 then return; end if;
+
+  select array_agg(distinct l.user_id order by l.user_id), array_agg(distinct l.model_id order by l.model_id)
+    into user_ids, models_wanted from live_predictions l where l.id = any (ids);
+  perform 1 from wallets w where w.user_id = any (user_ids) order by w.user_id for update;
+  perform 1 from model_slots s where s.model_id = any (models_wanted) order by s.model_id for update;
+  select array_agg(coalesce(p.parallel - w.running, hands) order by w.user_id) into user_room
+    from wallets w join users on users.id = w.user_id join plans p on p.name = users.plan where w.user_id = any (user_ids);
+  select array_agg(md.capacity - s.running order by s.model_id) into model_room
+    from model_slots s join models md on md.id = s.model_id where s.model_id = any (models_wanted);
+  for job in
+    select l.id, l.user_id, l.model_id from unnest(ids) with ordinality g (id, i) join live_predictions l on l.id = g.id
+    where l.started_at is null and l.holder is null order by g.i limit hands
+  loop
+    u := array_position(user_ids, job.user_id);
+    m := array_position(models_wanted, job.model_id);
+    if user_room[u] > 0 and model_room[m] > 0 then
+      user_room[u] := user_room[u] - 1;
+      model_room[m] := model_room[m] - 1;
+      taken := taken || job.id;
+    end if;
+  end loop;
+  if cardinality(taken) = 0 then return; end if;
+
+  update wallets w set running = w.running + d.n
+  from (select l.user_id, count(*)::int as n from live_predictions l where l.id = any (taken) group by 1) d
+  where w.user_id = d.user_id;
+  update model_slots s set running = s.running + d.n, waiting = s.waiting - d.n
+  from (select l.model_id, count(*)::int as n from live_predictions l where l.id = any (taken) group by 1) d
+  where s.model_id = d.model_id;
+  perform note_turns(taken);
+  return query
+    update live_predictions l set started_at = clock_timestamp(), holder = node, claim = l.claim + 1,
+      counts_parallel = true
+    where l.id = any (taken) returning l.*;
+end $$;
+
+-- Puts claimed predictions back into their lines: their worker died, or hands them back. Answers those put back.
+create function release_predictions(ids text[], claims integer[], died boolean)
+returns setof text language plpgsql as $$
+begin
+  perform 1 from wallets where user_id in (select user_id from live_predictions where id = any (ids))
+    order by user_id for update;
+  perform 1 from model_slots where model_id in (select model_id from live_predictions where id = any (ids))
+    order by model_id for update;
+  return query
+    with back as (
+      update live_predictions l set started_at = null, holder = null, claim = l.claim + 1, counts_parallel = false,
+        deaths = l.deaths + case when died then 1 else 0 end
+      from unnest(ids, claims) as g (id, claim)
+      where l.id = g.id and l.claim = g.claim and l.route = 'async' and l.started_at is not null
+      returning l.id, l.user_id, l.model_id
+    ), wallet as (
+      update wallets w set running = w.running - d.n
+      from (select user_id, count(*)::int as n from back group by 1) d where w.user_id = d.user_id
+    ), slot as (
+      update model_slots s set running = s.running - d.n, waiting = s.waiting + d.n
+      from (select model_id, count(*)::int as n from back group by 1) d where s.model_id = d.model_id
+    )
+    select back.id from back;
+end $$;
 
 -- Ends predictions for good: the live row goes, the ended row comes, the price is taken, the reservation is given back,
 -- usage and its hourly sums are written, the slot is free and handed on. What another claim holds or has ended is left
 -- alone. `endings` is an array of {id, claim, status, inference_ms, output, error, input_tokens, output_tokens,
--- cached_tokens, price}; output and error are JSON texts. Answers {ended: [id], grants: [{id, holder, claim}]}.
+-- cached_tokens, stream_details, price}; output, error and stream_details are JSON texts. Answers {ended: [id],
+-- grants: [{id, holder, claim}], webhooks: [{id, user_id, model_name, destination, target (base64), base_url}], wake: whether a
+-- queued one may go on}.
 create function settle_predictions(endings json) returns json language plpgsql as $$
 declare
   ids text[];
   ended text[];
-  free_models text[];
+  touched_models text[];
+  touched_users text[];
+  queued text[];
   grants json;
+  webhooks json;
+  wake boolean := false;
 begin
   select array_agg(x.id) into ids from json_to_recordset(endings) as x (id text);
   perform 1 from wallets where user_id in (select user_id from live_predictions where id = any (ids))
@@ -233,16 +369,16 @@ begin
 
   with given as (
     select * from json_to_recordset(endings) as x (id text, claim int, status int, inference_ms int, output text,
-      error text, input_tokens int, output_tokens int, cached_tokens int, price bigint)
+      error text, input_tokens int, output_tokens int, cached_tokens int, stream_details text, price bigint)
   ), gone as (
     delete from live_predictions l using given g where l.id = g.id and l.claim = g.claim
     returning l.*, g.status, g.inference_ms, g.output, g.error, g.input_tokens, g.output_tokens, g.cached_tokens,
-      g.price, clock_timestamp() as at
+      g.stream_details, g.price, clock_timestamp() as at
   ), results as (
     insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, started_at,
-      ended_at, inference_ms, output, error, input_tokens, output_tokens, cached_tokens)
+      ended_at, inference_ms, output, error, input_tokens, output_tokens, cached_tokens, stream_details)
     select id, user_id, key_id, model_id, model_name, route, status, created_at, started_at, at, inference_ms,
-      output::json, error::json, input_tokens, output_tokens, cached_tokens
+      output::json, error::json, input_tokens, output_tokens, cached_tokens, stream_details::json
     from gone
   ), used as (
     insert into usage (request_id, user_id, model_name, route, status, created_at, inference_ms, input_tokens,
@@ -279,14 +415,38 @@ begin
       from gone group by model_id
     ) d
     where s.model_id = d.model_id
-    returning s.model_id, s.waiting
+  ), flowed as (
+    insert into model_flow as f (model_id, second, ended)
+      select model_id, extract(epoch from at)::bigint, count(*) from gone group by 1, 2
+      on conflict (model_id, second) do update set ended = f.ended + excluded.ended
   )
-  select array_agg(gone.id), array_agg(distinct freed.model_id) filter (where freed.waiting > 0)
-  into ended, free_models
-  from gone join freed on freed.model_id = gone.model_id;
+  select array_agg(id), array_agg(distinct model_id), array_agg(distinct user_id),
+    array_agg(id) filter (where route = 'async'), json_agg(json_build_object('id', id, 'user_id', user_id, 'model_name', model_name,
+      'destination', webhook_destination, 'target', encode(webhook_target, 'base64'), 'base_url', base_url))
+      filter (where webhook_target is not null)
+  into ended, touched_models, touched_users, queued, webhooks
+  from gone;
 
-  if free_models is not null then
-    select json_agg(g) into grants from grant_slots(free_models) g;
+  if exists (select 1 from model_slots where model_id = any (touched_models) and waiting > 0) then
+    select json_agg(g) into grants from grant_slots(touched_models, false) g;
+    wake := exists (select 1 from live_predictions
+      where model_id = any (touched_models) and started_at is null and holder is null);
   end if;
-  return json_build_object('ended', coalesce(ended, '{}'), 'grants', coalesce(grants, '[]'));
+  wake := wake or exists (select 1 from live_predictions
+    where user_id = any (touched_users) and started_at is null and holder is null);
+  if queued is not null then
+    delete from prediction_fragments where prediction_id = any (queued);
+    -- Whoever waits for one of them hears of it; a notification carries 8000 bytes.
+    perform pg_notify('gantry_ended', string_agg(id, ','))
+      from (select id, (i - 1) / 200 as part from unnest(queued) with ordinality g (id, i)) parts group by part;
+  end if;
+  return json_build_object('ended', coalesce(ended, '{}'), 'grants', coalesce(grants, '[]'),
+    'webhooks', coalesce(webhooks, '[]'), 'wake', wake);
 end $$;
+
+-- The lists differ in length and the planner would plan every statement anew for each; one plan fits all.
+alter function admit_predictions set plan_cache_mode = force_generic_plan;
+alter function grant_slots set plan_cache_mode = force_generic_plan;
+alter function claim_predictions set plan_cache_mode = force_generic_plan;
+alter function release_predictions set plan_cache_mode = force_generic_plan;
+alter function settle_predictions set plan_cache_mode = force_generic_plan;

@@ -13,6 +13,7 @@ import { createRules } from "./engines/models/builtin/rules/rules.ts";
 import { textModels } from "./engines/models/builtin/text-manifests.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { createNet } from "./engines/net/create-net.ts";
+import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
 import { createAesVault, loadSecretKey } from "./engines/vault/aes-vault.ts";
 import { openAccounts } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
@@ -21,16 +22,20 @@ import {
   type FilesDeps,
   findUploadTarget,
   openOwnedFile,
+  presignDownload,
   recordUpload,
   storeOutput,
 } from "./features/files/index.ts";
 import { openModels, seedModels } from "./features/models/index.ts";
-import { openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
+import { fileLinks, type LinkOf, openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
 import { openSecrets } from "./features/secrets/index.ts";
+import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
 import { accountApi } from "./http/account-api/account-api.ts";
 import { secretRoutes } from "./http/account-api/secret-routes.ts";
+import { webhookRoutes } from "./http/account-api/webhook-routes.ts";
 import { blobApi } from "./http/blob-api/index.ts";
 import { docsPages } from "./http/docs-pages/index.ts";
+import { requireCaller } from "./http/foundation/require-caller.ts";
 import { createServer } from "./http/foundation/server.ts";
 import { modelApi } from "./http/model-api/model-api.ts";
 import { modelCards } from "./http/model-cards/model-cards.ts";
@@ -78,6 +83,8 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     const operatorAddresses = [config.GANTRY_LLM_URL].filter((address) => address !== undefined);
     const net = createNet({ allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK, exempt: operatorAddresses });
     const media = createMedia();
+    const onTrouble = (text: string, error: unknown) => log.error({ err: error }, text);
+    const queue = openPostgresQueue({ database, onTrouble });
     const painter = createImagePainter();
 
     const accounts = await openAccounts({ database, clock, log });
@@ -104,16 +111,27 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
         model.owner === "anthropic" ? config[name as "ANTHROPIC_API_KEY"] : secrets.reveal(model.ownerId, name),
     });
     const files: FilesDeps = { database, blobs, clock, maxUploadBytes: defaultMaxUploadBytes };
+    const nodeId = newId("node");
+    const webhooks = openWebhooks({ database, vault, clock });
+    const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
+    const isWorker = config.GANTRY_ROLE !== "api";
     const predictions = await openPredictions({
       database,
+      blobs,
+      queue,
       clock,
       log,
-      nodeId: newId("node"),
+      nodeId,
+      linkOf,
+      acceptedModel: models.getAccepted,
+      sealWebhook: webhooks.seal,
+      workerParallel: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
       driverOf: drivers.of,
       countTokens,
       storeOutput: async (ownerId, predictionId, field, file) =>
         (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
     });
+    const sender = isWorker ? await startWebhookSender({ database, net, vault, clock, log, nodeId }) : undefined;
     const upkeep = await startUsageUpkeep({ database, log, retentionDays: config.GANTRY_USAGE_DAYS });
 
     const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL });
@@ -126,12 +144,15 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     });
     await app.register(accountApi, { accounts, billing: openBilling({ database }), clock });
     await app.register(secretRoutes, { secrets, authenticate: accounts.authenticate });
+    const callerOf = requireCaller(accounts.authenticate);
+    await app.register(async (scope) => webhookRoutes(scope, { webhooks, callerOf }));
     await app.register(modelCards, { models, authenticate: accounts.authenticate });
     await app.register(modelApi, {
       accounts,
       models,
       predictions,
       files,
+      linksOf: (predictionId, output, base) => fileLinks(predictionId, output, base, linkOf),
       readInput: ({ caller, model, extras, readForm, signal }) =>
         readInput({
           manifest: model.manifest,
@@ -155,7 +176,9 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       firstKey: newAdminKey,
       drain: predictions.drain,
       async close() {
+        await sender?.stop();
         await predictions.close();
+        await queue.close();
         await upkeep.stop();
         await Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), net.close()]);
         await blobs.close();

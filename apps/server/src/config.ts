@@ -108,6 +108,12 @@ export const settings = {
   GANTRY_LLM_KEY: optional("Key for GANTRY_LLM_URL."),
   GANTRY_USAGE_DAYS: integer("Days that single usage rows are kept; their sums are kept for ever.", 400, 1, 36_500),
   GANTRY_LOG_LEVEL: choice("How much is logged.", ["debug", "info", "warn", "error", "silent"], "info"),
+  GANTRY_ROLE: choice(
+    "What this process does: all, only the HTTP side (api), or only queued work (worker).",
+    ["all", "api", "worker"],
+    "all",
+  ),
+  GANTRY_WORKER_PARALLEL: integer("Queued predictions that one worker process runs at the same time.", 64, 1, 1000),
   DATABASE_URL: address("An external PostgreSQL instead of the embedded one.", ["postgres:", "postgresql:"]),
 } as const;
 

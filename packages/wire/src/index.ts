@@ -57,6 +57,14 @@ export {
 } from "./agents.ts";
 export { type BackendType, backendTypes, secretNamePattern } from "./backend-schema.ts";
 export { type ErrorForm, type ErrorRow, type ErrorType, errorTable } from "./error-table.ts";
+export {
+  type IdpActionRecord,
+  type IdpConnectorRecord,
+  idpActionRecord,
+  idpConnectorRecord,
+  putIdpConnectorBody,
+  runIdpActionBody,
+} from "./idp.ts";
 export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
 export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
 export { manifestSchema } from "./manifest-schema.ts";

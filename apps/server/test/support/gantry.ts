@@ -97,7 +97,7 @@ export async function startGantry(
   const call: GantryUnderTest["call"] = async (method, path, callOptions) => {
     const response = await send(method, path, callOptions);
     const text = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
   };
 

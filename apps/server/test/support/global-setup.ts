@@ -15,6 +15,7 @@ import {
 import { freePort } from "../../src/engines/database/free-port.ts";
 import { connect } from "../../src/engines/database/index.ts";
 import { prepareTemplate } from "./database.ts";
+import { openRabbitMqDesk } from "./rabbitmq.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -25,7 +26,7 @@ declare module "vitest" {
   }
 }
 
-/** One PostgreSQL for the whole test run, in a temporary directory, gone afterwards. */
+/** One PostgreSQL for the whole test run, in a temporary directory, gone afterwards; and RabbitMQ for who asks. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const home = await mkdtemp(join(tmpdir(), "gantry-test-"));
   const account = await chooseAccount(await findBinaries(), home, () => undefined);
@@ -35,7 +36,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const port = await freePort();
   // Nothing here outlives the run, so nothing needs to reach the disk. Crash tests start clusters of their own.
   const postmaster = await spawnPostmaster(cluster, port, { fsync: "off", max_connections: 300 });
+  const rabbitMq = await openRabbitMqDesk();
   const stop = async (): Promise<void> => {
+    await rabbitMq.close();
     if (postmaster.exitCode === null && postmaster.signalCode === null) {
       postmaster.ref(); // or our own process ends before the server has
       postmaster.kill("SIGINT");
@@ -59,6 +62,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await admin.close();
     project.provide("postgresUrl", url);
     project.provide("databaseTrouble", trouble);
+    project.provide("rabbitMqDesk", rabbitMq.address);
     return stop;
   } catch (error) {
     await stop();

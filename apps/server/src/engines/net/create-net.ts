@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { type BoundedOptions, toNetError } from "./bounded-exchange.ts";
 import { download } from "./download.ts";
-import { createGuardedConnect, createOpenConnect } from "./guarded-connect.ts";
+import { type ConnectOptions, createGuardedConnect, createOpenConnect, trusting } from "./guarded-connect.ts";
 import { type Net, type NetBounds, NetError, type NetHandler, type NetRequest, type NetResponse } from "./net.ts";
 import { Pools } from "./pools.ts";
 
@@ -14,6 +14,8 @@ export interface NetOptions {
   maxConnectionsPerOrigin?: number;
   maxHeaderBytes?: number;
   connectMs?: number;
+  /** Certificates in PEM that the operator trusts beside the usual authorities. */
+  ca?: string;
 }
 
 const defaultBounds: NetBounds = { totalMs: 60_000, headersMs: 60_000, idleMs: 30_000, maxBytes: 32 * 1024 * 1024 };
@@ -25,8 +27,12 @@ export function createNet(options: NetOptions): Net {
   const { maxOrigins = 256, maxConnectionsPerOrigin = 1024, maxHeaderBytes = 16_384, connectMs = 10_000 } = options;
   const exempt = new Set((options.exempt ?? []).map((address) => new URL(address).origin));
   const sizes = { maxOrigins, maxConnectionsPerOrigin, maxHeaderBytes };
-  const open = new Pools({ ...sizes, connect: createOpenConnect({ connectMs }) });
-  const guarded = new Pools({ ...sizes, connect: createGuardedConnect({ connectMs }) });
+  const connecting: ConnectOptions = {
+    connectMs,
+    ...(options.ca !== undefined && { secureContext: trusting(options.ca) }),
+  };
+  const open = new Pools({ ...sizes, connect: createOpenConnect(connecting) });
+  const guarded = new Pools({ ...sizes, connect: createGuardedConnect(connecting) });
 
   function poolFor(url: URL, redirected: boolean): Dispatcher {
     const free = options.allowPrivateNetwork || (!redirected && exempt.has(url.origin));

@@ -1,5 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup as resolve } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import { buildConnector } from "undici";
 import { isPublicAddress } from "./address-rules.ts";
 import { AddressRefused } from "./net.ts";
@@ -21,9 +22,20 @@ const guardedLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
+export interface ConnectOptions {
+  connectMs: number;
+  /** Whom to trust, when that is more than the usual authorities. */
+  secureContext?: SecureContext;
+}
+
+/** Trusts the usual authorities and those of `ca` (PEM). Made once: reading the certificates takes longer than a connect. */
+export function trusting(ca: string): SecureContext {
+  return createSecureContext({ ca: [...getCACertificates("default"), ca] });
+}
+
 /** Makes connections for undici; refuses, at connect time, what is not public. */
-export function createGuardedConnect(options: { connectMs: number }): buildConnector.connector {
-  const connect = buildConnector({ allowH2: false, timeout: options.connectMs, lookup: guardedLookup });
+export function createGuardedConnect({ connectMs, ...tls }: ConnectOptions): buildConnector.connector {
+  const connect = buildConnector({ allowH2: false, timeout: connectMs, lookup: guardedLookup, ...tls });
   return (target, callback) => {
     // No lookup takes place for a literal address.
     if (isIP(target.hostname) !== 0 && !isPublicAddress(target.hostname)) {
@@ -35,6 +47,6 @@ export function createGuardedConnect(options: { connectMs: number }): buildConne
 }
 
 /** For addresses that the operator set, and for everything where private networks are allowed. */
-export function createOpenConnect(options: { connectMs: number }): buildConnector.connector {
-  return buildConnector({ allowH2: false, timeout: options.connectMs });
+export function createOpenConnect({ connectMs, ...tls }: ConnectOptions): buildConnector.connector {
+  return buildConnector({ allowH2: false, timeout: connectMs, ...tls });
 }

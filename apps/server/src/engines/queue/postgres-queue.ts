@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.ts";
 import { type Consumer, type OnTrouble, type Queue, type Topic, topics } from "./queue.ts";
 import { createWakeSender } from "./wake-sender.ts";
-import { createWakeSlots } from "./wake-slots.ts";
+import { createWakeSlots, lookAfterMs as usualLookAfterMs } from "./wake-slots.ts";
 
 const channelOf = (topic: Topic): string => `gantry_wake_${topic}`;
 
@@ -11,7 +11,8 @@ const channelOf = (topic: Topic): string => `gantry_wake_${topic}`;
  *
  * The database belongs to whoever opened it and stays open.
  */
-export function openPostgresQueue({ database, onTrouble }: { database: Database; onTrouble: OnTrouble }): Queue {
+export function openPostgresQueue(options: { database: Database; onTrouble: OnTrouble; lookAfterMs?: number }): Queue {
+  const { database, onTrouble, lookAfterMs = usualLookAfterMs } = options;
   const consumers = new Set<Consumer>();
   let closed = false;
 
@@ -30,7 +31,7 @@ export function openPostgresQueue({ database, onTrouble }: { database: Database;
 
     async consume(topic, { parallel }, onWake) {
       if (closed) throw new Error("The queue is closed");
-      const slots = createWakeSlots({ parallel, onWake, onTrouble });
+      const slots = createWakeSlots({ parallel, onWake, onTrouble, lookAfterMs });
       const heard = (payload: string): void => {
         // More calls than slots would only find nothing to do one after the other.
         const calls = Math.min(Number(payload) || 1, parallel - slots.waiting);

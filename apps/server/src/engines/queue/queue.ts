@@ -4,8 +4,8 @@ export type Topic = (typeof topics)[number];
 
 /**
  * The queue port: it carries wake-ups, never work. What is to be done stands in the database, and who does it is decided
- * there, by a claim in SQL. So a doubled wake-up costs one claim that finds nothing, and a lost one costs time, because
- * the sweeper wakes again for whatever is left lying.
+ * there, by a claim in SQL. So a doubled wake-up costs one claim that finds nothing, and a lost one costs a few seconds,
+ * because workers look by themselves when nothing has woken them for so long.
  *
  * Accepting a prediction or a run calls `wake` once its row is committed; the sweeper calls it for what it gave back.
  * Every worker calls `consume` when it starts, and in `onWake` claims and does work until a claim finds nothing.
@@ -15,7 +15,8 @@ export type Topic = (typeof topics)[number];
  *   holds: thousands a second become a few messages, and a worker whose hands are full remembers that it was woken;
  * - when a process dies in the middle of `onWake`, its wake-up is not lost: another consumer is called for it (RabbitMQ
  *   delivers it again; through PostgreSQL every consumer has been called for it in the first place);
- * - whatever happens to the engine, consumers come back by themselves and call `onWake` once after every gap.
+ * - whatever happens to the engine, consumers come back by themselves and call `onWake` once after every gap; and while
+ *   it is away, every few seconds.
  */
 export interface Queue {
   /**
@@ -25,8 +26,8 @@ export interface Queue {
    */
   wake(topic: Topic, count?: number): Promise<boolean>;
   /**
-   * Calls `onWake` once at the start and then whenever there may be work, at most `parallel` calls at a time. A call that
-   * rejects is repeated, here or elsewhere, after a short rest.
+   * Calls `onWake` once at the start, then whenever there may be work, and at least every few seconds; at most `parallel`
+   * calls at a time. A call that rejects is repeated, here or elsewhere, after a short rest.
    */
   consume(topic: Topic, options: { parallel: number }, onWake: () => Promise<void>): Promise<Consumer>;
   /** True when the engine answers within a second. */
@@ -40,5 +41,8 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-/** Where a driver tells what the operator should know: once for each trouble, not once for each attempt. */
+/**
+ * Where a driver tells what the operator should know: once for each trouble, not once for each attempt. Without an error
+ * it says that a trouble is over.
+ */
 export type OnTrouble = (text: string, error: unknown) => void;

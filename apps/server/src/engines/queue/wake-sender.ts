@@ -1,5 +1,6 @@
 import { createBatcher } from "../../kernel/batcher.ts";
 import type { OnTrouble } from "./queue.ts";
+import { within } from "./within.ts";
 
 export interface WakeSender {
   wake(count: number): Promise<boolean>;
@@ -7,17 +8,14 @@ export interface WakeSender {
   close(): Promise<void>;
 }
 
+const sendWithinMs = 2000;
 const retryMs = 1000;
 
 /**
  * The sending half of a topic. All wake-ups that arrive while one `send` is under way go into the next one; what could
- * not be sent is sent again as one wake-up until it is. `send` must end in bounded time.
+ * not be sent is sent again as one wake-up until it is.
  */
-export function createWakeSender(options: {
-  send(count: number): Promise<void>;
-  onTrouble: OnTrouble;
-  retryAfterMs?: number;
-}): WakeSender {
+export function createWakeSender(options: { send(count: number): Promise<void>; onTrouble: OnTrouble }): WakeSender {
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
   let failing = false;
@@ -25,7 +23,8 @@ export function createWakeSender(options: {
 
   const batcher = createBatcher<number, true>({
     async run(counts) {
-      await options.send(counts.reduce((sum, count) => sum + count, 0));
+      const sum = counts.reduce((total, count) => total + count, 0);
+      await within(sendWithinMs, options.send(sum));
       failing = false;
       return counts.map(() => true);
     },
@@ -36,7 +35,7 @@ export function createWakeSender(options: {
   function failed(error: unknown): false {
     if (!failing) options.onTrouble("Workers could not be woken; it is tried again until it works", error);
     failing = true;
-    if (!closed) retry ??= setTimeout(again, options.retryAfterMs ?? retryMs).unref();
+    if (!closed) retry ??= setTimeout(again, retryMs).unref();
     return false;
   }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { OnTrouble } from "./queue.ts";
 
 /** One reason to call `onWake`. Exactly one of the two is called in the end. */
-export interface WakeUp {
+interface WakeUp {
   handled(): void;
   /** The call rejected, or never took place: someone has to be woken in its place. */
   failed(): void;
@@ -18,11 +18,14 @@ export interface WakeSlots {
   stop(): Promise<void>;
 }
 
+/** How long a consumer trusts that nothing happened. */
+export const lookAfterMs = 5000;
 /** A worker that fails (its database is away) would be woken again at once, and again, thousands of times a second. */
 const restMs = 1000;
 
 /**
- * The calling half of a consumer: at most `parallel` calls of `onWake` at a time.
+ * The calling half of a consumer: at most `parallel` calls of `onWake` at a time, and one at least every `lookAfterMs`
+ * while a slot is free: so work gets done, if later, even when the engine brings no wake-ups any more.
  *
  *     offered ──► waiting ──slot free──► running ──► handled
  *                    │                      └──rejected──► resting, slot held ──► failed
@@ -32,22 +35,29 @@ export function createWakeSlots(options: {
   parallel: number;
   onWake: () => Promise<void>;
   onTrouble: OnTrouble;
-  restAfterFailureMs?: number;
+  lookAfterMs: number;
 }): WakeSlots {
-  const { parallel, onWake, onTrouble, restAfterFailureMs = restMs } = options;
+  const { parallel, onWake, onTrouble } = options;
   if (!Number.isInteger(parallel) || parallel < 1) throw new RangeError("parallel must be a whole number of 1 or more");
   const waiting: WakeUp[] = [];
   const stopping = new AbortController();
   const stopped = Promise.withResolvers<void>();
   let running = 0;
+  let failing = false;
+  const look = setTimeout(() => {
+    if (running < parallel) slots.wakeSelf();
+    else look.refresh();
+  }, options.lookAfterMs).unref();
 
   async function call(wakeUp: WakeUp): Promise<void> {
     try {
       await onWake();
+      failing = false;
       wakeUp.handled();
     } catch (error) {
-      onTrouble("A worker failed and will be woken again", error);
-      await sleep(restAfterFailureMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (!failing) onTrouble("A worker failed; it is woken again until it succeeds", error);
+      failing = true;
+      await sleep(restMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       wakeUp.failed();
     }
   }
@@ -57,6 +67,7 @@ export function createWakeSlots(options: {
       const next = waiting.shift();
       if (!next) return;
       running++;
+      look.refresh();
       void call(next).finally(() => {
         running--;
         if (stopping.signal.aborted && running === 0) stopped.resolve();
@@ -84,6 +95,7 @@ export function createWakeSlots(options: {
     wakeSelf: () => slots.offer(self),
     stop() {
       stopping.abort();
+      clearTimeout(look);
       for (const wakeUp of waiting.splice(0)) wakeUp.failed();
       if (running === 0) stopped.resolve();
       return stopped.promise;

@@ -40,17 +40,27 @@ function isEqual(left: unknown, right: unknown, work: Work): boolean {
   return left === right;
 }
 
+function numberOf(value: unknown, work: Work): number {
+  if (typeof value === "number") return value;
+  if (typeof value !== "string" || value === "") return Number.NaN;
+  work.charge(value.length);
+  return Number(value);
+}
+
 const two = { least: 2, most: 2 };
 const some = { least: 1, most: 16 };
 
 export const templateFunctions: ReadonlyMap<string, TemplateFunction> = new Map<string, TemplateFunction>([
-  ["lookup", { ...two, call: ([value, name]) => ownValue(value, String(name)) }],
+  ["lookup", { ...two, call: ([value, name], work) => ownValue(value, textOf(name, work)) }],
   ["eq", { ...two, call: ([left, right], work) => isEqual(left, right, work) }],
   ["ne", { ...two, call: ([left, right], work) => !isEqual(left, right, work) }],
-  ["gt", { ...two, call: ([left, right]) => Number(left) > Number(right) }],
-  ["lt", { ...two, call: ([left, right]) => Number(left) < Number(right) }],
+  ["gt", { ...two, call: ([left, right], work) => numberOf(left, work) > numberOf(right, work) }],
+  ["lt", { ...two, call: ([left, right], work) => numberOf(left, work) < numberOf(right, work) }],
   ["not", { least: 1, most: 1, call: ([value]) => !isTruthy(value) }],
-  ["and", { ...some, call: (values) => values.find((value) => !isTruthy(value)) ?? values.at(-1) }],
+  [
+    "and",
+    { ...some, call: (values) => (values.every(isTruthy) ? values.at(-1) : values.find((value) => !isTruthy(value))) },
+  ],
   ["or", { ...some, call: (values) => values.find(isTruthy) ?? values.at(-1) }],
   [
     "default",
@@ -64,7 +74,8 @@ export const templateFunctions: ReadonlyMap<string, TemplateFunction> = new Map<
       call([list, between = ", "], work) {
         const separator = textOf(between, work);
         const texts = (Array.isArray(list) ? list : [list]).map((entry) => textOf(entry, work));
-        work.charge(separator.length * texts.length);
+        // At least one for each entry, be it and the separator empty.
+        work.charge((separator.length + 1) * texts.length);
         return texts.join(separator);
       },
     },

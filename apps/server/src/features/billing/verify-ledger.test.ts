@@ -36,9 +36,9 @@ beforeEach(async () => {
     values ('pred_new', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'sync', 200, now())`;
   await sql`
     insert into live_predictions (id, user_id, key_id, model_id, model_name, route, reserved_micros, key_month,
-      counts_parallel, started_at)
-    values ('pred_live', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'sync', 500, '2026-03-01', true, now()),
-      ('pred_wait', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'async', 300, '2026-03-01', false, null)`;
+      counts_parallel, started_at, queue_until)
+    values ('pred_live', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'sync', 500, '2026-03-01', true, now(), now()),
+      ('pred_wait', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'async', 300, '2026-03-01', false, null, now())`;
   await sql`update wallets set reserved_micros = 800, running = 1 where user_id = ${ann}`;
   await sql`insert into model_slots values ('mdl_a', 1, 1)`;
   await sql`insert into key_months values (${keyId}, '2026-03-01', 70000, 800)`;
@@ -107,8 +107,9 @@ describe("what is planted is found, with its figures", () => {
 
   it("a live prediction that nobody counted", async () => {
     await database.sql`
-      insert into live_predictions (id, user_id, key_id, model_id, model_name, route, reserved_micros, counts_parallel)
-      values ('pred_lost', 'usr_gone', 'key_gone', 'mdl_gone', 'gone/model', 'sync', 40, true)`;
+      insert into live_predictions (id, user_id, key_id, model_id, model_name, route, reserved_micros, counts_parallel,
+        queue_until)
+      values ('pred_lost', 'usr_gone', 'key_gone', 'mdl_gone', 'gone/model', 'sync', 40, true, now())`;
     expect(await verifyLedger(database)).toEqual([
       { rule: "wallet_reserved", subject: "usr_gone", expected: 40, found: 0 },
       { rule: "wallet_running", subject: "usr_gone", expected: 1, found: 0 },

@@ -9,11 +9,13 @@ import { ModelMemory } from "./model-memory.ts";
 import { patchModel } from "./patch-model.ts";
 import { putModel } from "./put-model.ts";
 import { getModel, resolveForCall, resolveForRead } from "./resolve-model.ts";
-import { changesChannel, findModel } from "./store.ts";
+import { changesChannel, findModel, findModelRow } from "./store.ts";
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
 export interface Models {
   getModel(endpointId: string): Promise<Model | undefined>;
+  /** The model that an accepted prediction refers to, also when it was retired since. */
+  getAccepted(id: string, endpointId: string): Promise<Model | undefined>;
   resolveForRead(caller: Caller, owner: string, name: string): Promise<Model>;
   resolveForCall(caller: Caller, owner: string, name: string): Promise<Model>;
   listModels(caller: Caller, query: ListModelsQuery): Promise<Page<Model>>;
@@ -44,6 +46,10 @@ export async function openModels({
 
   return {
     getModel: (endpointId) => getModel(context, endpointId),
+    async getAccepted(id, endpointId) {
+      const live = await getModel(context, endpointId);
+      return live?.id === id ? live : findModelRow(database.sql, id);
+    },
     resolveForRead: (caller, owner, name) => resolveForRead(context, caller, owner, name),
     resolveForCall: (caller, owner, name) => resolveForCall(context, caller, owner, name),
     listModels: (caller, query) => listModels(context, caller, query),

@@ -30,6 +30,13 @@ export async function findModel(sql: Sql, owner: string, name: string): Promise<
   return row && toStored(row).model;
 }
 
+/** A model by its row, also when it is retired: what was accepted still runs. */
+export async function findModelRow(sql: Sql, id: string): Promise<Model | undefined> {
+  const [row] = await sql<ModelRow[]>`
+    select ${columns(sql)} from models m join users u on u.id = m.owner_id where m.id = ${id}`;
+  return row && toStored(row).model;
+}
+
 /** The live model of that name, locked until the transaction ends. */
 export async function lockModel(tx: Transaction, owner: string, name: string): Promise<StoredModel | undefined> {
   const [row] = await tx<ModelRow[]>`

@@ -14,8 +14,18 @@ export interface ArrivingPrediction {
   modelName: string;
   route: Route;
   highPriority: boolean;
-  holder: string;
+  /** Null for a queued one. */
+  holder: string | null;
   reservation: Micros;
+  queueSeconds: number;
+  /** What a worker needs to run it later; named as the SQL function reads it. */
+  queued?: {
+    input: string;
+    pricing: string;
+    base_url: string;
+    webhook_destination?: string;
+    webhook_target?: string;
+  };
   /** To run, or only to know whether it would be refused (counted as a request or not). */
   purpose: "run" | "look" | "look_and_count";
 }
@@ -108,6 +118,8 @@ export function createAdmission(database: Database, clock: Clock): Admit {
       holder: one.holder,
       reservation: one.reservation,
       purpose: one.purpose,
+      queue_seconds: one.queueSeconds,
+      ...one.queued,
     }));
     return admitArrivals(database.sql, {
       users: users.values,

@@ -36,19 +36,22 @@ export async function startCancellation(deps: {
   }
 
   async function cancel(address: PredictionAddress): Promise<number> {
-    const live = await findLive(database.sql, address);
-    if (live?.holder) {
-      held.get(address.id)?.stop("cancelled");
-      if (live.holder !== deps.nodeId) await database.sql`select pg_notify(${channel}, ${address.id})`;
-      const status = await waitForEnd(address);
-      if (status !== undefined) return status;
+    for (;;) {
+      const live = await findLive(database.sql, address);
+      if (!live) {
+        const ended = await findEnded(database.sql, address);
+        if (!ended) throw fault("not_found", "Prediction not found");
+        return ended.status;
+      }
+      if (live.holder) {
+        held.get(address.id)?.stop("cancelled");
+        if (live.holder !== deps.nodeId) await database.sql`select pg_notify(${channel}, ${address.id})`;
+        const status = await waitForEnd(address);
+        if (status !== undefined) return status;
+      }
+      // Nobody executes it, or its holder does not answer. A worker may claim it in this moment: then look again.
+      await deps.settlement.settle(address.id, live.claim, endedUnused(stopReasons.cancelled()), true);
     }
-    if (live) {
-      await deps.settlement.settle(address.id, live.claim, endedUnused(stopReasons.cancelled()));
-    }
-    const ended = await findEnded(database.sql, address);
-    if (!ended) throw fault("not_found", "Prediction not found");
-    return ended.status;
   }
 
   return { cancel, stop: () => listener.stop() };

@@ -1,4 +1,4 @@
-import type { FieldSchema } from "@gantry/wire";
+import type { FieldSchema, Pricing } from "@gantry/wire";
 import {
   type FileOutput,
   type InputValue,
@@ -13,7 +13,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Model } from "../models/index.ts";
 import { chargeWhenCancelled, chargeWhenDone } from "./charge.rules.ts";
 import type { HeldPrediction } from "./held-predictions.ts";
-import type { Outcome, StoredOutput } from "./prediction.ts";
+import { type Outcome, type StoredOutput, streamDetailsOf } from "./prediction.ts";
 
 export interface ExecutionDeps {
   log: Log;
@@ -26,6 +26,8 @@ export interface Execution {
   userId: string;
   model: Model;
   input: Readonly<Record<string, InputValue>>;
+  /** The prices of the moment of acceptance, where the model may have changed since. */
+  pricing?: Pricing;
   onFragment?: (field: string, text: string) => void | Promise<void>;
 }
 
@@ -37,7 +39,7 @@ const noReader = () => {};
  */
 export async function executePrediction(deps: ExecutionDeps, execution: Execution): Promise<Outcome> {
   const { held, model } = execution;
-  const { pricing } = model.manifest;
+  const pricing = execution.pricing ?? model.manifest.pricing;
   const startedAt = performance.now();
   const elapsed = () => performance.now() - startedAt;
   const timer = setTimeout(() => held.stop("timeout"), model.manifest.timeout_seconds * 1000);
@@ -56,14 +58,16 @@ export async function executePrediction(deps: ExecutionDeps, execution: Executio
     const output = await storeFiles(deps, execution, result);
     const outputs = Math.max(1, Object.values(result.output).filter(isFile).length);
     const price = chargeWhenDone(pricing, { seconds: inferenceMs / 1000, usage: result.usage, outputs });
-    return { kind: "done", output, usage: result.usage, inferenceMs, price };
+    const streamDetails = streamDetailsOf(model, result.usage);
+    return { kind: "done", output, usage: result.usage, streamDetails, inferenceMs, price };
   } catch (error) {
     const failure = toFailure(deps.log, held, error);
     const inferenceMs = elapsed();
     const usage = usageBeforeStop(error);
     const cancelled = failure.type === "generation_cancelled";
     const price = cancelled ? chargeWhenCancelled(pricing, { seconds: inferenceMs / 1000, usage, outputs: 0 }) : 0;
-    return { kind: "failed", fault: failure, usage, inferenceMs, price };
+    const streamDetails = usage && streamDetailsOf(model, usage);
+    return { kind: "failed", fault: failure, usage, streamDetails, inferenceMs, price };
   } finally {
     clearTimeout(timer);
   }

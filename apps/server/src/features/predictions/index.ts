@@ -1,7 +1,9 @@
-export type { RateFigures } from "./admit-predictions.ts";
-export { rateHeaders } from "./admit-predictions.ts";
+export { type RateFigures, rateHeaders } from "./admit-predictions.ts";
 export type { HeldPrediction } from "./held-predictions.ts";
+export { checkIdempotencyKey } from "./idempotency.ts";
 export { type CheckedInput, type FormReader, readInput, sweepSpool } from "./input/index.ts";
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
-export type { Outcome, StoredOutput } from "./prediction.ts";
+export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
+export { fileLinks, type LinkOf } from "./result-item.ts";
 export type { RunEnd, RunRequest } from "./run-prediction.ts";
+export type { EndedPrediction } from "./store.ts";

@@ -21,8 +21,9 @@ export async function lookAtLimits(admit: Admit, { caller, model, route, counts 
     modelName: model.endpointId,
     route,
     highPriority: false,
-    holder: "",
+    holder: null,
     reservation: 0,
+    queueSeconds: 0,
     purpose: counts ? "look_and_count" : "look",
   });
 }

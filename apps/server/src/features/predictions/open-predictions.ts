@@ -1,35 +1,63 @@
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
+import type { Queue } from "../../engines/queue/queue.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
-import { createAdmission } from "./admit-predictions.ts";
+import type { Model } from "../models/index.ts";
+import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./accept-async.ts";
+import { createAdmission, type RateFigures } from "./admit-predictions.ts";
 import { startCancellation } from "./cancel-prediction.ts";
+import { startEndedNotices } from "./ended-notices.ts";
 import type { ExecutionDeps } from "./execute-prediction.ts";
+import { followPrediction } from "./follow-prediction.ts";
 import { startGrantAnnouncements } from "./grant-announcements.ts";
 import { createHeldPredictions } from "./held-predictions.ts";
+import { type IdempotentRequest, type IdempotentStart, startIdempotent } from "./idempotency.ts";
 import { type LookRequest, lookAtLimits } from "./look-at-limits.ts";
+import { awaitEnd, readResult } from "./read-result.ts";
+import type { LinkOf, ResultItem } from "./result-item.ts";
 import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts";
 import { createSettlement } from "./settle-predictions.ts";
-import type { PredictionAddress } from "./store.ts";
+import { type EndedPrediction, type FlowFigures, type PredictionAddress, selectFlow } from "./store.ts";
 import { startSweeper } from "./sweep-predictions.ts";
+import { createWorker } from "./work-on-jobs.ts";
 
-export interface PredictionsDeps extends Omit<ExecutionDeps, "log"> {
+export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTokens" | "sealWebhook"> {
   database: Database;
+  blobs: BlobStore;
+  queue: Queue;
   clock: Clock;
   log: Log;
   nodeId: string;
-  countTokens(text: string): Promise<number>;
+  linkOf: LinkOf;
+  acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;
+  /** Queued predictions run at once on this node; 0: this node is no worker. */
+  workerParallel: number;
+}
+
+interface Reading {
+  base: string;
+  signal: AbortSignal;
 }
 
 export interface Predictions {
   /** Runs a prediction whose client is connected here. */
   run(request: RunRequest): Promise<RunEnd>;
+  /** Queues one for a worker. */
+  accept(request: AsyncRequest): Promise<{ predictionId: string; rate: RateFigures | undefined }>;
   /** Rejects as admission would: key, model, funds, limits. */
   look(request: LookRequest): Promise<void>;
+  startIdempotent(request: IdempotentRequest): Promise<IdempotentStart>;
+  /** The ended prediction, or undefined while it is live after the time. */
+  awaitEnd(address: PredictionAddress, waitMs: number, signal: AbortSignal): Promise<EndedPrediction | undefined>;
+  result(address: PredictionAddress, options: Reading & { waitMs: number }): Promise<ResultItem>;
+  follow(address: PredictionAddress, options: Reading): AsyncGenerator<Record<string, unknown>>;
   /** Answers the terminal status. */
   cancel(address: PredictionAddress): Promise<number>;
+  flow(modelId: string): Promise<FlowFigures>;
   /** How many this process holds. */
   underWay(): number;
-  /** Lets running ones end within the time, then cancels the rest. */
+  /** Lets running ones end within the time; the rest is handed back to the queue, or cancelled with its client. */
   drain(milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -39,14 +67,22 @@ const lookAgainMs = 20;
 const lastWritesMs = 5_000;
 
 export async function openPredictions(deps: PredictionsDeps): Promise<Predictions> {
-  const { database, clock, log, nodeId } = deps;
+  const { database, clock, log, nodeId, queue } = deps;
   const held = createHeldPredictions();
+  const wakeWorkers = () => void queue.wake("predictions");
   const grants = await startGrantAnnouncements(database, nodeId, held);
-  const settlement = createSettlement({ database, log, announceGrants: grants.announce });
+  const notices = await startEndedNotices(database);
+  const announceGrants = grants.announce;
+  const settlement = createSettlement({ database, log, linkOf: deps.linkOf, announceGrants, wakeWorkers });
   const cancellation = await startCancellation({ database, nodeId, held, settlement });
-  const sweeper = await startSweeper({ database, log, nodeId, held, settlement, announceGrants: grants.announce });
+  const sweeper = await startSweeper({ database, log, nodeId, held, settlement, announceGrants, wakeWorkers });
   const admit = createAdmission(database, clock);
   const runDeps = { ...deps, held, settlement, admit };
+  const asyncDeps: AsyncDeps = { ...deps, admit, wakeWorkers };
+  const reading = { database, notices, linkOf: deps.linkOf };
+  const worker = createWorker({ ...deps, held, settlement, parallel: deps.workerParallel });
+  const consumer =
+    deps.workerParallel > 0 ? await queue.consume("predictions", { parallel: 1 }, worker.work) : undefined;
 
   async function untilIdle(milliseconds: number): Promise<void> {
     for (const until = Date.now() + milliseconds; held.size > 0 && Date.now() < until; ) {
@@ -56,17 +92,26 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
 
   return {
     run: (request) => runPrediction(runDeps, request),
+    accept: (request) => acceptAsync(asyncDeps, request),
     look: (request) => lookAtLimits(admit, request),
+    startIdempotent: (request) => startIdempotent(database, request),
+    awaitEnd: (address, waitMs, signal) => awaitEnd(reading, address, waitMs, signal),
+    result: (address, options) => readResult(reading, address, options),
+    follow: (address, options) => followPrediction(reading, address, options),
     cancel: cancellation.cancel,
+    flow: (modelId) => selectFlow(database.sql, modelId),
     underWay: () => held.size,
     async drain(milliseconds) {
+      worker.stop();
+      await consumer?.stop();
       await untilIdle(milliseconds);
+      await worker.handBack();
       held.stopAll("shutdown");
       await untilIdle(lastWritesMs);
     },
     async close() {
       await sweeper.stop();
-      await Promise.all([grants.stop(), cancellation.stop()]);
+      await Promise.all([grants.stop(), cancellation.stop(), notices.stop()]);
     },
   };
 }

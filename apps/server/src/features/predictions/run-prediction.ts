@@ -19,6 +19,8 @@ export interface RunDeps extends ExecutionDeps {
 }
 
 export interface RunRequest {
+  /** Given where it was promised to somebody before; made otherwise. */
+  predictionId?: string | undefined;
   caller: Caller;
   model: Model;
   route: "sync" | "stream";
@@ -45,7 +47,7 @@ const longestTimerMs = 2 ** 31 - 1;
  * was written.
  */
 export async function runPrediction(deps: RunDeps, request: RunRequest): Promise<RunEnd> {
-  const id = newId("prediction");
+  const id = request.predictionId ?? newId("prediction");
   const held = deps.held.hold(id);
   let admitted: Admitted;
   try {
@@ -61,6 +63,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       holder: deps.nodeId,
       reservation: await reservationFor(request.model, request.input.input, deps.countTokens),
       purpose: "run",
+      queueSeconds: request.model.manifest.max_queue_seconds,
     });
   } catch (error) {
     held.release();

@@ -1,6 +1,9 @@
+import type { Pricing } from "@gantry/wire";
 import type { Database, Sql } from "../../engines/database/database.ts";
+import type { Issue } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Verdict } from "./admit-predictions.ts";
+import type { StoredOutput } from "./prediction.ts";
 
 /** Named as the SQL function reads it. */
 export interface Ending {
@@ -14,7 +17,23 @@ export interface Ending {
   input_tokens: number | undefined;
   output_tokens: number | undefined;
   cached_tokens: number | undefined;
+  stream_details: string | undefined;
   price: Micros;
+}
+
+export interface Settled {
+  ended: string[];
+  grants: GrantedSlot[];
+  webhooks: {
+    id: string;
+    user_id: string;
+    model_name: string;
+    destination: string;
+    target: string;
+    base_url: string;
+  }[];
+  /** Whether a queued prediction may go on now. */
+  wake: boolean;
 }
 
 export interface GrantedSlot {
@@ -53,17 +72,17 @@ export async function admitArrivals(
 }
 
 /** Ends predictions and hands their slots on, in one statement; see migrations/0009. */
-export async function settleEndings(
-  sql: Sql,
-  endings: readonly Ending[],
-): Promise<{ ended: string[]; grants: GrantedSlot[] }> {
-  const [row] = await sql<{ result: { ended: string[]; grants: GrantedSlot[] } }[]>`
+export async function settleEndings(sql: Sql, endings: readonly Ending[]): Promise<Settled> {
+  const [row] = await sql<{ result: Settled }[]>`
     select settle_predictions(${JSON.stringify(endings)}::text::json) as result`;
   if (!row) throw new Error("settling answered nothing");
   return row.result;
 }
 
-/** Serves models where somebody waits although there is room, e.g. because the capacity was raised. */
+/**
+ * Serves models where somebody with a client waits although there is room: the capacity was raised, or no worker comes
+ * for the queued ones before them.
+ */
 export async function grantFreeSlots(database: Database): Promise<GrantedSlot[]> {
   return database.transaction(async (tx) => {
     const rows = await tx<{ id: string }[]>`
@@ -71,7 +90,7 @@ export async function grantFreeSlots(database: Database): Promise<GrantedSlot[]>
       where s.waiting > 0 and s.running < m.capacity
       order by s.model_id for update of s`;
     if (rows.length === 0) return [];
-    return tx<GrantedSlot[]>`select id, holder, claim from grant_slots(${rows.map((row) => row.id)}::text[])`;
+    return tx<GrantedSlot[]>`select id, holder, claim from grant_slots(${rows.map((row) => row.id)}::text[], true)`;
   });
 }
 
@@ -81,18 +100,60 @@ export async function beat(sql: Sql, nodeId: string): Promise<void> {
     on conflict (id) do update set heartbeat_at = now()`;
 }
 
+export interface AbandonedPrediction {
+  id: string;
+  claim: number;
+  /** Queued ones are run again, the others lost their client with their node. */
+  queued: boolean;
+  deaths: number;
+}
+
 /** Predictions whose node is gone: it never was, or has not moved its heartbeat for `seconds`. */
-export async function listAbandoned(
-  sql: Sql,
-  seconds: number,
-  limit: number,
-): Promise<{ id: string; claim: number }[]> {
-  return sql<{ id: string; claim: number }[]>`
-    select l.id, l.claim from live_predictions l
-    where not exists (
+export async function listAbandoned(sql: Sql, seconds: number, limit: number): Promise<AbandonedPrediction[]> {
+  return sql<AbandonedPrediction[]>`
+    select l.id, l.claim, l.route = 'async' as queued, l.deaths from live_predictions l
+    where l.holder is not null and not exists (
       select 1 from nodes n where n.id = l.holder and n.heartbeat_at > now() - make_interval(secs => ${seconds})
     )
     order by l.id limit ${limit}`;
+}
+
+/** Those that have waited as long as they may. */
+export async function listOverdue(sql: Sql, limit: number): Promise<{ id: string; claim: number }[]> {
+  return sql<{ id: string; claim: number }[]>`
+    select id, claim from live_predictions where started_at is null and queue_until < now()
+    order by queue_until limit ${limit}`;
+}
+
+export async function releasePredictions(
+  sql: Sql,
+  jobs: readonly { id: string; claim: number }[],
+  died: boolean,
+): Promise<void> {
+  await sql`
+    select release_predictions(${jobs.map((job) => job.id)}::text[], ${jobs.map((job) => job.claim)}::int[], ${died})`;
+}
+
+/** A queued prediction that this node has claimed. */
+export interface ClaimedJob {
+  id: string;
+  claim: number;
+  userId: string;
+  modelId: string;
+  modelName: string;
+  input: Record<string, unknown>;
+  pricing: Pricing;
+}
+
+export async function claimJobs(sql: Sql, nodeId: string, hands: number): Promise<ClaimedJob[]> {
+  return sql<ClaimedJob[]>`
+    select id, claim, user_id as "userId", model_id as "modelId", model_name as "modelName", input, pricing
+    from claim_predictions(${nodeId}, ${hands})`;
+}
+
+export async function isAnyQueued(sql: Sql): Promise<boolean> {
+  const rows = await sql`select 1 from live_predictions where started_at is null and holder is null limit 1`;
+  return rows.length > 0;
 }
 
 export async function forgetDeadNodes(sql: Sql, seconds: number): Promise<void> {
@@ -115,10 +176,10 @@ export async function listHeldBy(
   sql: Sql,
   nodeId: string,
   olderThanSeconds: number,
-): Promise<{ id: string; claim: number }[]> {
-  return sql<{ id: string; claim: number }[]>`
-    select id, claim from live_predictions
-    where holder = ${nodeId} and created_at < now() - make_interval(secs => ${olderThanSeconds})`;
+): Promise<{ id: string; claim: number; queued: boolean }[]> {
+  return sql<{ id: string; claim: number; queued: boolean }[]>`
+    select id, claim, route = 'async' as queued from live_predictions
+    where holder = ${nodeId} and coalesce(started_at, created_at) < now() - make_interval(secs => ${olderThanSeconds})`;
 }
 
 export interface PredictionAddress {
@@ -127,13 +188,25 @@ export interface PredictionAddress {
   modelName: string;
 }
 
+export interface EndedPrediction {
+  id: string;
+  userId: string;
+  status: number;
+  inferenceMs: number | null;
+  output: StoredOutput | null;
+  error: Issue[] | null;
+  streamDetails: Record<string, unknown> | null;
+}
+
 /** The caller's own prediction under the model's own path, or nothing: another's looks like one that never was. */
 export async function findEnded(
   sql: Sql,
   { id, userId, modelName }: PredictionAddress,
-): Promise<{ status: number } | undefined> {
-  const [row] = await sql<{ status: number }[]>`
-    select status from ended_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}`;
+): Promise<EndedPrediction | undefined> {
+  const [row] = await sql<EndedPrediction[]>`
+    select id, user_id as "userId", status, inference_ms as "inferenceMs", output, error,
+      stream_details as "streamDetails"
+    from ended_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}`;
   return row;
 }
 
@@ -147,7 +220,112 @@ export async function findLive(
   return row;
 }
 
+export interface FlowFigures {
+  accepted: number;
+  ended: number;
+  running: number;
+  waiting: number;
+}
+
+/** What came in and went out in the last minute, and what is under way now. */
+export async function selectFlow(sql: Sql, modelId: string): Promise<FlowFigures> {
+  const [row] = await sql<FlowFigures[]>`
+    select coalesce(sum(f.accepted), 0)::int as accepted, coalesce(sum(f.ended), 0)::int as ended,
+      coalesce((select running from model_slots where model_id = ${modelId}), 0) as running,
+      coalesce((select waiting from model_slots where model_id = ${modelId}), 0) as waiting
+    from model_flow f where f.model_id = ${modelId} and f.second > extract(epoch from now())::bigint - 60`;
+  return row ?? { accepted: 0, ended: 0, running: 0, waiting: 0 };
+}
+
+/** What only the last minutes need. */
+export async function forgetOldFlow(sql: Sql): Promise<void> {
+  await sql`delete from model_flow where second < extract(epoch from now())::bigint - 120`;
+  await sql`delete from last_turns where at < now() - interval '1 hour'`;
+}
+
+export interface Fragment {
+  claim: number;
+  seq: number;
+  field: string;
+  fragment: string;
+}
+
+/** The channel on which settlement tells which queued predictions have ended. */
+export const endedChannel = "gantry_ended";
+
+/** The channel on which a node says that a queued run has said more. */
+export const fragmentsChannel = "gantry_fragments";
+
+export async function insertFragment(sql: Sql, id: string, { claim, seq, field, fragment }: Fragment): Promise<void> {
+  await sql`
+    with added as (
+      insert into prediction_fragments (prediction_id, claim, seq, field, fragment)
+      values (${id}, ${claim}, ${seq}, ${field}, ${fragment}) on conflict do nothing
+    )
+    select pg_notify(${fragmentsChannel}, ${id})`;
+}
+
+export async function listFragments(sql: Sql, id: string, after: { claim: number; seq: number }): Promise<Fragment[]> {
+  return sql<Fragment[]>`
+    select claim, seq, field, fragment from prediction_fragments
+    where prediction_id = ${id} and (claim, seq) > (${after.claim}, ${after.seq}) order by claim, seq`;
+}
+
 export async function wasEndedAs(sql: Sql, id: string, status: number): Promise<boolean> {
   const rows = await sql`select 1 from ended_predictions where id = ${id} and status = ${status}`;
   return rows.length > 0;
+}
+
+export interface IdempotencyScope {
+  userId: string;
+  scope: string;
+  key: string;
+}
+
+export interface IdempotencyRow {
+  fingerprint: string;
+  predictionId: string;
+  /** Older than it takes to be admitted: whoever began it is gone. */
+  stale: boolean;
+}
+
+/** Takes the key for a new prediction; false when it is taken and not a day old. */
+export async function takeIdempotencyKey(
+  sql: Sql,
+  { userId, scope, key }: IdempotencyScope,
+  { fingerprint, predictionId }: { fingerprint: string; predictionId: string },
+): Promise<boolean> {
+  const rows = await sql`
+    insert into idempotency_keys as k (user_id, scope, key, fingerprint, prediction_id)
+    values (${userId}, ${scope}, ${key}, ${fingerprint}, ${predictionId})
+    on conflict (user_id, scope, key) do update
+      set fingerprint = excluded.fingerprint, prediction_id = excluded.prediction_id, created_at = now()
+      where k.created_at < now() - interval '24 hours'
+    returning 1`;
+  return rows.length > 0;
+}
+
+export async function findIdempotencyKey(
+  sql: Sql,
+  { userId, scope, key }: IdempotencyScope,
+): Promise<IdempotencyRow | undefined> {
+  const [row] = await sql<IdempotencyRow[]>`
+    select fingerprint, prediction_id as "predictionId", created_at < now() - interval '60 seconds' as stale
+    from idempotency_keys where user_id = ${userId} and scope = ${scope} and key = ${key}`;
+  return row;
+}
+
+/** Gives the key free again, if it is still that prediction's. */
+export async function dropIdempotencyKey(
+  sql: Sql,
+  { userId, scope, key }: IdempotencyScope,
+  predictionId: string,
+): Promise<void> {
+  await sql`
+    delete from idempotency_keys
+    where user_id = ${userId} and scope = ${scope} and key = ${key} and prediction_id = ${predictionId}`;
+}
+
+export async function dropOldIdempotencyKeys(sql: Sql): Promise<void> {
+  await sql`delete from idempotency_keys where created_at < now() - interval '24 hours'`;
 }

@@ -1,4 +1,5 @@
 import type { Database } from "../../engines/database/database.ts";
+import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type HeldPredictions, stopReasons } from "./held-predictions.ts";
 import { endedUnused } from "./prediction.ts";
@@ -7,17 +8,23 @@ import {
   beat,
   forgetDeadNodes,
   forgetNode,
+  forgetOldFlow,
   type GrantedSlot,
   grantFreeSlots,
+  isAnyQueued,
   listAbandoned,
   listHeldBy,
+  listOverdue,
   listStarted,
+  releasePredictions,
 } from "./store.ts";
 
 /** A node that has not moved its heartbeat for so long has lost what it holds. */
 const deadAfterSeconds = 10;
 const everyMs = 2_000;
-const abandonedPerSweep = 500;
+const perSweep = 500;
+/** A job that takes its workers down with it is not tried for ever. */
+const deathsAllowed = 3;
 /** Longer than a query's deadline: an admission that is still being written is not taken for a lost one. */
 const unknownAfterSeconds = 20;
 
@@ -35,23 +42,54 @@ export interface SweeperDeps {
   held: HeldPredictions;
   settlement: Settlement;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
+  wakeWorkers(): void;
 }
+
+const killedWorkers = () =>
+  fault("internal_server_error", "The workers that ran the prediction died three times", { retryable: false });
 
 /**
  * Keeps the promise that every accepted prediction ends, whatever dies on the way. Each pass: moves this node's
- * heartbeat; ends what a dead node held; ends what the database believes to be here and is not (an admission whose
- * answer was lost); hands out free slots that nobody was told of; picks up grants whose notice was lost.
+ * heartbeat; takes over what a dead node held; gives up what the database believes to be here and is not; ends what
+ * waited too long; hands out free slots that nobody was told of; picks up grants whose notice was lost; wakes workers
+ * for what a queue may have forgotten.
  */
 export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
   const { database, held, nodeId } = deps;
 
-  async function endAbandoned(): Promise<void> {
-    const lost = await listAbandoned(database.sql, deadAfterSeconds, abandonedPerSweep);
+  /** What a dead node held: queued ones go back into the line, the others have lost their client. */
+  async function takeOverAbandoned(): Promise<void> {
+    const lost = await listAbandoned(database.sql, deadAfterSeconds, perSweep);
+    const again = lost.filter((row) => row.queued && row.deaths + 1 < deathsAllowed);
+    if (again.length > 0) {
+      await releasePredictions(database.sql, again, true);
+      deps.log.warn({ predictions: again.length }, "Taking over queued predictions of a dead worker");
+    }
+    const over = lost.filter((row) => !again.includes(row));
+    await endAll(over, (row) => (row.queued ? killedWorkers() : stopReasons.left()));
+  }
+
+  /** What the database believes to be here and is not: an admission or a claim whose answer was lost. */
+  async function endUnknown(): Promise<void> {
     const unknown = (await listHeldBy(database.sql, nodeId, unknownAfterSeconds)).filter((row) => !held.get(row.id));
-    for (const row of unknown) deps.log.warn({ prediction_id: row.id }, "Ending a prediction that nobody executes");
-    await Promise.all(
-      [...lost, ...unknown].map(({ id, claim }) => deps.settlement.settle(id, claim, endedUnused(stopReasons.left()))),
+    for (const row of unknown) deps.log.warn({ prediction_id: row.id }, "Giving up a prediction that nobody executes");
+    const again = unknown.filter((row) => row.queued);
+    if (again.length > 0) await releasePredictions(database.sql, again, false);
+    await endAll(
+      unknown.filter((row) => !row.queued),
+      () => stopReasons.left(),
     );
+  }
+
+  async function endOverdue(): Promise<void> {
+    await endAll(await listOverdue(database.sql, perSweep), () => stopReasons.queueTimeout());
+  }
+
+  async function endAll<T extends { id: string; claim: number }>(
+    rows: readonly T[],
+    why: (row: T) => Fault,
+  ): Promise<void> {
+    await Promise.all(rows.map((row) => deps.settlement.settle(row.id, row.claim, endedUnused(why(row)), true)));
   }
 
   async function handOutFreeSlots(): Promise<void> {
@@ -67,10 +105,14 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
 
   async function sweep(): Promise<void> {
     await beat(database.sql, nodeId);
-    await endAbandoned();
+    await takeOverAbandoned();
+    await endUnknown();
+    await endOverdue();
     await handOutFreeSlots();
     await pickUpGrants();
+    if (await isAnyQueued(database.sql)) deps.wakeWorkers();
     await forgetDeadNodes(database.sql, deadAfterSeconds * 6);
+    await forgetOldFlow(database.sql);
   }
 
   let stopped = false;

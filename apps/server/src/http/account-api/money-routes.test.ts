@@ -33,8 +33,8 @@ describe("GET /api/v2/me", () => {
     const { id } = await me(key);
     await grantOpeningBalance(site.database, id, 12_500_000);
     await site.database.sql`
-      insert into live_predictions (id, user_id, key_id, model_id, model_name, route, reserved_micros)
-      values ('pred_open', ${id}, 'key_x', 'mdl_x', 'a/b', 'sync', 30000)`;
+      insert into live_predictions (id, user_id, key_id, model_id, model_name, route, reserved_micros, queue_until)
+      values ('pred_open', ${id}, 'key_x', 'mdl_x', 'a/b', 'sync', 30000, now())`;
     await site.database.sql`update wallets set reserved_micros = 30000 where user_id = ${id}`;
     expect(await me(key)).toEqual({
       id,

@@ -1,8 +1,8 @@
 import { type ErrorType, errorTable } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { errorHeaders } from "../../kernel/error-body.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { errorHeaders } from "../foundation/list-dialect.ts";
 import { toFault } from "../foundation/to-fault.ts";
 
 /** The types that the agents platform answers with, and their statuses. */

@@ -1,9 +1,9 @@
 import { type IdKind, newId } from "@gantry/wire";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import FindMyWay from "find-my-way";
+import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { errorBody, errorHeaders } from "./list-dialect.ts";
 import { toFault } from "./to-fault.ts";
 
 export interface ServerOptions {

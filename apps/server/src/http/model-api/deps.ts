@@ -2,13 +2,15 @@ import type { FastifyRequest } from "fastify";
 import type { Accounts, Caller } from "../../features/accounts/index.ts";
 import type { FilesDeps } from "../../features/files/index.ts";
 import type { Model, Models } from "../../features/models/index.ts";
-import type { CheckedInput, FormReader, Predictions } from "../../features/predictions/index.ts";
+import type { CheckedInput, FormReader, Predictions, StoredOutput } from "../../features/predictions/index.ts";
 
 export interface ModelApiDeps {
   accounts: Pick<Accounts, "authenticate">;
   models: Models;
   predictions: Predictions;
   files: FilesDeps;
+  /** Ready download links of the files among a prediction's outputs, by field. */
+  linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
   /** Turns the body of a request into checked input; see features/predictions/input. */
   readInput(request: {
     caller: Caller;

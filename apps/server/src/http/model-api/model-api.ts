@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { leaveBody } from "../multipart/index.ts";
+import { asyncRoutes } from "./async-routes.ts";
 import { cancelRoute } from "./cancel-route.ts";
 import type { ModelApiDeps, RouteDeps } from "./deps.ts";
 import { predictRoute } from "./predict-route.ts";
@@ -18,5 +19,6 @@ export async function modelApi(app: FastifyInstance, deps: ModelApiDeps): Promis
   predictRoute(app, routeDeps);
   streamRoute(app, routeDeps);
   cancelRoute(app, routeDeps);
+  asyncRoutes(app, routeDeps);
   storageRoutes(app, routeDeps);
 }

@@ -1,19 +1,30 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type FilesDeps, type PresignedUrl, presignDownload } from "../../features/files/index.ts";
+import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
-import { rateHeaders, type StoredOutput } from "../../features/predictions/index.ts";
+import {
+  type CheckedInput,
+  checkIdempotencyKey,
+  type EndedPrediction,
+  rateHeaders,
+  type StoredOutput,
+  streamedField,
+} from "../../features/predictions/index.ts";
+import { Fault, fault } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
 import { acceptInput } from "./accept-input.ts";
 import { clientPresence } from "./client-presence.ts";
 import type { OfModel, RouteDeps } from "./deps.ts";
 
 /** Text models and every model with a streamed output are called through the stream route only. */
-export function isStreamingOnly(model: Model): boolean {
+function isStreamingOnly(model: Model): boolean {
   return model.manifest.kind === "text" || streamedField(model) !== undefined;
 }
 
-export function streamedField(model: Model): string | undefined {
-  return Object.entries(model.manifest.output.properties).find(([, field]) => field.isStream)?.[0];
+interface SyncCall {
+  caller: Caller;
+  model: Model;
+  input: CheckedInput;
+  client: AbortSignal;
 }
 
 export function predictRoute(app: FastifyInstance, deps: RouteDeps): void {
@@ -21,45 +32,80 @@ export function predictRoute(app: FastifyInstance, deps: RouteDeps): void {
     const caller = await deps.callerOf(request);
     const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
     if (isStreamingOnly(model)) return misdirected(request, reply, model);
+    const key = checkIdempotencyKey(request.headers["idempotency-key"]);
     const client = clientPresence(reply);
     const input = await acceptInput(deps, request, { caller, model, route: "sync", signal: client });
     try {
+      const call: SyncCall = { caller, model, input, client };
+      return await (key === undefined ? runNow(call) : runOnce(call, key));
+    } finally {
+      await input.dispose();
+    }
+
+    async function runNow(call: SyncCall, promised?: { predictionId: string }) {
       const { predictionId, outcome } = await deps.predictions.run({
+        predictionId: promised?.predictionId,
         caller,
         model,
         route: "sync",
         input,
-        onHeld: (held) => client.addEventListener("abort", () => held.stop("left"), { once: true }),
+        // With an Idempotency-Key the run goes on: the repeat fetches it.
+        onHeld: (held) => {
+          if (!promised) call.client.addEventListener("abort", () => held.stop("left"), { once: true });
+        },
         onAccepted: (id, rate) => reply.headers({ "x-prediction-id": id, ...rateHeaders(rate) }),
       });
       if (outcome.kind === "failed") throw outcome.fault;
-      return await reply.send({
+      return answer(predictionId, outcome.output, outcome.inferenceMs);
+    }
+
+    async function runOnce(call: SyncCall, idempotencyKey: string) {
+      const start = await deps.predictions.startIdempotent({
+        userId: caller.userId,
+        modelName: model.endpointId,
+        route: "sync",
+        key: idempotencyKey,
+        fingerprint: await input.fingerprint(),
+      });
+      if (start.kind === "repeat") return repeat(start.predictionId);
+      let isAccepted = false;
+      try {
+        return await runNow(call, { predictionId: start.predictionId });
+      } catch (error) {
+        isAccepted = reply.hasHeader("x-prediction-id");
+        throw error;
+      } finally {
+        if (!isAccepted && !reply.hasHeader("x-prediction-id")) await start.refused();
+      }
+    }
+
+    /** The first answer again; while the first is open, it is waited for. */
+    async function repeat(predictionId: string) {
+      const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
+      const longest = (model.manifest.timeout_seconds + model.manifest.max_queue_seconds) * 1000;
+      const ended = await deps.predictions.awaitEnd(address, longest, client);
+      if (!ended)
+        throw fault("generation_timeout", "The first request with this Idempotency-Key has not ended in time");
+      reply.header("x-prediction-id", predictionId);
+      if (!ended.output) throw faultOf(ended);
+      return answer(predictionId, ended.output, ended.inferenceMs ?? 0);
+    }
+
+    async function answer(predictionId: string, output: StoredOutput, inferenceMs: number) {
+      return {
         prediction_id: predictionId,
         status: 200,
-        output_data: outcome.output,
-        inference_time: Math.round(outcome.inferenceMs) / 1000,
-        files: await linksOf(deps.files, model, outcome.output, request.baseUrl),
-      });
-    } finally {
-      await input.dispose();
+        output_data: output,
+        inference_time: Math.round(inferenceMs) / 1000,
+        files: await deps.linksOf(predictionId, output, request.baseUrl),
+      };
     }
   });
 }
 
-/** A ready download link for every file among the outputs, under the same field. */
-export async function linksOf(
-  files: FilesDeps,
-  model: Model,
-  output: StoredOutput,
-  base: string,
-): Promise<Record<string, PresignedUrl>> {
-  const links: Record<string, PresignedUrl> = {};
-  for (const [field, schema] of Object.entries(model.manifest.output.properties)) {
-    const s3Path = output[field];
-    if (schema.format === "binary" && typeof s3Path === "string")
-      links[field] = await presignDownload(files, { s3Path, base });
-  }
-  return links;
+function faultOf({ error }: EndedPrediction): Fault {
+  const [first, ...rest] = error ?? [];
+  return first ? new Fault([first, ...rest]) : fault("internal_server_error", "Internal server error");
 }
 
 /** The specification answers this inside a 200, with a status code of its own. */

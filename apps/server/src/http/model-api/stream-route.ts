@@ -1,13 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Model } from "../../features/models/index.ts";
-import { type Outcome, type RateFigures, type RunEnd, rateHeaders } from "../../features/predictions/index.ts";
-import { errorBody } from "../foundation/list-dialect.ts";
+import { type RateFigures, type RunEnd, rateHeaders, streamedField } from "../../features/predictions/index.ts";
+import { errorBody } from "../../kernel/error-body.ts";
 import { toFault } from "../foundation/to-fault.ts";
 import { acceptInput } from "./accept-input.ts";
 import { clientPresence } from "./client-presence.ts";
 import type { OfModel, RouteDeps } from "./deps.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
-import { linksOf, streamedField } from "./predict-route.ts";
 
 /**
  * The events of a stream, each one `data:` line:
@@ -75,25 +74,13 @@ async function finish(
   request: FastifyRequest,
   events: EventStream,
   model: Model,
-  { outcome }: RunEnd,
+  { predictionId, outcome }: RunEnd,
 ): Promise<void> {
   if (outcome.kind === "failed") return void events.send(errorEvent(outcome.fault, request.baseUrl));
   if (streamedField(model) === undefined) {
-    const files = await linksOf(deps.files, model, outcome.output, request.baseUrl);
+    const files = await deps.linksOf(predictionId, outcome.output, request.baseUrl);
     events.send(JSON.stringify({ output_data: outcome.output, status: 200, files }));
     return void events.send(JSON.stringify({ output_data: {}, status: 200 }));
   }
-  events.send(JSON.stringify({ output_data: {}, status: 200, stream_details: streamDetails(model, outcome) }));
-}
-
-function streamDetails(model: Model, { usage }: Outcome): Record<string, unknown> {
-  const size = model.manifest.model_size_in_billions;
-  return {
-    input_tokens: usage?.inputTokens ?? 0,
-    output_tokens: usage?.outputTokens ?? 0,
-    ...(usage?.cachedTokens !== undefined && { cached_tokens: usage.cachedTokens }),
-    ...(usage?.googleUsage && { google_usage: usage.googleUsage }),
-    ...(size !== undefined && { model_size_in_billions: size }),
-    ...(usage?.estimated && { estimated: true }),
-  };
+  events.send(JSON.stringify({ output_data: {}, status: 200, stream_details: outcome.streamDetails }));
 }

@@ -68,7 +68,7 @@ export function upstreamOf(action: Action): { method: Method; path: string } {
 export function readerOf(action: Action): Action | undefined {
   if (action.method !== "PATCH") return undefined;
   const { path } = upstreamOf(action);
-  return actions.find((other) => other.method === "GET" && upstreamOf(other).path === path);
+  return actions.find((other) => other.method === "GET" && !isList(other) && upstreamOf(other).path === path);
 }
 
 /** The action that reads one of the things that a list names: `/users/{id}/logs` is a list of what `/logs/{id}` reads. */

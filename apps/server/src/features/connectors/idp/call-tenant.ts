@@ -3,7 +3,7 @@ import { type Net, NetError, type NetHeaders } from "../../../engines/net/net.ts
 import type { Clock } from "../../../kernel/clock.ts";
 import type { TenantRequest } from "./build-request.rules.ts";
 import { spentUntil, waitBeforeRetry } from "./rate-limit.rules.ts";
-import { type TenantGate, tooBusy } from "./tenant-gate.ts";
+import { rateLimited, type TenantGate } from "./tenant-gate.ts";
 
 export interface Tenant {
   domain: string;
@@ -70,7 +70,10 @@ export interface CallerDeps {
 }
 
 export const realSleep = async (milliseconds: number, signal?: AbortSignal): Promise<void> => {
-  await sleepFor(milliseconds, undefined, signal && { signal });
+  await sleepFor(milliseconds, undefined, signal && { signal }).catch((error: unknown) => {
+    // The caller's own reason, as everywhere else.
+    throw signal?.aborted ? signal.reason : error;
+  });
 };
 
 const mostRetries = 2;
@@ -109,7 +112,7 @@ export async function callTenant(
     if (status >= 200 && status < 300) return { status, body };
     if (status === 429) {
       const wait = waitBeforeRetry(headers, refusals++, now, deps.random());
-      if (refusals > mostRateLimitRetries || !patience.spend(wait)) throw tooBusy(wait);
+      if (refusals > mostRateLimitRetries || !patience.spend(wait)) throw rateLimited(wait);
       await deps.sleep(wait, signal);
       continue;
     }
@@ -175,7 +178,7 @@ async function enterWhenOpen(
     const closed = gate.closedFor(domain, now);
     if (closed === 0) return leave;
     leave();
-    if (!patience.spend(closed)) throw tooBusy(closed);
+    if (!patience.spend(closed)) throw rateLimited(closed);
     await sleep(closed, signal);
   }
 }

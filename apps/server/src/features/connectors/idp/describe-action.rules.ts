@@ -1,14 +1,11 @@
+import type { ToolRecord } from "@gantry/wire";
 import { type Action, isDeprecated, type JsonSchema, type Parameter, upstreamOf } from "./action-table.ts";
 
 /** What a page holds when the caller does not say: enough to look at, little enough for a model to read. */
 export const defaultPageSize = 25;
 
-export interface ToolInfo {
-  id: string;
-  description: string;
-  parameters: JsonSchema;
-  kind: "read" | "write";
-}
+/** An action as an agent's tool. */
+export type ToolInfo = ToolRecord;
 
 /** Where the table's notes speak to the builder, this is what a reader needs instead. An empty text says nothing more. */
 const notesForReaders: Readonly<Record<string, string>> = {

@@ -1,24 +1,35 @@
-import { type Fault, fault } from "../../../kernel/errors.ts";
+import { type Fault, fault, type Issue } from "../../../kernel/errors.ts";
 
 const longestDomain = 260;
+const loc = ["body", "domain"];
 
-/** `https://Tenant.example.com/` → `tenant.example.com`; a port stays. Throws what is no such thing. */
-export function normaliseDomain(given: string): string {
-  const bare = given
+function withoutScheme(given: string): string {
+  return given
     .trim()
     .replace(/^https:\/\//i, "")
     .replace(/\/$/, "");
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(bare)) throw wrongDomain("Only https is possible: give the host name alone");
+}
+
+/** Why this is not the host name of a tenant, with an optional port. */
+export function domainIssues(given: string): Issue[] {
+  const bare = withoutScheme(given);
+  const wrong = (msg: string): Issue[] => [{ type: "value_error", loc, msg }];
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(bare)) return wrong("Only https is possible: give the host name alone");
   if (bare === "" || bare.length > longestDomain || /[\s/\\?#@%\p{Cc}]/u.test(bare)) {
-    throw wrongDomain("The domain must be a host name with an optional port, without path, query or user name");
+    return wrong("The domain must be a host name with an optional port, without path, query or user name");
   }
   const url = URL.parse(`https://${bare}`);
   if (!url || url.hostname === "" || url.port === "0") {
-    throw wrongDomain("The domain must be a host name with an optional port");
+    return wrong("The domain must be a host name with an optional port");
   }
-  return url.host;
+  return [];
+}
+
+/** `https://Tenant.example.com/` → `tenant.example.com`; a port stays. For a domain without issues. */
+export function normaliseDomain(given: string): string {
+  return new URL(`https://${withoutScheme(given)}`).host;
 }
 
 export function wrongDomain(message: string): Fault {
-  return fault("value_error", message, { loc: ["body", "domain"] });
+  return fault("value_error", message, { loc });
 }

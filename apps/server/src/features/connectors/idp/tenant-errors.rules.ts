@@ -134,7 +134,7 @@ function fieldIn(message: string): string | undefined {
 }
 
 function noAnswerFault(error: NetError, { action, domain }: ErrorContext): Fault {
-  const sent = action.method !== "GET" && (error.reason === "timeout" || error.reason === "cut");
+  const sent = action.method !== "GET" && ["timeout", "cut", "too_large"].includes(error.reason);
   const toDo = sent
     ? "Whether the change was made is unknown: read the state before repeating."
     : error.reason === "too_large"

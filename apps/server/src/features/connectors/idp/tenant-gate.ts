@@ -1,11 +1,20 @@
 import { type Fault, fault } from "../../../kernel/errors.ts";
 
-/** Thrown when waiting would take longer than the caller may wait. Nothing was sent in that case. */
-export function tooBusy(waitMs: number): Fault {
+/** The tenant's own limit is spent for longer than the caller may wait. The call was not done: repeating it is safe. */
+export function rateLimited(waitMs: number): Fault {
+  return busy("The tenant's rate limit is reached", waitMs, { status: 429 });
+}
+
+/** Too many calls of ours wait for this tenant. Nothing was sent. */
+function crowded(waitMs: number): Fault {
+  return busy("Too many calls to this tenant are under way", waitMs, {});
+}
+
+function busy(what: string, waitMs: number, more: Record<string, unknown>): Fault {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return fault("rate_limit", `The tenant's rate limit is reached. Repeat in ${seconds} s.`, {
+  return fault("rate_limit", `${what}. Repeat in ${seconds} s.`, {
     retryAfterSeconds: seconds,
-    ctx: { status: 429, retry_after_seconds: seconds, what_to_do: `Wait ${seconds} s, then repeat the same call.` },
+    ctx: { ...more, retry_after_seconds: seconds, what_to_do: `Wait ${seconds} s, then repeat the same call.` },
   });
 }
 
@@ -52,7 +61,7 @@ export class TenantGate {
       lane.inFlight++;
       return Promise.resolve(this.#leave(domain, lane));
     }
-    if (lane.waiting.length >= longestQueue) return Promise.reject(tooBusy(waitMs));
+    if (lane.waiting.length >= longestQueue) return Promise.reject(crowded(waitMs));
     return new Promise((resolve, reject) => {
       const giveUp = (reason: unknown) => {
         lane.waiting.splice(lane.waiting.indexOf(waiter), 1);
@@ -60,7 +69,7 @@ export class TenantGate {
         reject(reason);
       };
       const onAbort = () => giveUp(signal?.reason);
-      const timer = setTimeout(() => giveUp(tooBusy(waitMs)), waitMs);
+      const timer = setTimeout(() => giveUp(crowded(waitMs)), waitMs);
       const settle = () => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);

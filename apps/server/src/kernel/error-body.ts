@@ -1,5 +1,5 @@
 import { errorTable } from "@gantry/wire";
-import type { Fault, Issue } from "../../kernel/errors.ts";
+import type { Fault, Issue } from "./errors.ts";
 
 /** How the model and account surfaces write an error. `base` is the address that the links to `/docs/errors` carry. */
 export function errorBody(fault: Fault, base: string): Record<string, unknown> {

@@ -1,0 +1,85 @@
+import { readFile } from "node:fs/promises";
+import type { ConnectionOptions as TlsOptions } from "node:tls";
+import { Connection } from "rabbitmq-client";
+import type { OnTrouble, Topic } from "./queue.ts";
+
+/** Errors that pass by themselves. Any other at the first connect (password, virtual host, certificate) is a wrong setting. */
+const awayCodes = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
+  ...["CONNECTION_TIMEOUT", "CONN_CLOSE", "CONNECTION_FORCED", "SOCKET_TIMEOUT"],
+]);
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+/**
+ * A connection that comes back by itself whenever it is lost. `url` is `amqp://` or `amqps://` as RabbitMQ's clients write
+ * it: `user:password@host:port/vhost`, without a user `guest`; for TLS, `cacertfile`, `certfile` and `keyfile` in its
+ * query name PEM files. Rejects when the broker refuses us; one that is merely away is waited for in the background.
+ */
+export async function connectRabbitMq(url: string, onTrouble: OnTrouble): Promise<Connection> {
+  const address = URL.parse(url);
+  if (address?.protocol !== "amqp:" && address?.protocol !== "amqps:") {
+    throw new Error("AMQP_URL is not of the form amqp://user:password@host:port/vhost");
+  }
+  if (address.username === "") [address.username, address.password] = ["guest", "guest"];
+  const tls = address.protocol === "amqps:" ? await tlsOptions(address.searchParams) : undefined;
+  const connection = new Connection({
+    url: address.toString(),
+    ...(tls && { tls }),
+    connectionName: "gantry",
+    connectionTimeout: 5000,
+    acquireTimeout: 10_000,
+    heartbeat: 10, // seconds; two of them without a sign of life end the connection
+    retryLow: 200,
+    retryHigh: 2000,
+    noDelay: true,
+  });
+  const first = Promise.withResolvers<void>();
+  let lost = false;
+  connection.on("connection", () => {
+    if (lost) onTrouble(`RabbitMQ at ${address.host} is back`, undefined);
+    lost = false;
+    first.resolve();
+  });
+  connection.on("connection.blocked", (reason) => {
+    onTrouble(`RabbitMQ at ${address.host} takes no messages for now`, new Error(reason));
+  });
+  connection.on("error", (error: unknown) => {
+    lost = !connection.ready; // errors of a single channel come here too
+    onTrouble(`The connection to RabbitMQ at ${address.host} had a failure`, error);
+    if (!awayCodes.has(codeOf(error))) first.reject(error);
+    first.resolve();
+  });
+  try {
+    await first.promise;
+    return connection;
+  } catch (error) {
+    connection.unsafeDestroy();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`RabbitMQ at ${address.host} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+async function tlsOptions(query: URLSearchParams): Promise<TlsOptions> {
+  const [ca, cert, key] = await Promise.all(
+    ["cacertfile", "certfile", "keyfile"].map((name) => {
+      const file = query.get(name);
+      return file === null ? undefined : readFile(file);
+    }),
+  );
+  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+}
+
+/**
+ * More wake-ups than this would be for nothing: they are all alike, and whoever gets one works until nothing is left.
+ * A queue cannot be declared anew with other arguments, so changing one of these needs a new name.
+ */
+export const maxQueueLength = 1000;
+
+/** Every declaration, also the one before consuming, must give the same arguments or the broker refuses it. */
+export const queueOf = (topic: Topic) => ({
+  queue: `gantry.${topic}`,
+  durable: true,
+  arguments: { "x-queue-type": "quorum", "x-max-length": maxQueueLength, "x-overflow": "drop-head" } as const,
+});

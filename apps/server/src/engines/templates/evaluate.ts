@@ -1,0 +1,165 @@
+import { fault } from "../../kernel/errors.ts";
+import { isTruthy, ownValue, templateFunctions, textOf, type Work } from "./functions.ts";
+import type { Block, Expression, Path, Program } from "./program.ts";
+
+/** Parts and expressions looked at, over all turns of all loops. */
+const maxSteps = 100_000;
+/** Characters of all texts made on the way, also of those that do not end up in the result. */
+const maxCharacters = 4_194_304;
+const maxResultLength = 1_048_576;
+
+/** Where a part of the template stands: `../` goes to `outer`, `@../index` to the loop around the loop. */
+interface Scope {
+  context: unknown;
+  outer: Scope | undefined;
+  loop: Loop | undefined;
+  names: Names | undefined;
+}
+
+interface Loop {
+  key: string | number;
+  index: number;
+  first: boolean;
+  last: boolean;
+  outer: Loop | undefined;
+}
+
+interface Names {
+  of: readonly string[];
+  values: readonly unknown[];
+  outer: Names | undefined;
+}
+
+/** Fills a program with an input, as Handlebars does without escaping, within the bounds above. */
+export function evaluate(program: Program, input: unknown): string {
+  const rendering = new Rendering(input);
+  rendering.run(program, { context: input, outer: undefined, loop: undefined, names: undefined });
+  return rendering.result;
+}
+
+class Rendering implements Work {
+  result = "";
+  readonly #root: unknown;
+  #steps = 0;
+  #characters = 0;
+
+  constructor(root: unknown) {
+    this.#root = root;
+  }
+
+  charge(characters: number): void {
+    this.#characters += characters;
+    if (this.#characters > maxCharacters) throw tooMuch();
+  }
+
+  run(program: Program, scope: Scope): void {
+    for (const part of program) {
+      this.#step();
+      if (part.kind === "text") this.#write(part.text);
+      else if (part.kind === "output") this.#write(textOf(this.#value(part.value, scope), this));
+      else this.#block(part, scope);
+    }
+  }
+
+  #step(): void {
+    this.#steps += 1;
+    if (this.#steps > maxSteps) throw tooMuch();
+  }
+
+  #write(text: string): void {
+    this.result += text;
+    if (this.result.length > maxResultLength) {
+      const msg = `With this input the goal becomes longer than ${maxResultLength} characters`;
+      throw fault("string_too_long", msg, { loc: ["body", "input"], ctx: { max_length: maxResultLength } });
+    }
+  }
+
+  #block(block: Block, scope: Scope): void {
+    const value = this.#value(block.subject, scope);
+    switch (block.form) {
+      case "if":
+      case "unless": {
+        const zeroCounts = value === 0 && block.includeZero && isTruthy(this.#value(block.includeZero, scope));
+        const holds = isTruthy(value) || Boolean(zeroCounts);
+        this.run(holds === (block.form === "if") ? block.body : block.otherwise, scope);
+        break;
+      }
+      case "with":
+        if (isTruthy(value) || value === 0) this.run(block.body, within(scope, value, block, [value]));
+        else this.run(block.otherwise, scope);
+        break;
+      case "each":
+        this.#each(block, value, scope);
+        break;
+      case "section":
+        if (value === true) this.run(block.body, scope);
+        else if (value === false || value === null || value === undefined) this.run(block.otherwise, scope);
+        else if (Array.isArray(value)) this.#each(block, value, scope);
+        else this.run(block.body, within(scope, value, block, []));
+        break;
+    }
+  }
+
+  #each(block: Block, value: unknown, scope: Scope): void {
+    const isObject = typeof value === "object" && value !== null;
+    const keys = isObject && !Array.isArray(value) ? Object.keys(value) : undefined;
+    const length = keys?.length ?? (isObject ? (value as readonly unknown[]).length : 0);
+    if (length === 0) this.run(block.otherwise, scope);
+    for (let index = 0; index < length; index++) {
+      this.#step();
+      const key = keys?.[index] ?? index;
+      const entry = (value as Record<string | number, unknown>)[key];
+      const loop = { key, index, first: index === 0, last: index === length - 1, outer: scope.loop };
+      this.run(block.body, { ...within(scope, entry, block, [entry, key]), loop });
+    }
+  }
+
+  #value(expression: Expression, scope: Scope): unknown {
+    this.#step();
+    switch (expression.kind) {
+      case "literal":
+        return expression.value;
+      case "path":
+        return this.#lookUp(expression, scope);
+      case "call": {
+        const args = expression.args.map((arg) => this.#value(arg, scope));
+        return templateFunctions.get(expression.name)?.call(args, this);
+      }
+    }
+  }
+
+  #lookUp(path: Path, scope: Scope): unknown {
+    if (path.isData) return this.#loopValue(path, scope);
+    const [first, ...rest] = path.parts;
+    if (first !== undefined && path.depth === 0 && !path.isScoped) {
+      for (let names = scope.names; names; names = names.outer) {
+        const at = names.of.indexOf(first);
+        if (at >= 0) return rest.reduce(ownValue, names.values[at]);
+      }
+    }
+    let from: Scope | undefined = scope;
+    for (let up = 0; up < path.depth; up++) from = from?.outer;
+    return path.parts.reduce(ownValue, from?.context);
+  }
+
+  #loopValue({ parts: [name, ...rest], depth }: Path, scope: Scope): unknown {
+    if (name === "root") return rest.reduce(ownValue, this.#root);
+    let loop = scope.loop;
+    for (let up = 0; up < depth; up++) loop = loop?.outer;
+    return rest.length === 0 && name !== "outer" ? ownValue(loop, name ?? "") : undefined;
+  }
+}
+
+/** Handlebars counts `../` by changes of the context: a block that keeps it adds no level. */
+function within(scope: Scope, context: unknown, block: Block, values: readonly unknown[]): Scope {
+  return {
+    context,
+    outer: context === scope.context ? scope.outer : scope,
+    loop: scope.loop,
+    names: block.names.length > 0 ? { of: block.names, values, outer: scope.names } : scope.names,
+  };
+}
+
+function tooMuch(): Error {
+  return fault("value_error", "The goal loops too often over this input", { loc: ["body", "input"] });
+}

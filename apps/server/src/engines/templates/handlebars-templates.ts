@@ -1,0 +1,28 @@
+import { Fault, fault } from "../../kernel/errors.ts";
+import { evaluate } from "./evaluate.ts";
+import { placeholdersOf } from "./placeholders.ts";
+import { readTemplate } from "./read-template.ts";
+import type { Templates } from "./templates.ts";
+
+/** Templates in the language of Handlebars, read by its parser and filled by an interpreter of our own. */
+export function createTemplates(): Templates {
+  return {
+    check(source) {
+      const { program, faults } = readTemplate(source);
+      return { faults, placeholders: faults.length > 0 ? [] : placeholdersOf(program) };
+    },
+    render(source, input) {
+      const { program, faults } = readTemplate(source);
+      const [first] = faults;
+      if (first !== undefined)
+        throw fault("value_error", `The goal cannot be used. ${first}`, { loc: ["body", "goal"] });
+      try {
+        return evaluate(program, input);
+      } catch (error) {
+        if (error instanceof Fault || !(error instanceof RangeError)) throw error;
+        // Writing out what is nested thousands of levels deep ends the stack.
+        throw fault("value_error", "The input is nested too deeply", { loc: ["body", "input"], cause: error });
+      }
+    },
+  };
+}

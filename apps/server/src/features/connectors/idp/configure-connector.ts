@@ -1,0 +1,93 @@
+import { AddressRefused, NetError } from "../../../engines/net/net.ts";
+import { Fault, fault, type Issue, throwIfAny } from "../../../kernel/errors.ts";
+import { callTenant, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
+import type { IdpContext } from "./context.ts";
+import { isObject } from "./mask.rules.ts";
+import { upsertConnector } from "./store.ts";
+import { type Connector, sealContext } from "./stored-connector.ts";
+import { domainIssues, normaliseDomain, wrongDomain } from "./tenant-domain.rules.ts";
+import { expiryWarnings, readClaims } from "./token-claims.rules.ts";
+
+/** Small, and there in every tenant. */
+const checkPath = "/tenants/settings?fields=friendly_name&include_fields=true";
+
+/** Checks domain and token with one read and stores them. When the check fails, what was stored before stays. */
+export async function configureConnector(
+  context: IdpContext,
+  userId: string,
+  given: { domain: string; token: string },
+): Promise<Connector> {
+  const tenant = readTenant(given);
+  const checked = await checkToken(context, tenant);
+  const row = {
+    domain: tenant.domain,
+    tokenLast4: tenant.token.slice(-4),
+    ...readClaims(tenant.token),
+  };
+  const sealedToken = context.vault.seal(tenant.token, sealContext(userId, tenant.domain));
+  await upsertConnector(context.database.sql, userId, { ...row, sealedToken });
+  context.log.info({ user_id: userId, tenant: tenant.domain }, "identity connector stored");
+  return { ...row, warnings: [...checked, ...expiryWarnings(row.expiresAt, context.clock.now())] };
+}
+
+function readTenant(given: { domain: string; token: string }): Tenant {
+  throwIfAny([...domainIssues(given.domain), ...tokenIssues(given.token)]);
+  return { domain: normaliseDomain(given.domain), token: given.token };
+}
+
+/** It travels in a header. Of a shorter one the last four characters would be too much to show. */
+function tokenIssues(token: string): Issue[] {
+  if (/^[\x21-\x7e]{8,8192}$/.test(token)) return [];
+  const msg = 'The token must have 8 to 8192 printable characters and no spaces (and no "Bearer" before it)';
+  return [{ type: "value_error", loc: ["body", "token"], msg }];
+}
+
+/** What to tell beside success; throws where the pair cannot be right, or nobody could tell. */
+async function checkToken(context: IdpContext, tenant: Tenant): Promise<string[]> {
+  try {
+    const { body } = await callTenant(
+      context,
+      tenant,
+      { method: "GET", path: checkPath },
+      {
+        patience: new Patience(context.limits.waitMs),
+      },
+    );
+    if (isObject(body)) return [];
+    throw wrongDomain(`${tenant.domain} does not answer as a management API does`);
+  } catch (error) {
+    if (error instanceof TenantRefusal) return judgeRefusal(error, tenant);
+    if (error instanceof AddressRefused) throw wrongDomain(error.message);
+    if (error instanceof NetError) {
+      throw fault(
+        "downstream_service_error",
+        `${tenant.domain}: ${error.message}. Check the domain, or repeat later.`,
+        {
+          cause: error,
+          retryable: true,
+          ctx: { status: null, reason: error.reason, what_to_do: "Check the domain, or repeat later." },
+        },
+      );
+    }
+    throw error instanceof Fault ? error : new Error("the check of a management token failed", { cause: error });
+  }
+}
+
+function judgeRefusal({ status }: TenantRefusal, tenant: Tenant): string[] {
+  if (status === 401) {
+    throw fault("value_error", `${tenant.domain} refuses the token: it is wrong, expired or of another tenant`, {
+      loc: ["body", "token"],
+    });
+  }
+  // The tenant knows the token; it may still be good for other things than this read.
+  if (status === 403) return ["The token lacks read:tenant_settings, so it was recognised but not fully checked"];
+  if (status < 500) throw wrongDomain(`${tenant.domain} does not answer as a management API does (${status})`);
+  throw fault(
+    "downstream_service_error",
+    `${tenant.domain} failed (${status}), so the token could not be checked. Repeat later.`,
+    {
+      retryable: true,
+      ctx: { status, what_to_do: "Repeat later: nothing was stored." },
+    },
+  );
+}

@@ -1,0 +1,95 @@
+import type { Database } from "../../../engines/database/database.ts";
+import type { Net } from "../../../engines/net/net.ts";
+import type { Vault } from "../../../engines/vault/vault.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import { fault } from "../../../kernel/errors.ts";
+import type { Log } from "../../../kernel/log.ts";
+import { type Action, actions, isDeprecated, upstreamOf } from "./action-table.ts";
+import { callAction } from "./call-action.ts";
+import { type CallerDeps, defaultTenantLimits, realSleep, type TenantLimits } from "./call-tenant.ts";
+import { configureConnector } from "./configure-connector.ts";
+import type { IdpContext } from "./context.ts";
+import { type ToolInfo, toolOf } from "./describe-action.rules.ts";
+import { previewWrite, type WritePreview } from "./preview-write.ts";
+import { type ActionOutcome, type Arguments, maskArguments, runAction } from "./run-action.ts";
+import { deleteConnector, selectConnector } from "./store.ts";
+import { type Connector, readConnector } from "./stored-connector.ts";
+import { TenantGate } from "./tenant-gate.ts";
+import { isAllowed } from "./token-claims.rules.ts";
+
+export interface ListedAction extends ToolInfo {
+  action: Action;
+  upstream: { method: string; path: string };
+  deprecated: boolean;
+  /** Whether the stored token has a scope for it; null when that is unknown. */
+  allowedByToken: boolean | null;
+}
+
+/** The identity connector: one tenant a user, 60 actions on it. The vault seals the token, the net port is the way out. */
+export interface IdpConnector {
+  configure(userId: string, given: { domain: string; token: string }): Promise<Connector>;
+  read(userId: string): Promise<Connector>;
+  remove(userId: string): Promise<void>;
+  listActions(userId: string): Promise<ListedAction[]>;
+  /** For agents: all of them. Gantry's own MCP endpoint offers those of kind `read` alone. */
+  describeTools(): ToolInfo[];
+  /** The arguments as events, logs and questions may show them. */
+  maskArguments(name: string, given: Arguments): Record<string, unknown>;
+  /** The question to put before a write. Checks the arguments; throws what `runAction` would throw about them. */
+  previewWrite(userId: string, name: string, given: Arguments, signal?: AbortSignal): Promise<WritePreview>;
+  /** Does it, also when it writes: who calls this has the confirmation. */
+  runAction(userId: string, name: string, given: Arguments, signal?: AbortSignal): Promise<ActionOutcome>;
+  /** For the direct route: a write without `confirm` is the fault `confirmation_required` with the preview. */
+  callAction(
+    userId: string,
+    name: string,
+    call: { arguments: Arguments; confirm: boolean; signal?: AbortSignal },
+  ): Promise<ActionOutcome>;
+}
+
+export interface IdpDeps {
+  database: Database;
+  vault: Vault;
+  net: Net;
+  clock: Clock;
+  log: Log;
+  limits?: Partial<TenantLimits>;
+  /** How waiting is done; tests look at it. */
+  sleep?: CallerDeps["sleep"];
+}
+
+export function openIdpConnector({ limits, sleep = realSleep, ...deps }: IdpDeps): IdpConnector {
+  const context: IdpContext = {
+    ...deps,
+    gate: new TenantGate(),
+    limits: { ...defaultTenantLimits, ...limits },
+    sleep,
+    random: Math.random,
+  };
+  const tools = actions.map(toolOf);
+
+  return {
+    configure: (userId, given) => configureConnector(context, userId, given),
+    read: (userId) => readConnector(context, userId),
+    async remove(userId) {
+      if (!(await deleteConnector(context.database.sql, userId))) {
+        throw fault("not_found", "The identity connector is not set up");
+      }
+    },
+    async listActions(userId) {
+      const scopes = (await selectConnector(context.database.sql, userId))?.scopes ?? null;
+      return actions.map((action) => ({
+        ...toolOf(action),
+        action,
+        upstream: upstreamOf(action),
+        deprecated: isDeprecated(action),
+        allowedByToken: isAllowed(scopes, action.scopes),
+      }));
+    },
+    describeTools: () => tools,
+    maskArguments,
+    previewWrite: (userId, name, given, signal) => previewWrite(context, userId, name, given, signal),
+    runAction: (userId, name, given, signal) => runAction(context, userId, name, given, signal),
+    callAction: (userId, name, call) => callAction(context, userId, name, call),
+  };
+}

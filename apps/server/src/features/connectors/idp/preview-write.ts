@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from "node:util";
+import { fault } from "../../../kernel/errors.ts";
+import { type Action, readerOf } from "./action-table.ts";
+import { buildRequest } from "./build-request.rules.ts";
+import { callTenant, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
+import { checkArguments } from "./check-arguments.ts";
+import type { IdpContext } from "./context.ts";
+import { cutTexts, longestText } from "./cut-long-text.rules.ts";
+import { isObject, maskRecords, scrubDeep } from "./mask.rules.ts";
+import { type Arguments, actionOrThrow, inputSecretPaths } from "./run-action.ts";
+import { openConnector } from "./stored-connector.ts";
+
+/** The question that is put before a write: everything that will be sent, without its secrets. */
+export interface WritePreview {
+  action: string;
+  description: string;
+  tenant: string;
+  method: string;
+  /** Relative to `https://{tenant}/api/v2`, with the query. */
+  path: string;
+  body: unknown;
+  destructive: boolean;
+  /** Of an update: the fields that would get another value. */
+  changes?: Record<string, { old?: unknown; new: unknown }>;
+  warnings: string[];
+}
+
+/** A person waits for the question, so reading the old values may not take long. */
+const longestWaitMs = 5000;
+
+export async function previewWrite(
+  context: IdpContext,
+  userId: string,
+  name: string,
+  given: Arguments,
+  signal?: AbortSignal,
+): Promise<WritePreview> {
+  const action = actionOrThrow(name);
+  if (action.kind !== "write") throw fault("conflict", `${name} only reads and needs no confirmation`);
+  const advice = checkArguments(action, given);
+  const request = buildRequest(action, given);
+  const { tenant, connector } = await openConnector(context, userId);
+  const { changes, trouble } = await changesOf(context, action, tenant, given, request.body ?? {}, signal);
+  return {
+    action: action.name,
+    description: action.description,
+    tenant: tenant.domain,
+    method: request.method,
+    path: request.path,
+    body: request.body ? shown(maskRecords(request.body, inputSecretPaths(action)), tenant) : null,
+    destructive: action.destructive === true,
+    ...(changes && { changes }),
+    warnings: [...connector.warnings, ...advice, ...trouble],
+  };
+}
+
+type Changes = NonNullable<WritePreview["changes"]>;
+
+async function changesOf(
+  context: IdpContext,
+  action: Action,
+  tenant: Tenant,
+  given: Arguments,
+  body: Readonly<Record<string, unknown>>,
+  signal: AbortSignal | undefined,
+): Promise<{ changes?: Changes; trouble: string[] }> {
+  const reader = readerOf(action);
+  if (!reader) return { trouble: [] };
+  const old = await readOld(context, reader, tenant, given, signal);
+  if (typeof old === "string") return { trouble: [old] };
+  const paths = inputSecretPaths(action);
+  const [oldMasked, newMasked] = [maskRecords(old, paths), maskRecords(body, paths)] as Record<string, unknown>[];
+  const changes: Changes = {};
+  for (const [field, value] of Object.entries(body)) {
+    // Compared as they are, shown masked: a secret that changes is told too.
+    if (isDeepStrictEqual(old[field], value)) continue;
+    changes[field] = {
+      ...(Object.hasOwn(old, field) && { old: shown(oldMasked?.[field], tenant) }),
+      new: shown(newMasked?.[field], tenant),
+    };
+  }
+  return { changes, trouble: [] };
+}
+
+/** The record, or a sentence on why it cannot be shown: the question is put either way. */
+async function readOld(
+  context: IdpContext,
+  reader: Action,
+  tenant: Tenant,
+  given: Arguments,
+  signal: AbortSignal | undefined,
+): Promise<Record<string, unknown> | string> {
+  const only = Object.fromEntries(reader.path_params.map(({ name }) => [name, given[name]]));
+  const patience = new Patience(Math.min(longestWaitMs, context.limits.waitMs));
+  try {
+    const { body } = await callTenant(context, tenant, buildRequest(reader, only), { patience, signal });
+    return isObject(body) ? body : "The present values could not be read";
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof TenantRefusal && error.status === 404) return "The tenant has no such thing to change (404)";
+    const why = error instanceof TenantRefusal ? ` (${error.status})` : "";
+    return `The present values could not be read${why}`;
+  }
+}
+
+function shown(value: unknown, tenant: Tenant): unknown {
+  return cutTexts(scrubDeep(value, [tenant.token]), longestText, "");
+}

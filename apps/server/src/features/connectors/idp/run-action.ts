@@ -1,0 +1,153 @@
+import { fault } from "../../../kernel/errors.ts";
+import { type Action, findAction } from "./action-table.ts";
+import { buildRequest, type TenantRequest } from "./build-request.rules.ts";
+import { callTenant, Patience, type Tenant, type TenantAnswer, TenantRefusal } from "./call-tenant.ts";
+import { checkArguments } from "./check-arguments.ts";
+import type { IdpContext } from "./context.ts";
+import { cutForCaller, cutForModel } from "./cut-long-text.rules.ts";
+import { isObject, maskRecords, scrubDeep, secretsIn } from "./mask.rules.ts";
+import { openConnector } from "./stored-connector.ts";
+import { toActionFault } from "./tenant-errors.rules.ts";
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** What an action gave. Secrets are masked in all of it but `oneTimeSecret` and, for the same call, `forCaller`. */
+export interface ActionOutcome {
+  /** For the person who called directly. */
+  forCaller: { result: unknown; warnings?: string[] };
+  /** For a model, its events and its prompts. */
+  forModel: { result: unknown; warnings?: string[] };
+  /** The secret that was the purpose of the call: to be handed to the caller once, and shown to nobody else. */
+  oneTimeSecret?: { field: string; value: string; last4: string };
+}
+
+/** The one action whose purpose is a secret. */
+const rotation = { action: "idp_client_rotate_secret", field: "client_secret" };
+
+const deployWaitMs = 2000;
+const mostDeployTries = 20;
+
+export function actionOrThrow(name: string): Action {
+  const action = findAction(name);
+  if (!action) throw fault("not_found", `There is no action ${JSON.stringify(name.slice(0, 80))}`);
+  return action;
+}
+
+/** Where secrets of this action stand in what is sent: what is secret in a record is secret in its making too. */
+export function inputSecretPaths(action: Action): string[] {
+  return [...(action.sensitive_input ?? []), ...(action.redact_response ?? [])];
+}
+
+export function maskArguments(name: string, given: Arguments): Record<string, unknown> {
+  const masked = maskRecords(given, inputSecretPaths(actionOrThrow(name)));
+  return isObject(masked) ? masked : {};
+}
+
+/** Runs one action. Whether a write was confirmed is for the caller of this function to know. */
+export async function runAction(
+  context: IdpContext,
+  userId: string,
+  name: string,
+  given: Arguments,
+  signal?: AbortSignal,
+): Promise<ActionOutcome> {
+  const action = actionOrThrow(name);
+  const advice = checkArguments(action, given);
+  const request = buildRequest(action, given);
+  const { tenant, connector } = await openConnector(context, userId);
+  const patience = new Patience(context.limits.waitMs);
+  if (action.kind === "write")
+    context.log.info({ user_id: userId, tenant: tenant.domain, action: name }, "identity write");
+  try {
+    const { body } = await execute(context, action, tenant, request, { patience, signal });
+    return outcomeOf(action, body, tenant.token, [...connector.warnings, ...advice]);
+  } catch (error) {
+    throw toActionFault(error, {
+      action,
+      domain: tenant.domain,
+      tokenScopes: connector.scopes,
+      tokenWarnings: connector.warnings,
+      secrets: [tenant.token, ...secretsIn(request.body, inputSecretPaths(action))],
+    });
+  }
+}
+
+interface Calling {
+  patience: Patience;
+  signal: AbortSignal | undefined;
+}
+
+function execute(
+  context: IdpContext,
+  action: Action,
+  tenant: Tenant,
+  request: TenantRequest,
+  calling: Calling,
+): Promise<TenantAnswer> {
+  if (action.upstream?.emulated) return readEach(context, action, tenant, calling);
+  if (action.name === "idp_action_deploy") return deployWhenBuilt(context, tenant, request, calling);
+  return callTenant(context, tenant, request, calling);
+}
+
+/** A list that the API does not have: one read a known name, one after the other, what does not exist left out. */
+async function readEach(context: IdpContext, action: Action, tenant: Tenant, calling: Calling): Promise<TenantAnswer> {
+  const found: unknown[] = [];
+  for (const name of action.upstream?.names ?? []) {
+    const path = (action.upstream?.path ?? "").replace(/\{[^}]+\}/, name);
+    try {
+      found.push((await callTenant(context, tenant, { method: "GET", path }, calling)).body);
+    } catch (error) {
+      // 403 for this one says that the tenant does not have the feature, not that the token may not read templates.
+      const absent =
+        error instanceof TenantRefusal && (error.status === 404 || (error.status === 403 && name === "async_approval"));
+      if (!absent) throw error;
+    }
+  }
+  return { status: 200, body: found };
+}
+
+/** A draft is built for some seconds after it was saved; until then deploying is refused and has no effect. */
+async function deployWhenBuilt(
+  context: IdpContext,
+  tenant: Tenant,
+  request: TenantRequest,
+  calling: Calling,
+): Promise<TenantAnswer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await callTenant(context, tenant, request, calling);
+    } catch (error) {
+      if (tries === mostDeployTries || !isNotBuilt(error)) throw error;
+      await context.sleep(deployWaitMs, calling.signal);
+    }
+  }
+}
+
+function isNotBuilt(error: unknown): boolean {
+  if (!(error instanceof TenantRefusal) || error.status < 400 || error.status >= 500 || !isObject(error.body))
+    return false;
+  return /\bbuilt\b/i.test(String(error.body.message)) && /\bstate\b/i.test(String(error.body.message));
+}
+
+function outcomeOf(action: Action, body: unknown, token: string, warnings: string[]): ActionOutcome {
+  const masked = scrubDeep(maskRecords(body, action.redact_response ?? []), [token]);
+  const more = warnings.length > 0 ? { warnings } : {};
+  const outcome: ActionOutcome = {
+    forCaller: { result: cutForCaller(action, masked), ...more },
+    // An empty answer is a success that a model should not have to guess.
+    forModel: { result: masked === null ? { done: true } : cutForModel(action, masked), ...more },
+  };
+  return action.name === rotation.action ? withOneTimeSecret(outcome, body) : outcome;
+}
+
+function withOneTimeSecret({ forCaller, forModel }: ActionOutcome, body: unknown): ActionOutcome {
+  const value = isObject(body) ? body[rotation.field] : undefined;
+  if (typeof value !== "string" || !isObject(forCaller.result) || !isObject(forModel.result))
+    return { forCaller, forModel };
+  const last4 = value.slice(-4);
+  return {
+    forCaller: { ...forCaller, result: { ...forCaller.result, [rotation.field]: value } },
+    forModel: { ...forModel, result: { ...forModel.result, [rotation.field]: `…${last4}` } },
+    oneTimeSecret: { field: rotation.field, value, last4 },
+  };
+}

@@ -1,0 +1,46 @@
+import { fault } from "../../../kernel/errors.ts";
+import type { Tenant } from "./call-tenant.ts";
+import type { IdpContext } from "./context.ts";
+import { type ConnectorRow, selectConnector } from "./store.ts";
+import { expiryWarnings } from "./token-claims.rules.ts";
+
+/** A user's connector as it is shown. */
+export interface Connector extends ConnectorRow {
+  warnings: string[];
+}
+
+/** The domain is part of it: a token sealed for one tenant is never sent to another. */
+export const sealContext = (userId: string, domain: string) => `idp:${userId}:${domain}`;
+
+export async function readConnector(context: IdpContext, userId: string): Promise<Connector> {
+  const { sealedToken: _sealed, ...row } = await findOrThrow(context, userId);
+  return { ...row, warnings: expiryWarnings(row.expiresAt, context.clock.now()) };
+}
+
+/** For calls: the same with the token. */
+export async function openConnector(
+  context: IdpContext,
+  userId: string,
+): Promise<{ tenant: Tenant; connector: Connector }> {
+  const { sealedToken, ...row } = await findOrThrow(context, userId);
+  const warnings = expiryWarnings(row.expiresAt, context.clock.now());
+  const token = unseal(context, sealedToken, sealContext(userId, row.domain));
+  return { tenant: { domain: row.domain, token }, connector: { ...row, warnings } };
+}
+
+async function findOrThrow(context: IdpContext, userId: string) {
+  const row = await selectConnector(context.database.sql, userId);
+  if (!row)
+    throw fault("not_found", "The identity connector is not set up: PUT /v1/connectors/idp with domain and token");
+  return row;
+}
+
+function unseal({ vault }: IdpContext, sealed: Uint8Array, context: string): string {
+  try {
+    return vault.open(sealed, context);
+  } catch (cause) {
+    throw fault("conflict", "The stored token can no longer be opened: store it again with PUT /v1/connectors/idp", {
+      cause,
+    });
+  }
+}

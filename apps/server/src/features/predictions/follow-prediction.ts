@@ -1,0 +1,54 @@
+import { awaitEnd, type ResultDeps } from "./read-result.ts";
+import { failureBody, fileLinks } from "./result-item.ts";
+import { listFragments, type PredictionAddress } from "./store.ts";
+
+const lookAgainMs = 1_000;
+
+/**
+ * The events of a prediction as the stream route would send them, from any node: live while it is live, replayed when it
+ * has ended. A run that was repeated after a crash says its text again; what the reader already has is left out.
+ */
+export async function* followPrediction(
+  deps: ResultDeps,
+  address: PredictionAddress,
+  { base, signal }: { base: string; signal: AbortSignal },
+): AsyncGenerator<Record<string, unknown>> {
+  const sent = new Map<string, number>();
+  let position = { claim: 0, seq: 0 };
+  const seen = new Map<string, number>();
+
+  function* newPartOf(field: string, text: string, from: number): Generator<Record<string, unknown>> {
+    const known = sent.get(field) ?? 0;
+    const part = from + text.length <= known ? "" : text.slice(Math.max(0, known - from));
+    if (part === "") return;
+    sent.set(field, from + text.length);
+    yield { output_data: { [field]: [part] }, status: 200 };
+  }
+
+  // Unknown ids are refused before anything is sent.
+  let ended = await awaitEnd(deps, address, 0, signal);
+  yield { prediction_id: address.id };
+  while (!ended && !signal.aborted) {
+    for (const { claim, seq, field, fragment } of await listFragments(deps.database.sql, address.id, position)) {
+      if (claim !== position.claim) seen.clear();
+      position = { claim, seq };
+      const from = seen.get(field) ?? 0;
+      seen.set(field, from + fragment.length);
+      yield* newPartOf(field, fragment, from);
+    }
+    ended = await awaitEnd(deps, address, 0, signal);
+    if (!ended) await deps.notices.next(address.id, lookAgainMs);
+  }
+  if (!ended) return;
+  if (!ended.output) {
+    yield { ...failureBody(ended.error, base), status: ended.status };
+  } else if (ended.streamDetails) {
+    for (const [field, text] of Object.entries(ended.output))
+      if (typeof text === "string") yield* newPartOf(field, text, 0);
+    yield { output_data: {}, status: 200, stream_details: ended.streamDetails };
+  } else {
+    const files = await fileLinks(ended.id, ended.output, base, deps.linkOf);
+    yield { output_data: ended.output, status: 200, files };
+    yield { output_data: {}, status: 200 };
+  }
+}

@@ -1,0 +1,66 @@
+import type { Readable } from "node:stream";
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import type { FileInput, InputValue } from "../../engines/models/driver.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { CheckedFile, CheckedInput } from "./input/index.ts";
+
+/** A file among the stored inputs of a queued prediction. */
+interface StoredFile {
+  $file: { key: string; contentType: string; size: number; filename: string | null };
+}
+
+const keyOf = (predictionId: string, n: number) => `inputs/${predictionId}/${n}`;
+
+function isStoredFile(value: unknown): value is StoredFile {
+  return typeof value === "object" && value !== null && "$file" in value;
+}
+
+/** Keeps the input of a prediction that runs later, perhaps on another machine: its files go into the blob store. */
+export async function keepInput(
+  blobs: BlobStore,
+  predictionId: string,
+  { input, files }: CheckedInput,
+): Promise<Record<string, unknown>> {
+  const kept: Record<string, unknown> = { ...input };
+  for (const [n, file] of files.entries()) {
+    const key = keyOf(predictionId, n);
+    await putFile(blobs, key, file);
+    const { contentType, size, filename } = file;
+    kept[file.field] = { $file: { key, contentType, size, filename: filename ?? null } } satisfies StoredFile;
+  }
+  return kept;
+}
+
+async function putFile(blobs: BlobStore, key: string, file: CheckedFile): Promise<void> {
+  const { contentType } = file;
+  if (file.path !== undefined) await blobs.putFile(key, file.path, { contentType });
+  else await blobs.put(key, await file.open(), { contentType });
+}
+
+export function openInput(blobs: BlobStore, stored: Record<string, unknown>): Record<string, InputValue> {
+  return Object.fromEntries(
+    Object.entries(stored).map(([field, value]) => [
+      field,
+      isStoredFile(value) ? asFile(blobs, value) : (value as InputValue),
+    ]),
+  );
+}
+
+function asFile(blobs: BlobStore, { $file: { key, contentType, size, filename } }: StoredFile): FileInput {
+  return {
+    kind: "file",
+    contentType,
+    size,
+    filename: filename ?? undefined,
+    async open(): Promise<Readable> {
+      const found = await blobs.open(key);
+      if (!found) throw fault("internal_server_error", "An input file is no longer there");
+      return found.body;
+    },
+  };
+}
+
+/** Once the prediction has ended nobody needs its input files. */
+export async function dropInput(blobs: BlobStore, stored: Record<string, unknown>): Promise<void> {
+  for (const value of Object.values(stored)) if (isStoredFile(value)) await blobs.delete(value.$file.key);
+}

@@ -1,0 +1,46 @@
+import type { Database } from "../../engines/database/database.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { EndedNotices } from "./ended-notices.ts";
+import { type LinkOf, pendingItem, type ResultItem, resultItem } from "./result-item.ts";
+import { type EndedPrediction, findEnded, findLive, type PredictionAddress } from "./store.ts";
+
+/** Readers look for themselves this often, in case a notice was lost. */
+const lookAgainMs = 1_000;
+
+export interface ResultDeps {
+  database: Database;
+  notices: EndedNotices;
+  linkOf: LinkOf;
+}
+
+/** The ended prediction, or undefined while it is live after the time; one that never was is not found. */
+export async function awaitEnd(
+  { database, notices }: Pick<ResultDeps, "database" | "notices">,
+  address: PredictionAddress,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<EndedPrediction | undefined> {
+  const until = Date.now() + waitMs;
+  for (;;) {
+    const ended = await findEnded(database.sql, address);
+    if (ended) return ended;
+    if (!(await findLive(database.sql, address))) {
+      // It may have ended between the two looks.
+      const justEnded = await findEnded(database.sql, address);
+      if (justEnded) return justEnded;
+      throw fault("not_found", "Prediction not found");
+    }
+    const left = until - Date.now();
+    if (left <= 0 || signal.aborted) return undefined;
+    await notices.next(address.id, Math.min(left, lookAgainMs));
+  }
+}
+
+export async function readResult(
+  deps: ResultDeps,
+  address: PredictionAddress,
+  { waitMs, base, signal }: { waitMs: number; base: string; signal: AbortSignal },
+): Promise<ResultItem> {
+  const ended = await awaitEnd(deps, address, waitMs, signal);
+  return ended ? resultItem(ended, base, deps.linkOf) : pendingItem(address.id, address.userId);
+}

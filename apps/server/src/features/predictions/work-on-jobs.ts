@@ -1,0 +1,111 @@
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import type { Database } from "../../engines/database/database.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Model } from "../models/index.ts";
+import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
+import { recordFragments } from "./fragments.ts";
+import type { HeldPredictions } from "./held-predictions.ts";
+import { streamedField } from "./prediction.ts";
+import { dropInput, openInput } from "./queued-input.ts";
+import type { Settlement } from "./settle-predictions.ts";
+import { type ClaimedJob, claimJobs, releasePredictions } from "./store.ts";
+
+export interface WorkerDeps extends ExecutionDeps {
+  database: Database;
+  blobs: BlobStore;
+  log: Log;
+  nodeId: string;
+  held: HeldPredictions;
+  settlement: Settlement;
+  acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;
+  /** Jobs at the same time on this node. */
+  parallel: number;
+}
+
+export interface Worker {
+  /** Takes what there is, up to the node's hands. Resolves when nothing more can be taken for the moment. */
+  work(): Promise<void>;
+  /** No new jobs; running ones go on. */
+  stop(): void;
+  /** Puts what still runs back into the queue. */
+  handBack(): Promise<void>;
+}
+
+const claimedAtOnce = 50;
+
+/**
+ * Runs queued predictions. Every claim is SQL, so any number of workers share the work; a wake-up only says that it is
+ * worth a look.
+ *
+ *   queued ──claim──► running ──settle──► ended
+ *      ▲                 └─ worker died or hands it back: claim number + 1
+ *      └─────────────────────┘
+ */
+export function createWorker(deps: WorkerDeps): Worker {
+  const running = new Map<string, ClaimedJob>();
+  let stopped = false;
+  let looking: Promise<void> | undefined;
+  let lookAgain = false;
+
+  async function take(): Promise<void> {
+    do {
+      lookAgain = false;
+      for (let hands = deps.parallel - running.size; hands > 0 && !stopped; hands = deps.parallel - running.size) {
+        const jobs = await claimJobs(deps.database.sql, deps.nodeId, Math.min(hands, claimedAtOnce));
+        if (jobs.length === 0) break;
+        for (const job of jobs) void run(job);
+      }
+    } while (lookAgain && !stopped);
+  }
+
+  function work(): Promise<void> {
+    lookAgain = true;
+    looking ??= take().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+
+  async function run(job: ClaimedJob): Promise<void> {
+    running.set(job.id, job);
+    const held = deps.held.hold(job.id);
+    try {
+      const model = await deps.acceptedModel(job.modelId, job.modelName);
+      if (!model) throw new Error(`the model ${job.modelId} of a queued prediction is not there`);
+      const field = streamedField(model);
+      const fragments = field === undefined ? undefined : recordFragments(deps.database.sql, job, deps.log);
+      const outcome = await executePrediction(deps, {
+        held,
+        userId: job.userId,
+        model,
+        input: openInput(deps.blobs, job.input),
+        pricing: job.pricing,
+        ...(fragments && { onFragment: fragments.add }),
+      });
+      await fragments?.stop();
+      // Handed back meanwhile: another claim runs it.
+      if (!running.has(job.id)) return;
+      if (await deps.settlement.settle(job.id, job.claim, outcome, true)) await dropInput(deps.blobs, job.input);
+    } catch (error) {
+      deps.log.error({ prediction_id: job.id, err: error }, "A queued prediction could not be brought to its end here");
+    } finally {
+      held.release();
+      running.delete(job.id);
+      if (!stopped)
+        work().catch((error) => deps.log.warn({ err: error }, "Taking jobs failed, the next look tries again"));
+    }
+  }
+
+  return {
+    work,
+    stop: () => {
+      stopped = true;
+    },
+    async handBack() {
+      const jobs = [...running.values()];
+      running.clear();
+      for (const job of jobs) deps.held.get(job.id)?.stop("shutdown");
+      if (jobs.length > 0) await releasePredictions(deps.database.sql, jobs, false);
+    },
+  };
+}

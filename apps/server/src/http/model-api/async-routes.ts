@@ -1,0 +1,145 @@
+import { isId } from "@gantry/wire";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Caller } from "../../features/accounts/index.ts";
+import type { Model } from "../../features/models/index.ts";
+import { type CheckedInput, checkIdempotencyKey, rateHeaders } from "../../features/predictions/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { leaveBody } from "../multipart/index.ts";
+import { acceptInput } from "./accept-input.ts";
+import { clientPresence } from "./client-presence.ts";
+import type { OfModel, RouteDeps } from "./deps.ts";
+import { sendJsonLines, wantsJsonLines } from "./json-lines.ts";
+
+const longestWaitSeconds = 60;
+
+type Request = FastifyRequest<OfModel & { Querystring: Record<string, unknown> }>;
+
+/** Queued predictions: accepting one, its result, and the figures of a model's queue. */
+export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  app.post<OfModel>("/api/v1/:owner/:model/predict/async", async (request, reply) => {
+    const caller = await deps.callerOf(request);
+    const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
+    const key = checkIdempotencyKey(request.headers["idempotency-key"]);
+    const signal = clientPresence(reply);
+    const input = await acceptInput(deps, request, { caller, model, route: "async", signal });
+    let predictionId: string;
+    try {
+      predictionId = await accept(deps, request, reply, { caller, model, input, key });
+    } finally {
+      await input.dispose();
+    }
+    reply.header("x-prediction-id", predictionId);
+    if (wantsJsonLines(request.headers.accept)) {
+      const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
+      return sendLines(deps, request, reply, address, signal);
+    }
+    return accepted(predictionId, model, request.baseUrl);
+  });
+
+  app.route<OfModel & { Querystring: Record<string, unknown> }>({
+    method: ["GET", "POST"],
+    url: "/api/v1/:owner/:model/predict/async/result",
+    handler: async (request, reply) => {
+      leaveBody(request.raw);
+      const caller = await deps.callerOf(request);
+      const model = await deps.models.resolveForRead(caller, request.params.owner, request.params.model);
+      const { id, waitMs } = readQuery(request);
+      const address = { id, userId: caller.userId, modelName: model.endpointId };
+      const signal = clientPresence(reply);
+      if (wantsJsonLines(request.headers.accept)) return sendLines(deps, request, reply, address, signal);
+      const item = await deps.predictions.result(address, { waitMs, base: request.baseUrl, signal });
+      return { inference_responses: [item] };
+    },
+  });
+
+  app.get<OfModel>("/api/v1/:owner/:model/flow", async (request) => {
+    const caller = await deps.callerOf(request);
+    const model = await deps.models.resolveForRead(caller, request.params.owner, request.params.model);
+    const { accepted: came, ended, running, waiting } = await deps.predictions.flow(model.id);
+    const perSecond = (count: number) => Math.round((count / 60) * 1000) / 1000;
+    return {
+      ingress_rate: perSecond(came),
+      egress_rate: perSecond(ended),
+      messages: waiting + running,
+      messages_ready: waiting,
+      messages_unacknowledged: running,
+    };
+  });
+}
+
+async function accept(
+  deps: RouteDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: { caller: Caller; model: Model; input: CheckedInput; key: string | undefined },
+): Promise<string> {
+  const { caller, model, input, key } = asked;
+  const queue = async (promised?: string) => {
+    const { predictionId, rate } = await deps.predictions.accept({
+      ...(promised !== undefined && { predictionId: promised }),
+      caller,
+      model,
+      input,
+      base: request.baseUrl,
+    });
+    reply.headers(rateHeaders(rate));
+    return predictionId;
+  };
+  if (key === undefined) return queue();
+  const start = await deps.predictions.startIdempotent({
+    userId: caller.userId,
+    modelName: model.endpointId,
+    route: "async",
+    key,
+    fingerprint: await input.fingerprint(),
+  });
+  if (start.kind === "repeat") return start.predictionId;
+  return queue(start.predictionId).catch(async (error) => {
+    await start.refused();
+    throw error;
+  });
+}
+
+function accepted(predictionId: string, model: Model, base: string): Record<string, unknown> {
+  const address = `${base}/api/v1/${model.endpointId}/predict`;
+  return {
+    prediction_id: predictionId,
+    status: 202,
+    result_url: `${address}/async/result/?request_id=${predictionId}`,
+    cancel_url: `${address}/cancel/?prediction_id=${predictionId}`,
+  };
+}
+
+async function sendLines(
+  deps: RouteDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  address: { id: string; userId: string; modelName: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const events = deps.predictions.follow(address, { base: request.baseUrl, signal });
+  // An unknown id is refused as an ordinary error, before the stream begins.
+  const first = await events.next();
+  async function* all() {
+    if (!first.done) yield first.value;
+    yield* events;
+  }
+  reply.hijack();
+  const { id } = request;
+  await sendJsonLines(reply.raw, { "x-request-id": id, "x-prediction-id": address.id }, all());
+}
+
+function readQuery(request: Request): { id: string; waitMs: number } {
+  const { request_id: id, wait = "0" } = request.query;
+  if (id === undefined) throw fault("missing", "Field required", { loc: ["query", "request_id"] });
+  if (typeof id !== "string" || !isId("prediction", id)) throw fault("not_found", "Prediction not found");
+  const seconds = Number(wait);
+  if (typeof wait !== "string" || wait === "" || !(seconds >= 0)) {
+    throw fault("float_parsing", "wait is a number of seconds", { loc: ["query", "wait"] });
+  }
+  if (seconds > longestWaitSeconds) {
+    const ctx = { le: longestWaitSeconds };
+    throw fault("less_than_equal", `wait is ${longestWaitSeconds} seconds at most`, { loc: ["query", "wait"], ctx });
+  }
+  return { id, waitMs: seconds * 1000 };
+}

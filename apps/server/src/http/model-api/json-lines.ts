@@ -1,0 +1,26 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+
+export function wantsJsonLines(accept: string | undefined): boolean {
+  return accept?.toLowerCase().includes("application/x-ndjson") ?? false;
+}
+
+/** Writes objects one a line as they come, at the pace of the reader. Ends early when the reader is gone. */
+export async function sendJsonLines(
+  response: ServerResponse,
+  headers: Record<string, string>,
+  events: AsyncIterable<Record<string, unknown>>,
+): Promise<void> {
+  response.writeHead(200, {
+    ...headers,
+    "content-type": "application/x-ndjson; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+  });
+  for await (const event of events) {
+    if (response.destroyed) return;
+    if (!response.write(`${JSON.stringify(event)}\n`))
+      await Promise.race([once(response, "drain"), once(response, "close")]);
+  }
+  response.end();
+}

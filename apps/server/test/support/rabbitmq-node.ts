@@ -1,0 +1,194 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { access, mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { freePort } from "../../src/engines/database/free-port.ts";
+import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
+
+/** A RabbitMQ of one's own. Its address stays the same over `kill` and `start`. */
+export interface RabbitMqNode {
+  /** The address of a virtual host, from 0. */
+  url(virtualHost: number): string;
+  /** The same over TLS. The certificate is for `localhost` and vouched for by `caFile` alone. */
+  tlsUrl(virtualHost: number): string;
+  caFile: string;
+  /** Resolves when the node takes connections. */
+  start(): Promise<void>;
+  /** kill -9 */
+  kill(): Promise<void>;
+  /** Alive, and deaf, until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Ends it and removes everything it left. */
+  stop(): Promise<void>;
+}
+
+const server = "/usr/lib/rabbitmq/bin/rabbitmq-server";
+const path = "/usr/bin:/bin:/usr/sbin:/sbin";
+const startWithinMs = 60_000;
+/** Whatever ends our own process ends what is started with this before it. */
+const bound = ["setpriv", "--pdeathsig", "KILL"] as const;
+
+/** Why there can be no RabbitMQ here; empty when there can. Installs Debian's package where that is possible. */
+export async function provideRabbitMq(say: (line: string) => void): Promise<string> {
+  if (await isThere(server)) return "";
+  const missing = "RabbitMQ is not installed (Debian and Ubuntu: apt-get install rabbitmq-server)";
+  if (process.getuid?.() !== 0 || !(await isThere("/usr/bin/apt-get"))) return missing;
+  say("Installing RabbitMQ from the system's packages, once, about a minute …");
+  return install().then(
+    () => "",
+    (error: Error) => `${missing}, and installing it failed: ${error.message}`,
+  );
+}
+
+async function install(): Promise<void> {
+  // Packages start their services when installed, unless this file forbids it.
+  const policy = "/usr/sbin/policy-rc.d";
+  const ours = await writeFile(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755, flag: "wx" }).then(
+    () => true,
+    () => false,
+  );
+  const env = { PATH: path, LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
+  const apt = (...args: string[]) =>
+    promisify(execFile)("apt-get", ["-q", "-o", "DPkg::Lock::Timeout=300", ...args], { env, timeout: 600_000 });
+  try {
+    await apt("update");
+    await apt("install", "-y", "--no-install-recommends", "rabbitmq-server");
+  } finally {
+    if (ours) await rm(policy, { force: true });
+  }
+}
+
+const isThere = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+/** Starts a node on the loopback address, with its state in a temporary directory, as our own user, without plugins. */
+export async function startRabbitMqNode(virtualHosts: number): Promise<RabbitMqNode> {
+  for (let attempt = 1; ; attempt++) {
+    const node = await createNode(virtualHosts);
+    try {
+      await node.start();
+      return node;
+    } catch (error) {
+      await node.stop();
+      if (attempt === 3) throw error; // until then, one of its ports may have been taken in the meantime
+    }
+  }
+}
+
+async function createNode(virtualHosts: number): Promise<RabbitMqNode> {
+  const home = await mkdtemp(join(tmpdir(), "gantry-rabbitmq-"));
+  const [port = 0, tlsPort = 0, distributionPort = 0, epmdPort = 0] = await freePorts(4);
+  const [caFile, keyFile, configFile] = [join(home, "ca.pem"), join(home, "key.pem"), join(home, "rabbitmq.conf")];
+  const [definitionsFile, pluginsFile] = [join(home, "definitions.json"), join(home, "enabled_plugins")];
+  await writeFile(caFile, selfSigned.cert);
+  await writeFile(keyFile, selfSigned.key);
+  await writeFile(pluginsFile, "[].");
+  await writeFile(definitionsFile, JSON.stringify(definitions(virtualHosts)));
+  await writeFile(
+    configFile,
+    [
+      `listeners.tcp.1 = 127.0.0.1:${port}`,
+      `listeners.ssl.1 = 127.0.0.1:${tlsPort}`,
+      `ssl_options.certfile = ${caFile}`,
+      `ssl_options.keyfile = ${keyFile}`,
+      `load_definitions = ${definitionsFile}`,
+      "disk_free_limit.absolute = 10MB",
+      "vm_memory_high_watermark.absolute = 512MB",
+      "raft.wal_max_size_bytes = 16777216",
+    ].join("\n"),
+  );
+  const env = {
+    PATH: path,
+    LANG: "C.UTF-8",
+    HOME: home, // Erlang keeps its cookie there
+    ERL_EPMD_ADDRESS: "127.0.0.1",
+    ERL_EPMD_PORT: String(epmdPort),
+    RABBITMQ_NODENAME: `gantry-test-${port}@localhost`,
+    RABBITMQ_DIST_PORT: String(distributionPort),
+    RABBITMQ_CONF_ENV_FILE: "/dev/null",
+    RABBITMQ_CONFIG_FILE: configFile,
+    RABBITMQ_ENABLED_PLUGINS_FILE: pluginsFile,
+    RABBITMQ_MNESIA_BASE: join(home, "mnesia"),
+    RABBITMQ_LOG_BASE: join(home, "log"),
+    // Erlang's schedulers otherwise spin while they wait, and take the processor from the tests.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
+      "+sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}",
+    detached: "1", // makes the start script become the server instead of its parent
+  };
+  const run = async (program: string): Promise<ChildProcess> => {
+    const output = await open(join(home, "output.log"), "a");
+    try {
+      const [file, ...args] = bound;
+      return spawn(file, [...args, program], { env, cwd: home, stdio: ["ignore", output.fd, output.fd] });
+    } finally {
+      await output.close();
+    }
+  };
+  // Erlang's name service would be started by the server as a daemon that outlives it; it uses one that is there.
+  const names = await run("epmd");
+  let broker: ChildProcess | undefined;
+
+  return {
+    url: (virtualHost) => `amqp://guest:guest@127.0.0.1:${port}/${virtualHost}`,
+    tlsUrl: (virtualHost) => `amqps://guest:guest@localhost:${tlsPort}/${virtualHost}`,
+    caFile,
+    async start() {
+      const starting = await run(server);
+      broker = starting;
+      for (const until = Date.now() + startWithinMs; !(await answers(port)); await sleep(50)) {
+        if (hasEnded(starting)) throw new Error(`RabbitMQ did not start, see ${home}`);
+        if (Date.now() > until) throw new Error(`RabbitMQ took longer than ${startWithinMs} ms to start`);
+      }
+    },
+    kill: () => end(broker),
+    pause: () => void broker?.kill("SIGSTOP"),
+    resume: () => void broker?.kill("SIGCONT"),
+    async stop() {
+      await end(broker);
+      await end(names);
+      await rm(home, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+function definitions(virtualHosts: number): object {
+  const names = Array.from({ length: virtualHosts }, (_, index) => String(index));
+  return {
+    users: [{ name: "guest", password: "guest", tags: "administrator" }],
+    vhosts: names.map((name) => ({ name })),
+    permissions: names.map((vhost) => ({ user: "guest", vhost, configure: ".*", write: ".*", read: ".*" })),
+  };
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
+}
+
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+async function end(child: ChildProcess | undefined): Promise<void> {
+  if (!child || hasEnded(child)) return;
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}

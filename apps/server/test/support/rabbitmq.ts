@@ -1,0 +1,82 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { inject } from "vitest";
+import { provideRabbitMq, type RabbitMqNode, startRabbitMqNode } from "./rabbitmq-node.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where tests ask for RabbitMQ; asking starts it, so that a run without such tests does not pay for it. */
+    rabbitMqDesk: string;
+  }
+}
+
+/** They take a tenth of a second of the start each, and cannot be added later without waiting for Erlang's tools. */
+const sharedVirtualHosts = 32;
+const ownVirtualHosts = 10;
+
+interface Answer {
+  trouble?: string;
+  url?: string;
+}
+
+/**
+ * The address of an empty virtual host of one's own, on one RabbitMQ that the whole test run shares. Undefined where
+ * there is no RabbitMQ and none can be installed: skip what needs it, the run has said so. On CI that is a failure.
+ */
+export async function testRabbitMq(): Promise<{ url: string } | undefined> {
+  const { url } = await ask("/virtual-host");
+  return url === undefined ? undefined : { url };
+}
+
+/** A RabbitMQ for oneself alone, to be killed at will. Undefined as above. `stop` it in the end. */
+export async function ownRabbitMq(): Promise<RabbitMqNode | undefined> {
+  const { trouble } = await ask("/installed");
+  return trouble === undefined ? startRabbitMqNode(ownVirtualHosts) : undefined;
+}
+
+async function ask(path: string): Promise<Answer> {
+  const response = await fetch(inject("rabbitMqDesk") + path);
+  const answer = (await response.json()) as Answer;
+  const isCi = !["", "0", "false"].includes(process.env.CI ?? "");
+  if (answer.trouble !== undefined && (isCi || response.status !== 200)) throw new Error(answer.trouble);
+  return answer;
+}
+
+/** Called once a run, by global-setup.ts: the run's main process owns the shared RabbitMQ. */
+export async function openRabbitMqDesk(): Promise<{ address: string; close(): Promise<void> }> {
+  const say = (line: string): void => void process.stderr.write(`\n${line}\n`);
+  let installed: Promise<string> | undefined;
+  let node: Promise<RabbitMqNode> | undefined;
+  let taken = 0;
+
+  async function answer(path: string | undefined): Promise<Answer> {
+    installed ??= provideRabbitMq(say).then((trouble) => {
+      if (trouble) say(`SKIPPED: all tests that need RabbitMQ. ${trouble}`);
+      return trouble;
+    });
+    const trouble = await installed;
+    if (trouble) return { trouble };
+    if (path !== "/virtual-host") return {};
+    if (taken === sharedVirtualHosts)
+      throw new Error(`More than ${sharedVirtualHosts} test files asked for a virtual host: raise the number`);
+    const mine = taken++;
+    node ??= startRabbitMqNode(sharedVirtualHosts);
+    return { url: (await node).url(mine) };
+  }
+
+  const desk = createServer((request, response) => {
+    answer(request.url).then(
+      (body) => response.end(JSON.stringify(body)),
+      (error) => response.writeHead(500).end(JSON.stringify({ trouble: String(error) })),
+    );
+  });
+  await new Promise<void>((resolve) => desk.listen(0, "127.0.0.1", resolve));
+  return {
+    address: `http://127.0.0.1:${(desk.address() as AddressInfo).port}`,
+    async close() {
+      desk.close();
+      desk.closeAllConnections();
+      await node?.then((started) => started.stop()).catch(() => undefined);
+    },
+  };
+}
