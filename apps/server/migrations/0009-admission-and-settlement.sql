@@ -230,7 +230,7 @@ $$;
 
 create function note_turns(started text[]) returns void language sql as $$
   insert into last_turns (model_id, user_id, at)
-    select distinct l.model_id, l.user_id, clock_timestamp() from live_predictions l where l.id = any (started)
+    select l.model_id, l.user_id, max(clock_timestamp()) from live_predictions l where l.id = any (started) group by 1, 2
     on conflict (model_id, user_id) do update set at = excluded.at
 $$;
 

@@ -1,11 +1,15 @@
+import { enableCompileCache, flushCompileCache } from "node:module";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compose, type Gantry } from "./compose.ts";
+import type { Gantry } from "./compose.ts";
 import { type Config, readConfig } from "./config.ts";
 import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
 import { createLog, type Log } from "./kernel/log.ts";
 
 const oldestNode = 24;
 const drainMs = 30_000;
+/** After the drain, for the last bytes of answers on their way. */
+const lastBytesMs = 2_000;
 const checkout = fileURLToPath(new URL("../../..", import.meta.url));
 
 function say(line: string): void {
@@ -40,20 +44,32 @@ async function listen(doorway: Doorway, config: Config): Promise<number> {
   }
 }
 
-function stopOnSignal(doorway: Doorway, gantry: Gantry, log: Log): void {
+/** The program behind the door, loaded once the door is open: loading is most of a start. */
+async function start(config: Config, log: Log): Promise<Gantry> {
+  enableCompileCache(join(checkout, "node_modules", ".cache", "gantry"));
+  const { compose } = await import("./compose.ts");
+  return compose(config, log, say);
+}
+
+/**
+ * Stops in order, once: no new work, what runs may end, engines last. A signal that comes while the program is still
+ * starting waits for it, so that nothing half-made is left behind.
+ */
+function stopOnSignal(doorway: Doorway, starting: Promise<Gantry>, log: Log): void {
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "Stopping: no new work, running work may end");
-    const closed = doorway.close();
-    await gantry.drain(drainMs);
-    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 2_000))]);
+    doorway.refuseNew();
+    const gantry = await starting;
+    await Promise.all([gantry.drain(drainMs), doorway.idle(drainMs)]);
+    await Promise.race([doorway.close(), new Promise((resolve) => setTimeout(resolve, lastBytesMs))]);
     await gantry.close();
     log.info("Stopped");
     process.exit(0);
   };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(signal, () => {
       stop(signal).catch((error) => {
         log.error({ err: error }, "Stopping failed");
@@ -75,17 +91,19 @@ async function main(): Promise<void> {
   });
   const doorway = createDoorway(config.GANTRY_PUBLIC_URL);
   const port = await listen(doorway, config);
-  const gantry = await compose(config, log, say).catch((error: unknown) =>
+  const starting = start(config, log);
+  stopOnSignal(doorway, starting, log);
+  const gantry = await starting.catch((error: unknown) =>
     refuse(error instanceof Error ? error.message : String(error)),
   );
   doorway.open(gantry.listener, gantry.ready);
-  stopOnSignal(doorway, gantry, log);
 
   const host = config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;
   say(`Gantry listens on ${config.GANTRY_PUBLIC_URL ?? `http://${host}:${port}`}`);
   if (gantry.firstKey) {
     say(`API key of the user admin (shown only now): ${gantry.firstKey}`);
   }
+  flushCompileCache();
 }
 
 await main();

@@ -10,7 +10,7 @@ declare module "vitest" {
   }
 }
 
-/** They take a tenth of a second of the start each, and cannot be added later without waiting for Erlang's tools. */
+/** Made at the start, which they lengthen a little: adding one later means waiting for Erlang's slow tools. */
 const sharedVirtualHosts = 32;
 const ownVirtualHosts = 10;
 

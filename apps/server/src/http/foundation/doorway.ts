@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { errorTable, newId } from "@gantry/wire";
+import { leaveBody } from "../multipart/leave-body.ts";
 
 /**
  * The listening socket, open from the first moment of the process on. It answers `/healthz` and `/readyz` itself and
@@ -12,7 +13,11 @@ export interface Doorway {
   listen(host: string, port: number): Promise<number>;
   /** From now on requests go to the listener; `isReady` is asked by `/readyz`. */
   open(listener: RequestListener, isReady: () => Promise<boolean>): void;
-  /** Refuses new requests, closes idle connections, and resolves when the running ones have ended. */
+  /** From now on every request is refused as retryable; those under way go on, and `/healthz` still answers. */
+  refuseNew(): void;
+  /** Resolves when no request is under way, or the time is over. */
+  idle(milliseconds: number): Promise<void>;
+  /** Refuses new requests, closes the socket and idle connections, and resolves when the last connection has ended. */
   close(): Promise<void>;
 }
 
@@ -23,6 +28,17 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
   let state: "starting" | "open" | "closing" = "starting";
   let behind: RequestListener | undefined;
   let ready: () => Promise<boolean> = async () => false;
+  let underWay = 0;
+  const whenIdle = new Set<() => void>();
+
+  function pass(listener: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+    underWay++;
+    response.once("close", () => {
+      if (--underWay > 0) return;
+      for (const tell of whenIdle) tell();
+    });
+    listener(request, response);
+  }
 
   const server = createServer(
     { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000 },
@@ -30,7 +46,7 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
       const path = request.url?.split("?", 1)[0]?.replace(/(.)\/+$/, "$1");
       if (path === "/healthz") return answer(response, 200, { status: "ok" });
       if (path === "/readyz") return void answerReady(response);
-      if (state === "open" && behind) return behind(request, response);
+      if (state === "open" && behind) return pass(behind, request, response);
       refuse(request, response);
     },
   );
@@ -44,7 +60,8 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
     const row = errorTable.service_unavailable;
     response.setHeader("x-service-retryable", String(row.retryable));
     response.setHeader("retry-after", "1");
-    response.setHeader("connection", "close");
+    // Whoever is in the middle of sending must still be able to read the answer.
+    leaveBody(request);
     const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;
     const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
     answer(response, row.status, {
@@ -66,7 +83,22 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
     open(listener, isReady) {
       behind = listener;
       ready = isReady;
-      state = "open";
+      if (state === "starting") state = "open";
+    },
+    refuseNew() {
+      state = "closing";
+    },
+    idle(milliseconds) {
+      if (underWay === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          whenIdle.delete(done);
+          resolve();
+        };
+        const timer = setTimeout(done, milliseconds);
+        whenIdle.add(done);
+      });
     },
     close() {
       state = "closing";

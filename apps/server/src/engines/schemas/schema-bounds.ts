@@ -1,0 +1,22 @@
+import type { JsonSchema, SchemaFault } from "./schemas.ts";
+
+const maxBytes = 65_536;
+const maxDepth = 32;
+
+/** Looked at before a schema is written out or copied: both walk it to its depth. */
+export function faultOfSize(schema: JsonSchema): SchemaFault | undefined {
+  const deep = tooDeep(schema, []);
+  if (deep) return { path: deep, message: `Nested more than ${maxDepth} levels deep` };
+  if (Buffer.byteLength(JSON.stringify(schema)) <= maxBytes) return undefined;
+  return { path: [], message: `A schema has ${maxBytes} bytes of JSON at most` };
+}
+
+function tooDeep(value: unknown, path: readonly (string | number)[]): readonly (string | number)[] | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (path.length > maxDepth) return path;
+  for (const [key, entry] of Object.entries(value)) {
+    const found = tooDeep(entry, [...path, Array.isArray(value) ? Number(key) : key]);
+    if (found) return found;
+  }
+  return undefined;
+}

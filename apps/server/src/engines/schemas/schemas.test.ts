@@ -1,0 +1,168 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { createSchemas } from "./ajv-schemas.ts";
+
+const schemas = createSchemas();
+afterAll(() => schemas.close());
+
+const messages = async (found: ReturnType<typeof schemas.check>) =>
+  (await found).map(({ path, message }) => `${path.join(".")}: ${message}`);
+
+describe("check", () => {
+  test.each([
+    {},
+    { type: "object", properties: { a: { type: "string", pattern: "^a+$" } }, required: ["a"] },
+    { $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } } } }, $ref: "#/$defs/node" },
+    { type: "array", prefixItems: [{ type: "string" }], items: false },
+    { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" },
+    { $schema: "http://json-schema.org/draft-07/schema#", type: "array", items: [{ type: "string" }] },
+    { type: "string", format: "postcode", "x-order": 3, example: "a keyword that nobody knows" },
+    { $id: "https://json-schema.org/draft/2020-12/schema" },
+    { $async: true, type: "object" },
+  ])("accepts %j", async (schema) => {
+    expect(await schemas.check(schema)).toEqual([]);
+  });
+
+  test("tells every fault with its place", async () => {
+    expect(
+      await messages(schemas.check({ type: "objekt", properties: { a: { minLength: -1 }, b: { type: 3 } } })),
+    ).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^type: must be one of/),
+        "properties.a.minLength: must be >= 0",
+        expect.stringMatching(/^properties\.b\.type: /),
+      ]),
+    );
+  });
+
+  test.each([
+    [{ properties: { a: { pattern: "(" } } }, /pattern|regular expression/i],
+    [{ $ref: "https://example.com/schema.json" }, /can't resolve reference/],
+    [{ $ref: "#/$defs/missing" }, /can't resolve reference/],
+    [{ $ref: "file:///etc/passwd" }, /can't resolve reference/],
+    [{ $schema: "http://json-schema.org/draft-04/schema#" }, /^\$schema: Must be 2020-12/],
+    [{ $schema: 7 }, /^\$schema: /],
+    [{ required: "a" }, /required: must be array/],
+    [{ items: [{ type: "string" }] }, /items: must be/],
+  ])("refuses %j", async (schema, reason) => {
+    expect((await messages(schemas.check(schema))).join("\n")).toMatch(reason);
+  });
+
+  test("refuses what is too large or too deep, without a thread", async () => {
+    expect(await messages(schemas.check({ description: "x".repeat(70_000) }))).toEqual([
+      ": A schema has 65536 bytes of JSON at most",
+    ]);
+    let deep: Record<string, unknown> = {};
+    for (let level = 0; level < 100_000; level++) deep = { not: deep };
+    expect((await messages(schemas.check(deep))).join()).toMatch(/Nested more than 32 levels deep/);
+  });
+
+  test("one schema does not change what another one means", async () => {
+    expect(await schemas.check({ $id: "https://a.example/s", type: "string" })).toEqual([]);
+    expect((await messages(schemas.check({ $ref: "https://a.example/s" }))).join()).toMatch(/can't resolve/);
+    expect(await schemas.check({ $id: "https://a.example/s", type: "number" })).toEqual([]);
+    expect(await schemas.validate({ $id: "https://a.example/s", type: "number" }, 3)).toEqual([]);
+  });
+
+  test("more schemas than are kept compiled", async () => {
+    for (let number = 0; number < 230; number++) {
+      expect(await schemas.validate({ const: number }, number)).toEqual([]);
+      expect(await messages(schemas.validate({ const: number }, -1))).toEqual([`: must be ${number}`]);
+    }
+  });
+});
+
+describe("validate", () => {
+  const schema = {
+    type: "object",
+    properties: { a: { type: "string", format: "email" }, list: { type: "array", items: { enum: [1, 2] } } },
+    required: ["a"],
+    additionalProperties: false,
+  };
+
+  test("nothing is wrong with what matches, and it is not changed", async () => {
+    const value = { a: "a@b.example", list: [1, 2] };
+    expect(await schemas.validate({ ...schema, default: { b: 1 } }, value)).toEqual([]);
+    expect(value).toEqual({ a: "a@b.example", list: [1, 2] });
+  });
+
+  test("tells every fault with its place", async () => {
+    expect(await schemas.validate(schema, { list: [1, 5], "x/y": 1 })).toEqual(
+      expect.arrayContaining([
+        { path: [], message: "must have required property 'a'" },
+        { path: ["list", 1], message: "must be one of [1,2]" },
+        { path: [], message: "must not have the property x/y" },
+      ]),
+    );
+    expect(await messages(schemas.validate(schema, { a: "nobody" }))).toEqual(['a: must match format "email"']);
+    expect((await schemas.validate({ items: { type: "string" } }, Array(5000).fill(1))).length).toBe(50);
+  });
+
+  test("a schema without an end ends", async () => {
+    expect((await messages(schemas.validate({ $ref: "#" }, 1))).join()).toMatch(/too deeply|Maximum/i);
+  });
+});
+
+describe("hostile", () => {
+  // Fails for an instant at every length; a backtracking engine tries 2^40 ways.
+  const slow = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
+  const value = { a: `${"a".repeat(40)}!` };
+
+  test("a pattern that would run for ever ends at the deadline, holds nobody up, and rests", async () => {
+    const own = createSchemas({ deadlineMs: 300, threads: 2 });
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 5);
+    const hostile = own.validate(slow, value);
+    const beside = await own.validate({ type: "string" }, "fine");
+    expect(beside).toEqual([]);
+    expect(await messages(hostile)).toEqual([": Takes more than 300 ms to check"]);
+    expect(turns).toBeGreaterThan(10);
+    clearInterval(ticking);
+
+    const start = performance.now();
+    expect(await messages(own.validate(slow, { a: "a" }))).toEqual([": Takes more than 300 ms to check"]);
+    expect(performance.now() - start).toBeLessThan(200);
+    expect(await own.validate({ ...slow, title: "another" }, { a: "a" })).toEqual([]);
+    await own.close();
+  });
+
+  test("many at once all end, and others still get their turn", async () => {
+    const own = createSchemas({ deadlineMs: 100, threads: 2 });
+    const jobs = Array.from({ length: 6 }, (_, n) => own.validate({ ...slow, title: String(n) }, value));
+    const good = own.validate({ type: "number" }, 1);
+    expect(await good).toEqual([]);
+    for (const faults of await Promise.all(jobs)) expect(faults).toHaveLength(1);
+    await own.close();
+  });
+
+  test("what takes all memory costs its thread only", async () => {
+    const own = createSchemas({ deadlineMs: 15_000, threads: 1 });
+    const huge = { items: { anyOf: Array.from({ length: 300 }, (_, n) => ({ const: `${n}`.repeat(20) })) } };
+    const faults = await own.validate(huge, Array(30_000).fill("x"));
+    expect(faults.length).toBeGreaterThan(0);
+    expect(await own.validate({ type: "number" }, 1)).toEqual([]);
+    await own.close();
+  });
+
+  test("names of the prototype are names", async () => {
+    const schema = JSON.parse(
+      '{"type":"object","properties":{"constructor":{"type":"string"}},"required":["toString"]}',
+    );
+    expect(await messages(schemas.validate(schema, { constructor: 1 }))).toEqual([
+      ": must have required property 'toString'",
+      "constructor: must be string",
+    ]);
+  });
+
+  test("closing refuses what waits", async () => {
+    const own = createSchemas({ threads: 1, deadlineMs: 5000 });
+    const first = own.validate(slow, value);
+    const second = own.validate({}, 1);
+    const both = Promise.all([
+      expect(first).rejects.toThrow("shutting down"),
+      expect(second).rejects.toThrow("shutting down"),
+    ]);
+    await own.close();
+    await both;
+    await expect(own.check({})).rejects.toMatchObject({ type: "service_unavailable" });
+  });
+});

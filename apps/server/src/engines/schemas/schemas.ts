@@ -1,0 +1,27 @@
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export interface SchemaFault {
+  /** Into the schema for `check`, into the value for `validate`. */
+  path: readonly (string | number)[];
+  message: string;
+}
+
+/**
+ * The schemas port: JSON Schemas that users write for the input and output of agents. `check` is called when an agent
+ * is saved, `validate` for every input and every answer.
+ *
+ * The dialect is 2020-12; a schema whose `$schema` says draft-07 is read as that, because many generators still write
+ * it. `format` is checked; unknown keywords and formats say nothing. What must hold:
+ * - a schema that `check` has no fault with can be used by `validate`;
+ * - no schema and no value, however they were made, holds up the event loop, takes memory without bound or takes longer
+ *   than the deadline: a `pattern` that would runs out of time, and that is the fault which is then reported;
+ * - nothing is fetched: a `$ref` leads into the schema itself;
+ * - the value is not changed, no default is filled in.
+ *
+ * Values and schemas are plain data, as JSON gives it.
+ */
+export interface Schemas {
+  check(schema: JsonSchema): Promise<readonly SchemaFault[]>;
+  validate(schema: JsonSchema, value: unknown): Promise<readonly SchemaFault[]>;
+  close(): Promise<void>;
+}
