@@ -1,6 +1,6 @@
 /** The import rules of docs/architecture.md, one entry each. */
 const server = "^apps/server/src/";
-const test = "\\.(test|contract)\\.ts$";
+const test = "\\.(test|contract|fixture)\\.ts$|/test-upstreams/";
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 
@@ -36,7 +36,10 @@ export default {
       "engines-are-apart",
       "One engine does not lean on another's driver.",
       { path: `${server}engines/([^/]+)/`, pathNot: test },
-      { path: `${server}engines/([^/]+)/`, pathNot: `${server}engines/$1/|${server}engines/net/net\\.ts$` },
+      {
+        path: `${server}engines/([^/]+)/`,
+        pathNot: `${server}engines/$1/|${server}engines/(net/net|database/database)\\.ts$`,
+      },
     ),
     forbid(
       "features-see-interfaces",

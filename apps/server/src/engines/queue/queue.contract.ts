@@ -197,6 +197,30 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       expect(troubles).toHaveLength(1);
     });
 
+    test("a worker with full hands swallows no wake-up that an idle one is waiting for", async () => {
+      const [producer, here, there] = await Promise.all([open(), open(), open()]);
+      const { seen: idle } = await consuming(here, 1);
+      let fullCalls = 0;
+      let full = true;
+      await there.consume("predictions", { parallel: 1 }, async ({ passOn }) => {
+        fullCalls++;
+        if (full) passOn();
+      });
+      await waitFor("the first call", () => fullCalls === 1);
+      for (let wakes = 1; wakes <= 8; wakes++) {
+        await producer.wake("predictions");
+        await waitFor("the idle one to be called", () => idle.calls === 1 + wakes, 2000);
+      }
+      await here.close();
+      await producer.wake("predictions");
+      await sleep(1000);
+      expect(fullCalls).toBeLessThan(20); // alone and full: asked now and then, not without a pause
+      full = false;
+      const before = fullCalls;
+      await producer.wake("predictions");
+      await waitFor("the call", () => fullCalls > before);
+    });
+
     test("stop lets running calls end, begins none, and leaves what waits to others", async () => {
       const [producer, here, there] = await Promise.all([open(), open(), open()]);
       const { seen: stopping, consumer } = await consuming(here, 1, worker({ holding: true }));

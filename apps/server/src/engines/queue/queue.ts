@@ -29,12 +29,20 @@ export interface Queue {
    * Calls `onWake` once at the start, then whenever there may be work, and at least every few seconds; at most `parallel`
    * calls at a time. A call that rejects is repeated, here or elsewhere, after a short rest.
    */
-  consume(topic: Topic, options: { parallel: number }, onWake: () => Promise<void>): Promise<Consumer>;
+  consume(topic: Topic, options: { parallel: number }, onWake: OnWake): Promise<Consumer>;
   /** True when the engine answers within a second. */
   ready(): Promise<boolean>;
   /** Ends everything at once; wake-ups of calls that still run go to others. To let them end, `stop` the consumers before. */
   close(): Promise<void>;
 }
+
+export type OnWake = (call: {
+  /**
+   * This worker's hands are full: another one is woken in its place. It must look by itself when it has a hand free.
+   * Without this, a busy worker would swallow wake-ups that an idle one is waiting for.
+   */
+  passOn(): void;
+}) => Promise<void>;
 
 export interface Consumer {
   /** No further calls; resolves when the running ones have ended. What they leave is woken for elsewhere. */

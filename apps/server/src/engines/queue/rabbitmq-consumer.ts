@@ -83,9 +83,11 @@ export async function startRabbitMqConsumer(options: {
 
   function deliver(from: Channel, { deliveryTag }: AsyncMessage): void {
     // A lost channel has given its messages back already.
+    const giveBack = () => from.active && from.basicNack({ deliveryTag, requeue: true });
     slots.offer({
       handled: () => from.active && from.basicAck({ deliveryTag }),
-      failed: () => from.active && from.basicNack({ deliveryTag, requeue: true }),
+      failed: giveBack,
+      passedOn: giveBack,
     });
   }
 

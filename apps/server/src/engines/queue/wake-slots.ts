@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OnTrouble } from "./queue.ts";
+import type { OnTrouble, OnWake } from "./queue.ts";
 
-/** One reason to call `onWake`. Exactly one of the two is called in the end. */
+/** One reason to call `onWake`. Exactly one of these is called in the end. */
 interface WakeUp {
   handled(): void;
   /** The call rejected, or never took place: someone has to be woken in its place. */
   failed(): void;
+  /** Left out where others were woken at the same time. */
+  passedOn?(): void;
 }
 
 export interface WakeSlots {
@@ -22,18 +24,21 @@ export interface WakeSlots {
 export const lookAfterMs = 5000;
 /** A worker that fails (its database is away) would be woken again at once, and again, thousands of times a second. */
 const restMs = 1000;
+/** Where all workers are full, a wake-up would go round among them without a pause. */
+const fullRestMs = 250;
 
 /**
  * The calling half of a consumer: at most `parallel` calls of `onWake` at a time, and one at least every `lookAfterMs`
  * while a slot is free: so work gets done, if later, even when the engine brings no wake-ups any more.
  *
  *     offered ──► waiting ──slot free──► running ──► handled
- *                    │                      └──rejected──► resting, slot held ──► failed
+ *                    │                      ├──rejected──► resting, slot held ──► failed
+ *                    │                      └──full──► passed on ──► resting, slot held
  *                    └──stop──► failed
  */
 export function createWakeSlots(options: {
   parallel: number;
-  onWake: () => Promise<void>;
+  onWake: OnWake;
   onTrouble: OnTrouble;
   lookAfterMs: number;
 }): WakeSlots {
@@ -49,17 +54,27 @@ export function createWakeSlots(options: {
     else look.refresh();
   }, options.lookAfterMs).unref();
 
+  const rest = (milliseconds: number): Promise<void> =>
+    sleep(milliseconds, undefined, { signal: stopping.signal }).catch(() => undefined);
+
   async function call(wakeUp: WakeUp): Promise<void> {
+    let full = false;
     try {
-      await onWake();
-      failing = false;
-      wakeUp.handled();
+      await onWake({
+        passOn: () => {
+          full = true;
+        },
+      });
     } catch (error) {
       if (!failing) onTrouble("A worker failed; it is woken again until it succeeds", error);
       failing = true;
-      await sleep(restMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      wakeUp.failed();
+      await rest(restMs);
+      return wakeUp.failed();
     }
+    failing = false;
+    if (!full || !wakeUp.passedOn) return wakeUp.handled();
+    wakeUp.passedOn();
+    await rest(fullRestMs);
   }
 
   function fill(): void {

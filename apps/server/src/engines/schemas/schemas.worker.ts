@@ -11,63 +11,71 @@ import type { SchemaFault } from "./schemas.ts";
  */
 
 const maxFaults = 50;
-/** An Ajv keeps every schema that it compiled; after so many it is thrown away, with all that was compiled by it. */
-const maxCompiled = 100;
+/** Compiled schemas that are kept, those used last. */
+const maxCompiled = 200;
 
 const options: Options = {
   strict: false,
   allErrors: true,
-  addUsedSchema: false,
+  logger: false,
   // A definition used in a hundred places is compiled once, not a hundred times.
   inlineRefs: false,
-  logger: false,
+  // A required `toString` is not there because every object inherits one.
+  ownProperties: true,
 };
 
-type Compiled = { validate: ValidateFunction } | { faults: readonly SchemaFault[] };
-
-let compilers = newCompilers();
-const compiled = new Map<string, Compiled>();
-
-function newCompilers() {
-  const latest = new Ajv2020(options);
-  const draft7 = new Ajv(options);
-  for (const ajv of [latest, draft7]) addFormats.default(ajv);
-  return { latest, draft7 };
+interface Dialect {
+  /** Knows what a schema must look like. */
+  meta: Ajv | Ajv2020;
+  /** Knows nothing but the words of the dialect. */
+  blank(): Ajv | Ajv2020;
 }
 
+const withFormats = <T extends Ajv | Ajv2020>(ajv: T): T => {
+  addFormats.default(ajv);
+  return ajv;
+};
+const blankOptions: Options = { ...options, meta: false, validateSchema: false };
+const latest: Dialect = {
+  meta: withFormats(new Ajv2020(options)),
+  blank: () => withFormats(new Ajv2020(blankOptions)),
+};
+const draft7: Dialect = { meta: withFormats(new Ajv(options)), blank: () => withFormats(new Ajv(blankOptions)) };
+
+type Compiled = { validate: ValidateFunction } | { faults: readonly SchemaFault[] };
+const compiled = new Map<string, Compiled>();
+
 function compile(text: string): Compiled {
-  const known = compiled.get(text);
-  if (known) return known;
-  if (compiled.size >= maxCompiled) {
-    compilers = newCompilers();
-    compiled.clear();
-  }
-  const result = compileAnew(text);
+  const result = compiled.get(text) ?? compileAnew(text);
+  compiled.delete(text);
   compiled.set(text, result);
+  const [oldest] = compiled.keys();
+  if (compiled.size > maxCompiled && oldest !== undefined) compiled.delete(oldest);
   return result;
 }
 
 function compileAnew(text: string): Compiled {
   // `$async` is a word of Ajv, not of JSON Schema: it would make the check a promise.
   const { $schema, $async: _, ...schema } = JSON.parse(text) as Record<string, unknown>;
-  const ajv = dialectOf($schema);
-  if (!ajv) {
+  const dialect = dialectOf($schema);
+  if (!dialect) {
     const message = "Must be 2020-12 (https://json-schema.org/draft/2020-12/schema) or draft-07";
     return { faults: [{ path: ["$schema"], message }] };
   }
   try {
-    if (!ajv.validateSchema(schema)) return { faults: faultsOf(ajv.errors) };
-    return { validate: ajv.compile(schema) };
+    if (!dialect.meta.validateSchema(schema)) return { faults: faultsOf(dialect.meta.errors) };
+    // In an Ajv of its own, so that no schema sees the names of another one and none is kept longer than it is used.
+    return { validate: dialect.blank().compile(schema) };
   } catch (error) {
     return { faults: [{ path: [], message: messageOf(error) }] };
   }
 }
 
-function dialectOf($schema: unknown): Ajv | Ajv2020 | undefined {
-  if ($schema === undefined) return compilers.latest;
+function dialectOf($schema: unknown): Dialect | undefined {
+  if ($schema === undefined) return latest;
   if (typeof $schema !== "string") return undefined;
-  if (/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test($schema)) return compilers.latest;
-  return /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test($schema) ? compilers.draft7 : undefined;
+  if (/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test($schema)) return latest;
+  return /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test($schema) ? draft7 : undefined;
 }
 
 function validate({ schema, value }: SchemaJob): readonly SchemaFault[] {

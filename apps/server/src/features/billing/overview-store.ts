@@ -7,6 +7,7 @@ export interface Overview {
   predictions: { running: number; waiting: number };
   nodes: number;
   today: Turnover;
+  /** Today and the six days of UTC before it. */
   lastSevenDays: Turnover;
   /** What cost most in seven days. */
   topModels: { modelName: string; requests: number; spent: Micros }[];
@@ -26,12 +27,19 @@ interface Turnover {
  */
 export async function selectOverview(sql: Sql): Promise<Overview> {
   const [row] = await sql<[{ overview: Overview }]>`
-    with recent as materialized (
-      select model_name, requests, paid_requests, spent_micros, hour >= date_trunc('day', now(), 'UTC') as today
-      from usage_hours where hour >= date_trunc('hour', now()) - interval '7 days'
+    with mark as materialized (
+      select coalesce(days_before, '-infinity') as days_before, charged_micros from usage_marks
+    ), recent as materialized (
+      select model_name, requests, paid_requests, spent_micros, day >= date_trunc('day', now(), 'UTC') as today
+      from usage_days
+      where day >= date_trunc('day', now(), 'UTC') - interval '6 days' and day < (select days_before from mark)
+      union all
+      select model_name, requests, paid_requests, spent_micros, hour >= date_trunc('day', now(), 'UTC')
+      from usage_hours
+      where hour >= greatest(date_trunc('day', now(), 'UTC') - interval '6 days', (select days_before from mark))
     ), since_closing as (
       select coalesce(sum(spent_micros), 0) as charged from usage_hours
-      where hour >= (select coalesce(days_before, '-infinity') from usage_marks) and model_name not like 'agents/%/%'
+      where hour >= (select days_before from mark) and model_name not like 'agents/%/%'
     )
     select json_build_object(
       'users', (
@@ -65,7 +73,7 @@ export async function selectOverview(sql: Sql): Promise<Overview> {
       'books', (
         select json_build_object(
           'balances', coalesce(sum(balance_micros), 0), 'reserved', coalesce(sum(reserved_micros), 0),
-          'platform', (select charged_micros from usage_marks) + (select charged from since_closing),
+          'platform', (select charged_micros from mark) + (select charged from since_closing),
           'outside', coalesce((select sum(amount_micros) from ledger where to_account = 'outside'), 0)
             - coalesce((select sum(amount_micros) from ledger where from_account = 'outside'), 0))
         from wallets)

@@ -4,7 +4,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Route } from "./prediction.ts";
-import { admitArrivals, type Decision } from "./store.ts";
+import { admitArrivals, type Decision, type Refusal } from "./store.ts";
 
 export interface ArrivingPrediction {
   id: string;
@@ -29,9 +29,6 @@ export interface ArrivingPrediction {
   /** To run, or only to know whether it would be refused (counted as a request or not). */
   purpose: "run" | "look" | "look_and_count";
 }
-
-export type Refusal = "key_gone" | "model_retired" | "model_inactive" | "no_funds" | "rate_limit" | "too_many_parallel";
-export type Verdict = "run" | "wait" | Refusal;
 
 /** What the plan's limit still allows. */
 export interface RateFigures {

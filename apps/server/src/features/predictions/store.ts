@@ -2,7 +2,6 @@ import type { Pricing } from "@gantry/wire";
 import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Issue } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
-import type { Verdict } from "./admit-predictions.ts";
 import type { StoredOutput } from "./prediction.ts";
 
 /** Named as the SQL function reads it. */
@@ -42,9 +41,11 @@ export interface GrantedSlot {
   claim: number;
 }
 
+export type Refusal = "key_gone" | "model_retired" | "model_inactive" | "no_funds" | "rate_limit" | "too_many_parallel";
+
 export interface Decision {
   n: number;
-  verdict: Verdict;
+  verdict: "run" | "wait" | Refusal;
   rateLimit: number | null;
   rateRemaining: number | null;
   rateResetMs: number | null;

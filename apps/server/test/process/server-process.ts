@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { waitFor } from "../support/wait-for.ts";
+
+const mainFile = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+export const adminKey = "admin-key-of-process-tests-0123456789";
+
+export interface ServerProcess {
+  readonly pid: number;
+  /** Everything it wrote so far. */
+  stdout(): string;
+  stderr(): string;
+  /** The address it printed; rejects when it ended instead. */
+  url(): Promise<string>;
+  kill(signal: NodeJS.Signals): void;
+  readonly exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+/**
+ * The server as an operator starts it: a process of its own, with only the given settings. `prefix` is a command that
+ * ends by executing the rest of its arguments.
+ */
+export function startServer(env: Record<string, string>, prefix: readonly string[] = []): ServerProcess {
+  const [file = process.execPath, ...args] = [...prefix, process.execPath, mainFile];
+  const child: ChildProcess = spawn(file, args, {
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr?.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  // "close", not "exit": by then everything it wrote has arrived.
+  let ended = false;
+  const exit = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      ended = true;
+      resolve({ code, signal });
+    });
+  });
+  const printed = () => /^Gantry listens on (\S+)$/m.exec(stdout)?.[1];
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exit,
+    kill: (signal) => void child.kill(signal),
+    async url() {
+      await waitFor("the server to listen", () => ended || printed() !== undefined, 60_000);
+      const url = printed();
+      if (url === undefined) throw new Error(`the server ended:\n${stdout}${stderr}`);
+      return url;
+    },
+  };
+}
+
+/** Ends whatever still runs, the PostgreSQL of the home too. */
+export async function endEverything(servers: Iterable<ServerProcess>, homes: Iterable<string>): Promise<void> {
+  for (const server of servers) {
+    server.kill("SIGKILL");
+    await server.exit;
+  }
+  for (const home of homes) {
+    const pid = await postmasterOf(home);
+    if (pid === undefined) continue;
+    process.kill(pid, "SIGINT");
+    await waitFor("PostgreSQL to stop", () => !isAlive(pid), 30_000);
+  }
+}
+
+/** The process number of the home's PostgreSQL as it says itself; undefined when it does not run. */
+export async function postmasterOf(home: string): Promise<number | undefined> {
+  const text = await readFile(join(home, "postgres", "postmaster.pid"), "utf8").catch(() => "");
+  const pid = Number(text.split("\n", 1)[0]);
+  return pid > 0 && isAlive(pid) ? pid : undefined;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Memory that the process itself holds, in bytes. */
+export async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
