@@ -14,6 +14,7 @@ import { textModels } from "./engines/models/builtin/text-manifests.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { createNet } from "./engines/net/create-net.ts";
 import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
+import { openRabbitMqQueue } from "./engines/queue/rabbitmq-queue.ts";
 import { createAesVault, loadSecretKey } from "./engines/vault/aes-vault.ts";
 import { openAccounts } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
@@ -84,7 +85,10 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     const net = createNet({ allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK, exempt: operatorAddresses });
     const media = createMedia();
     const onTrouble = (text: string, error: unknown) => log.error({ err: error }, text);
-    const queue = openPostgresQueue({ database, onTrouble });
+    const queue =
+      config.AMQP_URL === undefined
+        ? openPostgresQueue({ database, onTrouble })
+        : await openRabbitMqQueue({ url: config.AMQP_URL, onTrouble });
     const painter = createImagePainter();
 
     const accounts = await openAccounts({ database, clock, log });
@@ -126,6 +130,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       acceptedModel: models.getAccepted,
       sealWebhook: webhooks.seal,
       workerParallel: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
+      isAlone: config.DATABASE_URL === undefined,
       driverOf: drivers.of,
       countTokens,
       storeOutput: async (ownerId, predictionId, field, file) =>

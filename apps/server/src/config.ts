@@ -114,6 +114,7 @@ export const settings = {
     "all",
   ),
   GANTRY_WORKER_PARALLEL: integer("Queued predictions that one worker process runs at the same time.", 64, 1, 1000),
+  AMQP_URL: address("A RabbitMQ that wakes workers, instead of notifications of PostgreSQL.", ["amqp:", "amqps:"]),
   DATABASE_URL: address("An external PostgreSQL instead of the embedded one.", ["postgres:", "postgresql:"]),
 } as const;
 

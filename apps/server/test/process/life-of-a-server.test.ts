@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../src/engines/database/free-port.ts";
+import { isAlive } from "../../src/engines/database/processes.ts";
 import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
 import { waitFor } from "../support/wait-for.ts";
-import { adminKey, endEverything, isAlive, postmasterOf, type ServerProcess, startServer } from "./server-process.ts";
+import { adminKey, bodyOf, endEverything, postmasterOf, type ServerProcess, startServer } from "./server-process.ts";
 
 /** Of mode 700, as mkdtemp makes it: nobody else gets to the homes inside. */
 let room: string;
@@ -67,7 +68,7 @@ interface UsageRow {
 }
 
 async function usage(url: string, query = ""): Promise<UsageRow[]> {
-  return (await (await call(url, `/api/v2/usage${query}`)).json()).results;
+  return (await bodyOf(await call(url, `/api/v2/usage${query}`))).results;
 }
 
 beforeAll(async () => {
@@ -105,7 +106,7 @@ describe("starting", () => {
       expect(await status("/readyz")).toBe(503);
       expect(early.status).toBe(503);
       expect(early.headers.get("x-service-retryable")).toBe("true");
-      expect((await early.json()).detail[0]).toMatchObject({ type: "service_unavailable" });
+      expect((await bodyOf(early)).detail[0]).toMatchObject({ type: "service_unavailable" });
     }
     await waitFor("the server to be ready", async () => (await status("/readyz")) === 200, 60_000);
     expect(await server.url()).toBe(url);
@@ -234,14 +235,14 @@ describe("stopping", () => {
     expect(refused.status).toBe(503);
     expect(refused.headers.get("x-service-retryable")).toBe("true");
     expect(refused.headers.get("retry-after")).toBe("1");
-    expect((await refused.json()).detail[0]).toMatchObject({ type: "service_unavailable" });
+    expect((await bodyOf(refused)).detail[0]).toMatchObject({ type: "service_unavailable" });
     expect((await fetch(`${url}/readyz`)).status).toBe(503);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect(cog.open).toBe(1);
     cog.finishOne();
     const answer = await running;
     expect(answer.status).toBe(200);
-    expect((await answer.json()).output_data).toEqual({ output: "done" });
+    expect((await bodyOf(answer)).output_data).toEqual({ output: "done" });
     expect(await server.exit).toEqual({ code: 0, signal: null });
     expect(await postmasterOf(home)).toBeUndefined();
   });
@@ -274,13 +275,13 @@ describe("after a crash", () => {
       },
       20_000,
     );
-    expect(await (await call(nextUrl, "/api/v2/me")).json()).toMatchObject({ reserved: 0 });
+    expect(await bodyOf(await call(nextUrl, "/api/v2/me"))).toMatchObject({ reserved: 0 });
     const again = predict(nextUrl);
     await waitFor("the slot to be free again", () => cog.open === 1);
     cog.finishOne();
     expect((await again).status).toBe(200);
     await stop(next);
-    expect(orphan !== undefined && isAlive(orphan)).toBe(false);
+    expect(await isAlive(orphan ?? 0)).toBe(false);
   });
 
   test("PostgreSQL killed under load: every answer is a success or a retryable 503, and it comes back by itself", {
@@ -301,7 +302,7 @@ describe("after a crash", () => {
     const client = async () => {
       while (loading) {
         const answer = await predict(url, "admin/instant");
-        const body = await answer.json();
+        const body = await bodyOf(answer);
         if (answer.status === 200) {
           done.add(body.prediction_id);
           inARow++;
@@ -325,7 +326,7 @@ describe("after a crash", () => {
     expect([...new Set(others)]).toEqual(others.length > 0 ? ["503 service_unavailable true"] : []);
     // What was answered as done is in the books, once.
     const rows: UsageRow[] = [];
-    await waitFor("every end to be written", async () => (await (await call(url, "/api/v2/me")).json()).reserved === 0);
+    await waitFor("every end to be written", async () => (await bodyOf(await call(url, "/api/v2/me"))).reserved === 0);
     for (let page = 1; ; page++) {
       const some = await usage(url, `?page_size=100&page=${page}`);
       rows.push(...some);

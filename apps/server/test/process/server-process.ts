@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isAlive } from "../../src/engines/database/processes.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const mainFile = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -72,7 +73,7 @@ export async function endEverything(servers: Iterable<ServerProcess>, homes: Ite
     const pid = await postmasterOf(home);
     if (pid === undefined) continue;
     process.kill(pid, "SIGINT");
-    await waitFor("PostgreSQL to stop", () => !isAlive(pid), 30_000);
+    await waitFor("PostgreSQL to stop", async () => !(await isAlive(pid)), 30_000);
   }
 }
 
@@ -80,16 +81,7 @@ export async function endEverything(servers: Iterable<ServerProcess>, homes: Ite
 export async function postmasterOf(home: string): Promise<number | undefined> {
   const text = await readFile(join(home, "postgres", "postmaster.pid"), "utf8").catch(() => "");
   const pid = Number(text.split("\n", 1)[0]);
-  return pid > 0 && isAlive(pid) ? pid : undefined;
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return pid > 0 && (await isAlive(pid)) ? pid : undefined;
 }
 
 /** Memory that the process itself holds, in bytes. */
@@ -97,3 +89,6 @@ export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
+export const bodyOf = (response: Response): Promise<any> => response.json();

@@ -1,6 +1,6 @@
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
-import type { Admit } from "./admit-predictions.ts";
+import type { Admit, RateFigures } from "./admit-predictions.ts";
 import type { Route } from "./prediction.ts";
 
 export interface LookRequest {
@@ -11,9 +11,12 @@ export interface LookRequest {
   counts: boolean;
 }
 
-/** Rejects as admission would, and admits nothing. */
-export async function lookAtLimits(admit: Admit, { caller, model, route, counts }: LookRequest): Promise<void> {
-  await admit({
+/** Rejects as admission would, and admits nothing. Answers what the plan's limit still allows. */
+export async function lookAtLimits(
+  admit: Admit,
+  { caller, model, route, counts }: LookRequest,
+): Promise<RateFigures | undefined> {
+  const { rate } = await admit({
     id: "",
     userId: caller.userId,
     keyId: caller.keyId,
@@ -26,4 +29,5 @@ export async function lookAtLimits(admit: Admit, { caller, model, route, counts 
     queueSeconds: 0,
     purpose: counts ? "look_and_count" : "look",
   });
+  return rate;
 }

@@ -18,7 +18,13 @@ import { awaitEnd, readResult } from "./read-result.ts";
 import type { LinkOf, ResultItem } from "./result-item.ts";
 import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts";
 import { createSettlement } from "./settle-predictions.ts";
-import { type EndedPrediction, type FlowFigures, type PredictionAddress, selectFlow } from "./store.ts";
+import {
+  type EndedPrediction,
+  type FlowFigures,
+  forgetDeadNodes,
+  type PredictionAddress,
+  selectFlow,
+} from "./store.ts";
 import { startSweeper } from "./sweep-predictions.ts";
 import { createWorker } from "./work-on-jobs.ts";
 
@@ -33,6 +39,8 @@ export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTo
   acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;
   /** Queued predictions run at once on this node; 0: this node is no worker. */
   workerParallel: number;
+  /** No other process can be on this database, so whatever another one held was left by a dead one. */
+  isAlone: boolean;
 }
 
 interface Reading {
@@ -46,7 +54,7 @@ export interface Predictions {
   /** Queues one for a worker. */
   accept(request: AsyncRequest): Promise<{ predictionId: string; rate: RateFigures | undefined }>;
   /** Rejects as admission would: key, model, funds, limits. */
-  look(request: LookRequest): Promise<void>;
+  look(request: LookRequest): Promise<RateFigures | undefined>;
   startIdempotent(request: IdempotentRequest): Promise<IdempotentStart>;
   /** The ended prediction, or undefined while it is live after the time. */
   awaitEnd(address: PredictionAddress, waitMs: number, signal: AbortSignal): Promise<EndedPrediction | undefined>;
@@ -69,6 +77,7 @@ const lastWritesMs = 5_000;
 export async function openPredictions(deps: PredictionsDeps): Promise<Predictions> {
   const { database, clock, log, nodeId, queue } = deps;
   const held = createHeldPredictions();
+  if (deps.isAlone) await forgetDeadNodes(database.sql, 0);
   const wakeWorkers = () => void queue.wake("predictions");
   const grants = await startGrantAnnouncements(database, nodeId, held);
   const notices = await startEndedNotices(database);

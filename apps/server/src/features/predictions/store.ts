@@ -158,7 +158,7 @@ export async function isAnyQueued(sql: Sql): Promise<boolean> {
 }
 
 export async function forgetDeadNodes(sql: Sql, seconds: number): Promise<void> {
-  await sql`delete from nodes where heartbeat_at < now() - make_interval(secs => ${seconds})`;
+  await sql`delete from nodes where heartbeat_at <= now() - make_interval(secs => ${seconds})`;
 }
 
 export async function forgetNode(sql: Sql, nodeId: string): Promise<void> {

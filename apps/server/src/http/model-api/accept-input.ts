@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
-import type { CheckedInput } from "../../features/predictions/index.ts";
+import { type CheckedInput, rateHeaders } from "../../features/predictions/index.ts";
 import { Fault } from "../../kernel/errors.ts";
 import { readMultipart } from "../multipart/index.ts";
 import type { RouteDeps } from "./deps.ts";
@@ -33,7 +33,8 @@ export async function acceptInput(
   } catch (error) {
     // A wrong request counts against the limits like a right one.
     if (error instanceof Fault && error.status === 422) {
-      await deps.predictions.look({ caller, model, route, counts: true });
+      const rate = await deps.predictions.look({ caller, model, route, counts: true });
+      Object.assign(error.headers, rateHeaders(rate));
     }
     throw error;
   }

@@ -1,0 +1,31 @@
+import { S3Client, CreateBucketCommand, HeadBucketCommand, PutObjectCommand, GetObjectCommand, CreateMultipartUploadCommand, UploadPartCommand, CompleteMultipartUploadCommand, AbortMultipartUploadCommand, HeadObjectCommand, ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
+import { signLink } from "./src/engines/blobs/signature.ts";
+const c = new S3Client({ endpoint: "http://127.0.0.1:17080", region: "test-1", forcePathStyle: true, credentials: { accessKeyId: "test:tester", secretAccessKey: "testing" }, requestChecksumCalculation: "WHEN_REQUIRED", responseChecksumValidation: "WHEN_REQUIRED" });
+const t = async (n: string, f: () => Promise<unknown>) => { const s = Date.now(); try { const r: any = await f(); console.log(n, "ok", Date.now() - s, JSON.stringify({ ...r, $metadata: undefined, Body: undefined })); return r } catch (e: any) { console.log(n, "ERR", Date.now() - s, e.name, e.message, e.$metadata?.httpStatusCode, e.code) } };
+const B = "gantry";
+await t("head0", () => c.send(new HeadBucketCommand({ Bucket: B })));
+await t("create", () => c.send(new CreateBucketCommand({ Bucket: B })));
+await t("head1", () => c.send(new HeadBucketCommand({ Bucket: B })));
+await t("put", () => c.send(new PutObjectCommand({ Bucket: B, Key: "a b+c&d=e?f#g/é日🙂", Body: Buffer.from("hello"), ContentType: "text/plain" })));
+for (const k of ["a//b", "tmp", "x.", "\\..\\a", "a%2Fb", "n".repeat(1020), "trail/"]) { await t("put " + k.slice(0, 10), () => c.send(new PutObjectCommand({ Bucket: B, Key: k, Body: Buffer.from(k), ContentType: "text/plain" }))); await t("get", () => c.send(new GetObjectCommand({ Bucket: B, Key: k })).then((r: any) => r.Body.transformToString())); }
+await t("headobj", () => c.send(new HeadObjectCommand({ Bucket: B, Key: "a b+c&d=e?f#g/é日🙂" })));
+await t("range past", () => c.send(new GetObjectCommand({ Bucket: B, Key: "tmp", Range: "bytes=10-20" })));
+await t("missing", () => c.send(new GetObjectCommand({ Bucket: B, Key: "none" })));
+await t("missinghead", () => c.send(new HeadObjectCommand({ Bucket: B, Key: "none" })));
+const mp = await t("mp", () => c.send(new CreateMultipartUploadCommand({ Bucket: B, Key: "big", ContentType: "x/y" })));
+const p1 = await t("part1", () => c.send(new UploadPartCommand({ Bucket: B, Key: "big", UploadId: mp.UploadId, PartNumber: 1, Body: Buffer.alloc(5 * 1024 * 1024) })));
+const p2 = await t("part2", () => c.send(new UploadPartCommand({ Bucket: B, Key: "big", UploadId: mp.UploadId, PartNumber: 2, Body: Buffer.alloc(5) })));
+await t("complete", () => c.send(new CompleteMultipartUploadCommand({ Bucket: B, Key: "big", UploadId: mp.UploadId, MultipartUpload: { Parts: [{ PartNumber: 1, ETag: p1.ETag }, { PartNumber: 2, ETag: p2.ETag }] } })));
+await t("headbig", () => c.send(new HeadObjectCommand({ Bucket: B, Key: "big" })));
+const mp2 = await t("mp2", () => c.send(new CreateMultipartUploadCommand({ Bucket: B, Key: "big2" })));
+await t("list", () => c.send(new ListMultipartUploadsCommand({ Bucket: B })));
+await t("abort", () => c.send(new AbortMultipartUploadCommand({ Bucket: B, Key: "big2", UploadId: mp2.UploadId })));
+await t("list", () => c.send(new ListMultipartUploadsCommand({ Bucket: B })));
+const sign = (method: "GET" | "PUT", key: string, q = {}, secret = "testing", expiresInSeconds = 60) => signLink({ method, base: "http://127.0.0.1:17080", path: `/${B}/${key}`, region: "test-1", credentials: { accessKeyId: "test:tester", secretAccessKey: secret }, now: new Date(), expiresInSeconds, query: q });
+for (const [n, u, init] of [["get", sign("GET", "a b+c&d=e?f#g/é日🙂", { "response-content-disposition": "attachment; filename*=UTF-8''na%C3%AFve%20name.txt" })], ["bad", sign("GET", "tmp", {}, "wrong")], ["Expires", sign("GET", "tmp", { Expires: "60" })], ["put", sign("PUT", "viaput (1)"), { method: "PUT", body: "via" }]] as any) { const r = await fetch(u, init); console.log(n, r.status, (await r.text()).slice(0, 200), r.headers.get("content-disposition"), r.headers.get("content-type")); }
+const bad = new S3Client({ endpoint: "http://127.0.0.1:17080", region: "test-1", forcePathStyle: true, credentials: { accessKeyId: "test:tester", secretAccessKey: "nope" } });
+await t("badhead", () => bad.send(new HeadBucketCommand({ Bucket: B })));
+const badr = new S3Client({ endpoint: "http://127.0.0.1:17080", region: "test-2", forcePathStyle: true, credentials: { accessKeyId: "test:tester", secretAccessKey: "testing" } });
+await t("badregion", () => badr.send(new HeadBucketCommand({ Bucket: B })));
+const off = new S3Client({ endpoint: "http://127.0.0.1:1", region: "test-2", forcePathStyle: true, credentials: { accessKeyId: "test:tester", secretAccessKey: "testing" } });
+await t("refused", () => off.send(new HeadBucketCommand({ Bucket: B })));
