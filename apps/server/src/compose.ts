@@ -11,6 +11,7 @@ import { createMedia } from "./engines/media/create-media.ts";
 import { createImagePainter, imageManifest } from "./engines/models/builtin/image/index.ts";
 import { createRules } from "./engines/models/builtin/rules/rules.ts";
 import { textModels } from "./engines/models/builtin/text-manifests.ts";
+import { fetchCogSchema } from "./engines/models/cog-schema.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { createNet } from "./engines/net/create-net.ts";
 import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
@@ -105,8 +106,14 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       ...textModels(defaultModel),
     ]);
     const builtins = { image: painter, rules: createRules() };
-    const models = await openModels({ database, log, builtins: Object.keys(builtins) });
     const secrets = openSecrets({ database, vault });
+    const models = await openModels({
+      database,
+      log,
+      builtins: Object.keys(builtins),
+      fetchCogSchema: async ({ url, ownerId, secret }) =>
+        fetchCogSchema(net, url, { key: secret === undefined ? undefined : await secrets.reveal(ownerId, secret) }),
+    });
     const drivers = openDrivers({
       net,
       spoolFolder: spoolDir,

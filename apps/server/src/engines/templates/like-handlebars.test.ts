@@ -26,7 +26,7 @@ const gaps = ["", " ", "\n", "text ", "  \n ", "\\{{no}}", "{{! remark }}", "{{~
 
 function template(random: Random, depth: number): string {
   let text = "";
-  for (let parts = 1 + random.next(4); parts > 0; parts--) text += random.pick(gaps) + part(random, depth);
+  for (let parts = 1 + random.next(3); parts > 0; parts--) text += random.pick(gaps) + part(random, depth);
   return text;
 }
 
@@ -38,7 +38,7 @@ function part(random: Random, depth: number): string {
     ["{{", "~}}"],
     ["{{{", "}}}"],
   ] as const);
-  const kind = depth > 3 ? 0 : random.next(9);
+  const kind = depth > 2 ? 0 : random.next(9);
   const inner = () => template(random, depth + 1);
   const otherwise = () => (random.next(2) === 0 ? `{{else}}${inner()}` : "");
   switch (kind) {
@@ -58,8 +58,10 @@ function part(random: Random, depth: number): string {
       const name = random.pick(["l", "m", "o", "t", "f", "missing", "s"]);
       return `{{#${name}}}${inner()}${otherwise()}{{/${name}}}`;
     }
-    case 8:
-      return `{{^${random.pick(["f", "l", "t"])}}}${inner()}{{/f}}`.replace(/\{\{\/f\}\}$/, "");
+    case 8: {
+      const name = random.pick(["f", "l", "t"]);
+      return `{{^${name}}}${inner()}{{/${name}}}`;
+    }
     default:
       return `${open}${scalar()}${close}`;
   }
@@ -83,7 +85,7 @@ const input = {
 test("as Handlebars does", () => {
   const original = Handlebars.create();
   let compared = 0;
-  for (let seed = 1; seed <= 3000; seed++) {
+  for (let seed = 1; seed <= 1500; seed++) {
     const source = template(randomOf(seed * 7919), 0);
     const { faults } = templates.check(source);
     let expected: string;

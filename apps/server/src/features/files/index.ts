@@ -10,3 +10,4 @@ export { presignDownload, signDownload } from "./sign-download.ts";
 export { type StoredOutput, storeOutput } from "./store-output.ts";
 export { storeUpload, type Upload } from "./store-upload.ts";
 export { sweepAbandonedFiles } from "./sweep-abandoned-files.ts";
+export { withdrawUpload } from "./withdraw-upload.ts";

@@ -1,4 +1,5 @@
 import type { Database } from "../../engines/database/database.ts";
+import type { FetchCogSchema } from "./import-schemas.ts";
 import type { ModelMemory } from "./model-memory.ts";
 
 /** What the use cases of this feature work with. */
@@ -7,4 +8,5 @@ export interface ModelsContext {
   memory: ModelMemory;
   /** The names of the models inside the server: what `backend.model` may say under the type `builtin`. */
   builtins: readonly string[];
+  fetchCogSchema: FetchCogSchema;
 }

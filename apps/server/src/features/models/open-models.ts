@@ -3,6 +3,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Caller, Page } from "../accounts/index.ts";
 import type { ModelsContext } from "./context.ts";
 import { deleteModel } from "./delete-model.ts";
+import type { FetchCogSchema } from "./import-schemas.ts";
 import { type ListModelsQuery, listModels } from "./list-models.ts";
 import type { Model } from "./model.ts";
 import { ModelMemory } from "./model-memory.ts";
@@ -32,16 +33,20 @@ export async function openModels({
   database,
   log,
   builtins,
+  fetchCogSchema = async () => {
+    throw new Error("no Cog server can be asked here");
+  },
 }: {
   database: Database;
   log: Log;
   builtins: readonly string[];
+  fetchCogSchema?: FetchCogSchema;
 }): Promise<Models> {
   const memory = new ModelMemory((endpointId) => {
     const slash = endpointId.indexOf("/");
     return findModel(database.sql, endpointId.slice(0, slash), endpointId.slice(slash + 1));
   }, log);
-  const context: ModelsContext = { database, memory, builtins };
+  const context: ModelsContext = { database, memory, builtins, fetchCogSchema };
   const listening = await database.listen(changesChannel, (endpointId) => memory.forget(endpointId));
 
   return {

@@ -5,6 +5,7 @@ import type { Caller } from "../accounts/index.ts";
 import { isAdmin } from "./access.rules.ts";
 import { backendIssues } from "./check-backend.rules.ts";
 import type { ModelsContext } from "./context.ts";
+import { withImportedSchemas } from "./import-schemas.ts";
 import { checkManifest } from "./manifest.rules.ts";
 import type { Model } from "./model.ts";
 import { refuseUnlessChangeable } from "./resolve-model.ts";
@@ -20,7 +21,8 @@ export async function putModel(
 ): Promise<{ model: Model; created: boolean }> {
   refuseUnlessChangeable(caller, owner, name);
   const named = modelNamePattern.test(name);
-  const { manifest, issues } = checkManifest(named ? name : "model", body);
+  const whole = await withImportedSchemas(context.fetchCogSchema, caller, body);
+  const { manifest, issues } = checkManifest(named ? name : "model", whole);
   const found: Issue[] = [];
   if (!named) {
     const msg = "A model's name has 1 to 63 of a-z, 0-9, ., _ and -, and begins with a letter or digit";

@@ -1,10 +1,19 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { createUploadLink, type PresignedUrl, signDownload, storeUpload } from "../../features/files/index.ts";
-import { fault } from "../../kernel/errors.ts";
+import {
+  createUploadLink,
+  type PresignedUrl,
+  signDownload,
+  storeUpload,
+  withdrawUpload,
+} from "../../features/files/index.ts";
+import { type Fault, fault } from "../../kernel/errors.ts";
 import { readMultipart } from "../multipart/index.ts";
 import { clientPresence } from "./client-presence.ts";
 import type { OfModel, RouteDeps } from "./deps.ts";
+
+/** What a form may have besides the bytes of its file. */
+const roomForHeaders = 65_536;
 
 /** Links to storage, and an upload in one call. The model in the path decides only whether the caller may come here. */
 export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
@@ -31,28 +40,45 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
 
   app.post<OfModel>("/api/v1/:owner/:model/upload_file", async (request, reply) => {
     const { userId } = await callerAt(request);
+    refuseTooLong(request, deps.files.maxUploadBytes);
     const signal = clientPresence(reply);
     let stored: PresignedUrl | undefined;
-    const form = await readMultipart(request.raw, {
-      signal,
-      onFile: async ({ name, filename, contentType, body }) => {
-        if (name !== "file") throw fault("extra_forbidden", "Unknown field", { loc: ["body", name] });
-        if (stored) throw fault("extra_forbidden", "The field was given twice", { loc: ["body", "file"] });
-        stored = await storeUpload(deps.files, {
-          ownerId: userId,
-          body: body instanceof Readable ? body : Readable.from([body]),
-          filename,
-          declaredType: contentType,
-          base: request.baseUrl,
-          signal,
-        });
-      },
-    });
-    if (form.kind === "form") {
-      const text = form.entries.find((entry) => "value" in entry);
-      if (text && text.name !== "file") throw fault("extra_forbidden", "Unknown field", { loc: ["body", text.name] });
+    try {
+      const form = await readMultipart(request.raw, {
+        signal,
+        onFile: async ({ name, filename, contentType, body }) => {
+          if (name !== "file") throw unknownField(name);
+          if (stored) throw fault("extra_forbidden", "The field was given twice", { loc: ["body", "file"] });
+          stored = await storeUpload(deps.files, {
+            ownerId: userId,
+            body: body instanceof Readable ? body : Readable.from([body]),
+            filename,
+            declaredType: contentType,
+            base: request.baseUrl,
+            signal,
+          });
+        },
+      });
+      const text = form.kind === "form" ? form.entries.find((entry) => "value" in entry) : undefined;
+      if (text && text.name !== "file") throw unknownField(text.name);
+    } catch (error) {
+      // What stood behind the file was wrong, or never came.
+      const s3Path = stored?.file_input?.s3_path;
+      if (s3Path !== undefined) await withdrawUpload(deps.files, { ownerId: userId, s3Path: String(s3Path) });
+      throw error;
     }
     if (!stored) throw fault("missing", "Field required", { loc: ["body", "file"] });
     return stored;
   });
+}
+
+/** A body that says itself that its file is too large is refused before a byte of it is stored. */
+function refuseTooLong(request: FastifyRequest, maxBytes: number): void {
+  if (Number(request.headers["content-length"] ?? 0) <= maxBytes + roomForHeaders) return;
+  const options = { loc: ["body", "file"], ctx: { max_size: maxBytes } };
+  throw fault("file_too_large", `The file is larger than ${maxBytes} bytes`, options);
+}
+
+function unknownField(name: string): Fault {
+  return fault("extra_forbidden", "Unknown field", { loc: ["body", name] });
 }
