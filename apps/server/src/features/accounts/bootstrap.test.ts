@@ -40,7 +40,7 @@ describe("the first start", () => {
       { username: "anthropic", role: "system", plan: "unlimited" },
       { username: "gantry", role: "system", plan: "unlimited" },
     ]);
-    expect(await accounts.bootstrap(undefined)).toEqual({ newAdminKey: null });
+    expect(await accounts.bootstrap(undefined)).toMatchObject({ newAdminKey: null });
     expect(await keyCount()).toBe(1);
   });
 
