@@ -84,6 +84,11 @@ export const errorTable = {
   generation_timeout: run(504, true, "The prediction took longer than the model's time limit."),
   storage_full: run(507, true, "There is no room left to store the file."),
   // Account and management requests.
+  request_invalid: run(
+    400,
+    false,
+    "The request is not readable as HTTP, or its headers are too long or came too late.",
+  ),
   invalid_parameters: { ...run(400, false, "A query parameter has a wrong value.") },
   // Refusals that carry a sentence only.
   unauthorized: { status: 401, retryable: false, form: "key", ctx: [], meaning: "The API key is missing or invalid." },

@@ -1,5 +1,12 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { errorTable, newId } from "@gantry/wire";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
+import { type ErrorType, errorTable, newId } from "@gantry/wire";
 import { leaveBody } from "../multipart/leave-body.ts";
 
 /**
@@ -64,10 +71,21 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
     leaveBody(request);
     const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;
     const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
-    answer(response, row.status, {
-      detail: [{ loc: ["body"], msg, type: "service_unavailable", url: `${base}/docs/errors#service_unavailable` }],
-    });
+    answer(response, row.status, { detail: [issue("service_unavailable", msg, base)] });
   }
+
+  // What node:http cannot read as a request never becomes one; it is answered on the bare socket.
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+    const { status, retryable } = errorTable.request_invalid;
+    const msg = unreadable[error.code ?? ""] ?? "The request is not readable as HTTP";
+    const body = JSON.stringify({ detail: [issue("request_invalid", msg, publicUrl ?? "")] });
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${newId("request")}\r\n` +
+        `x-service-retryable: ${retryable}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    );
+  });
 
   return {
     server,
@@ -108,6 +126,15 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
       });
     },
   };
+}
+
+const unreadable: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: "The headers of the request are too long",
+  ERR_HTTP_REQUEST_TIMEOUT: "The headers of the request came too late",
+};
+
+function issue(type: ErrorType, msg: string, base: string) {
+  return { loc: ["body"], msg, type, url: `${base}/docs/errors#${type}` };
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {
