@@ -114,6 +114,35 @@ describe("a stream", () => {
     });
   });
 
+  test("of anthropic/default goes to the operator's server where one is set, private address or not", async () => {
+    const other = await startGantry({
+      env: { GANTRY_LLM_URL: chat.url, GANTRY_LLM_MODEL: "house-model", GANTRY_ALLOW_PRIVATE_NETWORK: "0" },
+    });
+    try {
+      const call = other.fetch("POST", "/api/v1/anthropic/default/predict/stream/", {
+        form: { prompt: "hi", system: "be brief" },
+      });
+      await waitFor("the upstream call", () => chat.open === 1);
+      expect(chat.requests.at(-1)).toMatchObject({
+        model: "house-model",
+        messages: [
+          { role: "system", content: "be brief" },
+          { role: "user", content: "hi" },
+        ],
+      });
+      chat.say("hello");
+      chat.end({ prompt_tokens: 5, completion_tokens: 1 });
+      const events = await Array.fromAsync(readStream(await call));
+      expect(events.at(-1).stream_details).toEqual({ input_tokens: 5, output_tokens: 1 });
+      // Another private address stays refused.
+      await other.call("PUT", "/api/v1/admin/inward", { json: manifest("http://127.0.0.1:9") });
+      const inward = await other.fetch("POST", "/api/v1/admin/inward/predict/stream/", { form: { prompt: "x" } });
+      expect((await Array.fromAsync(readStream(inward))).at(-1)).toMatchObject({ status: 502 });
+    } finally {
+      await other.close();
+    }
+  });
+
   test("refuses before it starts with an ordinary error", async () => {
     const answer = await gantry.call("POST", "/api/v1/admin/chat/predict/stream/", { form: {} });
     expect(answer.status).toBe(422);

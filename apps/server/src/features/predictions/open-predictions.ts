@@ -91,7 +91,12 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   const reading = { database, notices, linkOf: deps.linkOf };
   const worker = createWorker({ ...deps, held, settlement, parallel: deps.workerParallel });
   const consumer =
-    deps.workerParallel > 0 ? await queue.consume("predictions", { parallel: 1 }, worker.work) : undefined;
+    deps.workerParallel > 0
+      ? await queue.consume("predictions", { parallel: 1 }, async ({ passOn }) => {
+          await worker.work();
+          if (worker.isFull()) passOn();
+        })
+      : undefined;
 
   async function untilIdle(milliseconds: number): Promise<void> {
     for (const until = Date.now() + milliseconds; held.size > 0 && Date.now() < until; ) {

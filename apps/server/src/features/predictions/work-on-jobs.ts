@@ -25,6 +25,8 @@ export interface WorkerDeps extends ExecutionDeps {
 export interface Worker {
   /** Takes what there is, up to the node's hands. Resolves when nothing more can be taken for the moment. */
   work(): Promise<void>;
+  /** No hand is free: another node should look too. */
+  isFull(): boolean;
   /** No new jobs; running ones go on. */
   stop(): void;
   /** Puts what still runs back into the queue. */
@@ -98,6 +100,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   return {
     work,
+    isFull: () => running.size >= deps.parallel,
     stop: () => {
       stopped = true;
     },
