@@ -38,7 +38,7 @@ export default {
       { path: `${server}engines/([^/]+)/`, pathNot: test },
       {
         path: `${server}engines/([^/]+)/`,
-        pathNot: `${server}engines/$1/|${server}engines/(net/net|database/database)\\.ts$`,
+        pathNot: `${server}engines/$1/|${server}engines/(net/net|database/database|telemetry/telemetry)\\.ts$`,
       },
     ),
     forbid(
@@ -47,7 +47,7 @@ export default {
       { path: `${server}features/`, pathNot: test },
       {
         path: `${server}engines/`,
-        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|vault/vault|net/net|media/media|queue/queue|eventlog/eventlog|tools/tools|secrets/secrets)\\.ts$`,
+        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|vault/vault|net/net|media/media|queue/queue|eventlog/eventlog|tools/tools|secrets/secrets|telemetry/telemetry)\\.ts$`,
       },
     ),
     forbid(
@@ -67,7 +67,7 @@ export default {
       "A surface calls features and kernel.",
       { path: `${server}http/`, pathNot: test },
       {
-        path: `${server}(compose|main|config|features/[^/]+/(?!index\\.ts|.*/index\\.ts)[^/]+|engines/(?!blobs/blobs|net/net))`,
+        path: `${server}(compose|main|config|features/[^/]+/(?!index\\.ts|.*/index\\.ts)[^/]+|engines/(?!blobs/blobs|net/net|telemetry/telemetry))`,
       },
     ),
     forbid(

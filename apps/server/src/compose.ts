@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { newId } from "@gantry/wire";
 import type { Config } from "./config.ts";
 import { openFilesystemBlobs } from "./engines/blobs/filesystem.ts";
+import { openS3Blobs, type S3Options } from "./engines/blobs/s3.ts";
 import { loadOrCreateSigningCredentials } from "./engines/blobs/signing-credentials.ts";
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { createMedia } from "./engines/media/create-media.ts";
@@ -13,7 +14,6 @@ import { createRules } from "./engines/models/builtin/rules/rules.ts";
 import { textModels } from "./engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "./engines/models/cog-schema.ts";
 import { countTokens } from "./engines/models/token-count.ts";
-import { createNet } from "./engines/net/create-net.ts";
 import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
 import { openRabbitMqQueue } from "./engines/queue/rabbitmq-queue.ts";
 import { createAesVault, loadSecretKey } from "./engines/vault/aes-vault.ts";
@@ -23,12 +23,14 @@ import {
   defaultMaxUploadBytes,
   type FilesDeps,
   findUploadTarget,
+  type LinkServedStore,
   openOwnedFile,
   presignDownload,
   recordUpload,
   storeOutput,
 } from "./features/files/index.ts";
 import { openModels, seedModels } from "./features/models/index.ts";
+import { readClusterFigures } from "./features/operations/index.ts";
 import { fileLinks, type LinkOf, openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
 import { openSecrets } from "./features/secrets/index.ts";
 import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
@@ -39,11 +41,13 @@ import { blobApi } from "./http/blob-api/index.ts";
 import { docsPages } from "./http/docs-pages/index.ts";
 import { requireCaller } from "./http/foundation/require-caller.ts";
 import { createServer } from "./http/foundation/server.ts";
+import { metricsRoute } from "./http/metrics/metrics-route.ts";
 import { modelApi } from "./http/model-api/model-api.ts";
 import { modelCards } from "./http/model-cards/model-cards.ts";
 import { systemClock } from "./kernel/clock.ts";
 import type { Log } from "./kernel/log.ts";
 import { openDrivers } from "./open-drivers.ts";
+import { ofPool, openTelemetry } from "./open-telemetry.ts";
 
 export interface Gantry {
   listener: RequestListener;
@@ -77,15 +81,15 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
 
   async function composeOn(database: Database): Promise<Gantry> {
     const vault = createAesVault(await loadSecretKey(home, config.GANTRY_SECRET_KEY));
-    const credentials = await loadOrCreateSigningCredentials(home);
-    const blobs = await openFilesystemBlobs({ home, bucket, credentials });
+    const onTrouble = (text: string, error: unknown) => log.error({ err: error }, text);
+    const linkServed = config.S3_ENDPOINT === undefined ? await openOwnBlobs(home) : undefined;
+    const blobs = linkServed ?? (await openS3Blobs({ ...s3Options(config), onTrouble }));
     const spoolDir = join(home, "spool");
     await mkdir(spoolDir, { recursive: true, mode: 0o700 });
     await sweepSpool(spoolDir);
-    const operatorAddresses = [config.GANTRY_LLM_URL].filter((address) => address !== undefined);
-    const net = createNet({ allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK, exempt: operatorAddresses });
+    const nodeId = newId("node");
+    const { telemetry, net } = openTelemetry(config, log, nodeId);
     const media = createMedia();
-    const onTrouble = (text: string, error: unknown) => log.error({ err: error }, text);
     const queue =
       config.AMQP_URL === undefined
         ? openPostgresQueue({ database, onTrouble })
@@ -122,7 +126,6 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
         model.owner === "anthropic" ? config[name as "ANTHROPIC_API_KEY"] : secrets.reveal(model.ownerId, name),
     });
     const files: FilesDeps = { database, blobs, clock, maxUploadBytes: defaultMaxUploadBytes };
-    const nodeId = newId("node");
     const webhooks = openWebhooks({ database, vault, clock });
     const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
     const isWorker = config.GANTRY_ROLE !== "api";
@@ -132,6 +135,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       queue,
       clock,
       log,
+      telemetry,
       nodeId,
       linkOf,
       acceptedModel: models.getAccepted,
@@ -143,21 +147,44 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       storeOutput: async (ownerId, predictionId, field, file) =>
         (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
     });
-    const sender = isWorker ? await startWebhookSender({ database, net, vault, clock, log, nodeId }) : undefined;
+    const sender = isWorker
+      ? await startWebhookSender({ database, net, vault, clock, log, telemetry, nodeId })
+      : undefined;
     const upkeep = await startUsageUpkeep({ database, log, retentionDays: config.GANTRY_USAGE_DAYS });
 
-    const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL });
+    const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL, telemetry });
     await app.register(docsPages);
-    await app.register(blobApi, {
-      store: blobs,
-      publicUrl: config.GANTRY_PUBLIC_URL,
-      findUploadTarget: (key: string) => findUploadTarget(files, key),
-      recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
-    });
+    if (linkServed) {
+      await app.register(blobApi, {
+        store: linkServed,
+        publicUrl: config.GANTRY_PUBLIC_URL,
+        findUploadTarget: (key: string) => findUploadTarget(files, key),
+        recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
+      });
+    }
     await app.register(accountApi, { accounts, billing: openBilling({ database }), clock });
     await app.register(secretRoutes, { secrets, authenticate: accounts.authenticate });
     const callerOf = requireCaller(accounts.authenticate);
     await app.register(async (scope) => webhookRoutes(scope, { webhooks, callerOf }));
+    // What is read at a scrape of /metrics.
+    const clusterFigures = readClusterFigures({ database, nodeId });
+    telemetry.addGauges(() => ofPool(database.figures()));
+    telemetry.addGauges(() =>
+      clusterFigures().then(
+        (figures) => ({ ...figures, databaseUp: 1 }),
+        () => ({ databaseUp: 0 }),
+      ),
+    );
+    telemetry.addGauges(() => ({
+      predictionsHeld: predictions.underWay(),
+      workerSlots: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
+    }));
+    await app.register(metricsRoute, {
+      exposition: telemetry.exposition,
+      callerOf,
+      isOpen: config.GANTRY_METRICS_OPEN,
+      key: config.GANTRY_METRICS_KEY,
+    });
     await app.register(modelCards, { models, authenticate: accounts.authenticate });
     await app.register(modelApi, {
       accounts,
@@ -192,12 +219,28 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
         await predictions.close();
         await queue.close();
         await upkeep.stop();
+        await telemetry.close();
         await Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), net.close()]);
         await blobs.close();
         await database.close();
       },
     };
   }
+}
+
+async function openOwnBlobs(home: string): Promise<LinkServedStore> {
+  return openFilesystemBlobs({ home, bucket, credentials: await loadOrCreateSigningCredentials(home) });
+}
+
+function s3Options(config: Config): S3Options {
+  return {
+    endpoint: config.S3_ENDPOINT ?? "",
+    publicEndpoint: config.S3_PUBLIC_ENDPOINT,
+    bucket: config.S3_BUCKET ?? "",
+    region: config.S3_REGION,
+    accessKeyId: config.S3_ACCESS_KEY_ID ?? "",
+    secretAccessKey: config.S3_SECRET_ACCESS_KEY ?? "",
+  };
 }
 
 function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<Database> {

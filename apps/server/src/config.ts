@@ -72,6 +72,29 @@ const address = (meaning: string, protocols: readonly string[]): Setting<string 
   },
 });
 
+/** As OpenTelemetry writes them in the environment. */
+function readHeaders(given: string | undefined): Record<string, string> | undefined {
+  if (given === undefined || given === "") return undefined;
+  const pairs = given.split(",").map((pair) => {
+    const at = pair.indexOf("=");
+    const name = pair.slice(0, at).trim().toLowerCase();
+    const value = decoded(pair.slice(at + 1).trim());
+    if (at < 1 || !/^[a-z0-9_-]+$/.test(name) || value === undefined || !/^[\x20-\x7e]*$/.test(value)) {
+      wrong("must be name=value pairs separated by commas");
+    }
+    return [name, value];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function decoded(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
+}
+
 export const settings = {
   PORT: integer("Port to listen on.", 8080, 0, 65535),
   HOST: text("Address to listen on.", "127.0.0.1"),
@@ -108,12 +131,54 @@ export const settings = {
   GANTRY_LLM_KEY: optional("Key for GANTRY_LLM_URL."),
   GANTRY_USAGE_DAYS: integer("Days that single usage rows are kept; their sums are kept for ever.", 400, 1, 36_500),
   GANTRY_LOG_LEVEL: choice("How much is logged.", ["debug", "info", "warn", "error", "silent"], "info"),
+  GANTRY_METRICS_KEY: {
+    meaning: "Key that opens /metrics and nothing else, for Prometheus. An admin's API key opens it too.",
+    shown: "unset",
+    read: (given: string | undefined) => {
+      if (given === undefined || given === "") return undefined;
+      if (!/^[\x21-\x7e]{16,512}$/.test(given)) wrong("must be 16 to 512 characters of printable ASCII without spaces");
+      return given;
+    },
+  } satisfies Setting<string | undefined>,
+  GANTRY_METRICS_OPEN: flag("1 lets whoever reaches the port read /metrics without a key."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: address(
+    "Collector that traces are sent to (OTLP over HTTP, as JSON): the base before /v1/traces.",
+    ["http:", "https:"],
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    meaning: "Headers for the collector: name=value, separated by commas, values percent-encoded.",
+    shown: "unset",
+    read: readHeaders,
+  } satisfies Setting<Record<string, string> | undefined>,
+  OTEL_SERVICE_NAME: text("Name of this service in traces.", "gantry"),
+  OTEL_TRACES_SAMPLER_ARG: {
+    meaning: "Share of the traces beginning here that are recorded, 0 to 1. A caller's own decision is followed.",
+    shown: "1",
+    read: (given: string | undefined) => {
+      if (given === undefined || given === "") return 1;
+      const ratio = Number(given);
+      if (!/^\d*\.?\d+$/.test(given) || ratio > 1) wrong("must be a number from 0 to 1");
+      return ratio;
+    },
+  } satisfies Setting<number>,
   GANTRY_ROLE: choice(
     "What this process does: all, only the HTTP side (api), or only queued work (worker).",
     ["all", "api", "worker"],
     "all",
   ),
   GANTRY_WORKER_PARALLEL: integer("Queued predictions that one worker process runs at the same time.", 64, 1, 1000),
+  S3_ENDPOINT: address(
+    "An S3 server that keeps the files, instead of a folder under GANTRY_HOME: scheme, host and port.",
+    ["http:", "https:"],
+  ),
+  S3_PUBLIC_ENDPOINT: address("The address by which clients reach the S3 server, where it is another one.", [
+    "http:",
+    "https:",
+  ]),
+  S3_BUCKET: optional("Bucket that holds everything."),
+  S3_REGION: text("Region of the bucket.", "us-east-1"),
+  S3_ACCESS_KEY_ID: optional("Access key of the S3 server."),
+  S3_SECRET_ACCESS_KEY: optional("Secret of that access key."),
   AMQP_URL: address("A RabbitMQ that wakes workers, instead of notifications of PostgreSQL.", ["amqp:", "amqps:"]),
   DATABASE_URL: address("An external PostgreSQL instead of the embedded one.", ["postgres:", "postgresql:"]),
 } as const;
@@ -132,9 +197,18 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDirectory: str
       faults.push(`  ${name} ${error.message}`);
     }
   }
+  faults.push(...missingTogether(values));
   if (faults.length > 0) throw new Error(`Gantry cannot start, these settings are wrong:\n${faults.join("\n")}`);
   values.GANTRY_HOME = absoluteHome(String(values.GANTRY_HOME), workingDirectory);
   return Object.freeze(values) as Config;
+}
+
+/** Settings that mean something only together. */
+function missingTogether(values: Record<string, unknown>): string[] {
+  if (values.S3_ENDPOINT === undefined) return [];
+  return ["S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"]
+    .filter((name) => values[name] === undefined)
+    .map((name) => `  ${name} must be set, because S3_ENDPOINT is`);
 }
 
 function absoluteHome(home: string, workingDirectory: string): string {

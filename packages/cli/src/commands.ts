@@ -1,3 +1,6 @@
+import { backup } from "./backup.ts";
+import { ledger } from "./ledger.ts";
+import { restore } from "./restore.ts";
 import { serve } from "./serve.ts";
 import { status } from "./status.ts";
 
@@ -17,5 +20,23 @@ export const commands: readonly Command[] = [
     usage: "status [--url URL] [--key KEY]",
     meaning: "Says whether a server is up and ready, and who the key belongs to (also GANTRY_URL, GANTRY_KEY).",
     run: status,
+  },
+  {
+    name: "backup",
+    usage: "backup FILE|FOLDER [--no-files] [--no-keys]",
+    meaning: "Writes everything into one tar archive, while the server runs or not (settings as for serve).",
+    run: backup,
+  },
+  {
+    name: "restore",
+    usage: "restore FILE [--replace]",
+    meaning: "Fills an empty installation from a backup, whatever engines its settings name.",
+    run: restore,
+  },
+  {
+    name: "ledger",
+    usage: "ledger verify [--url URL] [--key KEY]",
+    meaning: "Proves that the books add up: through a server (an admin's key), else on the database of the settings.",
+    run: ledger,
   },
 ];

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { createClient, GantryError } from "@gantry/sdk";
 
-const defaultUrl = "http://127.0.0.1:8080";
+export const defaultUrl = "http://127.0.0.1:8080";
 
 /** 0: ready. 1: up, but not ready or the key is wrong. 2: not reachable. */
 export async function status(args: readonly string[]): Promise<number> {

@@ -27,10 +27,20 @@ export interface StreamEvent {
   detail?: unknown;
 }
 
+/** Whether the books are right: they are when nothing is listed. */
+export interface BooksRecord {
+  accounts: number;
+  /** In dollars, over all accounts. */
+  sum: number;
+  discrepancies: { rule: string; subject: string; expected: number | null; found: number | null }[];
+}
+
 export interface GantryClient {
   isUp(): Promise<boolean>;
   isReady(): Promise<boolean>;
   me(): Promise<MeRecord>;
+  /** For admins. */
+  checkBooks(): Promise<BooksRecord>;
   predict(model: string, input: Record<string, InputField>, options?: { signal?: AbortSignal }): Promise<Prediction>;
   stream(
     model: string,
@@ -70,6 +80,7 @@ export function createClient({ url, key }: ClientOptions): GantryClient {
     isUp: () => answersOk("/healthz"),
     isReady: () => answersOk("/readyz"),
     me: async () => (await (await send("GET", "/api/v2/me")).json()) as MeRecord,
+    checkBooks: async () => (await (await send("GET", "/api/v2/admin/ledger")).json()) as BooksRecord,
     async predict(model, input, { signal } = {}) {
       const response = await send("POST", `/api/v1/${model}/predict`, { body: formOf(input), signal });
       const body = (await response.json()) as Prediction & { status_code?: number };

@@ -1,4 +1,5 @@
 export {
+  type BooksRecord,
   type ClientOptions,
   createClient,
   type GantryClient,

@@ -9,7 +9,7 @@ export type AgentVisibility = (typeof agentVisibilities)[number];
 export const agentStatuses = ["unpublished", "published"] as const;
 export type AgentStatus = (typeof agentStatuses)[number];
 
-export const revisionStatuses = ["draft", "published", "superseded"] as const;
+const revisionStatuses = ["draft", "published", "superseded"] as const;
 export type RevisionStatus = (typeof revisionStatuses)[number];
 
 export const confirmPolicies = ["always", "writes", "never"] as const;
@@ -19,17 +19,17 @@ export const defaultAgentModel = "anthropic/default";
 /** An agent's slug stands in paths beside its owner's username. */
 export const agentSlugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** At least one sign that can be seen, none that cannot. */
 const lineOfText = (most: number) =>
   z
     .string()
-    .min(1)
     .max(most)
-    .regex(/^\P{Cc}*$/u, "Must have no control characters");
+    .regex(/^(?=.*\S)\P{Cc}+$/u, "Must be a line of text, not blank and without control characters");
 const id = z.string().min(1).max(100);
 const jsonObject = z.record(z.string(), z.unknown());
 
 /** Another agent as a tool; its arguments are that agent's input. */
-export const agentBinding = z.strictObject({
+const agentBinding = z.strictObject({
   type: z.literal("agent"),
   agent_id: id,
   /** What the model calls it by; left out: the agent's slug. */
@@ -41,7 +41,7 @@ export const agentBinding = z.strictObject({
 });
 export type AgentBinding = z.infer<typeof agentBinding>;
 
-export const toolBinding = z.strictObject({
+const toolBinding = z.strictObject({
   type: z.literal("tool"),
   id,
   confirm: oneOf(confirmPolicies).optional(),
@@ -62,7 +62,7 @@ function schemaOfTool(entry: unknown) {
 }
 
 // Not a union of zod: that reports one "invalid input" where this tells what is wrong with the binding at hand.
-export const agentTool = z.custom<AgentTool>().superRefine((entry, ctx) => {
+const agentTool = z.custom<AgentTool>().superRefine((entry, ctx) => {
   const parsed = schemaOfTool(entry).safeParse(entry);
   for (const issue of parsed.error?.issues ?? []) ctx.addIssue({ ...issue });
 });
@@ -77,7 +77,7 @@ const price = z
 const instruction = z.string().max(16_384).optional();
 
 const agentFields = {
-  name: lineOfText(100).regex(/\S/, "Must not be blank"),
+  name: lineOfText(100),
   goal: z.string().min(1).max(65_536),
   tools: z.array(agentTool).max(128),
   model: endpointId,
@@ -121,7 +121,7 @@ export type ChangeAgentBody = z.infer<typeof changeAgentBody>;
 export const publishAgentBody = z.strictObject({ revision_id: id.optional() });
 
 /** Something that does not keep an agent from being saved, but looks like a mistake. */
-export const agentWarning = z.object({ field: z.string(), message: z.string() });
+const agentWarning = z.object({ field: z.string(), message: z.string() });
 export type AgentWarning = z.infer<typeof agentWarning>;
 
 export const agentCreatedRecord = z.object({
@@ -184,14 +184,14 @@ export const revisionRecord = agentSnapshot.extend({
 export type RevisionRecord = z.infer<typeof revisionRecord>;
 
 /** `changed` names what stands in both but is bound in another way; it is left out where there is none. */
-export const listChange = z.object({
+const listChange = z.object({
   added: z.array(z.string()),
   removed: z.array(z.string()),
   changed: z.array(z.string()).optional(),
 });
 export type ListChange = z.infer<typeof listChange>;
 
-export const valueChange = z.object({ old: z.unknown(), new: z.unknown() });
+const valueChange = z.object({ old: z.unknown(), new: z.unknown() });
 export type ValueChange = z.infer<typeof valueChange>;
 
 export const revisionDiff = z.object({ changes: z.record(z.string(), z.union([listChange, valueChange])) });

@@ -32,6 +32,7 @@ export {
   agentCreatedRecord,
   agentRecord,
   agentSlugPattern,
+  agentSnapshot,
   agentStatuses,
   agentVisibilities,
   type ChangeAgentBody,
@@ -56,6 +57,21 @@ export {
   type ValueChange,
 } from "./agents.ts";
 export { type BackendType, backendTypes, secretNamePattern } from "./backend-schema.ts";
+export {
+  type CreateDriveBody,
+  createDriveBody,
+  type DriveFileRecord,
+  type DriveItem,
+  type DriveItemList,
+  type DriveList,
+  type DriveRecord,
+  driveFileRecord,
+  driveItem,
+  driveItemList,
+  driveList,
+  driveRecord,
+  maxDriveFileBytes,
+} from "./drives.ts";
 export { type ErrorForm, type ErrorRow, type ErrorType, errorTable } from "./error-table.ts";
 export {
   type IdpActionRecord,
@@ -70,6 +86,22 @@ export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema,
 export { manifestSchema } from "./manifest-schema.ts";
 export { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
 export { putSecretBody, type SecretRecord, secretRecord } from "./secrets.ts";
+export {
+  type ChangeToolServerBody,
+  type ConnectionType,
+  type CreateToolServerBody,
+  changeToolServerBody,
+  connectionTypes,
+  createToolServerBody,
+  type ServerToolRecord,
+  serverToolRecord,
+  type ToolServerAuth,
+  type ToolServerRecord,
+  type ToolServerStatus,
+  toolServerNamePattern,
+  toolServerRecord,
+  toolServerStatuses,
+} from "./tool-servers.ts";
 export {
   type DeliveryRecord,
   type DeliveryStatus,

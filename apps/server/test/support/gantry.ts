@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import { compose, type Gantry } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Database } from "../../src/engines/database/index.ts";
 import { createDoorway } from "../../src/http/foundation/doorway.ts";
+import { createLog } from "../../src/kernel/log.ts";
 import { testDatabase } from "./database.ts";
 
 const adminKey = "admin-key-for-tests-0123456789-abcdef";
@@ -66,14 +66,11 @@ export async function startGantry(
     home,
   );
   let logged = "";
-  const log = pino(
-    { level: "debug" },
-    {
-      write: (line: string) => {
-        logged += line;
-      },
+  const log = createLog("debug", {
+    write: (line: string) => {
+      logged += line;
     },
-  );
+  });
   const doorway = createDoorway(undefined);
   const port = await doorway.listen("127.0.0.1", 0);
   const gantry = await compose(config, log, () => {});

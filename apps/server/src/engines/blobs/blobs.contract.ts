@@ -214,6 +214,20 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       }
     });
 
+    test("lists its keys, by their beginning", async () => {
+      const folder = `listed/${randomBytes(4).toString("hex")}`;
+      const names = Array.from({ length: 25 }, (_, i) => `${folder}/é 日&<x>/${i}`);
+      for (const name of names) await blobs.put(name, Buffer.from("x"), text);
+      await blobs.put(`${folder}2`, Buffer.from("x"), text);
+      const listed = async (prefix?: string) => (await Array.fromAsync(blobs.keys(prefix))).sort();
+      expect(await listed(`${folder}/`)).toEqual([...names].sort());
+      expect(await listed(`${folder}/é 日&<x>/2`)).toHaveLength(6);
+      expect(await listed("nothing/begins/so")).toEqual([]);
+      expect(await listed()).toEqual(expect.arrayContaining([...names, `${folder}2`]));
+      for (const name of names) await blobs.delete(name);
+      expect(await listed(folder)).toEqual([`${folder}2`]);
+    });
+
     test("takes over a local file", async () => {
       const path = join(scratch, "made-elsewhere");
       await writeFile(path, "made elsewhere");
@@ -315,7 +329,8 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
         expect(await status(url.slice(0, -1) + last, get)).toBe(403);
         expect(await status(url.replace("file.txt", "file.txu"), get)).toBe(403);
         expect(await status(url.replace("X-Amz-Expires=60", "X-Amz-Expires=61"), get)).toBe(403);
-        expect(await status(url.slice(0, url.indexOf("?")), get)).toBe(403);
+        // Without any signature a server need not even see that S3 is meant.
+        expect([400, 403]).toContain(await status(url.slice(0, url.indexOf("?")), get));
         expect(await status(url, upload("forged"))).toBe(403);
         expect(await status(put.url, get)).toBe(403);
         expect(await read(key)).toBe("secret");

@@ -47,6 +47,11 @@ export interface BlobStore {
   stat(key: string): Promise<BlobInfo | undefined>;
   open(key: string, range?: ByteRange): Promise<{ info: BlobInfo; body: Readable } | undefined>;
   delete(key: string): Promise<void>;
+  /**
+   * Every key that begins so, in no particular order, for backups and for clearing up. What is put or deleted meanwhile
+   * may or may not be among them. It looks at every object: not for the path of a request.
+   */
+  keys(prefix?: string): AsyncIterable<string>;
   /** `base` is the address under which clients reach this server; a driver with an address of its own ignores it. */
   signGet(key: string, options: { base: string; expiresInSeconds: number; filename?: string }): Promise<SignedLink>;
   signPut(key: string, options: { base: string; expiresInSeconds: number; contentType?: string }): Promise<SignedLink>;

@@ -66,7 +66,7 @@ async function writeAll(handle: FileHandle, buffers: readonly Uint8Array[]): Pro
   }
 }
 
-function tooLarge(maxBytes: number): Fault {
+export function tooLarge(maxBytes: number): Fault {
   return fault("file_too_large", `The file is larger than ${maxBytes} bytes`, { ctx: { max_size: maxBytes } });
 }
 

@@ -1,12 +1,12 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, rename, unlink } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { BlobInfo, ByteRange, LinkServedStore } from "./blobs.ts";
 import { asStorageFault, hasCode, openDirectorySync, syncDirectory, writeBody } from "./disk-writes.ts";
-import { encodeFooter, hashKey, newEtag, readInfo } from "./object-file.ts";
+import { encodeFooter, hashKey, newEtag, readInfo, readKey } from "./object-file.ts";
 import { checkKey } from "./object-key.ts";
 import { type SigningCredentials, signLink, verifyLink } from "./signature.ts";
 import { openTemporaryFiles } from "./temporary-files.ts";
@@ -144,6 +144,15 @@ export async function openFilesystemBlobs(options: {
       await renames.sync(dirname(path));
     },
 
+    async *keys(prefix = "") {
+      for (const directory of directories) {
+        for (const name of await readdir(directory)) {
+          const key = await keyOf(join(directory, name));
+          if (key?.startsWith(prefix)) yield key;
+        }
+      }
+    },
+
     async signGet(key, { base, expiresInSeconds, filename }) {
       const disposition = `attachment; filename*=UTF-8''${encodeStrict(filename ?? "")}`;
       const query = filename === undefined ? {} : { "response-content-disposition": disposition };
@@ -170,6 +179,15 @@ export async function openFilesystemBlobs(options: {
 
     close: () => renames.close(),
   };
+}
+
+/** Undefined for one that was deleted meanwhile, or is damaged: who asks for it by its key is told so. */
+async function keyOf(path: string): Promise<string | undefined> {
+  const handle = await open(path, "r").catch((error) => {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  });
+  return handle && (await readKey(handle).finally(() => handle.close()));
 }
 
 async function openBody(handle: FileHandle, size: number, range: ByteRange | undefined): Promise<Readable> {

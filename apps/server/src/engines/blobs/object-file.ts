@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import type { BlobInfo } from "./blobs.ts";
 
@@ -35,10 +36,20 @@ export function encodeFooter(description: Description): Buffer {
   return Buffer.concat([text, length, magic]);
 }
 
-export async function readInfo(handle: FileHandle, key: string): Promise<BlobInfo> {
+async function readTail(handle: FileHandle): Promise<{ stat: Stats; tail: Buffer }> {
   const stat = await handle.stat();
   const tail = Buffer.alloc(Math.min(tailBytes, stat.size));
   await handle.read(tail, 0, tail.length, stat.size - tail.length);
+  return { stat, tail };
+}
+
+/** Whose object the file is; undefined for a damaged one. */
+export async function readKey(handle: FileHandle): Promise<string | undefined> {
+  return decodeFooter((await readTail(handle)).tail)?.key;
+}
+
+export async function readInfo(handle: FileHandle, key: string): Promise<BlobInfo> {
+  const { stat, tail } = await readTail(handle);
   const description = decodeFooter(tail);
   if (!description || description.key !== key || description.size !== stat.size - footerBytes(tail)) {
     throw new Error(`the stored object of ${JSON.stringify(key)} is damaged`);

@@ -137,7 +137,7 @@ export interface PostmasterFile {
 }
 
 /** What a running server says about itself in its data directory; undefined when there is none, or it is half written. */
-export async function readPostmasterFile(cluster: Cluster): Promise<PostmasterFile | undefined> {
+export async function readPostmasterFile(cluster: Pick<Cluster, "dataDir">): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(cluster.dataDir, "postmaster.pid"), "utf8").catch(() => "");
   const lines = text.split("\n").map((line) => line.trim());
   const [pid, startedAt, port] = [Number(lines[0]), Number(lines[2]), Number(lines[3])];

@@ -43,6 +43,7 @@ export function connect(options: ConnectOptions): Database {
         () => true,
         () => false,
       ),
+    figures: () => pool.figures(),
     async close() {
       await Promise.all([hub.close(), pool.close(closeWithinMs)]);
     },

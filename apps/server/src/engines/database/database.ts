@@ -11,6 +11,14 @@ export interface Transaction extends Sql {
   savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
+/** Of the pool of connections, at this moment. */
+export interface PoolFigures {
+  idle: number;
+  busy: number;
+  /** Queries and transactions without a connection. */
+  waiting: number;
+}
+
 export interface TransactionOptions {
   /** The deadline of each statement inside, where the usual one is too short (migrations, rollups). */
   deadlineMs?: number;
@@ -40,6 +48,7 @@ export interface Database {
   ): Promise<{ stop(): Promise<void> }>;
   /** True when a trivial query answers within a second. */
   ready(): Promise<boolean>;
+  figures(): PoolFigures;
   /** Lets running queries end (bounded), then closes every connection. Later queries are refused. */
   close(): Promise<void>;
 }

@@ -18,10 +18,11 @@ const migrationDeadlineMs = 15 * 60_000;
  * Brings the database up to the files `NNNN-name.sql` in `dir`, in order, each in a transaction of its own. Forward only.
  * Nodes that start at once wait for each other at a lock, and the later ones find nothing to do. A database that knows
  * more migrations than the code is accepted: migrations only add, so older code still runs during a rolling update.
- * Returns the names of those applied.
+ * With `only`, those of these names and no others: a backup is restored into the schema of its time. Returns the names of
+ * those applied.
  */
-export async function migrate(database: Database, dir: string): Promise<string[]> {
-  const migrations = await readMigrations(dir);
+export async function migrate(database: Database, dir: string, only?: ReadonlySet<string>): Promise<string[]> {
+  const migrations = (await readMigrations(dir)).filter(({ name }) => only?.has(name) ?? true);
   if ((await pending(database.sql, migrations).catch(() => migrations)).length === 0) return [];
   await lockedTransaction(
     database,

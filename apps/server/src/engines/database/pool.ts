@@ -1,4 +1,5 @@
 import { Connection, type ConnectionSettings } from "./connection.ts";
+import type { PoolFigures } from "./database.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import type { Driver } from "./driver.ts";
 import { Line } from "./line.ts";
@@ -83,6 +84,11 @@ export class Pool {
   giveBack(connection: Connection): void {
     this.#held.delete(connection);
     if (!connection.ended && connection.idle) this.#free(connection);
+  }
+
+  figures(): PoolFigures {
+    const idle = this.#idle.length;
+    return { idle, busy: this.#all.size - idle, waiting: this.#waiting.length };
   }
 
   /** Waits for what is running, up to `ms`. */

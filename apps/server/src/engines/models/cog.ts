@@ -9,7 +9,7 @@ import { jsonBody } from "./json-body.ts";
 import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
 import { fileFieldsOf, fillOutput, isRecord, noMedia, streamedFieldOf } from "./output-fields.ts";
 import { StreamedText } from "./streamed-text.ts";
-import { broken, joinUrl, masked, UpstreamFailure } from "./upstream.ts";
+import { broken, joinUrl, masked, UpstreamFailure, UpstreamSaid } from "./upstream.ts";
 
 const firstWaitMs = 100;
 const longestWaitMs = 2000;
@@ -140,7 +140,8 @@ function succeeded(backend: MediaBackend, value: unknown): Record<string, unknow
   const { status } = value;
   if (status === "succeeded" || (status === undefined && "output" in value)) return value;
   const told = (text: unknown) => masked(typeof text === "string" ? text.slice(-keptLog) : "", backend.key);
-  throw broken(new Error(`The prediction ended as ${told(status)}: ${told(value.error)}\n${told(value.logs)}`));
+  const words = `${told(status)}: ${told(value.error)}\n${told(value.logs)}`;
+  throw broken(new UpstreamSaid("The prediction did not succeed", words));
 }
 
 function textOf(value: unknown): string {
@@ -166,7 +167,7 @@ async function streamed(
     for await (const { event, data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
       if (event === "output") await arriving.add(textOf(objectOf(data)?.chunk));
       else if (event === "error") {
-        throw broken(new Error(`The stream is incomplete: ${masked(data.slice(0, keptLog), backend.key)}`));
+        throw broken(new UpstreamSaid("The stream is incomplete", masked(data.slice(0, keptLog), backend.key)));
       } else if (event === "completed") {
         const { output } = succeeded(backend, objectOf(data));
         // A model that is no iterator has one output, and it comes with the end.

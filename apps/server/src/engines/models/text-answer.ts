@@ -1,5 +1,5 @@
 import type { ChatCall, ChatResult, ToolCall } from "./chat.ts";
-import { broken } from "./upstream.ts";
+import { broken, UpstreamSaid } from "./upstream.ts";
 
 /** A tool call whose arguments arrive as pieces of JSON text. */
 export interface ArrivingToolCall {
@@ -108,5 +108,5 @@ export function eventJson(data: string): Record<string, unknown> {
   } catch {
     // Told below.
   }
-  throw broken(new Error(`The upstream sent an event that is no JSON object: ${data.slice(0, 200)}`));
+  throw broken(new UpstreamSaid("The upstream sent an event that is no JSON object", data.slice(0, 200)));
 }

@@ -4,8 +4,9 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fault } from "../../kernel/errors.ts";
+import { toLoggedError } from "../../kernel/log.ts";
 import { createNet } from "../net/create-net.ts";
-import { joinUrl, requestJson, requestUpstream, UpstreamFailure } from "./upstream.ts";
+import { joinUrl, requestJson, requestUpstream, UpstreamFailure, type UpstreamSaid } from "./upstream.ts";
 
 const net = createNet({ allowPrivateNetwork: true });
 const signal = new AbortController().signal;
@@ -57,7 +58,8 @@ describe("requestJson", () => {
     const error = await requestJson(net, { url, signal, key: "key-123" }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ type: "downstream_service_error" });
     expect((error as Error).message).not.toContain("db-7");
-    expect(((error as Error).cause as Error).message).toContain("[hidden] at db-7");
+    expect(((error as Error).cause as UpstreamSaid).said).toContain("[hidden] at db-7");
+    expect(JSON.stringify(toLoggedError(error))).not.toContain("db-7");
   });
 
   it("keeps to the number of tries that it is given", async () => {
@@ -110,6 +112,13 @@ describe("UpstreamFailure", () => {
     expect(failure.body.startsWith('[hidden] "[hidden]" [hidden] xxx')).toBe(true);
     expect(failure.body).toHaveLength(2048);
     expect(failure.requestId).toBe("r1");
+  });
+
+  it("shows the log how to find it, and nothing that it may quote", () => {
+    const body = JSON.stringify({ error: { message: "No to: a red drone", type: "error", code: "content_filter" } });
+    const failure = new UpstreamFailure({ status: 400, body, headers: { "x-request-id": "req-7" } });
+    expect(toLoggedError(failure)).toMatchObject({ status: 400, code: "content_filter", request_id: "req-7" });
+    expect(JSON.stringify(toLoggedError(failure))).not.toContain("drone");
   });
 
   it.each([

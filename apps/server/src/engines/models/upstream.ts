@@ -22,10 +22,14 @@ export interface UpstreamCall {
   explain?(status: number, body: string): Fault | undefined;
 }
 
-/** What the upstream said when it failed. Only ever the `cause` of a fault: its text is for the log. */
+/**
+ * What the upstream said when it failed. Only ever the `cause` of a fault. Its text may quote what the user sent, so the
+ * log shows the status, the code and the upstream's request id alone.
+ */
 export class UpstreamFailure extends Error {
   readonly status: number;
   readonly body: string;
+  readonly code: string | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
 
@@ -34,9 +38,29 @@ export class UpstreamFailure extends Error {
     this.name = "UpstreamFailure";
     this.status = answer.status;
     this.body = masked(answer.body, answer.key).slice(0, keptBody);
+    this.code = codeIn(this.body);
     this.requestId = one(answer.headers?.["x-request-id"] ?? answer.headers?.["request-id"]);
     this.retryAfterMs = retryAfterOf(answer.headers);
   }
+}
+
+/** A failure whose details are the upstream's own words: `said` is for whoever debugs, never for the log. */
+export class UpstreamSaid extends Error {
+  readonly said: string;
+
+  constructor(message: string, said: string) {
+    super(message);
+    this.name = "UpstreamSaid";
+    this.said = said;
+  }
+}
+
+/** The name of the error, where the body has one in any of the usual places: `error.code`, `error.type`, `code`, … */
+function codeIn(body: string): string | undefined {
+  for (const [, code] of body.matchAll(/"(?:code|type|status)"\s*:\s*"([A-Za-z0-9_.-]{2,64})"/g)) {
+    if (code !== "error") return code;
+  }
+  return undefined;
 }
 
 /** Of an upstream's error text; enough for any error object, and a bound for the log. */
@@ -164,7 +188,7 @@ function parsed(text: string, key: string | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw broken(new Error(`The upstream answered no JSON: ${masked(text, key).slice(0, keptBody)}`));
+    throw broken(new UpstreamSaid("The upstream answered no JSON", masked(text, key).slice(0, keptBody)));
   }
 }
 

@@ -85,7 +85,7 @@ const input = {
 test("as Handlebars does", () => {
   const original = Handlebars.create();
   let compared = 0;
-  for (let seed = 1; seed <= 800; seed++) {
+  for (let seed = 1; seed <= 250; seed++) {
     const source = template(randomOf(seed * 7919), 0);
     const { faults } = templates.check(source);
     let expected: string;
@@ -101,5 +101,5 @@ test("as Handlebars does", () => {
     expect(templates.render(source, input), source).toBe(expected);
     compared += 1;
   }
-  expect(compared).toBeGreaterThan(400);
+  expect(compared).toBeGreaterThan(120);
 });

@@ -3,12 +3,12 @@ export type Program = readonly Part[];
 
 export type Part = Text | Output | Block;
 
-export interface Text {
+interface Text {
   kind: "text";
   text: string;
 }
 
-export interface Output {
+interface Output {
   kind: "output";
   value: Expression;
 }
@@ -41,12 +41,12 @@ export interface Path {
   text: string;
 }
 
-export interface Literal {
+interface Literal {
   kind: "literal";
   value: string | number | boolean | null | undefined;
 }
 
-export interface Call {
+interface Call {
   kind: "call";
   name: string;
   args: readonly Expression[];

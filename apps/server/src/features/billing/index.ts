@@ -1,3 +1,4 @@
+export { checkBooks, type LedgerReport } from "./check-books.ts";
 export { closeUsageDays } from "./close-usage-days.ts";
 export { readCreditRequest } from "./credit-request.rules.ts";
 export { type Credited, grantOpeningBalance } from "./credit-user.ts";

@@ -1,5 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
+import { checkBooks, type LedgerReport } from "./check-books.ts";
 import type { CreditRequest } from "./credit-request.rules.ts";
 import { selectUserId } from "./credit-store.ts";
 import { type Credited, creditUser } from "./credit-user.ts";
@@ -25,9 +26,12 @@ export interface Billing {
     idempotencyKey: string | string[] | undefined;
   }): Promise<Credited>;
   readOverview(): Promise<Overview>;
+  /** Takes as long as the books are large. Who asks while a check runs gets the answer of that one. */
+  checkBooks(): Promise<LedgerReport>;
 }
 
 export function openBilling({ database }: { database: Database }): Billing {
+  let checking: Promise<LedgerReport> | undefined;
   return {
     userIdOf: (username) => selectUserId(database.sql, username),
     async walletOf(userId) {
@@ -40,5 +44,11 @@ export function openBilling({ database }: { database: Database }): Billing {
     readExpenses: (userId, request) => readExpenses(database, userId, request),
     creditUser: (credit) => creditUser(database, credit),
     readOverview: () => selectOverview(database.sql),
+    checkBooks() {
+      checking ??= checkBooks(database).finally(() => {
+        checking = undefined;
+      });
+      return checking;
+    },
   };
 }

@@ -1,19 +1,25 @@
 import { newId } from "@gantry/wire";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import type { Database } from "../../engines/database/database.ts";
+import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
+import { Fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
 import type { SealedWebhook, Webhook } from "../webhooks/index.ts";
-import type { Admit, RateFigures } from "./admit-predictions.ts";
+import type { Admit, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
 import type { CheckedInput } from "./input/index.ts";
 import { dropInput, keepInput } from "./queued-input.ts";
 import { reservationFor } from "./reserve.ts";
+import { insertTrace, isKnown } from "./store.ts";
 
 export interface AsyncDeps {
+  database: Database;
   blobs: BlobStore;
   admit: Admit;
   countTokens(text: string): Promise<number>;
   sealWebhook(owner: { userId: string; predictionId: string }, webhook: Webhook): SealedWebhook;
   wakeWorkers(): void;
+  telemetry: Telemetry;
 }
 
 export interface AsyncRequest {
@@ -34,7 +40,10 @@ export async function acceptAsync(
   const stored = await keepInput(deps.blobs, id, input);
   const webhook = input.webhook && deps.sealWebhook({ userId: caller.userId, predictionId: id }, input.webhook);
   try {
-    const { rate } = await deps.admit({
+    deps.telemetry.concerns(id, "async");
+    const trace = deps.telemetry.traceparent();
+    if (trace !== undefined) await insertTrace(deps.database.sql, id, trace);
+    const arrival: ArrivingPrediction = {
       id,
       userId: caller.userId,
       keyId: caller.keyId,
@@ -55,11 +64,21 @@ export async function acceptAsync(
           webhook_target: Buffer.from(webhook.target).toString("base64"),
         }),
       },
-    });
+    };
+    const { rate } = await deps.telemetry.inSpan(
+      () => ({ name: "admission", kind: "producer" }),
+      () => deps.admit(arrival),
+    );
     deps.wakeWorkers();
     return { predictionId: id, rate };
   } catch (error) {
-    await dropInput(deps.blobs, stored);
+    // No answer is no refusal: what was accepted after all needs its files.
+    if (!(await mayBeKnown(deps.database, id, error))) await dropInput(deps.blobs, id, stored);
     throw error;
   }
+}
+
+async function mayBeKnown(database: Database, id: string, error: unknown): Promise<boolean> {
+  const isAnswered = error instanceof Fault && error.type !== "service_unavailable";
+  return !isAnswered && (await isKnown(database.sql, id).catch(() => true));
 }

@@ -1,4 +1,5 @@
 import type { Database } from "../../engines/database/database.ts";
+import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
@@ -97,9 +98,10 @@ class Places {
  * Admission: all requests that arrive within the same few milliseconds are decided under one lock and written with one
  * commit; the answer comes after it. What is decided, and in which order, stands in migrations/0009.
  */
-export function createAdmission(database: Database, clock: Clock): Admit {
+export function createAdmission(database: Database, clock: Clock, telemetry: Telemetry): Admit {
   async function admitBatch(batch: readonly ArrivingPrediction[]): Promise<Decision[]> {
     const now = clock.now();
+    const startedAt = performance.now();
     const users = new Places();
     const keys = new Places();
     const models = new Places();
@@ -118,7 +120,7 @@ export function createAdmission(database: Database, clock: Clock): Admit {
       queue_seconds: one.queueSeconds,
       ...one.queued,
     }));
-    return admitArrivals(database.sql, {
+    const decisions = await admitArrivals(database.sql, {
       users: users.values,
       keys: keys.values,
       models: models.values,
@@ -126,6 +128,8 @@ export function createAdmission(database: Database, clock: Clock): Admit {
       month: `${now.toISOString().slice(0, 7)}-01`,
       nowMs: now.getTime(),
     });
+    telemetry.batchWritten("admission", batch.length, performance.now() - startedAt);
+    return decisions;
   }
 
   const batcher = createBatcher({
@@ -140,6 +144,8 @@ export function createAdmission(database: Database, clock: Clock): Admit {
     if (decision.verdict === "run" || decision.verdict === "wait") {
       return { starts: decision.verdict === "run", rate: figuresOf(decision) };
     }
-    throw refusals[decision.verdict](decision);
+    const refusal = refusals[decision.verdict](decision);
+    telemetry.admissionRefused(refusal.type);
+    throw refusal;
   };
 }

@@ -1,4 +1,4 @@
-import type { FieldSchema, Pricing } from "@gantry/wire";
+import type { ErrorType, FieldSchema, Pricing } from "@gantry/wire";
 import {
   type FileOutput,
   type InputValue,
@@ -8,15 +8,18 @@ import {
   type OutputValue,
   type TokenUsage,
 } from "../../engines/models/driver.ts";
+import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Model } from "../models/index.ts";
 import { chargeWhenCancelled, chargeWhenDone } from "./charge.rules.ts";
 import type { HeldPrediction } from "./held-predictions.ts";
+import { describeModelCall, usageAttributes } from "./model-span.rules.ts";
 import { type Outcome, type StoredOutput, streamDetailsOf } from "./prediction.ts";
 
 export interface ExecutionDeps {
   log: Log;
+  telemetry: Telemetry;
   driverOf(model: Model): Promise<ModelDriver>;
   storeOutput(owner: string, predictionId: string, field: string, file: FileOutput): Promise<string>;
 }
@@ -37,23 +40,25 @@ const noReader = () => {};
  * Runs the driver under the model's time limit and the abort signal, stores the files it made, and says what it came
  * to. Never rejects: whatever happens is an outcome.
  */
-export async function executePrediction(deps: ExecutionDeps, execution: Execution): Promise<Outcome> {
+export function executePrediction(deps: ExecutionDeps, execution: Execution): Promise<Outcome> {
+  return deps.telemetry.inSpan(
+    () => ({ name: "execution", attributes: { "gantry.prediction_id": execution.held.id } }),
+    async (span) => {
+      const outcome = await execute(deps, execution);
+      if (outcome.kind === "failed") span.fail(outcome.fault.type);
+      return outcome;
+    },
+  );
+}
+
+async function execute(deps: ExecutionDeps, execution: Execution): Promise<Outcome> {
   const { held, model } = execution;
   const pricing = execution.pricing ?? model.manifest.pricing;
   const startedAt = performance.now();
   const elapsed = () => performance.now() - startedAt;
   const timer = setTimeout(() => held.stop("timeout"), model.manifest.timeout_seconds * 1000);
   try {
-    const driver = await deps.driverOf(model);
-    const result = await orStopped(
-      held.signal,
-      driver.run({
-        predictionId: held.id,
-        input: execution.input,
-        signal: held.signal,
-        onFragment: execution.onFragment ?? noReader,
-      }),
-    );
+    const result = await callModel(deps, execution);
     const inferenceMs = elapsed();
     const output = await storeFiles(deps, execution, result);
     const outputs = Math.max(1, Object.values(result.output).filter(isFile).length);
@@ -71,6 +76,35 @@ export async function executePrediction(deps: ExecutionDeps, execution: Executio
   } finally {
     clearTimeout(timer);
   }
+}
+
+async function callModel(deps: ExecutionDeps, execution: Execution): Promise<ModelResult> {
+  const { held, model, input, onFragment = noReader } = execution;
+  const { type } = model.manifest.backend;
+  const driver = await deps.driverOf(model);
+  const startedAt = performance.now();
+  return deps.telemetry.inSpan(
+    () => describeModelCall(model, input, held.id),
+    async (span) => {
+      try {
+        const call = { predictionId: held.id, input, signal: held.signal, onFragment };
+        const result = await orStopped(held.signal, driver.run(call));
+        deps.telemetry.modelCalled(type, performance.now() - startedAt, undefined);
+        span.set(usageAttributes(result.usage));
+        return result;
+      } catch (error) {
+        const failure = faultTypeOf(held.signal.aborted ? held.signal.reason : error);
+        deps.telemetry.modelCalled(type, performance.now() - startedAt, failure);
+        span.set(usageAttributes(usageBeforeStop(error)));
+        span.fail(failure);
+        throw error;
+      }
+    },
+  );
+}
+
+function faultTypeOf(error: unknown): ErrorType {
+  return error instanceof Fault ? error.type : "internal_server_error";
 }
 
 // A driver that listens to its signal ends within this time and says what it used; one that does not is left behind.

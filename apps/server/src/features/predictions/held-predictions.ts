@@ -6,12 +6,15 @@ export const stopReasons = {
   cancelled: () => fault("generation_cancelled", "The prediction was cancelled"),
   shutdown: () => fault("generation_cancelled", "The server is shutting down"),
   timeout: () => fault("generation_timeout", "The prediction took longer than the model's time limit"),
+  lost: () => fault("generation_cancelled", "The prediction is no longer this node's to run"),
   queueTimeout: () => fault("generation_timeout", "The prediction waited longer than the model's queue limit"),
 } as const;
 
 export interface HeldPrediction {
   readonly id: string;
   readonly signal: AbortSignal;
+  /** The database knows it now, under this claim. */
+  accepted(claim: number): void;
   /** Stops it; the first reason counts. */
   stop(reason: keyof typeof stopReasons): void;
   /** Resolves when a slot was granted, rejects with the reason when it is stopped before. */
@@ -25,13 +28,22 @@ export interface HeldPredictions {
   get(id: string): HeldPrediction | undefined;
   granted(id: string): void;
   readonly size: number;
-  ids(): string[];
+  /** Those that the database knows to be here, as far as this process was told. */
+  claims(): Claim[];
+  /** Stops what another node has taken over or ended; a later claim of the same prediction goes on. */
+  lose(claim: Claim): void;
   /** Those that wait for a slot. */
   waitingIds(): string[];
   stopAll(reason: keyof typeof stopReasons): void;
 }
 
+export interface Claim {
+  id: string;
+  claim: number;
+}
+
 interface Entry extends HeldPrediction {
+  claim: number | undefined;
   grant: (() => void) | undefined;
 }
 
@@ -41,8 +53,14 @@ export function createHeldPredictions(): HeldPredictions {
   function hold(id: string): HeldPrediction {
     const controller = new AbortController();
     let hasSlot = false;
+    // This process was taken for dead, woke up, and claims anew what it has not noticed to have lost.
+    held.get(id)?.stop("lost");
     const entry: Entry = {
       id,
+      claim: undefined,
+      accepted: (claim) => {
+        entry.claim = claim;
+      },
       signal: controller.signal,
       grant: () => {
         hasSlot = true;
@@ -62,7 +80,9 @@ export function createHeldPredictions(): HeldPredictions {
             resolve();
           };
         }),
-      release: () => held.delete(id),
+      release: () => {
+        if (held.get(id) === entry) held.delete(id);
+      },
     };
     held.set(id, entry);
     return entry;
@@ -75,7 +95,11 @@ export function createHeldPredictions(): HeldPredictions {
     get size() {
       return held.size;
     },
-    ids: () => [...held.keys()],
+    claims: () => [...held.values()].flatMap(({ id, claim }) => (claim === undefined ? [] : [{ id, claim }])),
+    lose: ({ id, claim }) => {
+      const entry = held.get(id);
+      if (entry?.claim === claim) entry.stop("lost");
+    },
     waitingIds: () => [...held.values()].filter((entry) => entry.grant).map((entry) => entry.id),
     stopAll: (reason) => {
       for (const entry of held.values()) entry.stop(reason);

@@ -1,18 +1,22 @@
 import { errorTable, newId } from "@gantry/wire";
 import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
 import {
   dropIdempotencyKey,
   type EndedPrediction,
   findEnded,
   findIdempotencyKey,
-  findLive,
   type IdempotencyScope,
+  isKnown,
   takeIdempotencyKey,
 } from "./store.ts";
 
 const longestKey = 255;
 const lookAgainMs = 50;
+const retryMs = 1_000;
+/** By then the key is free by its age. */
+const retriedMs = 60_000;
 
 export interface IdempotentRequest {
   userId: string;
@@ -42,14 +46,18 @@ export function checkIdempotencyKey(value: string | string[] | undefined): strin
  * Decides whether a request with an Idempotency-Key is the first of its kind. While the first is still being accepted a
  * repeat waits; outcomes that are worth another try (cancelled, or retryable) are not kept, so then it is the first anew.
  */
-export async function startIdempotent(database: Database, request: IdempotentRequest): Promise<IdempotentStart> {
+export async function startIdempotent(
+  deps: { database: Database; nodeId: string; log: Log },
+  request: IdempotentRequest,
+): Promise<IdempotentStart> {
+  const { database, nodeId } = deps;
   const { userId, modelName, route, key } = request;
   const scope: IdempotencyScope = { userId, scope: modelName, key };
   const fingerprint = `${route}:${request.fingerprint}`;
   for (;;) {
     const predictionId = newId("prediction");
-    if (await takeIdempotencyKey(database.sql, scope, { fingerprint, predictionId })) {
-      return { kind: "first", predictionId, refused: () => dropIdempotencyKey(database.sql, scope, predictionId) };
+    if (await takeIdempotencyKey(database.sql, scope, { fingerprint, predictionId, nodeId })) {
+      return { kind: "first", predictionId, refused: () => giveFree(deps, scope, predictionId) };
     }
     const taken = await findIdempotencyKey(database.sql, scope);
     if (!taken) continue;
@@ -61,10 +69,40 @@ export async function startIdempotent(database: Database, request: IdempotentReq
     const address = { id: taken.predictionId, userId, modelName };
     const ended = await findEnded(database.sql, address);
     if (ended && isKept(ended)) return { kind: "repeat", predictionId: taken.predictionId };
-    if (!ended && (await findLive(database.sql, address))) return { kind: "repeat", predictionId: taken.predictionId };
+    // It may have ended between the looks, so the last one asks for both.
+    if (!ended && (await isKnown(database.sql, taken.predictionId)))
+      return { kind: "repeat", predictionId: taken.predictionId };
     if (ended || taken.stale) await dropIdempotencyKey(database.sql, scope, taken.predictionId);
     else await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
   }
+}
+
+/**
+ * Gives the key free for the next try, unless the prediction was accepted and only the answer was lost. Without the
+ * database that cannot be known: then it is done as soon as it is back, and nobody waits for it here.
+ */
+async function giveFree(
+  { database, log }: { database: Database; log: Log },
+  scope: IdempotencyScope,
+  predictionId: string,
+): Promise<void> {
+  const attempt = async () => {
+    if (!(await isKnown(database.sql, predictionId))) await dropIdempotencyKey(database.sql, scope, predictionId);
+  };
+  const again = async () => {
+    for (const until = Date.now() + retriedMs; Date.now() < until; ) {
+      await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
+      const isDone = await attempt().then(
+        () => true,
+        () => false,
+      );
+      if (isDone) return;
+    }
+  };
+  await attempt().catch((error) => {
+    log.warn({ prediction_id: predictionId, err: error }, "An Idempotency-Key could not be given free, trying again");
+    void again();
+  });
 }
 
 function isKept({ status, error }: EndedPrediction): boolean {

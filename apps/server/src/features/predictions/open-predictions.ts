@@ -82,14 +82,14 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   const grants = await startGrantAnnouncements(database, nodeId, held);
   const notices = await startEndedNotices(database);
   const announceGrants = grants.announce;
-  const settlement = createSettlement({ database, log, linkOf: deps.linkOf, announceGrants, wakeWorkers });
+  const settlement = createSettlement({ ...deps, announceGrants, wakeWorkers });
   const cancellation = await startCancellation({ database, nodeId, held, settlement });
   const sweeper = await startSweeper({ database, log, nodeId, held, settlement, announceGrants, wakeWorkers });
-  const admit = createAdmission(database, clock);
+  const admit = createAdmission(database, clock, deps.telemetry);
   const runDeps = { ...deps, held, settlement, admit };
   const asyncDeps: AsyncDeps = { ...deps, admit, wakeWorkers };
   const reading = { database, notices, linkOf: deps.linkOf };
-  const worker = createWorker({ ...deps, held, settlement, parallel: deps.workerParallel });
+  const worker = createWorker({ ...deps, held, settlement, wakeWorkers, parallel: deps.workerParallel });
   const consumer =
     deps.workerParallel > 0
       ? await queue.consume("predictions", { parallel: 1 }, async ({ passOn }) => {
@@ -108,7 +108,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     run: (request) => runPrediction(runDeps, request),
     accept: (request) => acceptAsync(asyncDeps, request),
     look: (request) => lookAtLimits(admit, request),
-    startIdempotent: (request) => startIdempotent(database, request),
+    startIdempotent: (request) => startIdempotent({ database, nodeId, log }, request),
     awaitEnd: (address, waitMs, signal) => awaitEnd(reading, address, waitMs, signal),
     result: (address, options) => readResult(reading, address, options),
     follow: (address, options) => followPrediction(reading, address, options),
@@ -116,10 +116,14 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     flow: (modelId) => selectFlow(database.sql, modelId),
     underWay: () => held.size,
     async drain(milliseconds) {
-      worker.stop();
+      await worker.stop();
       await consumer?.stop();
       await untilIdle(milliseconds);
-      await worker.handBack();
+      await worker
+        .handBack()
+        .catch((error) =>
+          log.warn({ err: error }, "Running jobs could not be handed back, others will miss them soon"),
+        );
       held.stopAll("shutdown");
       await untilIdle(lastWritesMs);
     },

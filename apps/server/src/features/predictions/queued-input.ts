@@ -9,10 +9,14 @@ interface StoredFile {
   $file: { key: string; contentType: string; size: number; filename: string | null };
 }
 
-const keyOf = (predictionId: string, n: number) => `inputs/${predictionId}/${n}`;
+const keyOf = (predictionId: string, n: number | "") => `inputs/${predictionId}/${n}`;
 
-function isStoredFile(value: unknown): value is StoredFile {
-  return typeof value === "object" && value !== null && "$file" in value;
+/** Inputs may be objects of the caller's making: one that looks like a file and is none of this prediction is no file. */
+function isStoredFile(predictionId: string, value: unknown): value is StoredFile {
+  if (typeof value !== "object" || value === null || !("$file" in value)) return false;
+  const file = value.$file;
+  if (typeof file !== "object" || file === null || !("key" in file)) return false;
+  return typeof file.key === "string" && file.key.startsWith(keyOf(predictionId, ""));
 }
 
 /** Keeps the input of a prediction that runs later, perhaps on another machine: its files go into the blob store. */
@@ -37,11 +41,15 @@ async function putFile(blobs: BlobStore, key: string, file: CheckedFile): Promis
   else await blobs.put(key, await file.open(), { contentType });
 }
 
-export function openInput(blobs: BlobStore, stored: Record<string, unknown>): Record<string, InputValue> {
+export function openInput(
+  blobs: BlobStore,
+  predictionId: string,
+  stored: Record<string, unknown>,
+): Record<string, InputValue> {
   return Object.fromEntries(
     Object.entries(stored).map(([field, value]) => [
       field,
-      isStoredFile(value) ? asFile(blobs, value) : (value as InputValue),
+      isStoredFile(predictionId, value) ? asFile(blobs, value) : (value as InputValue),
     ]),
   );
 }
@@ -61,6 +69,10 @@ function asFile(blobs: BlobStore, { $file: { key, contentType, size, filename } 
 }
 
 /** Once the prediction has ended nobody needs its input files. */
-export async function dropInput(blobs: BlobStore, stored: Record<string, unknown>): Promise<void> {
-  for (const value of Object.values(stored)) if (isStoredFile(value)) await blobs.delete(value.$file.key);
+export async function dropInput(
+  blobs: BlobStore,
+  predictionId: string,
+  stored: Record<string, unknown>,
+): Promise<void> {
+  for (const value of Object.values(stored)) if (isStoredFile(predictionId, value)) await blobs.delete(value.$file.key);
 }

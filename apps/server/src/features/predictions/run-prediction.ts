@@ -2,7 +2,7 @@ import { newId } from "@gantry/wire";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
-import type { Admit, Admitted, RateFigures } from "./admit-predictions.ts";
+import type { Admit, Admitted, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import type { HeldPrediction, HeldPredictions } from "./held-predictions.ts";
 import type { CheckedInput } from "./input/index.ts";
@@ -39,6 +39,8 @@ export interface RunEnd {
 
 // How long a client waits for the end of its run to be written when the database is away.
 const settleWaitMs = 10_000;
+/** What has a client runs once: it is never claimed again. */
+const onlyClaim = 1;
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
@@ -52,7 +54,9 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   let admitted: Admitted;
   try {
     request.onHeld(held);
-    admitted = await deps.admit({
+    deps.telemetry.concerns(id, request.route);
+    const reservation = await reservationFor(request.model, request.input.input, deps.countTokens);
+    const arrival: ArrivingPrediction = {
       id,
       userId: request.caller.userId,
       keyId: request.caller.keyId,
@@ -61,36 +65,48 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       route: request.route,
       highPriority: request.input.user?.high_priority ?? false,
       holder: deps.nodeId,
-      reservation: await reservationFor(request.model, request.input.input, deps.countTokens),
+      reservation,
       purpose: "run",
       queueSeconds: request.model.manifest.max_queue_seconds,
-    });
+    };
+    admitted = await deps.telemetry.inSpan(
+      () => ({ name: "admission" }),
+      () => deps.admit(arrival),
+    );
   } catch (error) {
     held.release();
     throw error;
   }
+  held.accepted(onlyClaim);
   request.onAccepted?.(id, admitted.rate);
   const outcome = await waitAndExecute(deps, held, request, admitted.starts);
-  const settling = deps.settlement.settle(id, 1, outcome).finally(() => held.release());
-  if (!(await within(settling, settleWaitMs))) throw endedElsewhere();
+  const settling = deps.settlement.settle(id, onlyClaim, outcome).finally(() => held.release());
+  const isWritten = await within(settling, settleWaitMs);
+  // A failure may be told as it is. A result that was not written down is none.
+  if (!isWritten && outcome.kind === "done") throw endedElsewhere();
   return { predictionId: id, outcome };
 }
 
 async function waitAndExecute(
   deps: RunDeps,
   held: HeldPrediction,
-  { caller, model, input, onFragment }: RunRequest,
+  { caller, model, input, route, onFragment }: RunRequest,
   starts: boolean,
 ): Promise<Outcome> {
   if (!starts) {
     const limitMs = Math.min(model.manifest.max_queue_seconds * 1000, longestTimerMs);
     const limit = setTimeout(() => held.stop("queueTimeout"), limitMs);
+    const startedAt = performance.now();
     try {
-      await held.slot();
+      await deps.telemetry.inSpan(
+        () => ({ name: "wait for capacity" }),
+        () => held.slot(),
+      );
     } catch (reason) {
       return endedUnused(reason as Fault);
     } finally {
       clearTimeout(limit);
+      deps.telemetry.slotAwaited(route, performance.now() - startedAt);
     }
   }
   return executePrediction(deps, { held, userId: caller.userId, model, input: input.input, onFragment });

@@ -1,9 +1,12 @@
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
+import type { EndedFigures, Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
-import { Fault } from "../../kernel/errors.ts";
+import { Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { enqueueDeliveries } from "../webhooks/index.ts";
-import { type Outcome, statusOf } from "./prediction.ts";
+import { endedUnused, type Outcome, statusOf } from "./prediction.ts";
+import { dropInput } from "./queued-input.ts";
 import { type LinkOf, resultItem } from "./result-item.ts";
 import { type Ending, type GrantedSlot, type Settled, settleEndings, wasEndedAs } from "./store.ts";
 
@@ -18,7 +21,9 @@ export interface Settlement {
 
 export interface SettlementDeps {
   database: Database;
+  blobs: BlobStore;
   log: Log;
+  telemetry: Telemetry;
   linkOf: LinkOf;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
   /** A slot is free that a queued prediction may take. */
@@ -29,6 +34,7 @@ interface Item {
   ending: Ending;
   outcome: Outcome;
   queued: boolean;
+  trace: string | undefined;
 }
 
 const firstPauseMs = 50;
@@ -36,20 +42,20 @@ const longestPauseMs = 2_000;
 
 /** Settlement: group commit, like admission. Whoever waits for the slots that become free gets them in the same commit. */
 export function createSettlement(deps: SettlementDeps): Settlement {
-  const { database, log } = deps;
+  const { database, log, telemetry } = deps;
 
   async function write(items: readonly Item[]): Promise<Settled> {
-    const endings = items.map((item) => item.ending);
+    const endings = items.map(({ ending }, n) => ({ n, ...ending }));
     if (!items.some((item) => item.queued)) return settleEndings(database.sql, endings);
     return database.transaction(async (tx) => {
       const settled = await settleEndings(tx, endings);
-      const outcomes = new Map(items.map((item) => [item.ending.id, item]));
       const deliveries = settled.webhooks.map(async (webhook) => ({
         userId: webhook.user_id,
         predictionId: webhook.id,
         modelName: webhook.model_name,
         webhook: { destination: webhook.destination, target: Buffer.from(webhook.target, "base64") },
-        payload: await payloadOf(webhook, outcomes.get(webhook.id)),
+        payload: await payloadOf(webhook, items[webhook.n]),
+        trace: items[webhook.n]?.trace ?? null,
       }));
       await enqueueDeliveries(tx, await Promise.all(deliveries));
       return settled;
@@ -75,34 +81,80 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     return { prediction_id: webhook.id, model: webhook.model_name, ...result };
   }
 
+  /** Nobody waits for it: an input file that stays costs its bytes and nothing else. */
+  async function dropLater(id: string, input: Record<string, unknown>): Promise<void> {
+    await dropInput(deps.blobs, id, input).catch((error) =>
+      log.warn({ prediction_id: id, err: error }, "An input file of an ended prediction could not be removed"),
+    );
+  }
+
   const batcher = createBatcher<Item, boolean>({
     maxItems: 512,
     blameItem: (error) => !(error instanceof Fault),
     run: async (items) => {
-      const { ended, grants, wake } = await write(items);
+      const startedAt = performance.now();
+      const { ended_n: ended, grants, wake, inputs } = await write(items);
+      telemetry.batchWritten("settlement", items.length, performance.now() - startedAt);
       if (grants.length > 0) await deps.announceGrants(grants);
       if (wake) deps.wakeWorkers();
+      for (const { id, input } of inputs) void dropLater(id, input);
       const endedNow = new Set(ended);
-      return items.map((item) => endedNow.has(item.ending.id));
+      return items.map((_, n) => endedNow.has(n));
     },
   });
 
   async function settle(id: string, claim: number, outcome: Outcome, queued = false): Promise<boolean> {
-    const item = { ending: toEnding(id, claim, outcome), outcome, queued };
+    const isEnded = await telemetry.inSpan(
+      () => ({ name: "settlement", attributes: { "gantry.prediction_id": id } }),
+      () => writeEnd(id, claim, outcome, queued),
+    );
+    if (isEnded) telemetry.predictionEnded(figuresOf(outcome));
+    return isEnded;
+  }
+
+  async function writeEnd(id: string, claim: number, outcome: Outcome, queued: boolean): Promise<boolean> {
+    const item = { ending: toEnding(id, claim, outcome), outcome, queued, trace: telemetry.traceparent() };
     for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
       try {
         const endedNow = await batcher.add(item);
         // A try before this one may have been committed although its answer was lost.
         return endedNow || (pause > firstPauseMs && (await wasEndedAs(database.sql, id, item.ending.status)));
       } catch (error) {
-        if (!(error instanceof Fault)) throw error;
+        if (!isPassing(error)) {
+          await writeUnwritable(id, claim, outcome, queued, error);
+          throw error;
+        }
         log.warn({ prediction_id: id, err: error }, "The end of a prediction could not be written, trying again");
         await new Promise((resolve) => setTimeout(resolve, pause));
       }
     }
   }
 
+  /** The database will never take this end. What can be written is that there is one: otherwise it ran for ever. */
+  async function writeUnwritable(id: string, claim: number, outcome: Outcome, queued: boolean, cause: unknown) {
+    log.error({ prediction_id: id, err: cause }, "The end of a prediction cannot be written as it is");
+    const failure = fault("internal_server_error", "The result could not be stored", { retryable: false });
+    if (outcome.kind === "failed" && outcome.fault.type === failure.type) return;
+    await writeEnd(id, claim, endedUnused(failure), queued);
+  }
+
   return { settle };
+}
+
+/** The database is away, or two transactions stood in each other's way: worth another try. */
+function isPassing(error: unknown): boolean {
+  return error instanceof Fault || (error instanceof Error && "code" in error && /^40/.test(String(error.code)));
+}
+
+function figuresOf(outcome: Outcome): EndedFigures {
+  const { usage } = outcome;
+  return {
+    failure: outcome.kind === "failed" ? outcome.fault.type : undefined,
+    inputTokens: usage?.inputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    cachedTokens: usage?.cachedTokens ?? 0,
+    chargedMicros: outcome.price,
+  };
 }
 
 function toEnding(id: string, claim: number, outcome: Outcome): Ending {

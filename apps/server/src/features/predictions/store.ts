@@ -21,9 +21,12 @@ export interface Ending {
 }
 
 export interface Settled {
-  ended: string[];
+  /** Places in the list of those that this statement has ended. */
+  ended_n: number[];
   grants: GrantedSlot[];
   webhooks: {
+    /** Of the ending that counted. */
+    n: number;
     id: string;
     user_id: string;
     model_name: string;
@@ -33,6 +36,8 @@ export interface Settled {
   }[];
   /** Whether a queued prediction may go on now. */
   wake: boolean;
+  /** Stored inputs that have files, of those that have ended. */
+  inputs: { id: string; input: Record<string, unknown> }[];
 }
 
 export interface GrantedSlot {
@@ -73,7 +78,7 @@ export async function admitArrivals(
 }
 
 /** Ends predictions and hands their slots on, in one statement; see migrations/0009. */
-export async function settleEndings(sql: Sql, endings: readonly Ending[]): Promise<Settled> {
+export async function settleEndings(sql: Sql, endings: readonly (Ending & { n: number })[]): Promise<Settled> {
   const [row] = await sql<{ result: Settled }[]>`
     select settle_predictions(${JSON.stringify(endings)}::text::json) as result`;
   if (!row) throw new Error("settling answered nothing");
@@ -144,12 +149,22 @@ export interface ClaimedJob {
   modelName: string;
   input: Record<string, unknown>;
   pricing: Pricing;
+  acceptedAt: Date;
+  waitedMs: number;
+  trace: string | null;
 }
 
 export async function claimJobs(sql: Sql, nodeId: string, hands: number): Promise<ClaimedJob[]> {
   return sql<ClaimedJob[]>`
-    select id, claim, user_id as "userId", model_id as "modelId", model_name as "modelName", input, pricing
-    from claim_predictions(${nodeId}, ${hands})`;
+    select id, claim, user_id as "userId", model_id as "modelId", model_name as "modelName", input, pricing,
+      created_at as "acceptedAt", extract(epoch from started_at - created_at)::float8 * 1000 as "waitedMs",
+      (select t.trace from prediction_traces t where t.prediction_id = claimed.id) as trace
+    from claim_predictions(${nodeId}, ${hands}) claimed`;
+}
+
+/** To be written before it is admitted: it may be claimed in the same moment. */
+export async function insertTrace(sql: Sql, id: string, trace: string): Promise<void> {
+  await sql`insert into prediction_traces (prediction_id, trace) values (${id}, ${trace}) on conflict do nothing`;
 }
 
 export async function isAnyQueued(sql: Sql): Promise<boolean> {
@@ -170,6 +185,20 @@ export async function listStarted(sql: Sql, ids: readonly string[]): Promise<Gra
   return sql<GrantedSlot[]>`
     select id, holder, claim from live_predictions
     where id = any(${ids as string[]}::text[]) and started_at is not null`;
+}
+
+/** Which of these claims are no longer this node's: ended, or taken over. */
+export async function listLost(
+  sql: Sql,
+  nodeId: string,
+  claims: readonly { id: string; claim: number }[],
+): Promise<{ id: string; claim: number }[]> {
+  return sql<{ id: string; claim: number }[]>`
+    select g.id, g.claim
+    from unnest(${claims.map((one) => one.id)}::text[], ${claims.map((one) => one.claim)}::int[]) as g (id, claim)
+    where not exists (
+      select 1 from live_predictions l where l.id = g.id and l.claim = g.claim and l.holder = ${nodeId}
+    )`;
 }
 
 /** What the database believes this node to hold, older than a few seconds. */
@@ -242,6 +271,7 @@ export async function selectFlow(sql: Sql, modelId: string): Promise<FlowFigures
 export async function forgetOldFlow(sql: Sql): Promise<void> {
   await sql`delete from model_flow where second < extract(epoch from now())::bigint - 120`;
   await sql`delete from last_turns where at < now() - interval '1 hour'`;
+  await sql`delete from prediction_traces where created_at < now() - interval '2 days'`;
 }
 
 export interface Fragment {
@@ -258,18 +288,28 @@ export const endedChannel = "gantry_ended";
 export const fragmentsChannel = "gantry_fragments";
 
 export async function insertFragment(sql: Sql, id: string, { claim, seq, field, fragment }: Fragment): Promise<void> {
+  // A worker that was taken for dead must leave nothing behind: settlement waits for this lock, or this finds nothing.
   await sql`
-    with added as (
+    with present as (
+      select 1 from live_predictions where id = ${id} and claim = ${claim} for key share
+    ), added as (
       insert into prediction_fragments (prediction_id, claim, seq, field, fragment)
-      values (${id}, ${claim}, ${seq}, ${field}, ${fragment}) on conflict do nothing
+      select ${id}, ${claim}, ${seq}, ${field}, ${fragment} from present on conflict do nothing returning 1
     )
-    select pg_notify(${fragmentsChannel}, ${id})`;
+    select pg_notify(${fragmentsChannel}, ${id}) from added`;
 }
 
 export async function listFragments(sql: Sql, id: string, after: { claim: number; seq: number }): Promise<Fragment[]> {
   return sql<Fragment[]>`
     select claim, seq, field, fragment from prediction_fragments
     where prediction_id = ${id} and (claim, seq) > (${after.claim}, ${after.seq}) order by claim, seq`;
+}
+
+/** Whether it was accepted, whatever became of it. */
+export async function isKnown(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from live_predictions where id = ${id} union all select 1 from ended_predictions where id = ${id}`;
+  return rows.length > 0;
 }
 
 export async function wasEndedAs(sql: Sql, id: string, status: number): Promise<boolean> {
@@ -286,7 +326,7 @@ export interface IdempotencyScope {
 export interface IdempotencyRow {
   fingerprint: string;
   predictionId: string;
-  /** Older than it takes to be admitted: whoever began it is gone. */
+  /** Its node is gone, or it is older than it takes to be admitted: nobody goes on with it. */
   stale: boolean;
 }
 
@@ -294,13 +334,14 @@ export interface IdempotencyRow {
 export async function takeIdempotencyKey(
   sql: Sql,
   { userId, scope, key }: IdempotencyScope,
-  { fingerprint, predictionId }: { fingerprint: string; predictionId: string },
+  { fingerprint, predictionId, nodeId }: { fingerprint: string; predictionId: string; nodeId: string },
 ): Promise<boolean> {
   const rows = await sql`
-    insert into idempotency_keys as k (user_id, scope, key, fingerprint, prediction_id)
-    values (${userId}, ${scope}, ${key}, ${fingerprint}, ${predictionId})
+    insert into idempotency_keys as k (user_id, scope, key, fingerprint, prediction_id, taken_by)
+    values (${userId}, ${scope}, ${key}, ${fingerprint}, ${predictionId}, ${nodeId})
     on conflict (user_id, scope, key) do update
-      set fingerprint = excluded.fingerprint, prediction_id = excluded.prediction_id, created_at = now()
+      set fingerprint = excluded.fingerprint, prediction_id = excluded.prediction_id, taken_by = excluded.taken_by,
+        created_at = now()
       where k.created_at < now() - interval '24 hours'
     returning 1`;
   return rows.length > 0;
@@ -311,7 +352,10 @@ export async function findIdempotencyKey(
   { userId, scope, key }: IdempotencyScope,
 ): Promise<IdempotencyRow | undefined> {
   const [row] = await sql<IdempotencyRow[]>`
-    select fingerprint, prediction_id as "predictionId", created_at < now() - interval '60 seconds' as stale
+    select fingerprint, prediction_id as "predictionId", created_at < now() - interval '60 seconds'
+        or taken_by is not null and not exists (
+          select 1 from nodes n where n.id = taken_by and n.heartbeat_at > now() - interval '10 seconds'
+        ) as stale
     from idempotency_keys where user_id = ${userId} and scope = ${scope} and key = ${key}`;
   return row;
 }

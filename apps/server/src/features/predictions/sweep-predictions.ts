@@ -14,6 +14,7 @@ import {
   isAnyQueued,
   listAbandoned,
   listHeldBy,
+  listLost,
   listOverdue,
   listStarted,
   releasePredictions,
@@ -22,7 +23,10 @@ import {
 /** A node that has not moved its heartbeat for so long has lost what it holds. */
 const deadAfterSeconds = 10;
 const everyMs = 2_000;
+/** A node that could not move its own heartbeat for so long cannot tell whether others could. */
+const longSilenceMs = 5_000;
 const perSweep = 500;
+const stopWithinMs = 5_000;
 /** A job that takes its workers down with it is not tried for ever. */
 const deathsAllowed = 3;
 /** Longer than a query's deadline: an admission that is still being written is not taken for a lost one. */
@@ -49,16 +53,31 @@ const killedWorkers = () =>
   fault("internal_server_error", "The workers that ran the prediction died three times", { retryable: false });
 
 /**
- * Keeps the promise that every accepted prediction ends, whatever dies on the way. Each pass: moves this node's
- * heartbeat; takes over what a dead node held; gives up what the database believes to be here and is not; ends what
- * waited too long; hands out free slots that nobody was told of; picks up grants whose notice was lost; wakes workers
- * for what a queue may have forgotten.
+ * Keeps the promise that every accepted prediction ends, whatever dies on the way. Each pass: takes over what a dead node
+ * held; gives up what the database believes to be here and is not; stops what is here and no longer this node's; ends
+ * what waited too long; hands out free slots that nobody was told of; picks up grants whose notice was lost; wakes workers
+ * for what a queue may have forgotten. The heartbeat moves beside it: a pass may take long, and that is no death.
  */
 export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
   const { database, held, nodeId } = deps;
 
+  let lastBeatAt = performance.now();
+  let mayJudgeFrom = lastBeatAt;
+
+  /**
+   * After a silence of its own (the database was away, this process stood still) a node gives all others the time to be
+   * heard: they had the same silence, and the first one back must not take them for dead.
+   */
+  async function moveHeartbeat(): Promise<void> {
+    await beat(database.sql, nodeId);
+    const now = performance.now();
+    if (now - lastBeatAt > longSilenceMs) mayJudgeFrom = now + deadAfterSeconds * 1000;
+    lastBeatAt = now;
+  }
+
   /** What a dead node held: queued ones go back into the line, the others have lost their client. */
   async function takeOverAbandoned(): Promise<void> {
+    if (performance.now() < mayJudgeFrom || performance.now() - lastBeatAt > longSilenceMs) return;
     const lost = await listAbandoned(database.sql, deadAfterSeconds, perSweep);
     const again = lost.filter((row) => row.queued && row.deaths + 1 < deathsAllowed);
     if (again.length > 0) {
@@ -79,6 +98,13 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
       unknown.filter((row) => !row.queued),
       () => stopReasons.left(),
     );
+  }
+
+  /** Others took this node for dead, or a cancel did not reach it: the upstream works for nobody. */
+  async function stopLost(): Promise<void> {
+    const claims = held.claims();
+    if (claims.length === 0) return;
+    for (const claim of await listLost(database.sql, nodeId, claims)) held.lose(claim);
   }
 
   async function endOverdue(): Promise<void> {
@@ -104,9 +130,9 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
   }
 
   async function sweep(): Promise<void> {
-    await beat(database.sql, nodeId);
     await takeOverAbandoned();
     await endUnknown();
+    await stopLost();
     await endOverdue();
     await handOutFreeSlots();
     await pickUpGrants();
@@ -115,22 +141,36 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
     await forgetOldFlow(database.sql);
   }
 
-  let stopped = false;
-  let pass: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    pass = pass
-      .then(() => (stopped ? undefined : sweep()))
-      .catch((error) => deps.log.warn({ err: error }, "A sweep failed, the next one tries again"));
-  }, everyMs);
+  await moveHeartbeat();
   await sweep();
+  const heartbeat = repeat(moveHeartbeat, (error) => deps.log.warn({ err: error }, "The heartbeat could not be moved"));
+  const passes = repeat(sweep, (error) => deps.log.warn({ err: error }, "A sweep failed, the next one tries again"));
 
   return {
     sweep,
     async stop() {
-      stopped = true;
-      clearInterval(timer);
-      await pass;
+      // A pass waits for a database that is away; a process that goes down does not.
+      const isOver = Promise.all([passes.stop(), heartbeat.stop()]);
+      await Promise.race([isOver, new Promise((resolve) => setTimeout(resolve, stopWithinMs).unref())]);
       await forgetNode(database.sql, nodeId).catch(() => {});
+    },
+  };
+}
+
+/** Every two seconds, unless the last one still goes on. */
+function repeat(work: () => Promise<void>, onError: (error: unknown) => void): { stop(): Promise<void> } {
+  let current: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    current ??= work()
+      .catch(onError)
+      .finally(() => {
+        current = undefined;
+      });
+  }, everyMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await current;
     },
   };
 }

@@ -1,12 +1,13 @@
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
+import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Model } from "../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import { recordFragments } from "./fragments.ts";
 import type { HeldPredictions } from "./held-predictions.ts";
 import { streamedField } from "./prediction.ts";
-import { dropInput, openInput } from "./queued-input.ts";
+import { openInput } from "./queued-input.ts";
 import type { Settlement } from "./settle-predictions.ts";
 import { type ClaimedJob, claimJobs, releasePredictions } from "./store.ts";
 
@@ -17,6 +18,7 @@ export interface WorkerDeps extends ExecutionDeps {
   nodeId: string;
   held: HeldPredictions;
   settlement: Settlement;
+  wakeWorkers(): void;
   acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;
   /** Jobs at the same time on this node. */
   parallel: number;
@@ -27,8 +29,8 @@ export interface Worker {
   work(): Promise<void>;
   /** No hand is free: another node should look too. */
   isFull(): boolean;
-  /** No new jobs; running ones go on. */
-  stop(): void;
+  /** No new jobs; running ones go on. Resolves when what was just being claimed is among them. */
+  stop(): Promise<void>;
   /** Puts what still runs back into the queue. */
   handBack(): Promise<void>;
 }
@@ -55,7 +57,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       for (let hands = deps.parallel - running.size; hands > 0 && !stopped; hands = deps.parallel - running.size) {
         const jobs = await claimJobs(deps.database.sql, deps.nodeId, Math.min(hands, claimedAtOnce));
         if (jobs.length === 0) break;
-        for (const job of jobs) void run(job);
+        for (const job of jobs) void deps.telemetry.within(deps.telemetry.resumed(job.trace), () => run(job));
       }
     } while (lookAgain && !stopped);
   }
@@ -71,6 +73,8 @@ export function createWorker(deps: WorkerDeps): Worker {
   async function run(job: ClaimedJob): Promise<void> {
     running.set(job.id, job);
     const held = deps.held.hold(job.id);
+    held.accepted(job.claim);
+    noteWait(deps.telemetry, job);
     try {
       const model = await deps.acceptedModel(job.modelId, job.modelName);
       if (!model) throw new Error(`the model ${job.modelId} of a queued prediction is not there`);
@@ -80,19 +84,19 @@ export function createWorker(deps: WorkerDeps): Worker {
         held,
         userId: job.userId,
         model,
-        input: openInput(deps.blobs, job.input),
+        input: openInput(deps.blobs, job.id, job.input),
         pricing: job.pricing,
         ...(fragments && { onFragment: fragments.add }),
       });
       await fragments?.stop();
-      // Handed back meanwhile: another claim runs it.
-      if (!running.has(job.id)) return;
-      if (await deps.settlement.settle(job.id, job.claim, outcome, true)) await dropInput(deps.blobs, job.input);
+      // Handed back, or claimed anew: another claim runs it.
+      if (running.get(job.id) !== job) return;
+      await deps.settlement.settle(job.id, job.claim, outcome, true);
     } catch (error) {
       deps.log.error({ prediction_id: job.id, err: error }, "A queued prediction could not be brought to its end here");
     } finally {
       held.release();
-      running.delete(job.id);
+      if (running.get(job.id) === job) running.delete(job.id);
       if (!stopped)
         work().catch((error) => deps.log.warn({ err: error }, "Taking jobs failed, the next look tries again"));
     }
@@ -101,14 +105,30 @@ export function createWorker(deps: WorkerDeps): Worker {
   return {
     work,
     isFull: () => running.size >= deps.parallel,
-    stop: () => {
+    async stop() {
       stopped = true;
+      await looking?.catch(() => {});
     },
     async handBack() {
       const jobs = [...running.values()];
       running.clear();
       for (const job of jobs) deps.held.get(job.id)?.stop("shutdown");
-      if (jobs.length > 0) await releasePredictions(deps.database.sql, jobs, false);
+      if (jobs.length === 0) return;
+      await releasePredictions(deps.database.sql, jobs, false);
+      deps.wakeWorkers();
     },
   };
+}
+
+function noteWait(telemetry: Telemetry, { id, acceptedAt, waitedMs }: ClaimedJob): void {
+  telemetry.concerns(id, "async");
+  telemetry.slotAwaited("async", waitedMs);
+  const from = acceptedAt.getTime();
+  telemetry.past(() => ({
+    name: "queue",
+    kind: "consumer",
+    attributes: { "gantry.prediction_id": id },
+    from,
+    until: from + waitedMs,
+  }));
 }

@@ -19,6 +19,7 @@ export async function enqueueDeliveries(tx: Transaction, deliveries: readonly Ne
       destination: one.webhook.destination,
       target: one.webhook.target,
       payload: JSON.stringify(one.payload),
+      trace: one.trace ?? null,
     })),
   );
 }

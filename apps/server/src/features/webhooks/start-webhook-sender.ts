@@ -1,5 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Net } from "../../engines/net/net.ts";
+import { noTelemetry, type Telemetry, type WebhookOutcome } from "../../engines/telemetry/telemetry.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -18,6 +19,7 @@ export interface WebhookSenderDeps {
   vault: Vault;
   clock: Clock;
   log: Log;
+  telemetry?: Telemetry;
   nodeId: string;
   /** For an attempt, from the call to the status of the answer. */
   timeoutMs?: number;
@@ -46,7 +48,7 @@ const defaultLimits: SendLimits = { total: 256, perDestination: 4, perUser: 64 }
  *      ▲─────────────────────────────────────────────────────────────────────────┘
  */
 export async function startWebhookSender(deps: WebhookSenderDeps): Promise<WebhookSender> {
-  const { database, log, nodeId } = deps;
+  const { database, log, nodeId, telemetry = noTelemetry } = deps;
   const { timeoutMs = 15_000, schedule = retrySchedule, limits = defaultLimits } = deps;
   const { leaseMs = 2 * timeoutMs } = deps;
   const secrets = createSigningSecrets(deps);
@@ -112,7 +114,8 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
 
   function start(row: ClaimedRow, signing: readonly SealedSecret[]): void {
     keeper.take(row.destination, row.userId);
-    const attempt: Promise<void> = send(row, signing)
+    const attempt: Promise<void> = telemetry
+      .within(telemetry.resumed(row.trace), () => send(row, signing))
       .catch((error) => log.error({ delivery_id: row.id, err: error }, "The result of a webhook could not be written"))
       .finally(() => {
         keeper.giveBack(row.destination, row.userId);
@@ -125,12 +128,17 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
 
   async function send(row: ClaimedRow, signing: readonly SealedSecret[]): Promise<void> {
     const lapsesAt = Date.now() + leaseMs;
-    const { end, cause, drained } = await sendDelivery({ ...deps, timeoutMs }, row, () => secrets.open(signing));
+    const about = { delivery_id: row.id, prediction_id: row.predictionId, destination: row.destination };
+    const { end, cause, drained } = await telemetry.inSpan(
+      () => ({ name: "webhook", kind: "producer", attributes: { "gantry.prediction_id": row.predictionId } }),
+      () => sendDelivery({ ...deps, timeoutMs }, row, () => secrets.open(signing)),
+    );
     if (end.kind === "answered" || end.reason === "timeout") keeper.note(row.destination, end.kind === "answered");
     const verdict = decideAfterAttempt(end, row.failures, schedule, Math.random());
-    const about = { delivery_id: row.id, destination: row.destination, failures: verdict.failures };
-    if (cause !== undefined) log.error({ ...about, err: cause }, "A webhook could not be prepared");
-    else if (verdict.lastError !== null) log.info({ ...about, outcome: verdict.status }, verdict.lastError);
+    telemetry.webhookAttempted(outcomeOf(verdict.status), end.latencyMs);
+    const { failures } = verdict;
+    if (cause !== undefined) log.error({ ...about, failures, err: cause }, "A webhook could not be prepared");
+    else if (verdict.lastError !== null) log.info({ ...about, failures, outcome: verdict.status }, verdict.lastError);
     const result: Result = { ...verdict, id: row.id, claim: row.claim, latencyMs: end.latencyMs };
     const [dueInMs] = await Promise.all([write(result, lapsesAt), drained]);
     if (dueInMs !== null) wakeIn(dueInMs);
@@ -166,4 +174,8 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
       await Promise.all(underWay);
     },
   };
+}
+
+function outcomeOf(status: Result["status"]): WebhookOutcome {
+  return status === "pending" ? "retried" : status;
 }

@@ -18,6 +18,7 @@ export interface NewRow {
   destination: string;
   target: Uint8Array;
   payload: string;
+  trace: string | null;
 }
 
 export interface ClaimedRow {
@@ -29,6 +30,7 @@ export interface ClaimedRow {
   target: Uint8Array;
   payload: string;
   failures: number;
+  trace: string | null;
 }
 
 export interface ListedRow {
@@ -48,15 +50,15 @@ export interface ListedRow {
 export async function insertDeliveries(sql: Sql, rows: readonly NewRow[]): Promise<void> {
   await sql`
     with added as (
-      insert into webhook_deliveries (id, user_id, prediction_id, model_name, destination, target, payload)
-      select id, user_id, prediction_id, model_name, destination, decode(target, 'base64'), payload
+      insert into webhook_deliveries (id, user_id, prediction_id, model_name, destination, target, payload, trace)
+      select id, user_id, prediction_id, model_name, destination, decode(target, 'base64'), payload, trace
       from unnest(
         ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.userId)}::text[],
         ${rows.map((row) => row.predictionId)}::text[], ${rows.map((row) => row.modelName)}::text[],
         ${rows.map((row) => row.destination)}::text[],
         ${rows.map((row) => Buffer.from(row.target).toString("base64"))}::text[],
-        ${rows.map((row) => row.payload)}::text[]
-      ) as given (id, user_id, prediction_id, model_name, destination, target, payload)
+        ${rows.map((row) => row.payload)}::text[], ${rows.map((row) => row.trace)}::text[]
+      ) as given (id, user_id, prediction_id, model_name, destination, target, payload, trace)
       on conflict (prediction_id) do nothing
       returning 1
     )
@@ -129,7 +131,7 @@ export async function claimDue(
       returning d.*
     )
     select taken.id, taken.claim, taken.user_id as "userId", taken.prediction_id as "predictionId", taken.destination,
-      taken.target, taken.payload, taken.failures
+      taken.target, taken.payload, taken.failures, taken.trace
     from chosen left join taken on taken.id = chosen.id`;
   const claimed = rows.filter((row): row is ClaimedRow => row.id !== null);
   return { claimed, missed: rows.length - claimed.length };

@@ -26,6 +26,8 @@ export interface NewDelivery extends WebhookOwner {
   webhook: SealedWebhook;
   /** Written as JSON once; every attempt sends the same bytes. */
   payload: object;
+  /** W3C traceparent of the request that it goes back to. */
+  trace?: string | null;
 }
 
 /** A delivery as its owner sees it. */

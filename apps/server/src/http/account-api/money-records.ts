@@ -1,6 +1,7 @@
 import {
   type Credited,
   type Expenses,
+  type LedgerReport,
   type Overview,
   shownMoment,
   type UsageRow,
@@ -42,6 +43,11 @@ export function expensesToWire(expenses: Expenses, page: number) {
     total_models: expenses.totalModels,
     total_pages: expenses.totalPages,
   };
+}
+
+/** The figures of a discrepancy stand as in the books: a number of things, or millionths of a dollar. */
+export function ledgerToWire({ accounts, sum, discrepancies }: LedgerReport) {
+  return { accounts, sum: dollarsOfMicros(sum), currency: "USD", discrepancies };
 }
 
 export function creditToWire({ balance, entry }: Credited) {

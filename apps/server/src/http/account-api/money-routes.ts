@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { readCreditRequest } from "../../features/billing/index.ts";
 import { existing } from "./admin-routes.ts";
 import type { RouteDeps } from "./deps.ts";
-import { creditToWire, overviewToWire } from "./money-records.ts";
+import { creditToWire, ledgerToWire, overviewToWire } from "./money-records.ts";
 
 interface WithUsername {
   Params: { username: string };
@@ -20,6 +20,8 @@ export function moneyRoutes(app: FastifyInstance, { billing, callerOf }: RouteDe
     });
     return reply.code(201).send(creditToWire(credited));
   });
+
+  app.get("/api/v2/admin/ledger", async () => ledgerToWire(await billing.checkBooks()));
 
   app.get("/api/v2/admin/overview", async () => overviewToWire(await billing.readOverview()));
 }

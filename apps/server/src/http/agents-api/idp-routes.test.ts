@@ -10,7 +10,7 @@ import { createNet } from "../../engines/net/create-net.ts";
 import type { IdpConnector } from "../../features/connectors/idp/index.ts";
 import { refusal, tenantState } from "../../features/connectors/idp/tenant-routes.fixture.ts";
 import { createServer } from "../foundation/server.ts";
-import { useAgentsDialect } from "./agents-dialect.ts";
+import { agentsApi } from "./agents-api.ts";
 import { idpRoutes } from "./idp-routes.ts";
 
 let accounts: AccountsUnderTest;
@@ -23,11 +23,9 @@ let users = 0;
 /** The routes on a server of their own, as the surface of the agents platform holds them. */
 async function serve(idp: () => IdpConnector): Promise<FastifyInstance> {
   const server = createServer({ log: t.log, publicUrl: undefined });
-  await server.register(async (scope) => {
-    useAgentsDialect(scope, t.log);
-    const late = new Proxy({} as IdpConnector, { get: (_, name) => idp()[name as keyof IdpConnector] });
-    await idpRoutes(scope, { idp: late, authenticate: (presented) => accounts.accounts.authenticate(presented) });
-  });
+  const late = new Proxy({} as IdpConnector, { get: (_, name) => idp()[name as keyof IdpConnector] });
+  const authenticate = (presented: string) => accounts.accounts.authenticate(presented);
+  await server.register(agentsApi, { log: t.log, authenticate, routes: [idpRoutes(late)] });
   return server;
 }
 

@@ -1,61 +1,57 @@
 import { type IdpActionRecord, type IdpConnectorRecord, putIdpConnectorBody, runIdpActionBody } from "@gantry/wire";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Connector, IdpConnector, ListedAction } from "../../features/connectors/idp/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
-import { requireCaller } from "../foundation/require-caller.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
+import type { AgentsRoutes } from "./agents-api.ts";
 
-export interface IdpRouteDeps {
-  idp: IdpConnector;
-  authenticate(presented: string): Promise<Caller>;
-}
-
-const base = "/v1/connectors/idp";
+const base = "/connectors/idp";
 
 /** The identity connector: its configuration, the list of its actions, and running one by hand. */
-export async function idpRoutes(app: FastifyInstance, { idp, authenticate }: IdpRouteDeps): Promise<void> {
-  const callerOf = requireCaller(authenticate);
-  /** A key that is confined to some models is handed to an application; it does not manage its owner's tenant. */
-  const unconfined = async (request: FastifyRequest): Promise<Caller> => {
-    const caller = await callerOf(request);
-    if (caller.models) throw fault("forbidden", "This key is confined to some models and may not use the connector");
-    return caller;
+export const idpRoutes =
+  (idp: IdpConnector): AgentsRoutes =>
+  (app, callerOf) => {
+    /** A key that is confined to some models is handed to an application; it does not manage its owner's tenant. */
+    const unconfined = async (request: FastifyRequest): Promise<Caller> => {
+      const caller = await callerOf(request);
+      if (caller.models) throw fault("forbidden", "This key is confined to some models and may not use the connector");
+      return caller;
+    };
+
+    app.put(base, async (request) => {
+      const { userId } = await unconfined(request);
+      return connectorRecord(await idp.configure(userId, parseOrThrow(putIdpConnectorBody, request.body, ["body"])));
+    });
+
+    app.get(base, async (request) => connectorRecord(await idp.read((await unconfined(request)).userId)));
+
+    app.delete(base, async (request, reply) => {
+      await idp.remove((await unconfined(request)).userId);
+      return reply.code(204).send();
+    });
+
+    app.get(`${base}/actions`, async (request) => {
+      const listed = await idp.listActions((await unconfined(request)).userId);
+      return { actions: listed.map(actionRecord) };
+    });
+
+    app.post<{ Params: { name: string } }>(`${base}/actions/:name`, async (request, reply) => {
+      const { userId } = await unconfined(request);
+      const body = parseOrThrow(runIdpActionBody, request.body ?? {}, ["body"]);
+      const confirm = body.confirm === true;
+      // A write that was confirmed is done whether or not its caller stays to hear of it; anything else stops with them.
+      const signal = confirm ? undefined : clientPresence(reply);
+      try {
+        const call = { arguments: body.arguments ?? {}, confirm, ...(signal && { signal }) };
+        return (await idp.callAction(userId, request.params.name, call)).forCaller;
+      } catch (error) {
+        if (signal?.aborted) return reply.code(499).send();
+        throw error;
+      }
+    });
   };
-
-  app.put(base, async (request) => {
-    const { userId } = await unconfined(request);
-    return connectorRecord(await idp.configure(userId, parseOrThrow(putIdpConnectorBody, request.body, ["body"])));
-  });
-
-  app.get(base, async (request) => connectorRecord(await idp.read((await unconfined(request)).userId)));
-
-  app.delete(base, async (request, reply) => {
-    await idp.remove((await unconfined(request)).userId);
-    return reply.code(204).send();
-  });
-
-  app.get(`${base}/actions`, async (request) => {
-    const listed = await idp.listActions((await unconfined(request)).userId);
-    return { actions: listed.map(actionRecord) };
-  });
-
-  app.post<{ Params: { name: string } }>(`${base}/actions/:name`, async (request, reply) => {
-    const { userId } = await unconfined(request);
-    const body = parseOrThrow(runIdpActionBody, request.body ?? {}, ["body"]);
-    const confirm = body.confirm === true;
-    // A write that was confirmed is done whether or not its caller stays to hear of it; anything else stops with them.
-    const signal = confirm ? undefined : clientPresence(reply);
-    try {
-      const call = { arguments: body.arguments ?? {}, confirm, ...(signal && { signal }) };
-      return (await idp.callAction(userId, request.params.name, call)).forCaller;
-    } catch (error) {
-      if (signal?.aborted) return reply.code(499).send();
-      throw error;
-    }
-  });
-}
 
 function connectorRecord({ domain, tokenLast4, scopes, expiresAt, warnings }: Connector): IdpConnectorRecord {
   return { domain, token_last4: tokenLast4, scopes, expires_at: expiresAt?.toISOString() ?? null, warnings };

@@ -68,7 +68,7 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
     response.setHeader("x-service-retryable", String(row.retryable));
     response.setHeader("retry-after", "1");
     // Whoever is in the middle of sending must still be able to read the answer.
-    leaveBody(request);
+    leaveBody(request, response);
     const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;
     const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
     answer(response, row.status, { detail: [issue("service_unavailable", msg, base)] });

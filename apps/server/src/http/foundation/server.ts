@@ -1,6 +1,7 @@
 import { type IdKind, newId } from "@gantry/wire";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import FindMyWay from "find-my-way";
+import { type Activity, noTelemetry, type Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -10,6 +11,7 @@ export interface ServerOptions {
   log: Log;
   /** GANTRY_PUBLIC_URL, when the operator set one. */
   publicUrl: string | undefined;
+  telemetry?: Telemetry;
 }
 
 /** An error writer for one part of the path space; the agents surface brings its own. */
@@ -23,7 +25,7 @@ const presentedRequestId = /^[A-Za-z0-9._-]{8,64}$/;
  * The HTTP server without any route: request ids, error bodies, 404 and 405. Surfaces are registered on it as Fastify
  * plugins; a surface with another dialect sets its own error handler inside its plugin.
  */
-export function createServer({ log, publicUrl }: ServerOptions): FastifyInstance {
+export function createServer({ log, publicUrl, telemetry = noTelemetry }: ServerOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: 1_048_576,
@@ -38,6 +40,7 @@ export function createServer({ log, publicUrl }: ServerOptions): FastifyInstance
     frameworkErrors: (error, request, reply) => writeError(error, request, reply as FastifyReply),
   });
   app.decorateRequest("baseUrl", { getter: requestBaseUrl });
+  app.decorateRequest("activity", null);
   const known = FindMyWay({ ignoreTrailingSlash: true, maxParamLength: 2048 });
 
   function requestBaseUrl(this: FastifyRequest): string {
@@ -60,6 +63,13 @@ export function createServer({ log, publicUrl }: ServerOptions): FastifyInstance
   }
 
   app.addHook("onRoute", (route) => {
+    const { handler } = route;
+    // From here on whatever the request does belongs to its activity; hooks before it, and the parsing of a body, do not.
+    route.handler = function (request, reply) {
+      return request.activity
+        ? telemetry.within(request.activity, () => handler.call(this, request, reply))
+        : handler.call(this, request, reply);
+    };
     for (const method of [route.method].flat()) {
       // A second, empty router knows which paths exist at all, so that a wrong method is told apart from a wrong path.
       if (!known.hasRoute(method as "GET", route.url)) known.on(method as "GET", route.url, () => {});
@@ -67,6 +77,18 @@ export function createServer({ log, publicUrl }: ServerOptions): FastifyInstance
   });
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    const { raw } = reply;
+    const { traceparent, tracestate } = request.headers;
+    const activity = telemetry.requestStarted(one(traceparent), one(tracestate));
+    request.activity = activity;
+    raw.once("close", () => {
+      telemetry.requestEnded(activity, {
+        method: request.method,
+        route: request.is404 ? undefined : request.routeOptions.url,
+        status: raw.writableFinished ? raw.statusCode : undefined,
+        requestId: request.id,
+      });
+    });
     done();
   });
   app.setErrorHandler(writeError);
@@ -80,6 +102,10 @@ export function createServer({ log, publicUrl }: ServerOptions): FastifyInstance
   return app;
 }
 
+function one(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" ? header : undefined;
+}
+
 function pathOf(request: FastifyRequest): string {
   const query = request.url.indexOf("?");
   return query === -1 ? request.url : request.url.slice(0, query);
@@ -89,5 +115,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The address that links in the answer carry. */
     readonly baseUrl: string;
+    /** What is measured of it; null until its first hook. */
+    activity: Activity | null;
   }
 }

@@ -40,7 +40,7 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
     method: ["GET", "POST"],
     url: "/api/v1/:owner/:model/predict/async/result",
     handler: async (request, reply) => {
-      leaveBody(request.raw);
+      leaveBody(request.raw, reply.raw);
       const caller = await deps.callerOf(request);
       const model = await deps.models.resolveForRead(caller, request.params.owner, request.params.model);
       const { id, waitMs } = readQuery(request);

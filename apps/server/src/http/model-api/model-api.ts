@@ -14,7 +14,7 @@ export async function modelApi(app: FastifyInstance, deps: ModelApiDeps): Promis
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   // Whoever is refused before the body was read must still be able to read the answer.
-  app.addHook("onError", async (request) => leaveBody(request.raw));
+  app.addHook("onError", async (request, reply) => leaveBody(request.raw, reply.raw));
 
   predictRoute(app, routeDeps);
   streamRoute(app, routeDeps);

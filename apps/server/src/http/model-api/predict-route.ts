@@ -110,7 +110,7 @@ function faultOf({ error }: EndedPrediction): Fault {
 
 /** The specification answers this inside a 200, with a status code of its own. */
 function misdirected(request: FastifyRequest, reply: FastifyReply, model: Model): FastifyReply {
-  leaveBody(request.raw);
+  leaveBody(request.raw, reply.raw);
   return reply.header("x-service-retryable", "false").send({
     detail: `This model streams its output: call POST /api/v1/${model.endpointId}/predict/stream/ instead`,
     status_code: 421,

@@ -1,26 +1,36 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 
-const maxBytes = 1_048_576;
-const maxMs = 2_000;
+/** A rest up to this is read, so that the connection can serve the next request. */
+const shortBytes = 1_048_576;
+/** So much of a longer one is read before its connection is closed: many clients send all before they read anything. */
+const lingerBytes = 33_554_432;
+const lingerMs = 2_000;
 
 /**
- * For a request that is answered before its body was read: a short rest is read and forgotten, so that the connection
- * can serve the next request. Of a long one no more is read; its connection is closed once the client had time to read
- * the answer. (Closing at once would make the client see a reset instead of the answer; reading on would let anyone
- * send for ever.)
+ * For a request that is answered before its body was read: a short rest is read and forgotten. After a long one the
+ * connection is closed, which the answer says, but only once the client had time to read the answer. (Closing at once
+ * would make the client see a reset instead of the answer; reading on would let anyone send for ever.) Without the
+ * response a long rest may still turn out to end soon; the connection is then kept.
  */
-export function leaveBody(request: IncomingMessage): void {
+export function leaveBody(request: IncomingMessage, response?: ServerResponse): void {
   if (request.readableEnded || request.destroyed) return;
-  let left = maxBytes;
-  const timer = setTimeout(() => request.socket.destroy(), maxMs);
+  const { socket } = request;
+  const isShort = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= shortBytes;
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
   timer.unref();
-  const done = () => clearTimeout(timer);
+  socket.once("close", () => clearTimeout(timer));
+  if (!isShort && response) closeAfterAnswer(request, response);
+  else request.once("end", () => clearTimeout(timer));
+  let left = isShort ? shortBytes : lingerBytes;
   request.on("data", (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.pause();
   });
-  request.on("end", done);
-  request.on("close", done);
-  request.on("error", done);
   request.resume();
+}
+
+function closeAfterAnswer({ socket }: IncomingMessage, response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader("connection", "close");
+  // What node:http calls after the last answer of a connection. It would close both directions at once.
+  socket.destroySoon = () => socket.end();
 }

@@ -1,0 +1,161 @@
+import { addAbortSignal, type Readable } from "node:stream";
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { fault } from "../../kernel/errors.ts";
+import { tooLarge } from "./disk-writes.ts";
+import type { S3Call } from "./s3-calls.ts";
+
+/** All parts but the last are equally long, as some servers demand; 5 MiB is the least that S3 takes. */
+const partBytes = 8 * 1024 * 1024;
+const mostParts = 10_000;
+/** What is set aside before anything has come. */
+const firstBytes = 64 * 1024;
+
+export interface UploadTarget {
+  Bucket: string;
+  Key: string;
+  ContentType: string;
+}
+
+interface UploadOptions {
+  maxBytes?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends a body of any length. One part is on its way while the next is collected, so that memory holds two whatever the
+ * size. (The SDK's own `Upload` destroys the body when it fails and answers before its abort has arrived.)
+ *
+ *     one part:   collected ──► put ─────────────────────────────────► stored
+ *     more:       collected ──► begun ──► part ──► part ──► … ──► completed: stored
+ *                                └─ any failure, abort, too long ──► aborted: nothing there
+ *
+ * Until the step that makes the object visible an abort stops everything; that step itself runs to its end, because
+ * nobody could say afterwards whether it took place.
+ */
+export async function uploadBody(
+  call: S3Call,
+  target: UploadTarget,
+  body: Readable | Uint8Array,
+  { maxBytes = Number.POSITIVE_INFINITY, signal }: UploadOptions,
+): Promise<{ size: number; etag: string }> {
+  signal?.throwIfAborted();
+  if (body instanceof Uint8Array && body.length > maxBytes) throw tooLarge(maxBytes);
+  const parts = body instanceof Uint8Array ? cut(body) : collect(body, { maxBytes, signal });
+  const first = await parts.next();
+  const start = first.value ?? new Uint8Array();
+  const second = start.length < partBytes ? undefined : await parts.next();
+  if (!second?.value) {
+    signal?.throwIfAborted();
+    const { ETag } = await call(new PutObjectCommand({ ...target, Body: start }), { bytes: start.length });
+    return { size: start.length, etag: etagOf(ETag) };
+  }
+  return uploadParts(call, target, [start, second.value], parts, signal);
+}
+
+async function uploadParts(
+  call: S3Call,
+  target: UploadTarget,
+  begun: readonly Uint8Array[],
+  more: AsyncGenerator<Uint8Array, undefined>,
+  signal: AbortSignal | undefined,
+): Promise<{ size: number; etag: string }> {
+  const { Bucket, Key } = target;
+  const { UploadId } = await call(new CreateMultipartUploadCommand(target), { signal });
+  const upload = { Bucket, Key, UploadId };
+  const Parts: { PartNumber: number; ETag: string | undefined }[] = [];
+  let size = 0;
+  let sending: Promise<void> = Promise.resolve();
+
+  const send = async (Body: Uint8Array, PartNumber: number): Promise<void> => {
+    const part = new UploadPartCommand({ ...upload, PartNumber, Body });
+    const { ETag } = await call(part, { bytes: Body.length, signal });
+    Parts.push({ PartNumber, ETag });
+  };
+  const enqueue = async (part: Uint8Array): Promise<void> => {
+    await sending;
+    size += part.length;
+    const number = Parts.length + 1;
+    if (number > mostParts) throw fault("file_too_large", "The file has more parts than the store takes");
+    sending = send(part, number);
+    // Awaited at the next part; until then a failure must not count as unhandled.
+    sending.catch(() => {});
+  };
+
+  try {
+    for (const part of begun) await enqueue(part);
+    for await (const part of more) await enqueue(part);
+    await sending;
+    signal?.throwIfAborted();
+  } catch (error) {
+    // A part that arrives after the abort would stay behind.
+    await sending.catch(() => {});
+    await call(new AbortMultipartUploadCommand(upload)).catch(() => {}); // else the sweep finds it (s3-abandoned.ts)
+    throw error;
+  }
+  try {
+    const { ETag } = await call(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+    return { size, etag: etagOf(ETag) };
+  } catch (error) {
+    await call(new AbortMultipartUploadCommand(upload)).catch(() => {});
+    throw error;
+  }
+}
+
+async function* cut(bytes: Uint8Array): AsyncGenerator<Uint8Array, undefined> {
+  for (let at = 0; at < bytes.length; at += partBytes) yield bytes.subarray(at, at + partBytes);
+  return undefined;
+}
+
+/** The body in parts. Stops reading, and leaves the body alive, as soon as it is longer than it may be. */
+async function* collect(
+  body: Readable,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal | undefined },
+): AsyncGenerator<Uint8Array, undefined> {
+  if (signal) addAbortSignal(signal, body);
+  let size = 0;
+  let part = Buffer.allocUnsafe(firstBytes);
+  let filled = 0;
+  try {
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      let rest: Uint8Array = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+      size += rest.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      while (rest.length > 0) {
+        const now = rest.subarray(0, partBytes - filled);
+        part = withRoom(part, filled, now.length);
+        part.set(now, filled);
+        filled += now.length;
+        rest = rest.subarray(now.length);
+        if (filled < partBytes) continue;
+        yield part;
+        part = Buffer.allocUnsafe(firstBytes);
+        filled = 0;
+      }
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+  signal?.throwIfAborted();
+  if (filled > 0) yield part.subarray(0, filled);
+  return undefined;
+}
+
+/** Grows by doubling: small files are many, and a part's worth of memory for each would be too much. */
+function withRoom(part: Buffer<ArrayBuffer>, filled: number, more: number): Buffer<ArrayBuffer> {
+  if (filled + more <= part.length) return part;
+  const larger = Buffer.allocUnsafe(Math.min(partBytes, Math.max(part.length * 2, filled + more)));
+  larger.set(part.subarray(0, filled));
+  return larger;
+}
+
+/** As S3 says it, with its quotes taken off. */
+export function etagOf(etag: string | undefined): string {
+  return (etag ?? "").replaceAll('"', "");
+}

@@ -1,0 +1,127 @@
+import type { Log } from "../../kernel/log.ts";
+import type { Net } from "../net/net.ts";
+import { gaugesText } from "./gauges.ts";
+import { escaped, gaugeText } from "./instruments.ts";
+import { createMeasures } from "./measures.ts";
+import { createOtlpExporter } from "./otlp-exporter.ts";
+import { processText } from "./process-metrics.ts";
+import type { Gauges, Telemetry } from "./telemetry.ts";
+import { createTracer } from "./tracer.ts";
+
+export interface TelemetryOptions {
+  log: Log;
+  /** For the collector; must be allowed to reach its address. */
+  net: Net;
+  version: string;
+  role: string;
+  nodeId: string;
+  /** Undefined: no span is made. */
+  traces:
+    | { endpoint: string; headers?: Readonly<Record<string, string>>; serviceName: string; ratio: number }
+    | undefined;
+}
+
+export interface OpenTelemetry extends Telemetry {
+  /** Everything that is measured, in Prometheus' text format. */
+  exposition(): Promise<string>;
+  /** Asked at every scrape. One that rejects or does not answer in time leaves its gauges out. */
+  addGauges(read: () => Gauges | Promise<Gauges>): void;
+  close(): Promise<void>;
+}
+
+/** Less than a scrape may take. */
+const gaugesWithinMs = 3_000;
+
+export function createTelemetry({ log, net, version, role, nodeId, traces }: TelemetryOptions): OpenTelemetry {
+  const measures = createMeasures();
+  const exporter =
+    traces &&
+    createOtlpExporter({
+      net,
+      endpoint: traces.endpoint,
+      ...(traces.headers && { headers: traces.headers }),
+      resource: {
+        "service.name": traces.serviceName,
+        "service.version": version,
+        "service.instance.id": nodeId,
+        "gantry.role": role,
+      },
+      onTrouble: (text, error) => log.warn({ err: error }, text),
+      onFate: measures.spansEnded,
+    });
+  const tracer = createTracer(exporter, traces?.ratio ?? 0);
+  const readers: (() => Gauges | Promise<Gauges>)[] = [];
+  // Whether lines for each request are wanted is decided at start: it is asked at every one of them.
+  const logsRequests = log.isLevelEnabled("debug");
+  const info = gaugeText("gantry_info", "Always 1; the labels say what runs.", [
+    [`version="${escaped(version)}",role="${escaped(role)}"`, 1],
+  ]);
+
+  async function readGauges(): Promise<Gauges> {
+    const late = new Promise<Gauges>((resolve) => setTimeout(resolve, gaugesWithinMs, {}).unref());
+    const reading = readers.map((read) => Promise.race([late, (async () => read())().catch(() => ({}))]));
+    return Object.assign({}, ...(await Promise.all(reading)));
+  }
+
+  return {
+    ...measures,
+    within: tracer.within,
+    resumed: tracer.resumed,
+    inSpan: tracer.inSpan,
+    past: tracer.past,
+    traceparent: tracer.traceparent,
+    tracestate: tracer.tracestate,
+    concerns(predictionId, way) {
+      const figures = tracer.current()?.figures;
+      if (!figures) return;
+      figures.predictionId = predictionId;
+      figures.way = way;
+    },
+    slotAwaited(way, milliseconds) {
+      measures.slotAwaited(way, milliseconds);
+      const figures = tracer.current()?.figures;
+      if (figures) figures.waitedMs += milliseconds;
+    },
+    modelCalled(backend, milliseconds, failure) {
+      measures.modelCalled(backend, milliseconds, failure);
+      const figures = tracer.current()?.figures;
+      if (figures) figures.modelMs += milliseconds;
+    },
+    requestStarted: (traceparent, tracestate) => ({
+      ...tracer.begin(traceparent, tracestate),
+      startedAt: performance.now(),
+    }),
+    requestEnded(activity, end) {
+      const milliseconds = performance.now() - activity.startedAt;
+      measures.requestEnded(activity, end, milliseconds);
+      const { method, route, status, requestId } = end;
+      const { predictionId } = activity.figures;
+      if (logsRequests) {
+        const ms = Math.round(milliseconds * 10) / 10;
+        log.debug({ request_id: requestId, prediction_id: predictionId, method, route, status, ms }, "Request");
+      }
+      if (!activity.span?.sampled) return;
+      tracer.end(activity, {
+        name: `${method} ${route ?? "none"}`,
+        kind: "server",
+        from: tracer.now() - milliseconds,
+        attributes: {
+          "http.request.method": method,
+          "http.route": route,
+          "http.response.status_code": status,
+          "gantry.request_id": requestId,
+          "gantry.prediction_id": predictionId,
+        },
+        failure: status !== undefined && status >= 500 ? String(status) : undefined,
+      });
+    },
+    addGauges: (read) => void readers.push(read),
+    async exposition() {
+      const [gauges, ofProcess] = await Promise.all([readGauges(), processText()]);
+      return `${info}${measures.text()}${gaugesText(gauges)}${ofProcess}`;
+    },
+    async close() {
+      await exporter?.close();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { gaugeText } from "./instruments.ts";
+import type { GaugeName, Gauges } from "./telemetry.ts";
+
+interface GaugeRow {
+  metric: string;
+  labels?: string;
+  help: string;
+}
+
+const connections = { metric: "gantry_database_connections", help: "Connections of this process's pool." };
+const predictions = {
+  metric: "gantry_queue_predictions",
+  help: "Live predictions of all nodes: waiting for capacity or a worker, or running.",
+};
+
+/** What is read at a scrape. Those marked "of all nodes" are the same on every node: take their max, not their sum. */
+const rows: Record<GaugeName, GaugeRow> = {
+  databaseUp: { metric: "gantry_database_up", help: "1 when the database answered this scrape, else 0." },
+  databaseConnectionsIdle: { ...connections, labels: 'state="idle"' },
+  databaseConnectionsBusy: { ...connections, labels: 'state="busy"' },
+  databaseQueriesWaiting: {
+    metric: "gantry_database_queries_waiting",
+    help: "Queries and transactions of this process that wait for a connection.",
+  },
+  predictionsWaiting: { ...predictions, labels: 'state="waiting"' },
+  predictionsRunning: { ...predictions, labels: 'state="running"' },
+  jobsQueued: {
+    metric: "gantry_queue_jobs",
+    help: "Queued predictions of all nodes that wait for a worker; counted up to 10000.",
+  },
+  predictionsHeld: {
+    metric: "gantry_predictions_held",
+    help: "Predictions that this process executes, or holds the connection of while they wait.",
+  },
+  workerSlots: {
+    metric: "gantry_worker_slots",
+    help: "Queued predictions that this process runs at the same time at most; 0 without the role of a worker.",
+  },
+  nodesAlive: { metric: "gantry_nodes_alive", help: "Processes, of all nodes, whose heartbeat is younger than 10 s." },
+  heartbeatAgeSeconds: {
+    metric: "gantry_heartbeat_age_seconds",
+    help: "Age of this process's heartbeat in the database; above 10 its predictions are taken over by others.",
+  },
+  webhooksPending: {
+    metric: "gantry_webhooks_pending",
+    help: "Deliveries of all nodes that are still to be sent or sent again; counted up to 10000.",
+  },
+};
+
+export function gaugesText(gauges: Gauges): string {
+  const byMetric = new Map<string, { help: string; values: [string, number][] }>();
+  for (const [name, row] of Object.entries(rows)) {
+    const value = gauges[name as GaugeName];
+    if (value === undefined) continue;
+    const metric = byMetric.get(row.metric) ?? { help: row.help, values: [] };
+    metric.values.push([row.labels ?? "", value]);
+    byMetric.set(row.metric, metric);
+  }
+  return [...byMetric].map(([metric, { help, values }]) => gaugeText(metric, help, values)).join("");
+}

@@ -1,0 +1,145 @@
+/**
+ * Counters and histograms that cost a few nanoseconds to move: a number in an object, a slot in an array. prom-client's
+ * own hash their labels at every call, which is ten times as much on the path of a request. Written out in Prometheus'
+ * text format when somebody scrapes.
+ */
+export interface Cell {
+  value: number;
+}
+
+/** More label values than any metric here has. What comes beyond, by a bug, is summed up under `other`. */
+const mostCells = 1000;
+
+class Family<T> {
+  readonly #cells = new Map<string, T>();
+  readonly #labelNames: readonly string[];
+  readonly #make: () => T;
+
+  constructor(labelNames: readonly string[], make: () => T) {
+    this.#labelNames = labelNames;
+    this.#make = make;
+  }
+
+  /** The values of the labels, in their order, joined by a line feed: one map lookup and no array a call. */
+  at(values: string): T {
+    return this.#cells.get(values) ?? this.#add(values);
+  }
+
+  #add(values: string): T {
+    const isFull = this.#cells.size >= mostCells;
+    const key = isFull ? this.#labelNames.map(() => "other").join("\n") : values;
+    const cell = this.#cells.get(key) ?? this.#make();
+    this.#cells.set(key, cell);
+    return cell;
+  }
+
+  *entries(): Generator<[string, T]> {
+    for (const [values, cell] of this.#cells) {
+      const given = this.#labelNames.length === 0 ? [] : values.split("\n");
+      yield [given.map((value, i) => `${this.#labelNames[i]}="${escaped(value)}"`).join(","), cell];
+    }
+  }
+}
+
+export interface Counter {
+  at(values: string): Cell;
+  text(): string;
+}
+
+export function createCounter(name: string, help: string, labelNames: readonly string[] = []): Counter {
+  const family = new Family<Cell>(labelNames, () => ({ value: 0 }));
+  // A counter without labels is 0 from the start, so that its rate is known at the first step.
+  if (labelNames.length === 0) family.at("");
+  return {
+    at: (values) => family.at(values),
+    text: () =>
+      headed(
+        name,
+        help,
+        "counter",
+        [...family.entries()].map(([labels, cell]) => line(name, labels, cell.value)),
+      ),
+  };
+}
+
+export interface HistogramCell {
+  observe(value: number): void;
+}
+
+class Buckets implements HistogramCell {
+  readonly bounds: readonly number[];
+  readonly counts: Float64Array;
+  sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    let i = 0;
+    while (i < this.bounds.length && value > (this.bounds[i] as number)) i++;
+    this.counts[i] = (this.counts[i] as number) + 1;
+    this.sum += value;
+  }
+}
+
+export interface Histogram {
+  at(values: string): HistogramCell;
+  text(): string;
+}
+
+export function createHistogram(
+  name: string,
+  help: string,
+  bounds: readonly number[],
+  labelNames: readonly string[] = [],
+): Histogram {
+  const family = new Family<Buckets>(labelNames, () => new Buckets(bounds));
+  return {
+    at: (values) => family.at(values),
+    text: () =>
+      headed(
+        name,
+        help,
+        "histogram",
+        [...family.entries()].flatMap(([labels, cell]) => bucketLines(name, labels, cell)),
+      ),
+  };
+}
+
+function bucketLines(name: string, labels: string, { bounds, counts, sum }: Buckets): string[] {
+  const lines: string[] = [];
+  let total = 0;
+  const before = labels === "" ? "" : `${labels},`;
+  for (const [i, count] of counts.entries()) {
+    total += count;
+    lines.push(line(`${name}_bucket`, `${before}le="${bounds[i] ?? "+Inf"}"`, total));
+  }
+  return [...lines, line(`${name}_sum`, labels, sum), line(`${name}_count`, labels, total)];
+}
+
+export function gaugeText(
+  name: string,
+  help: string,
+  values: readonly (readonly [labels: string, value: number])[],
+): string {
+  return headed(
+    name,
+    help,
+    "gauge",
+    values.map(([labels, value]) => line(name, labels, value)),
+  );
+}
+
+function headed(name: string, help: string, type: string, lines: readonly string[]): string {
+  return `${[`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join("\n")}\n`;
+}
+
+function line(name: string, labels: string, value: number): string {
+  return `${name}${labels === "" ? "" : `{${labels}}`} ${value}`;
+}
+
+export function escaped(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}

@@ -1,0 +1,148 @@
+import { createCounter, createHistogram } from "./instruments.ts";
+import type { Activity, RequestEnd, Telemetry } from "./telemetry.ts";
+
+export type Measures = Pick<
+  Telemetry,
+  "batchWritten" | "admissionRefused" | "modelCalled" | "predictionEnded" | "webhookAttempted" | "slotAwaited"
+> & {
+  requestEnded(activity: Activity, end: RequestEnd, milliseconds: number): void;
+  spansEnded(fate: "exported" | "dropped", spans: number): void;
+  text(): string;
+};
+
+// Seconds, as Prometheus wants them.
+const quick = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const long = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** The surface that a route belongs to, by the first part of its path. */
+const surfaces: readonly (readonly [string, string])[] = [
+  ["/api/v1", "model"],
+  ["/api/v2", "account"],
+  ["/v1", "agents"],
+  ["/console", "console"],
+  ["/s3", "blobs"],
+  ["/mcp", "mcp"],
+];
+
+export function surfaceOf(route: string | undefined): string {
+  if (route === undefined) return "none";
+  return surfaces.find(([prefix]) => route === prefix || route.startsWith(`${prefix}/`))?.[1] ?? "other";
+}
+
+/** Every metric that is counted as things happen; those that are read at a scrape stand in gauges.ts. */
+export function createMeasures(): Measures {
+  const requests = createCounter(
+    "gantry_http_requests_total",
+    "Requests by surface, route and class of status; left: the client went away before the answer was complete.",
+    ["surface", "method", "route", "status"],
+  );
+  const requestSeconds = createHistogram(
+    "gantry_http_request_seconds",
+    "From the request's first line to the end of its answer, uploads and streams included.",
+    long,
+    ["surface"],
+  );
+  const addedSeconds = createHistogram(
+    "gantry_added_latency_seconds",
+    "Answered sync and stream predictions: the whole request, less the model's backend and the wait for its capacity.",
+    quick,
+    ["way"],
+  );
+  const batchItems = createHistogram("gantry_batch_items", "Predictions in one commit.", sizes, ["step"]);
+  const batchSeconds = createHistogram("gantry_batch_seconds", "Time of one commit.", quick, ["step"]);
+  const refusals = createCounter("gantry_admission_refusals_total", "Predictions refused at admission.", ["type"]);
+  const slotSeconds = createHistogram(
+    "gantry_slot_wait_seconds",
+    "What accepted predictions waited for the capacity of their model, or for a worker.",
+    long,
+    ["way"],
+  );
+  const modelSeconds = createHistogram("gantry_model_call_seconds", "What the backend of a model took.", long, [
+    "backend",
+  ]);
+  const modelFailures = createCounter("gantry_model_call_failures_total", "Calls that a backend failed.", [
+    "backend",
+    "type",
+  ]);
+  const ended = createCounter("gantry_predictions_ended_total", "Ended predictions; failed ones by type of error.", [
+    "outcome",
+    "type",
+  ]);
+  const tokens = createCounter("gantry_tokens_total", "Tokens of ended predictions; cached ones are in input too.", [
+    "direction",
+  ]);
+  const charged = createCounter("gantry_charged_micros_total", "Charged for predictions, in millionths of a dollar.");
+  const attempts = createCounter("gantry_webhook_attempts_total", "Attempts to deliver a webhook.", ["outcome"]);
+  const attemptSeconds = createHistogram("gantry_webhook_attempt_seconds", "Time of such an attempt.", long);
+  const spans = createCounter("gantry_spans_total", "Finished spans by what became of them.", ["fate"]);
+  const all = [
+    ...[requests, requestSeconds, addedSeconds, batchItems, batchSeconds, refusals, slotSeconds, modelSeconds],
+    ...[modelFailures, ended, tokens, charged, attempts, attemptSeconds, spans],
+  ];
+
+  // The cells of routes, found by method and route without putting labels together at every request.
+  const byRoute = new Map<string, { surface: string; labels: string }>();
+
+  function routeOf(method: string, route: string | undefined): { surface: string; labels: string } {
+    const key = `${method} ${route ?? ""}`;
+    const known = byRoute.get(key);
+    if (known) return known;
+    const surface = surfaceOf(route);
+    const told = {
+      surface,
+      labels: `${surface}\n${knownMethods.has(method) ? method : "other"}\n${route ?? "none"}\n`,
+    };
+    if (byRoute.size < 1000) byRoute.set(key, told);
+    return told;
+  }
+
+  return {
+    requestEnded({ figures }, { method, route, status }, milliseconds) {
+      const { surface, labels } = routeOf(method, route);
+      requests.at(labels + (status === undefined ? "left" : `${Math.trunc(status / 100)}xx`)).value++;
+      requestSeconds.at(surface).observe(milliseconds / 1000);
+      if (figures.way === undefined || figures.modelMs === 0 || status === undefined || status >= 500) return;
+      const added = Math.max(0, milliseconds - figures.modelMs - figures.waitedMs);
+      addedSeconds.at(figures.way).observe(added / 1000);
+    },
+    batchWritten(step, items, milliseconds) {
+      batchItems.at(step).observe(items);
+      batchSeconds.at(step).observe(milliseconds / 1000);
+    },
+    admissionRefused(type) {
+      refusals.at(type).value++;
+    },
+    slotAwaited(way, milliseconds) {
+      slotSeconds.at(way).observe(milliseconds / 1000);
+    },
+    modelCalled(backend, milliseconds, failure) {
+      modelSeconds.at(backend).observe(milliseconds / 1000);
+      // Who leaves or cancels is no failure of the backend.
+      if (failure !== undefined && failure !== "generation_cancelled")
+        modelFailures.at(`${backend}\n${failure}`).value++;
+    },
+    predictionEnded({ failure, inputTokens, outputTokens, cachedTokens, chargedMicros }) {
+      ended.at(outcomeOf(failure)).value++;
+      if (inputTokens > 0) tokens.at("input").value += inputTokens;
+      if (outputTokens > 0) tokens.at("output").value += outputTokens;
+      if (cachedTokens > 0) tokens.at("cached").value += cachedTokens;
+      charged.at("").value += chargedMicros;
+    },
+    webhookAttempted(outcome, milliseconds) {
+      attempts.at(outcome).value++;
+      attemptSeconds.at("").observe(milliseconds / 1000);
+    },
+    spansEnded(fate, count) {
+      spans.at(fate).value += count;
+    },
+    text: () => all.map((metric) => metric.text()).join(""),
+  };
+}
+
+function outcomeOf(failure: string | undefined): string {
+  if (failure === undefined) return "done\n";
+  return failure === "generation_cancelled" ? "cancelled\n" : `failed\n${failure}`;
+}

@@ -1,0 +1,147 @@
+import type { Net } from "../net/net.ts";
+import type { Attributes, SpanOptions } from "./telemetry.ts";
+import type { FinishedSpan, SpanSink } from "./tracer.ts";
+
+export interface OtlpOptions {
+  net: Net;
+  /** OTEL_EXPORTER_OTLP_ENDPOINT: the base of a collector, before `/v1/traces`. */
+  endpoint: string;
+  headers?: Readonly<Record<string, string>>;
+  /** What is said of this process: `service.name` and the like. */
+  resource: Attributes;
+  onTrouble(text: string, error: unknown): void;
+  /** Counts what became of spans. */
+  onFate(fate: "exported" | "dropped", spans: number): void;
+  everyMs?: number;
+  pauseMs?: number;
+}
+
+export interface OtlpExporter extends SpanSink {
+  /** Sends what is left, within a few seconds. */
+  close(): Promise<void>;
+}
+
+/** Of spans that wait: a collector that is away must not cost memory. What comes beyond is dropped and counted. */
+const mostWaiting = 8192;
+const perCall = 512;
+const callMs = 10_000;
+const tries = 4;
+const lastCallMs = 3_000;
+const worthAnotherTry = new Set([429, 502, 503, 504]);
+
+const kinds: Record<NonNullable<SpanOptions["kind"]>, number> = {
+  internal: 1,
+  server: 2,
+  client: 3,
+  producer: 4,
+  consumer: 5,
+};
+
+/**
+ * Sends spans to an OpenTelemetry collector: OTLP over HTTP, encoded as JSON, a batch a call and one call at a time.
+ *
+ *   waiting ──every 2 s, or a batch is full──► sent ──2xx──► exported
+ *      └─ no room ──► dropped                    ├─ 429, 502 to 504, no answer: again after a pause, 4 times in all
+ *                                                └─ anything else ──► dropped
+ */
+export function createOtlpExporter(options: OtlpOptions): OtlpExporter {
+  const { net, endpoint, onFate, everyMs = 2_000, pauseMs = 1_000 } = options;
+  const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
+  const headers = { ...options.headers, "content-type": "application/json" };
+  const resource = { attributes: toAttributes(options.resource) };
+  const waiting: FinishedSpan[] = [];
+  const ending = new AbortController();
+  let sending: Promise<void> | undefined;
+  let isTroubled = false;
+
+  const timer = setInterval(() => send(), everyMs);
+  timer.unref();
+
+  function send(): Promise<void> {
+    sending ??= sendAll().finally(() => {
+      sending = undefined;
+    });
+    return sending;
+  }
+
+  async function sendAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, perCall);
+      const trouble = await sendBatch(batch);
+      onFate(trouble === undefined ? "exported" : "dropped", batch.length);
+      // Said once for each time that it begins, not for each batch.
+      if (trouble !== undefined && !isTroubled) options.onTrouble("Traces cannot be exported and are dropped", trouble);
+      isTroubled = trouble !== undefined;
+    }
+  }
+
+  /** What went wrong at the last try, or undefined. */
+  async function sendBatch(batch: readonly FinishedSpan[]): Promise<unknown> {
+    const scope = { name: "gantry" };
+    const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans: batch.map(toOtlp) }] }] });
+    for (let attempt = 1; ; attempt++) {
+      const [trouble, mayHeal] = await post(body);
+      if (trouble === undefined || !mayHeal || attempt === tries || ending.signal.aborted) return trouble;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs * 2 ** (attempt - 1)).unref());
+    }
+  }
+
+  async function post(body: string): Promise<[trouble: unknown, mayHeal: boolean]> {
+    const limit = ending.signal.aborted ? lastCallMs : callMs;
+    try {
+      const bounds = { totalMs: limit, headersMs: limit, idleMs: limit, maxBytes: 65_536 };
+      const answer = await net.request({ url, method: "POST", headers, body, bounds });
+      await answer.body.dump().catch(() => undefined);
+      if (answer.status >= 200 && answer.status < 300) return [undefined, false];
+      return [new Error(`The collector answered ${answer.status}`), worthAnotherTry.has(answer.status)];
+    } catch (error) {
+      return [error, true];
+    }
+  }
+
+  return {
+    add(span) {
+      if (waiting.length >= mostWaiting) return onFate("dropped", 1);
+      waiting.push(span);
+      if (waiting.length === perCall) void send();
+    },
+    async close() {
+      clearInterval(timer);
+      ending.abort();
+      const last = (sending ?? Promise.resolve()).then(() => send());
+      await Promise.race([last, new Promise((resolve) => setTimeout(resolve, lastCallMs).unref())]);
+    },
+  };
+}
+
+function toOtlp({ context, name, kind, from, until, attributes, failure }: FinishedSpan): object {
+  return {
+    traceId: context.traceId,
+    spanId: context.spanId,
+    ...(context.parentSpanId !== undefined && { parentSpanId: context.parentSpanId }),
+    ...(context.state !== undefined && { traceState: context.state }),
+    name,
+    kind: kinds[kind],
+    startTimeUnixNano: nanoseconds(from),
+    endTimeUnixNano: nanoseconds(Math.max(from, until)),
+    attributes: toAttributes(failure === undefined ? attributes : { ...attributes, "error.type": failure }),
+    ...(failure !== undefined && { status: { code: 2 } }),
+  };
+}
+
+/** A number cannot hold nanoseconds since 1970; microseconds it can. */
+function nanoseconds(milliseconds: number): string {
+  return `${Math.round(milliseconds * 1000)}000`;
+}
+
+function toAttributes(attributes: Attributes): object[] {
+  return Object.entries(attributes)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ({ key, value: toValue(value) }));
+}
+
+function toValue(value: string | number | boolean | undefined): object {
+  if (typeof value === "boolean") return { boolValue: value };
+  if (typeof value !== "number") return { stringValue: String(value) };
+  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}

@@ -1,0 +1,85 @@
+import { type Net, NetError, type NetHandler, type NetRequest } from "../net/net.ts";
+import type { Span, SpanOptions, Telemetry } from "./telemetry.ts";
+
+/**
+ * Hands the trace on with every call that goes out within one, and makes a span of each. A span says whom was called
+ * and what came of it, not the path or the query: they may hold credentials.
+ */
+export function traceNet(net: Net, telemetry: Telemetry): Net {
+  function handedOn<T extends NetRequest>(call: T): T {
+    const traceparent = telemetry.traceparent();
+    if (traceparent === undefined) return call;
+    const state = telemetry.tracestate();
+    // What the caller sets itself stays: headers of a webhook are its owner's.
+    const own = Object.keys(call.headers ?? {}).some((name) => name.toLowerCase() === "traceparent");
+    if (own) return call;
+    return { ...call, headers: { ...call.headers, traceparent, ...(state !== undefined && { tracestate: state }) } };
+  }
+
+  return {
+    request(call) {
+      if (telemetry.traceparent() === undefined) return net.request(call);
+      return telemetry.inSpan(
+        () => describe(call),
+        async (span) => {
+          const answer = await net.request(handedOn(call)).catch((error: unknown) => failed(span, error));
+          noteStatus(span, answer.status);
+          return answer;
+        },
+      );
+    },
+    dispatch(call, handler) {
+      if (telemetry.traceparent() === undefined) return net.dispatch(call, handler);
+      // The exchange goes on after this call returns; the span ends with it.
+      void telemetry.inSpan(
+        () => describe(call),
+        (span) => new Promise<void>((resolve) => net.dispatch(handedOn(call), watched(handler, span, resolve))),
+      );
+    },
+    download: (url, options) => net.download(url, options),
+    close: () => net.close(),
+  };
+}
+
+function describe({ url, method = "GET" }: NetRequest): SpanOptions {
+  const address = typeof url === "string" ? URL.parse(url) : url;
+  return {
+    name: method,
+    kind: "client",
+    attributes: {
+      "http.request.method": method,
+      "server.address": address?.hostname,
+      "server.port": Number(address?.port || (address?.protocol === "https:" ? 443 : 80)),
+    },
+  };
+}
+
+function noteStatus(span: Span, status: number): void {
+  span.set({ "http.response.status_code": status });
+  if (status >= 400) span.fail(String(status));
+}
+
+function failed(span: Span, error: unknown): never {
+  if (error instanceof NetError) span.fail(error.reason);
+  throw error;
+}
+
+function watched(handler: NetHandler, span: Span, over: () => void): NetHandler {
+  return {
+    ...(handler.onRequestStart && { onRequestStart: (control) => handler.onRequestStart?.(control) }),
+    onResponseStart(control, status, headers) {
+      noteStatus(span, status);
+      handler.onResponseStart(control, status, headers);
+    },
+    onResponseData: (control, chunk) => handler.onResponseData(control, chunk),
+    onResponseEnd() {
+      over();
+      handler.onResponseEnd();
+    },
+    onResponseError(error) {
+      span.fail(error instanceof NetError ? error.reason : "aborted");
+      over();
+      handler.onResponseError(error);
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+  type Activity,
+  type Attributes,
+  type Span,
+  type SpanContext,
+  type SpanOptions,
+  silentSpan,
+  type Telemetry,
+} from "./telemetry.ts";
+import { formatTraceparent, newSpanId, newTraceId, parseTraceparent } from "./trace-context.ts";
+
+export interface FinishedSpan {
+  context: SpanContext;
+  name: string;
+  kind: NonNullable<SpanOptions["kind"]>;
+  /** Milliseconds since 1970, with fractions. */
+  from: number;
+  until: number;
+  attributes: Attributes;
+  failure: string | undefined;
+}
+
+/** Takes finished spans; never waits. */
+export interface SpanSink {
+  add(span: FinishedSpan): void;
+}
+
+export interface Tracer
+  extends Pick<Telemetry, "within" | "resumed" | "inSpan" | "past" | "traceparent" | "tracestate"> {
+  /** An activity whose first span is told of at the end; where nothing is recorded, one that passes the parent on. */
+  begin(traceparent: string | undefined, tracestate: string | undefined): Activity;
+  end(activity: Activity, span: Omit<FinishedSpan, "context" | "until">): void;
+  current(): Activity | undefined;
+  /** The wall clock with fractions of a millisecond. */
+  now(): number;
+}
+
+class OpenSpan implements Span {
+  attributes: Record<string, string | number | boolean | undefined>;
+  failure: string | undefined;
+
+  constructor(attributes: Attributes | undefined) {
+    this.attributes = { ...attributes };
+  }
+
+  set(attributes: Attributes): void {
+    Object.assign(this.attributes, attributes);
+  }
+
+  fail(type: string): void {
+    this.failure = type;
+  }
+}
+
+/**
+ * Spans, carried by the async context. Without a sink nothing is recorded and no id is made; what a client sent is then
+ * passed on as it came. The decision to record is the client's where it has made one, else `ratio` of new traces.
+ */
+export function createTracer(sink: SpanSink | undefined, ratio: number): Tracer {
+  const activities = new AsyncLocalStorage<Activity>();
+  // The wall clock may be set while we run; the monotonic one has the fractions.
+  let origin = performance.timeOrigin;
+  const now = (): number => origin + performance.now();
+  if (sink) {
+    setInterval(() => {
+      const found = Date.now() - performance.now();
+      if (Math.abs(found - origin) > 50) origin = found;
+    }, 10_000).unref();
+  }
+
+  const childOf = (parent: SpanContext): SpanContext => ({
+    ...parent,
+    spanId: newSpanId(),
+    parentSpanId: parent.spanId,
+  });
+
+  function first(parent: SpanContext | undefined): SpanContext | undefined {
+    if (!sink) return parent;
+    if (parent) return parent.sampled ? childOf(parent) : parent;
+    return { traceId: newTraceId(), spanId: newSpanId(), sampled: ratio >= 1 || Math.random() < ratio };
+  }
+
+  async function recorded<T>(
+    to: SpanSink,
+    outer: Activity,
+    context: SpanContext,
+    { name, kind = "internal", attributes }: SpanOptions,
+    work: (span: Span) => Promise<T>,
+  ): Promise<T> {
+    const span = new OpenSpan(attributes);
+    const from = now();
+    try {
+      return await activities.run({ span: context, figures: outer.figures }, () => work(span));
+    } catch (error) {
+      span.failure ??= typeOf(error);
+      throw error;
+    } finally {
+      to.add({ context, name, kind, from, until: now(), attributes: span.attributes, failure: span.failure });
+    }
+  }
+
+  const activityOn = (span: SpanContext | undefined): Activity => ({
+    span,
+    figures: { predictionId: undefined, way: undefined, modelMs: 0, waitedMs: 0 },
+  });
+
+  return {
+    now,
+    current: () => activities.getStore(),
+    begin: (traceparent, tracestate) => activityOn(first(parseTraceparent(traceparent, tracestate))),
+    end({ span }, told) {
+      if (sink && span?.sampled) sink.add({ ...told, context: span, until: now() });
+    },
+    within: (activity, work) => activities.run(activity, work),
+    resumed: (traceparent) => activityOn(parseTraceparent(traceparent)),
+    inSpan(describe, work) {
+      if (!sink) return work(silentSpan);
+      const outer = activities.getStore();
+      if (!outer?.span?.sampled) return work(silentSpan);
+      return recorded(sink, outer, childOf(outer.span), describe(), work);
+    },
+    past(describe) {
+      const parent = sink && activities.getStore()?.span;
+      if (!parent?.sampled) return;
+      const { name, kind = "internal", attributes = {}, from, until } = describe();
+      sink?.add({ context: childOf(parent), name, kind, from, until, attributes, failure: undefined });
+    },
+    traceparent() {
+      const span = activities.getStore()?.span;
+      return span && formatTraceparent(span);
+    },
+    tracestate: () => activities.getStore()?.span?.state,
+  };
+}
+
+/** The kind of an error, without its text: that may quote what somebody sent. */
+function typeOf(error: unknown): string {
+  if (typeof error === "object" && error !== null && "type" in error && typeof error.type === "string")
+    return error.type;
+  return error instanceof Error ? error.name : "error";
+}

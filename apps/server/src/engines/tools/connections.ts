@@ -1,0 +1,175 @@
+import type { Net } from "../net/net.ts";
+import { connectServer, type OpenServer } from "./connect.ts";
+import type { ToolLimits } from "./limits.ts";
+import type { ServerTool, ToolServerTarget } from "./tools.ts";
+
+export interface Connection extends OpenServer {
+  readonly target: ToolServerTarget;
+  /** The list of tools, while it is believed. */
+  tools: { listed: Promise<ServerTool[]>; at: number } | undefined;
+}
+
+interface Kept {
+  revision: number;
+  opening: Promise<Connection>;
+  /** Once open. */
+  connection: Connection | undefined;
+  openedAt: number;
+  users: number;
+  idle: NodeJS.Timeout | undefined;
+}
+
+const farewellMs = 3000;
+
+/**
+ * One connection a server, used by all calls to it.
+ *
+ *   (first use) ──► opening ──► open, used by n ⇄ idle ──after a while──► closed
+ *                      │          └─ stream broken, session lost, too old, other revision ──► replaced at the next use
+ *                      └─ failed: told to all who wait, forgotten
+ */
+export class Connections {
+  readonly #net: Net;
+  readonly #limits: ToolLimits;
+  readonly #byServer = new Map<string, Kept>();
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(net: Net, limits: ToolLimits) {
+    this.#net = net;
+    this.#limits = limits;
+  }
+
+  /** Uses the server's connection, opened where there is none; it stays open at least as long as `work` runs. */
+  async use<T>(
+    target: ToolServerTarget,
+    signal: AbortSignal,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const kept = this.#keptFor(target);
+    kept.users += 1;
+    clearTimeout(kept.idle);
+    try {
+      return await work(await unlessAborted(kept.opening, signal));
+    } finally {
+      kept.users -= 1;
+      if (kept.users === 0) this.#rest(target.id, kept);
+    }
+  }
+
+  /** The next use opens another one. Calls that still run on this one end as they can. */
+  drop(connection: Connection): void {
+    const kept = this.#byServer.get(connection.target.id);
+    if (kept?.connection === connection) this.#retire(connection.target.id, kept);
+  }
+
+  forget(serverId: string): void {
+    const kept = this.#byServer.get(serverId);
+    if (kept) this.#retire(serverId, kept);
+  }
+
+  async close(): Promise<void> {
+    for (const [id, kept] of this.#byServer) {
+      this.#byServer.delete(id);
+      this.#end(kept);
+    }
+    await Promise.all(this.#closing);
+  }
+
+  #keptFor(target: ToolServerTarget): Kept {
+    const known = this.#byServer.get(target.id);
+    if (known && known.revision === target.revision && !this.#isWorn(known)) {
+      // A Map keeps the order of insertion: the first ones are those not used for longest.
+      this.#byServer.delete(target.id);
+      this.#byServer.set(target.id, known);
+      return known;
+    }
+    if (known) this.#retire(target.id, known);
+    const kept: Kept = {
+      revision: target.revision,
+      opening: this.#open(target, () => this.#forgetThis(target.id, kept)),
+      connection: undefined,
+      openedAt: Date.now(),
+      users: 0,
+      idle: undefined,
+    };
+    kept.opening.then(
+      (connection) => {
+        kept.connection = connection;
+      },
+      () => this.#forgetThis(target.id, kept),
+    );
+    this.#byServer.set(target.id, kept);
+    this.#makeRoom();
+    return kept;
+  }
+
+  async #open(target: ToolServerTarget, onClosed: () => void): Promise<Connection> {
+    let connection: Connection | undefined;
+    const onToolsChanged = () => {
+      if (connection) connection.tools = undefined;
+    };
+    const open = await connectServer(this.#net, target, this.#limits, { onToolsChanged, onClosed });
+    connection = { ...open, target, tools: undefined };
+    return connection;
+  }
+
+  #isWorn({ openedAt, connection }: Kept): boolean {
+    if (Date.now() - openedAt > this.#limits.ageMs) return true;
+    return connection !== undefined && connection.streamed() > this.#limits.streamBytes / 2;
+  }
+
+  #rest(id: string, kept: Kept): void {
+    if (this.#byServer.get(id) === kept) {
+      kept.idle = setTimeout(() => this.#retire(id, kept), this.#limits.idleMs).unref();
+    } else {
+      this.#end(kept);
+    }
+  }
+
+  #makeRoom(): void {
+    for (const [id, kept] of this.#byServer) {
+      if (this.#byServer.size <= this.#limits.connections) return;
+      if (kept.users === 0 && kept.connection) this.#retire(id, kept);
+    }
+  }
+
+  #forgetThis(id: string, kept: Kept): void {
+    clearTimeout(kept.idle);
+    if (this.#byServer.get(id) === kept) this.#byServer.delete(id);
+  }
+
+  #retire(id: string, kept: Kept): void {
+    this.#forgetThis(id, kept);
+    if (kept.users === 0) this.#end(kept);
+  }
+
+  /** Says good-bye and closes; nobody waits for it but the end of the process. */
+  #end(kept: Kept): void {
+    clearTimeout(kept.idle);
+    const closing = kept.opening.then(farewell, () => {});
+    this.#closing.add(closing);
+    void closing.finally(() => this.#closing.delete(closing));
+  }
+}
+
+async function farewell({ client, transport }: Connection): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, farewellMs);
+  });
+  await Promise.race([transport.endSession().catch(() => {}), late]);
+  clearTimeout(timer);
+  await client.close().catch(() => {});
+}
+
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,145 @@
+import { type Progress, ProtocolError } from "@modelcontextprotocol/client";
+import type { Net } from "../net/net.ts";
+import { type Connection, Connections } from "./connections.ts";
+import { isSessionLost, toToolServerError } from "./failures.ts";
+import { anyObject } from "./json.ts";
+import { defaultToolLimits, type ToolLimits } from "./limits.ts";
+import { readResult } from "./read-result.ts";
+import { readTools } from "./read-tools.ts";
+import { Slots } from "./slots.ts";
+import {
+  type ServerTool,
+  type ToolCall,
+  type ToolProgress,
+  type ToolResult,
+  type ToolServerClients,
+  ToolServerError,
+  type ToolServerTarget,
+} from "./tools.ts";
+import { streamEndedCode } from "./watched-transport.ts";
+
+const progressPauseMs = 250;
+const longestProgress = 500;
+
+/** MCP servers over HTTP, with the official client. */
+export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits> }): ToolServerClients {
+  const limits = { ...defaultToolLimits, ...options.limits };
+  const slots = new Slots(limits.parallel, limits.waiting);
+  const connections = new Connections(options.net, limits);
+
+  /** Opens the session anew, once, where the server no longer knows it. */
+  async function request<T>(
+    target: ToolServerTarget,
+    signal: AbortSignal,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const attempt = (isLast: boolean): Promise<T | undefined> =>
+      connections.use(target, signal, async (connection) => {
+        try {
+          return await work(connection);
+        } catch (error) {
+          if (isSessionLost(error) && !isLast) {
+            connections.drop(connection);
+            return undefined;
+          }
+          if (isBroken(toToolServerError(error))) connections.drop(connection);
+          throw error;
+        }
+      });
+    return ((await attempt(false)) ?? (await attempt(true))) as T;
+  }
+
+  /** Within the time, and in turn. Rejects with the caller's reason or a ToolServerError. */
+  async function inTurn<T>(
+    serverId: string,
+    totalMs: number,
+    caller: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    caller?.throwIfAborted();
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), totalMs);
+    const signal = caller ? AbortSignal.any([caller, deadline.signal]) : deadline.signal;
+    let outcome: ToolServerError["outcome"] = "not_made";
+    try {
+      const giveBack = await slots.take(serverId, signal);
+      outcome = "unknown";
+      return await work(signal).finally(giveBack);
+    } catch (error) {
+      if (caller?.aborted) throw caller.reason;
+      if (!deadline.signal.aborted) throw toToolServerError(error);
+      throw new ToolServerError("timeout", "The server did not answer in time", { outcome, cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** One list at a time and connection; those who ask meanwhile get the same one. */
+  function listedTools(connection: Connection, fresh: boolean): Promise<ServerTool[]> {
+    const known = connection.tools;
+    if (known && !fresh && Date.now() - known.at < limits.listTtlMs) return known.listed;
+    // Not the caller's signal: who leaves must not take the list away from the others.
+    const listed = readTools(connection.client, AbortSignal.timeout(limits.listMs), limits.listMs);
+    const entry = { listed, at: Date.now() };
+    connection.tools = entry;
+    listed.catch(() => {
+      if (connection.tools === entry) connection.tools = undefined;
+    });
+    return listed;
+  }
+
+  return {
+    listTools: (target, { signal: caller, fresh = false } = {}) =>
+      inTurn(target.id, limits.connectMs + limits.listMs, caller, (signal) =>
+        request(target, signal, (connection) => orAborted(listedTools(connection, fresh), signal)),
+      ),
+
+    callTool: (target, call) =>
+      inTurn(target.id, limits.callTotalMs, call.signal, (signal) =>
+        request(target, signal, (connection) => callOn(connection, call, signal, limits.callMs)),
+      ),
+
+    forget: (serverId) => connections.forget(serverId),
+    close: () => connections.close(),
+  };
+}
+
+async function callOn(
+  { client }: Connection,
+  call: ToolCall,
+  signal: AbortSignal,
+  timeout: number,
+): Promise<ToolResult> {
+  const params = { name: call.tool, arguments: call.arguments };
+  const options = { signal, timeout, onprogress: nowAndThen(call.onProgress), resetTimeoutOnProgress: true };
+  try {
+    return readResult(await client.request({ method: "tools/call", params }, anyObject, options));
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || error.code === streamEndedCode) throw error;
+    // The server's own word: no such tool, arguments that do not fit.
+    return { content: [{ type: "text", text: error.message }], structured: undefined, isError: true };
+  }
+}
+
+/** A server may report as often as it likes; it is passed on a few times a second. */
+function nowAndThen(report: ((progress: ToolProgress) => void) | undefined): (progress: Progress) => void {
+  let next = 0;
+  return ({ progress, total, message }) => {
+    if (!report || Date.now() < next) return;
+    next = Date.now() + progressPauseMs;
+    report({ progress, total, message: message?.slice(0, longestProgress) });
+  };
+}
+
+/** After these a connection is not worth keeping. */
+function isBroken({ reason }: ToolServerError): boolean {
+  return reason === "unreachable" || reason === "unauthorized" || reason === "address_refused";
+}
+
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}

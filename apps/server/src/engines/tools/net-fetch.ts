@@ -1,0 +1,167 @@
+import { ReadableStream } from "node:stream/web";
+import type { Net, NetBody, NetBounds, NetHeaders, NetRequest } from "../net/net.ts";
+import type { ToolLimits } from "./limits.ts";
+import { ToolServerError, type ToolServerTarget } from "./tools.ts";
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export interface NetFetch {
+  fetch: Fetch;
+  /** How the last exchange began: the failure, or the status of the answer. The library forgets both now and then. */
+  last(): { failure: unknown } | { status: number } | undefined;
+  /** Bytes received on streams on which the server speaks unasked. */
+  streamed(): number;
+}
+
+/** Of the text that comes with an error status. */
+const refusalBytes = 16_384;
+const redirects = new Set([300, 301, 302, 303, 307, 308]);
+/** The fetch standard gives these no body, not even an empty one. */
+const bodiless = new Set([204, 205, 304]);
+
+/**
+ * The `fetch` that the MCP library is given: the net port, so that addresses are checked when the connection is made and
+ * sizes and times are bounded. It adds the credential itself, so that the library never sees it, and follows no
+ * redirect. The library's own time-outs and aborts arrive as `init.signal`.
+ */
+export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolLimits): NetFetch {
+  const { origin } = new URL(target.url);
+  let last: ReturnType<NetFetch["last"]>;
+  let streamed = 0;
+
+  async function fetch(address: string | URL, init: RequestInit = {}): Promise<Response> {
+    const url = new URL(address);
+    if (url.origin !== origin) throw new ToolServerError("protocol", "The server names an address on another server");
+    const headers = new Headers(init.headers);
+    headers.set("user-agent", "gantry");
+    if (target.header) headers.set(target.header.name, target.header.value);
+    const method = (init.method ?? "GET") as NonNullable<NetRequest["method"]>;
+    const unasked = method === "GET" || headers.get("mcp-method") === "subscriptions/listen";
+    const answer = await net.request({
+      url,
+      method,
+      headers: Object.fromEntries(headers),
+      bounds: boundsOf(unasked),
+      ...(typeof init.body === "string" && { body: init.body }),
+      ...(init.signal && { signal: init.signal }),
+    });
+    last = { status: answer.status };
+    return toResponse(answer.status, answer.headers, answer.body, (bytes) => {
+      if (unasked) streamed += bytes;
+    });
+  }
+
+  /** The library ends a call earlier; this is for what it leaves open. */
+  function boundsOf(unasked: boolean): NetBounds {
+    const longest = unasked ? limits.ageMs + limits.callTotalMs : limits.callTotalMs + limits.callMs;
+    return {
+      totalMs: longest,
+      headersMs: unasked ? limits.connectMs : longest,
+      idleMs: longest,
+      maxBytes: unasked ? limits.streamBytes : limits.answerBytes,
+    };
+  }
+
+  return {
+    async fetch(address, init) {
+      try {
+        return await fetch(address, init);
+      } catch (failure) {
+        last = { failure };
+        throw failure;
+      }
+    },
+    last: () => last,
+    streamed: () => streamed,
+  };
+}
+
+async function toResponse(
+  status: number,
+  headers: NetHeaders,
+  body: NetBody,
+  count: (bytes: number) => void,
+): Promise<Response> {
+  // The reader hears of every failure; what comes after it has left concerns nobody.
+  body.on("error", () => {});
+  if (redirects.has(status)) {
+    body.destroy();
+    throw new ToolServerError(
+      "unreachable",
+      `The server redirects (status ${status}); register where it leads instead`,
+    );
+  }
+  if (status < 200 || status > 599) {
+    body.destroy();
+    throw new ToolServerError("protocol", `The server answers with status ${status}`);
+  }
+  const shown = { status, headers: plainHeaders(headers) };
+  if (bodiless.has(status)) {
+    body.destroy();
+    return new Response(null, shown);
+  }
+  if (status >= 300) return new Response(await beginning(body, refusalBytes), shown);
+  const events = String(headers["content-type"] ?? "").startsWith("text/event-stream");
+  return new Response(streamOf(body, events ? lineFeeds() : (chunk) => chunk, count), shown);
+}
+
+function plainHeaders(given: NetHeaders): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one);
+  }
+  return headers;
+}
+
+async function beginning(body: NetBody, most: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= most) break;
+    }
+  } catch {
+    // What did arrive of an explanation is enough.
+  }
+  body.destroy();
+  return Buffer.concat(chunks).subarray(0, most).toString("utf8");
+}
+
+function streamOf(
+  body: NetBody,
+  convert: (chunk: Uint8Array) => Uint8Array,
+  count: (bytes: number) => void,
+): ReadableStream<Uint8Array> {
+  const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await chunks.next();
+      if (done) return controller.close();
+      count(value.length);
+      controller.enqueue(convert(value));
+    },
+    cancel() {
+      body.destroy();
+    },
+  });
+}
+
+/**
+ * Events with line feeds as their only line ends: the library's parser looks for carriage returns through all the rest
+ * of a chunk at each line, so that a few of them, well placed, would keep it busy for long.
+ */
+function lineFeeds(): (chunk: Uint8Array) => Uint8Array {
+  let afterReturn = false;
+  return (chunk) => {
+    if (!afterReturn && !chunk.includes(13)) return chunk;
+    const converted = new Uint8Array(chunk.length);
+    let length = 0;
+    for (const byte of chunk) {
+      if (byte !== 10 || !afterReturn) converted[length++] = byte === 13 ? 10 : byte;
+      afterReturn = byte === 13;
+    }
+    return converted.subarray(0, length);
+  };
+}

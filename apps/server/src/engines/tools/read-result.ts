@@ -1,0 +1,49 @@
+import { isObject, type Json, textOf } from "./json.ts";
+import type { ToolContent, ToolResult } from "./tools.ts";
+
+const mostEntries = 1000;
+
+export function readResult(result: Json): ToolResult {
+  const entries = Array.isArray(result.content) ? result.content.slice(0, mostEntries) : [];
+  return {
+    content: entries.filter(isObject).map(readContent),
+    structured: result.structuredContent,
+    isError: result.isError === true,
+  };
+}
+
+function readContent(entry: Json): ToolContent {
+  const mimeType = textOf(entry.mimeType);
+  switch (entry.type) {
+    case "text":
+      return { type: "text", text: textOf(entry.text) ?? "" };
+    case "image":
+    case "audio":
+      return { type: entry.type, mimeType: mimeType ?? "unknown type", bytes: decodedLength(entry.data) };
+    case "resource":
+      return readResource(isObject(entry.resource) ? entry.resource : {});
+    case "resource_link":
+      return {
+        type: "link",
+        uri: textOf(entry.uri) ?? "",
+        name: textOf(entry.title) ?? textOf(entry.name) ?? "",
+        mimeType,
+        description: textOf(entry.description),
+      };
+    default:
+      return { type: "unknown", kind: textOf(entry.type) ?? "" };
+  }
+}
+
+function readResource(resource: Json): ToolContent {
+  const uri = textOf(resource.uri) ?? "";
+  const mimeType = textOf(resource.mimeType);
+  const text = textOf(resource.text);
+  if (text !== undefined) return { type: "resource", uri, mimeType, text };
+  return { type: "blob", uri, mimeType, bytes: decodedLength(resource.blob) };
+}
+
+/** Of base64; the bytes themselves are of no use to a model that reads text. */
+function decodedLength(data: unknown): number {
+  return typeof data === "string" ? Buffer.byteLength(data, "base64") : 0;
+}

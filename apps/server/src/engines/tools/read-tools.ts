@@ -1,0 +1,70 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { anyObject, isObject, textOf } from "./json.ts";
+import { type ServerTool, ToolServerError } from "./tools.ts";
+
+const mostPages = 100;
+const mostTools = 1000;
+const longestName = 128;
+const longestDescription = 8192;
+const longestSchema = 65_536;
+const deepestSchema = 32;
+/** Of names, descriptions and schemas together. */
+const mostText = 4 * 1024 * 1024;
+
+/** Where a schema is too large to be passed on, the server still checks the arguments. */
+const anyArguments = { type: "object" };
+
+/** All pages, up to the bounds; what lies beyond them is left out. */
+export async function readTools(client: Client, signal: AbortSignal, timeout: number): Promise<ServerTool[]> {
+  if (client.getServerCapabilities()?.tools === undefined) return [];
+  const tools = new Map<string, ServerTool>();
+  const seen = new Set<string>();
+  let text = 0;
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const result = await client.request({ method: "tools/list", params }, anyObject, { signal, timeout });
+    if (!Array.isArray(result.tools)) throw new ToolServerError("protocol", "The server's list of tools is no list");
+    for (const entry of result.tools) {
+      const read = readTool(entry);
+      if (!read || tools.has(read.tool.name)) continue;
+      text += read.size;
+      if (tools.size === mostTools || text > mostText) return [...tools.values()];
+      tools.set(read.tool.name, read.tool);
+    }
+    cursor = textOf(result.nextCursor);
+    // A cursor that comes again leads round in a circle.
+    if (cursor === undefined || cursor === "" || seen.has(cursor)) break;
+    seen.add(cursor);
+  }
+  return [...tools.values()];
+}
+
+function readTool(entry: unknown): { tool: ServerTool; size: number } | undefined {
+  if (!isObject(entry)) return undefined;
+  const name = textOf(entry.name);
+  // Such a name could not be bound, shown or called.
+  if (!name || name.length > longestName || /[\p{Cc}\p{Cs}]/u.test(name)) return undefined;
+  const annotations = isObject(entry.annotations) ? entry.annotations : {};
+  const description = (textOf(entry.description) ?? textOf(entry.title) ?? "").slice(0, longestDescription);
+  const { parameters, size } = readSchema(entry.inputSchema);
+  const readOnly = annotations.readOnlyHint === true;
+  const destructive = !readOnly && annotations.destructiveHint === true;
+  return {
+    tool: { name, description: description.toWellFormed(), parameters, readOnly, destructive },
+    size: name.length + description.length + size,
+  };
+}
+
+function readSchema(schema: unknown): { parameters: Record<string, unknown>; size: number } {
+  if (!isObject(schema) || !isWithinDepth(schema, deepestSchema)) return { parameters: anyArguments, size: 20 };
+  const size = JSON.stringify(schema).length;
+  if (size > longestSchema) return { parameters: anyArguments, size: 20 };
+  // Models want an object's schema; a server that says nothing more means that.
+  return { parameters: { type: "object", ...schema }, size };
+}
+
+function isWithinDepth(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((entry) => isWithinDepth(entry, levels - 1));
+}

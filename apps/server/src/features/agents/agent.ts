@@ -1,0 +1,43 @@
+import type { AgentSnapshot, AgentVisibility, AgentWarning, RevisionStatus } from "@gantry/wire";
+
+/**
+ * An agent without its contents.
+ *
+ *   (create) ──► unpublished ──publish──► published          deleted: gone for everyone, its rows stay for its runs
+ */
+export interface Agent {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly owner: string;
+  readonly slug: string;
+  readonly visibility: AgentVisibility;
+  readonly latestRevisionId: string;
+  readonly publishedRevisionId: string | null;
+  readonly publishedAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/**
+ * The contents of an agent at one time. A snapshot never changes; its status does:
+ *
+ *   (create, patch) ──► draft ──publish──► published ──another one is published──► superseded
+ *                                              ▲                                       │
+ *                                              └────────────────publish────────────────┘
+ */
+export interface Revision {
+  readonly id: string;
+  readonly agentId: string;
+  /** Counts from 1 within the agent. */
+  readonly number: number;
+  readonly status: RevisionStatus;
+  readonly snapshot: AgentSnapshot;
+  readonly warnings: readonly AgentWarning[];
+  readonly createdAt: Date;
+}
+
+/** An agent with one of its revisions: the latest for its owner, the published one for everybody else. */
+export interface AgentWithRevision {
+  readonly agent: Agent;
+  readonly revision: Revision;
+}

@@ -1,0 +1,55 @@
+import { type AgentSnapshot, newId } from "@gantry/wire";
+import { fault, throwIfAny } from "../../kernel/errors.ts";
+import type { Caller } from "../accounts/index.ts";
+import type { AgentWithRevision, Revision } from "./agent.ts";
+import { checkSnapshot } from "./check-snapshot.ts";
+import type { AgentsContext } from "./context.ts";
+import { readDraft } from "./read-draft.ts";
+import { slugOf } from "./slug.rules.ts";
+import { findFreeSlug, insertAgent, insertRevision } from "./store.ts";
+
+/** Creating two agents of one name at the same moment; each loses once at most to each of the others. */
+const maxTries = 20;
+
+/** Makes an agent, not yet published, with its first revision. */
+export async function createAgent(context: AgentsContext, caller: Caller, body: unknown): Promise<AgentWithRevision> {
+  const draft = readDraft(body, "create");
+  const { issues, warnings } = await checkSnapshot(context, caller, { agentId: undefined, fields: draft.fields });
+  throwIfAny([...draft.issues, ...issues]);
+  // Nothing was wrong, so nothing is missing: what was left out has its default.
+  const snapshot = draft.fields as AgentSnapshot;
+  const now = context.clock.now();
+  const id = newId("agent", now.getTime());
+  const revision: Revision = {
+    id: newId("revision", now.getTime()),
+    agentId: id,
+    number: 1,
+    status: "draft",
+    snapshot,
+    warnings,
+    createdAt: now,
+  };
+  for (let tries = 0; tries < maxTries; tries++) {
+    const slug = await findFreeSlug(context.database.sql, caller.userId, slugOf(snapshot.name));
+    if (slug === undefined) break;
+    const agent = {
+      id,
+      ownerId: caller.userId,
+      owner: caller.username,
+      slug,
+      visibility: draft.visibility ?? "private",
+      latestRevisionId: revision.id,
+      publishedRevisionId: null,
+      publishedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    } as const;
+    const isMade = await context.database.transaction(async (tx) => {
+      if (!(await insertAgent(tx, agent))) return false;
+      await insertRevision(tx, revision);
+      return true;
+    });
+    if (isMade) return { agent, revision };
+  }
+  throw fault("conflict", `Too many of your agents are called ${snapshot.name}`);
+}

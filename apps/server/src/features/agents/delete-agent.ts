@@ -1,0 +1,11 @@
+import { isId } from "@gantry/wire";
+import type { Caller } from "../accounts/index.ts";
+import { agentNotFound } from "./agent-faults.ts";
+import type { AgentsContext } from "./context.ts";
+import { markDeleted } from "./store.ts";
+
+/** The agent is gone for reads and new runs, and its slug is free again. Its runs stay readable and live ones go on. */
+export async function deleteAgent({ database, clock }: AgentsContext, caller: Caller, agentId: string): Promise<void> {
+  const isGone = isId("agent", agentId) && (await markDeleted(database.sql, caller.userId, agentId, clock.now()));
+  if (!isGone) throw agentNotFound();
+}

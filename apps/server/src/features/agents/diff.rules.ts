@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AgentSnapshot, AgentTool, ListChange, RevisionDiff, ValueChange } from "@gantry/wire";
+import { asToolBinding, bindingId, isAgentBinding } from "./binding.rules.ts";
+
+/** The fields that are lists of things with an id. */
+const lists = {
+  tools: (snapshot: AgentSnapshot) => byId(snapshot.tools, bindingId, wholeBinding),
+  drives: (snapshot: AgentSnapshot) => byId(snapshot.drives, (id) => id),
+  mcp_servers: (snapshot: AgentSnapshot) => byId(snapshot.mcp_servers, ({ id }) => id),
+};
+
+/**
+ * What is other in one revision than in an earlier one; without an earlier one, everything that it says. Only fields
+ * that differ are named. The order within a list is of no account.
+ */
+export function diffSnapshots(before: AgentSnapshot | undefined, after: AgentSnapshot): RevisionDiff["changes"] {
+  const changes: Record<string, ListChange | ValueChange> = {};
+  for (const field of Object.keys(after) as (keyof AgentSnapshot)[]) {
+    const change = field in lists ? diffList(field as keyof typeof lists) : diffValue(field);
+    if (change) changes[field] = change;
+  }
+  return changes;
+
+  function diffList(field: keyof typeof lists): ListChange | undefined {
+    const old: ReadonlyMap<string, unknown> = before ? lists[field](before) : new Map();
+    const now: ReadonlyMap<string, unknown> = lists[field](after);
+    const added = [...now.keys()].filter((id) => !old.has(id));
+    const removed = [...old.keys()].filter((id) => !now.has(id));
+    const changed = [...now].filter(([id, entry]) => old.has(id) && !isDeepStrictEqual(entry, old.get(id)));
+    if (added.length + removed.length + changed.length === 0) return undefined;
+    return { added, removed, ...(changed.length > 0 && { changed: changed.map(([id]) => id) }) };
+  }
+
+  function diffValue(field: keyof AgentSnapshot): ValueChange | undefined {
+    const old = before?.[field] ?? null;
+    return isDeepStrictEqual(old, after[field]) ? undefined : { old, new: after[field] };
+  }
+}
+
+function byId<T>(entries: readonly T[], idOf: (entry: T) => string, whole: (entry: T) => unknown = (entry) => entry) {
+  return new Map<string, unknown>(entries.map((entry) => [idOf(entry), whole(entry)]));
+}
+
+function wholeBinding(tool: AgentTool): unknown {
+  return isAgentBinding(tool) ? tool : asToolBinding(tool);
+}

@@ -1,0 +1,43 @@
+import { agentSlugPattern, isId, usernamePattern } from "@gantry/wire";
+import { fault } from "../../kernel/errors.ts";
+import type { Agent, Revision } from "./agent.ts";
+import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
+import type { AgentsContext } from "./context.ts";
+import { type AgentAddress, findRevision, findVisible } from "./store.ts";
+
+export interface Runnable {
+  agent: Agent;
+  /** What the run executes, and the price that it is run for. */
+  revision: Revision;
+  isOwner: boolean;
+}
+
+/**
+ * The revision of an agent that a user may start a run of, by the agent's id or by creator and slug: the published one,
+ * for its owner also any other that is named. Not the caller's and private, deleted, or unknown: not found; without a
+ * published revision: `agent_not_published`.
+ */
+export async function getRunnable(
+  { database }: AgentsContext,
+  callerId: string,
+  address: AgentAddress,
+  revisionId?: string,
+): Promise<Runnable> {
+  const agent = isAddress(address) ? await findVisible(database.sql, callerId, address) : undefined;
+  if (!agent) throw agentNotFound();
+  const isOwner = agent.ownerId === callerId;
+  if (revisionId !== undefined && !isOwner) {
+    throw fault("forbidden", "Only its owner may name the revision of an agent", { loc: ["body", "revision_id"] });
+  }
+  const wanted = revisionId ?? agent.publishedRevisionId;
+  if (wanted === null) throw fault("agent_not_published", "The agent has no published revision");
+  const revision = isId("revision", wanted) ? await findRevision(database.sql, agent.id, wanted) : undefined;
+  if (!revision) throw revisionNotFound();
+  return { agent, revision, isOwner };
+}
+
+/** What can be no address never reaches the database. */
+function isAddress(address: AgentAddress): boolean {
+  if ("agentId" in address) return isId("agent", address.agentId);
+  return usernamePattern.test(address.creator) && agentSlugPattern.test(address.slug);
+}

@@ -1,0 +1,52 @@
+import type { RevisionDiff } from "@gantry/wire";
+import type { Caller, Page } from "../accounts/index.ts";
+import type { AgentWithRevision, Revision } from "./agent.ts";
+import { changeAgent } from "./change-agent.ts";
+import type { AgentsContext } from "./context.ts";
+import { createAgent } from "./create-agent.ts";
+import { deleteAgent } from "./delete-agent.ts";
+import { getRunnable, type Runnable } from "./get-runnable.ts";
+import { type ListAgentsQuery, listAgents } from "./list-agents.ts";
+import { publishAgent } from "./publish-agent.ts";
+import { readAgent } from "./read-agent.ts";
+import { diffRevision, listRevisions, readRevision } from "./read-revisions.ts";
+import { type AgentAddress, findUsing, type RevisionHead, type UsedThing } from "./store.ts";
+import { type ToolInfo, toolTable } from "./tools.ts";
+
+/** The feature as the rest of the server sees it. Each use case is described in its own file. */
+export interface Agents {
+  createAgent(caller: Caller, body: unknown): Promise<AgentWithRevision>;
+  readAgent(caller: Caller, agentId: string): Promise<AgentWithRevision & { isOwner: boolean }>;
+  listAgents(caller: Caller, query: ListAgentsQuery): Promise<Page<AgentWithRevision>>;
+  changeAgent(caller: Caller, agentId: string, body: unknown): Promise<AgentWithRevision>;
+  deleteAgent(caller: Caller, agentId: string): Promise<void>;
+  publishAgent(caller: Caller, agentId: string, body: unknown): Promise<AgentWithRevision>;
+  listRevisions(caller: Caller, agentId: string, range: { limit: number; offset: number }): Promise<Page<RevisionHead>>;
+  readRevision(caller: Caller, agentId: string, revisionId: string): Promise<Revision>;
+  diffRevision(caller: Caller, agentId: string, revisionId: string, against: string | undefined): Promise<RevisionDiff>;
+  getRunnable(callerId: string, address: AgentAddress, revisionId?: string): Promise<Runnable>;
+  /** The owner's agents whose published or latest revision uses a drive or a tool server, a hundred at most. */
+  agentsUsing(ownerId: string, thing: UsedThing): Promise<{ id: string; name: string }[]>;
+  /** Every tool that an agent can be given, by id, in the order in which they are listed. */
+  readonly tools: ReadonlyMap<string, ToolInfo>;
+}
+
+export type AgentsDeps = Omit<AgentsContext, "tools"> & { connectorTools: readonly ToolInfo[] };
+
+export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
+  const context: AgentsContext = { ...deps, tools: toolTable(connectorTools) };
+  return {
+    createAgent: (caller, body) => createAgent(context, caller, body),
+    readAgent: (caller, agentId) => readAgent(context, caller, agentId),
+    listAgents: (caller, query) => listAgents(context, caller, query),
+    changeAgent: (caller, agentId, body) => changeAgent(context, caller, agentId, body),
+    deleteAgent: (caller, agentId) => deleteAgent(context, caller, agentId),
+    publishAgent: (caller, agentId, body) => publishAgent(context, caller, agentId, body),
+    listRevisions: (caller, agentId, range) => listRevisions(context, caller, agentId, range),
+    readRevision: (caller, agentId, revisionId) => readRevision(context, caller, agentId, revisionId),
+    diffRevision: (caller, agentId, revisionId, against) => diffRevision(context, caller, agentId, revisionId, against),
+    getRunnable: (callerId, address, revisionId) => getRunnable(context, callerId, address, revisionId),
+    agentsUsing: (ownerId, thing) => findUsing(context.database.sql, ownerId, thing),
+    tools: context.tools,
+  };
+}

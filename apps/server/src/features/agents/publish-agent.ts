@@ -1,0 +1,39 @@
+import { isId, publishAgentBody } from "@gantry/wire";
+import { fault } from "../../kernel/errors.ts";
+import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import type { Caller } from "../accounts/index.ts";
+import type { AgentWithRevision } from "./agent.ts";
+import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
+import { boundAgentIds } from "./binding.rules.ts";
+import type { AgentsContext } from "./context.ts";
+import { findCircle } from "./find-circle.ts";
+import { requireOwn } from "./read-agent.ts";
+import { findRevision, lockOwn, setPublished } from "./store.ts";
+
+/**
+ * Publishes a revision, the latest unless another one is named; the one published before becomes superseded. Publishing
+ * an old one again is the way back, publishing the published one changes nothing.
+ */
+export async function publishAgent(
+  context: AgentsContext,
+  caller: Caller,
+  agentId: string,
+  body: unknown,
+): Promise<AgentWithRevision> {
+  const { agent } = await requireOwn(context, caller, agentId);
+  // No body at all is one without fields.
+  const { revision_id: revisionId = agent.latestRevisionId } = parseOrThrow(publishAgentBody, body ?? {}, ["body"]);
+  const { sql } = context.database;
+  const wanted = isId("revision", revisionId) ? await findRevision(sql, agentId, revisionId) : undefined;
+  if (!wanted) throw revisionNotFound();
+  // Drafts do not count here: what is published is what runs.
+  const circle = await findCircle(sql, null, agentId, boundAgentIds(wanted.snapshot.tools));
+  if (circle) throw fault("conflict", `The agent would come to call itself: ${[agentId, ...circle].join(" → ")}`);
+  await context.database.transaction(async (tx) => {
+    const locked = await lockOwn(tx, caller.userId, agentId);
+    if (!locked) throw agentNotFound();
+    if (locked.publishedRevisionId === revisionId) return;
+    await setPublished(tx, agentId, revisionId, context.clock.now());
+  });
+  return requireOwn(context, caller, agentId);
+}

@@ -1,0 +1,90 @@
+import type { Readable } from "node:stream";
+import { isId, newId } from "@gantry/wire";
+import { deleteDrive } from "./delete-drive.ts";
+import { deleteFile } from "./delete-file.ts";
+import { deleteTree } from "./delete-tree.ts";
+import { type Drive, type DriveFile, type DrivesDeps, driveNotFound, type Item, type Page } from "./drive.ts";
+import { listItems } from "./list-items.ts";
+import { placeContent, type WriteMode } from "./place-content.ts";
+import { type OpenedFile, readFile, type Wanted } from "./read-file.ts";
+import { discardBlob, type StagedContent, stageContent } from "./stage-content.ts";
+import { insertDrive, selectDrive, selectDrives } from "./store.ts";
+import { type WriteOptions, writeFile } from "./write-file.ts";
+
+/**
+ * Drives and their files, each the owner's alone: another's is not found. Paths may come as they were given; they are
+ * normalised or refused here (`path.rules.ts`).
+ */
+export interface Drives {
+  createDrive(ownerId: string, drive: { name: string; description?: string | null | undefined }): Promise<Drive>;
+  readDrive(ownerId: string, driveId: string): Promise<Drive>;
+  listDrives(ownerId: string, page: Page): Promise<{ drives: Drive[]; total: number }>;
+  deleteDrive(ownerId: string, driveId: string, options?: { force?: boolean }): Promise<void>;
+  driveExists(ownerId: string, driveId: string): Promise<boolean>;
+
+  listItems(ownerId: string, driveId: string, path: string, page?: Page): Promise<{ items: Item[]; total: number }>;
+  readFile(ownerId: string, driveId: string, path: string, choose?: (file: DriveFile) => Wanted): Promise<OpenedFile>;
+  /** A body that is refused is left unread and alive. */
+  writeFile(
+    ownerId: string,
+    driveId: string,
+    path: string,
+    body: Readable | Uint8Array,
+    options: WriteOptions,
+  ): Promise<{ file: DriveFile; isNew: boolean }>;
+  deleteFile(ownerId: string, driveId: string, path: string): Promise<void>;
+  deleteTree(ownerId: string, driveId: string, path: string): Promise<{ files: number }>;
+
+  /** For who gets the bytes before the path: store them, then place or discard them. */
+  stageContent(body: Readable | Uint8Array): Promise<StagedContent>;
+  placeContent(
+    ownerId: string,
+    driveId: string,
+    path: string,
+    staged: StagedContent,
+    options: { mode: WriteMode; declaredType?: string | undefined },
+  ): Promise<{ file: DriveFile; isNew: boolean }>;
+  discardContent(staged: StagedContent): Promise<void>;
+}
+
+export function openDrives(deps: DrivesDeps): Drives {
+  const { sql } = deps.database;
+  /** What is no id cannot be looked for, and would be refused by the database if it has a NUL in it. */
+  const at = (ownerId: string, driveId: string, path: string) => {
+    if (!isId("drive", driveId)) throw driveNotFound();
+    return { ownerId, driveId, path };
+  };
+
+  async function find(ownerId: string, driveId: string): Promise<Drive | undefined> {
+    return isId("drive", driveId) ? selectDrive(sql, ownerId, driveId) : undefined;
+  }
+
+  return {
+    async createDrive(ownerId, { name, description }) {
+      const drive = { id: newId("drive"), name, description: description ?? null, createdAt: deps.clock.now() };
+      await insertDrive(sql, { ...drive, ownerId });
+      return drive;
+    },
+    async readDrive(ownerId, driveId) {
+      const drive = await find(ownerId, driveId);
+      if (!drive) throw driveNotFound();
+      return drive;
+    },
+    listDrives: (ownerId, page) => selectDrives(sql, ownerId, page),
+    deleteDrive: async (ownerId, driveId, { force = false } = {}) =>
+      deleteDrive(deps, { ...at(ownerId, driveId, "/"), force }),
+    driveExists: async (ownerId, driveId) => (await find(ownerId, driveId)) !== undefined,
+
+    listItems: async (ownerId, driveId, path, page) => listItems(deps, at(ownerId, driveId, path), page),
+    readFile: async (ownerId, driveId, path, choose) => readFile(deps, at(ownerId, driveId, path), choose),
+    writeFile: async (ownerId, driveId, path, body, options) =>
+      writeFile(deps, at(ownerId, driveId, path), body, options),
+    deleteFile: async (ownerId, driveId, path) => deleteFile(deps, at(ownerId, driveId, path)),
+    deleteTree: async (ownerId, driveId, path) => deleteTree(deps, at(ownerId, driveId, path)),
+
+    stageContent: (body) => stageContent(deps, body),
+    placeContent: async (ownerId, driveId, path, staged, options) =>
+      placeContent(deps, at(ownerId, driveId, path), staged, options),
+    discardContent: (staged) => discardBlob(deps, staged.key),
+  };
+}

@@ -1,0 +1,77 @@
+import type { Transaction } from "../../engines/database/database.ts";
+import { fault } from "../../kernel/errors.ts";
+import { contentTypeOf } from "./content-type.ts";
+import { type DriveFile, type DrivesDeps, driveNotFound, fileNotFound, type Place } from "./drive.ts";
+import { filePath } from "./path.rules.ts";
+import { discardBlob, type StagedContent, tookTooLong } from "./stage-content.ts";
+import {
+  type FileRow,
+  insertFile,
+  insertLooseBlob,
+  lockDrive,
+  type Occupant,
+  selectFileAbove,
+  selectOccupant,
+  takeLooseBlob,
+  updateFile,
+} from "./store.ts";
+
+/** create: nothing may stand there; replace: a file must; put: either. */
+export type WriteMode = "create" | "replace" | "put";
+
+/**
+ * Makes staged bytes a file's content in one transaction: readers see the old file or the new one, whole. Of several
+ * who write one path at once, the last to come here wins. Bytes that find no place stay staged.
+ */
+export async function placeContent(
+  deps: DrivesDeps,
+  { ownerId, driveId, path: given }: Place,
+  staged: StagedContent,
+  { mode, declaredType }: { mode: WriteMode; declaredType?: string | undefined },
+): Promise<{ file: DriveFile; isNew: boolean }> {
+  const { database, clock } = deps;
+  const path = filePath(given);
+  const contentType = await contentTypeOf(staged.head, { path, declared: declaredType });
+  const placed = await database.transaction(async (tx) => {
+    if (!(await lockDrive(tx, ownerId, driveId))) throw driveNotFound();
+    const now = clock.now();
+    const before = await selectOccupant(tx, driveId, path);
+    await checkPlace(tx, { driveId, path, mode, before });
+    if (!(await takeLooseBlob(tx, staged.key))) throw tookTooLong();
+    const { key: blobKey, size, etag } = staged;
+    const file: FileRow = {
+      path,
+      size,
+      etag,
+      contentType,
+      blobKey,
+      createdAt: before?.createdAt ?? now,
+      updatedAt: now,
+    };
+    if (!before) await insertFile(tx, driveId, file);
+    else await updateFile(tx, driveId, file);
+    if (before?.blobKey) await insertLooseBlob(tx, before.blobKey, now);
+    return { file, replaced: before?.blobKey };
+  });
+  if (placed.replaced) await discardBlob(deps, placed.replaced);
+  const { blobKey: _, ...file } = placed.file;
+  return { file, isNew: !placed.replaced };
+}
+
+async function checkPlace(
+  tx: Transaction,
+  { driveId, path, mode, before }: { driveId: string; path: string; mode: WriteMode; before: Occupant | undefined },
+): Promise<void> {
+  if (mode === "replace") {
+    if (before?.type !== "file") throw fileNotFound();
+    return;
+  }
+  if (before?.type === "directory") throw taken(`A directory stands at ${path}`, path);
+  if (before && mode === "create") throw taken(`A file stands at ${path}`, path);
+  const above = before ? undefined : await selectFileAbove(tx, driveId, path);
+  if (above !== undefined) throw taken(`${above} is a file and cannot hold others`, above);
+}
+
+function taken(msg: string, path: string) {
+  return fault("conflict", msg, { loc: ["path"], ctx: { path } });
+}

@@ -1,0 +1,208 @@
+import type { Sql, Transaction } from "../../engines/database/database.ts";
+import type { Drive, DriveFile, Item, Page, Place } from "./drive.ts";
+import { ancestorsOf, parentOf } from "./path.rules.ts";
+
+// Drives.
+
+export async function insertDrive(sql: Sql, drive: Drive & { ownerId: string }): Promise<void> {
+  await sql`
+    insert into drives (id, owner_id, name, description, created_at)
+    values (${drive.id}, ${drive.ownerId}, ${drive.name}, ${drive.description}, ${drive.createdAt})`;
+}
+
+export async function selectDrive(sql: Sql, ownerId: string, id: string): Promise<Drive | undefined> {
+  const [row] = await sql<Drive[]>`
+    select id, name, description, created_at as "createdAt" from drives where id = ${id} and owner_id = ${ownerId}`;
+  return row;
+}
+
+export async function selectDrives(
+  sql: Sql,
+  ownerId: string,
+  { limit, offset }: Page,
+): Promise<{ drives: Drive[]; total: number }> {
+  const [drives, [count]] = await Promise.all([
+    sql<Drive[]>`
+      select id, name, description, created_at as "createdAt" from drives where owner_id = ${ownerId}
+      order by created_at desc, id desc limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::int as total from drives where owner_id = ${ownerId}`,
+  ]);
+  return { drives, total: count?.total ?? 0 };
+}
+
+/** Until the end of the transaction nobody else changes the drive or its items. False when it is not the owner's. */
+export async function lockDrive(tx: Transaction, ownerId: string, id: string): Promise<boolean> {
+  const rows = await tx`select 1 from drives where id = ${id} and owner_id = ${ownerId} for update`;
+  return rows.length > 0;
+}
+
+/** Its items go with it; what they held is loose from then on. The drive is locked. */
+export async function deleteDriveRow(tx: Transaction, id: string, now: Date): Promise<void> {
+  await tx`
+    insert into drive_loose_blobs (key, collect_after)
+    select blob_key, ${now}::timestamptz from drive_items where drive_id = ${id} and type = 'file'`;
+  await tx`delete from drives where id = ${id}`;
+}
+
+// Items.
+
+export type FileRow = DriveFile & { blobKey: string };
+
+export async function selectFile(sql: Sql, { ownerId, driveId, path }: Place): Promise<FileRow | undefined> {
+  const [row] = await sql<FileRow[]>`
+    select i.path, i.size, i.content_type as "contentType", i.etag, i.created_at as "createdAt",
+      i.updated_at as "updatedAt", i.blob_key as "blobKey"
+    from drive_items i join drives d on d.id = i.drive_id
+    where i.drive_id = ${driveId} and i.path = ${path} and i.type = 'file' and d.owner_id = ${ownerId}`;
+  return row;
+}
+
+export async function directoryExists(sql: Sql, { ownerId, driveId, path }: Place): Promise<boolean> {
+  const rows = await sql`
+    select 1 from drive_items i join drives d on d.id = i.drive_id
+    where i.drive_id = ${driveId} and i.path = ${path} and i.type = 'directory' and d.owner_id = ${ownerId}`;
+  return rows.length > 0;
+}
+
+/** What stands directly in a directory, by name. */
+export async function selectItems(
+  sql: Sql,
+  { ownerId, driveId, path }: Place,
+  { limit, offset }: Page,
+): Promise<{ items: Item[]; total: number }> {
+  const [rows, [count]] = await Promise.all([
+    sql<{ path: string; type: Item["type"]; size: number | null }[]>`
+      select i.path, i.type, i.size from drive_items i join drives d on d.id = i.drive_id
+      where i.drive_id = ${driveId} and i.parent = ${path} and d.owner_id = ${ownerId}
+      order by i.path limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from drive_items i join drives d on d.id = i.drive_id
+      where i.drive_id = ${driveId} and i.parent = ${path} and d.owner_id = ${ownerId}`,
+  ]);
+  const items = rows.map(({ path: at, type, size }): Item => {
+    return type === "file" ? { path: at, type, size: size ?? 0 } : { path: at, type };
+  });
+  return { items, total: count?.total ?? 0 };
+}
+
+// Changes. All of these are called under the lock of the drive, which also says whose it is.
+
+export interface Occupant {
+  type: Item["type"];
+  blobKey: string | null;
+  createdAt: Date;
+}
+
+export async function selectOccupant(tx: Transaction, driveId: string, path: string): Promise<Occupant | undefined> {
+  const [row] = await tx<Occupant[]>`
+    select type, blob_key as "blobKey", created_at as "createdAt" from drive_items
+    where drive_id = ${driveId} and path = ${path}`;
+  return row;
+}
+
+/** The file that stands where one of the path's directories would have to. */
+export async function selectFileAbove(tx: Transaction, driveId: string, path: string): Promise<string | undefined> {
+  const [row] = await tx<{ path: string }[]>`
+    select path from drive_items
+    where drive_id = ${driveId} and path = any(${ancestorsOf(path)}::text[]) and type = 'file' limit 1`;
+  return row?.path;
+}
+
+export async function insertFile(tx: Transaction, driveId: string, file: FileRow): Promise<void> {
+  const directories = ancestorsOf(file.path);
+  await tx`
+    insert into drive_items (drive_id, path, parent, type, created_at, updated_at)
+    select ${driveId}::text, u.path, u.parent, 'directory', ${file.createdAt}::timestamptz, ${file.createdAt}::timestamptz
+    from unnest(${directories}::text[], ${directories.map(parentOf)}::text[]) as u (path, parent)
+    on conflict (drive_id, path) do nothing`;
+  await tx`
+    insert into drive_items
+      (drive_id, path, parent, type, blob_key, size, content_type, etag, created_at, updated_at)
+    values (${driveId}, ${file.path}, ${parentOf(file.path)}, 'file', ${file.blobKey}, ${file.size},
+      ${file.contentType}, ${file.etag}, ${file.createdAt}, ${file.updatedAt})`;
+}
+
+export async function updateFile(tx: Transaction, driveId: string, file: FileRow): Promise<void> {
+  await tx`
+    update drive_items
+    set blob_key = ${file.blobKey}, size = ${file.size}, content_type = ${file.contentType}, etag = ${file.etag},
+      updated_at = ${file.updatedAt}
+    where drive_id = ${driveId} and path = ${file.path} and type = 'file'`;
+}
+
+/** Answers what it held, undefined when no file stands there. */
+export async function deleteFileRow(tx: Transaction, driveId: string, path: string): Promise<string | undefined> {
+  const [row] = await tx<{ blobKey: string }[]>`
+    delete from drive_items where drive_id = ${driveId} and path = ${path} and type = 'file'
+    returning blob_key as "blobKey"`;
+  return row?.blobKey;
+}
+
+/** A directory and everything below it; answers how many files that were. What they held is loose from then on. */
+export async function deleteTreeRows(tx: Transaction, driveId: string, path: string, now: Date): Promise<number> {
+  const below = path === "/" ? "/" : `${path}/`;
+  const [row] = await tx<[{ files: number }]>`
+    with gone as (
+      delete from drive_items
+      where drive_id = ${driveId} and (path = ${path} or (path >= ${below} and path < ${justPast(below)}))
+      returning blob_key
+    ), loose as (
+      insert into drive_loose_blobs (key, collect_after)
+      select blob_key, ${now}::timestamptz from gone where blob_key is not null
+      returning 1
+    )
+    select count(*)::int as files from loose`;
+  return row.files;
+}
+
+/** Removes those of the path's directories below which no file is left. */
+export async function pruneDirectories(tx: Transaction, driveId: string, path: string): Promise<void> {
+  await tx`
+    delete from drive_items d
+    where d.drive_id = ${driveId} and d.path = any(${ancestorsOf(path)}::text[]) and d.type = 'directory'
+      and not exists (
+        select 1 from drive_items f
+        where f.drive_id = d.drive_id and f.path > d.path || '/' and f.path < d.path || '0' and f.type = 'file')`;
+}
+
+/** The first text, byte by byte, that does not begin with this one that ends in a slash. */
+function justPast(prefix: string): string {
+  return `${prefix.slice(0, -1)}0`;
+}
+
+// Loose blobs.
+
+export async function insertLooseBlob(sql: Sql, key: string, collectAfter: Date): Promise<void> {
+  await sql`insert into drive_loose_blobs (key, collect_after) values (${key}, ${collectAfter})`;
+}
+
+/** A file takes the blob. False when it was given up meanwhile. */
+export async function takeLooseBlob(tx: Transaction, key: string): Promise<boolean> {
+  const { count } = await tx`delete from drive_loose_blobs where key = ${key} and not is_doomed`;
+  return count > 0;
+}
+
+/** From here on no file can take it. False when it is not loose. */
+export async function doomLooseBlob(sql: Sql, key: string, now: Date): Promise<boolean> {
+  const { count } = await sql`
+    update drive_loose_blobs set is_doomed = true, collect_after = least(collect_after, ${now}) where key = ${key}`;
+  return count > 0;
+}
+
+/** Claims what is due for the collector. Whatever it does not finish is due again at `again`. */
+export async function doomLooseBlobs(
+  sql: Sql,
+  { now, again, limit }: { now: Date; again: Date; limit: number },
+): Promise<string[]> {
+  const rows = await sql<{ key: string }[]>`
+    update drive_loose_blobs set is_doomed = true, collect_after = ${again}
+    where key in (
+      select key from drive_loose_blobs where collect_after <= ${now}
+      order by collect_after limit ${limit} for update skip locked)
+    returning key`;
+  return rows.map((row) => row.key);
+}
+
+export async function forgetLooseBlobs(sql: Sql, keys: readonly string[]): Promise<void> {
+  await sql`delete from drive_loose_blobs where key = any(${[...keys]}::text[])`;
+}

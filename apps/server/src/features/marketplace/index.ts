@@ -1,0 +1,2 @@
+export { type Marketplace, openMarketplace } from "./open-marketplace.ts";
+export type { Listing } from "./store.ts";

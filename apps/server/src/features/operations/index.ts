@@ -1,0 +1,1 @@
+export { type ClusterFigures, readClusterFigures } from "./read-cluster-figures.ts";

@@ -1,0 +1,33 @@
+import type { Sql } from "../../engines/database/database.ts";
+
+export interface ClusterFigures {
+  /** For capacity or for a worker. */
+  predictionsWaiting: number;
+  predictionsRunning: number;
+  /** Waiting for a worker. */
+  jobsQueued: number;
+  webhooksPending: number;
+  nodesAlive: number;
+  heartbeatAgeSeconds: number;
+}
+
+/** A scrape must not count a million rows; beyond this the exact number tells an operator nothing new. */
+const countedUpTo = 10_000;
+
+export async function selectClusterFigures(sql: Sql, nodeId: string): Promise<ClusterFigures> {
+  const [row] = await sql<ClusterFigures[]>`
+    select
+      coalesce((select sum(waiting) from model_slots), 0)::int as "predictionsWaiting",
+      coalesce((select sum(running) from model_slots), 0)::int as "predictionsRunning",
+      (select count(*) from (
+        select 1 from live_predictions where started_at is null and holder is null limit ${countedUpTo}) q
+      )::int as "jobsQueued",
+      (select count(*) from (
+        select 1 from webhook_deliveries where status = 'pending' limit ${countedUpTo}) w
+      )::int as "webhooksPending",
+      (select count(*) from nodes where heartbeat_at > now() - interval '10 seconds')::int as "nodesAlive",
+      coalesce((select extract(epoch from clock_timestamp() - heartbeat_at) from nodes where id = ${nodeId}), 0)::float8
+        as "heartbeatAgeSeconds"`;
+  if (!row) throw new Error("the figures of the cluster answered nothing");
+  return row;
+}

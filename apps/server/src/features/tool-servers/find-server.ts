@@ -1,0 +1,28 @@
+import { isId } from "@gantry/wire";
+import { type Fault, fault } from "../../kernel/errors.ts";
+import type { ToolServersContext } from "./context.ts";
+import { selectToolServer } from "./store.ts";
+import type { SealedToolServer } from "./tool-server.ts";
+
+export function serverNotFound(): Fault {
+  return fault("not_found", "Tool server not found", { loc: ["path", "mcp_server_id"] });
+}
+
+export async function findServer(
+  { database }: ToolServersContext,
+  ownerId: string,
+  id: string,
+): Promise<SealedToolServer | undefined> {
+  // A text that is no id names nothing; it also never reaches the database.
+  return isId("mcpServer", id) ? selectToolServer(database.sql, ownerId, id) : undefined;
+}
+
+export async function findServerOrThrow(
+  context: ToolServersContext,
+  ownerId: string,
+  id: string,
+): Promise<SealedToolServer> {
+  const found = await findServer(context, ownerId, id);
+  if (!found) throw serverNotFound();
+  return found;
+}

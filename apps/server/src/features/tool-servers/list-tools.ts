@@ -1,0 +1,35 @@
+import { type ServerTool, ToolServerError } from "../../engines/tools/tools.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { ToolServersContext } from "./context.ts";
+import { findServerOrThrow } from "./find-server.ts";
+import type { SealedToolServer } from "./tool-server.ts";
+import { useServer } from "./use-server.ts";
+
+/** For the owner: a server that does not answer is the fault of a service behind. */
+export async function listTools(
+  context: ToolServersContext,
+  ownerId: string,
+  id: string,
+  signal?: AbortSignal,
+): Promise<ServerTool[]> {
+  const server = await findServerOrThrow(context, ownerId, id);
+  try {
+    return await toolsOf(context, server, signal);
+  } catch (error) {
+    if (!(error instanceof ToolServerError)) throw error;
+    throw fault("downstream_service_error", `${server.name}: ${error.message}`, {
+      loc: ["path", "mcp_server_id"],
+      cause: error,
+      retryable: error.reason !== "unauthorized",
+      ctx: { reason: error.reason, ...(error.status !== undefined && { status: error.status }) },
+    });
+  }
+}
+
+export function toolsOf(
+  context: ToolServersContext,
+  server: SealedToolServer,
+  signal?: AbortSignal,
+): Promise<ServerTool[]> {
+  return useServer(context, server, (target) => context.clients.listTools(target, { ...(signal && { signal }) }));
+}

@@ -1,0 +1,51 @@
+import type { ChangeToolServerBody, CreateToolServerBody } from "@gantry/wire";
+import type { ServerTool } from "../../engines/tools/tools.ts";
+import { callTool, type ServerToolCall, type ServerToolOutcome } from "./call-tool.ts";
+import { changeServer } from "./change-server.ts";
+import type { ToolServersContext } from "./context.ts";
+import { type DescribedTools, describeTools, type ServerBinding } from "./describe-tools.ts";
+import { findServer, findServerOrThrow } from "./find-server.ts";
+import { listTools } from "./list-tools.ts";
+import { registerServer } from "./register-server.ts";
+import { removeServer } from "./remove-server.ts";
+import { selectToolServers } from "./store.ts";
+import type { ToolServer } from "./tool-server.ts";
+
+/** The MCP servers that users register for their agents. */
+export interface ToolServers {
+  register(ownerId: string, given: CreateToolServerBody): Promise<ToolServer>;
+  read(ownerId: string, id: string): Promise<ToolServer>;
+  list(
+    ownerId: string,
+    range: { limit: number; offset: number },
+  ): Promise<{ servers: readonly ToolServer[]; total: number }>;
+  change(ownerId: string, id: string, change: ChangeToolServerBody): Promise<ToolServer>;
+  remove(ownerId: string, id: string, options: { force: boolean }): Promise<void>;
+  listTools(ownerId: string, id: string, signal?: AbortSignal): Promise<ServerTool[]>;
+  /** For agents that name one: undefined when the owner has none of that id. */
+  find(ownerId: string, id: string): Promise<{ name: string } | undefined>;
+  /** For runs: the tools of an agent's servers under the names that the model calls them by. */
+  describeTools(
+    ownerId: string,
+    bindings: readonly ServerBinding[],
+    options?: { taken?: ReadonlySet<string>; signal?: AbortSignal },
+  ): Promise<DescribedTools>;
+  /** For runs. Who calls this has the confirmation, where one is needed. */
+  callTool(call: ServerToolCall): Promise<ServerToolOutcome>;
+}
+
+export type ToolServersDeps = ToolServersContext;
+
+export function openToolServers(context: ToolServersDeps): ToolServers {
+  return {
+    register: (ownerId, given) => registerServer(context, ownerId, given),
+    read: (ownerId, id) => findServerOrThrow(context, ownerId, id),
+    list: (ownerId, range) => selectToolServers(context.database.sql, ownerId, range),
+    change: (ownerId, id, change) => changeServer(context, ownerId, id, change),
+    remove: (ownerId, id, options) => removeServer(context, ownerId, id, options),
+    listTools: (ownerId, id, signal) => listTools(context, ownerId, id, signal),
+    find: (ownerId, id) => findServer(context, ownerId, id),
+    describeTools: (ownerId, bindings, options) => describeTools(context, ownerId, bindings, options),
+    callTool: (call) => callTool(context, call),
+  };
+}

@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
+
+/** Of what the model gets, the mark of a cut included. */
+export const mostResultBytes = 65_536;
+const markBytes = 200;
+
+/** The result as a text for the model: texts and resources as they are, a note for what is no text. */
+export function resultText(result: ToolResult, mask: (text: string) => string): { text: string; truncated: boolean } {
+  const parts = result.content.map(contentText);
+  if (result.structured !== undefined && !repeatsStructure(result)) parts.push(jsonOf(result.structured));
+  const text = parts.filter((part) => part !== "").join("\n\n");
+  return cut(mask(text === "" ? "(no content)" : text));
+}
+
+function contentText(content: ToolContent): string {
+  switch (content.type) {
+    case "text":
+      return content.text;
+    case "image":
+    case "audio":
+      return `[${content.type}: ${line(content.mimeType)}, ${content.bytes} bytes]`;
+    case "resource":
+      return `[resource ${line(content.uri)}${typeNote(content.mimeType)}]\n${content.text}`;
+    case "blob":
+      return `[resource ${line(content.uri)}${typeNote(content.mimeType)}, ${content.bytes} bytes, no text]`;
+    case "link": {
+      const about = content.description ? `: ${line(content.description)}` : "";
+      return `[link to ${line(content.name)} ${line(content.uri)}${typeNote(content.mimeType)}]${about}`;
+    }
+    case "unknown":
+      return `[content of the type ${line(content.kind)}, which cannot be shown]`;
+  }
+}
+
+const typeNote = (mimeType: string | undefined) => (mimeType ? `, ${line(mimeType)}` : "");
+const line = (text: string) => text.replace(/\s+/g, " ").slice(0, 500);
+
+/** Servers give the structure once more as text, for clients that do not know it. */
+function repeatsStructure({ content, structured }: ToolResult): boolean {
+  return content.some((entry) => {
+    if (entry.type !== "text" || !/^\s*[[{]/.test(entry.text)) return false;
+    try {
+      return isDeepStrictEqual(JSON.parse(entry.text), structured);
+    } catch {
+      return false;
+    }
+  });
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // Writing walks down to the depth of the value, reading did not.
+    return "[structured content nested too deeply to be shown]";
+  }
+}
+
+function cut(whole: string): { text: string; truncated: boolean } {
+  // Neither NUL nor halves of characters can be stored.
+  const text = whole.replaceAll("\0", "\uFFFD").toWellFormed();
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= mostResultBytes) return { text, truncated: false };
+  const kept = Buffer.from(text).subarray(0, mostResultBytes - markBytes);
+  // A character that the cut divides is left out.
+  const shown = kept.toString("utf8").replace(/\uFFFD+$/, "");
+  const mark = `\n\n[cut: the result has ${bytes} bytes, these are its first ${Buffer.byteLength(shown)}]`;
+  return { text: shown + mark, truncated: true };
+}

@@ -1,0 +1,88 @@
+import type { Sql } from "../../engines/database/database.ts";
+import type { Met, SealedToolServer } from "./tool-server.ts";
+
+export type ToolServerValues = Omit<SealedToolServer, "revision" | "createdAt" | "updatedAt">;
+
+function columns(sql: Sql) {
+  return sql`
+    id, owner_id as "ownerId", name, url, connection_type as "connectionType", auth_type as "authType",
+    auth_header as "authHeader", sealed_credential as "sealedCredential", status, last_error as "lastError", revision,
+    created_at as "createdAt", updated_at as "updatedAt"`;
+}
+
+export async function isNameTaken(sql: Sql, ownerId: string, name: string, exceptId: string): Promise<boolean> {
+  const rows = await sql`
+    select from tool_servers where owner_id = ${ownerId} and name = ${name} and id <> ${exceptId}`;
+  return rows.length > 0;
+}
+
+/** Undefined when the owner has another one of that name. */
+export async function insertToolServer(sql: Sql, row: ToolServerValues): Promise<SealedToolServer | undefined> {
+  const [made] = await sql<SealedToolServer[]>`
+    insert into tool_servers (id, owner_id, name, url, connection_type, auth_type, auth_header, sealed_credential,
+      status, last_error)
+    values (${row.id}, ${row.ownerId}, ${row.name}, ${row.url}, ${row.connectionType}, ${row.authType},
+      ${row.authHeader}, ${row.sealedCredential as Buffer | null}, ${row.status}, ${row.lastError})
+    on conflict (owner_id, name) do nothing
+    returning ${columns(sql)}`;
+  return made;
+}
+
+const uniqueViolation = "23505";
+
+/**
+ * Undefined when it changed meanwhile, is gone, or another server of the owner took the name meanwhile: what was decided
+ * on the former row must be decided anew.
+ */
+export async function updateToolServer(
+  sql: Sql,
+  row: ToolServerValues,
+  formerRevision: number,
+): Promise<SealedToolServer | undefined> {
+  const changing = sql<SealedToolServer[]>`
+    update tool_servers set name = ${row.name}, url = ${row.url}, connection_type = ${row.connectionType},
+      auth_type = ${row.authType}, auth_header = ${row.authHeader},
+      sealed_credential = ${row.sealedCredential as Buffer | null}, status = ${row.status},
+      last_error = ${row.lastError}, revision = revision + 1, updated_at = now()
+    where id = ${row.id} and owner_id = ${row.ownerId} and revision = ${formerRevision}
+    returning ${columns(sql)}`;
+  try {
+    return (await changing)[0];
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === uniqueViolation) return undefined;
+    throw error;
+  }
+}
+
+/** What was met with one revision says nothing about the next. */
+export async function updateStatus(sql: Sql, server: { id: string; revision: number }, met: Met): Promise<void> {
+  await sql`
+    update tool_servers set status = ${met.status}, last_error = ${met.lastError}
+    where id = ${server.id} and revision = ${server.revision}
+      and (status, last_error) is distinct from (${met.status}, ${met.lastError}::text)`;
+}
+
+export async function selectToolServer(sql: Sql, ownerId: string, id: string): Promise<SealedToolServer | undefined> {
+  const [row] = await sql<SealedToolServer[]>`
+    select ${columns(sql)} from tool_servers where id = ${id} and owner_id = ${ownerId}`;
+  return row;
+}
+
+export async function selectToolServers(
+  sql: Sql,
+  ownerId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ servers: SealedToolServer[]; total: number }> {
+  const [servers, [count]] = await Promise.all([
+    sql<SealedToolServer[]>`
+      select ${columns(sql)} from tool_servers where owner_id = ${ownerId}
+      order by created_at desc, id desc limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::int as total from tool_servers where owner_id = ${ownerId}`,
+  ]);
+  return { servers, total: count?.total ?? 0 };
+}
+
+export async function deleteToolServer(sql: Sql, ownerId: string, id: string): Promise<boolean> {
+  const rows = await sql`delete from tool_servers where id = ${id} and owner_id = ${ownerId} returning 1`;
+  return rows.length > 0;
+}

@@ -1,0 +1,26 @@
+import { newId } from "@gantry/wire";
+import { ToolServerError } from "../../engines/tools/tools.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { ToolServersContext } from "./context.ts";
+import type { Callable } from "./credential.ts";
+import type { Met } from "./tool-server.ts";
+import { callServer, connected, metWith } from "./use-server.ts";
+
+/**
+ * Connects and lists the tools, as agents will. A server that cannot be used now is registered nevertheless; one at a
+ * private address is not.
+ */
+export async function tryServer(context: ToolServersContext, server: Callable): Promise<Met> {
+  // Not the server's own connection: nothing is decided yet, and another change may be trying other credentials.
+  const id = newId("request");
+  try {
+    await callServer(context, server, (target) => context.clients.listTools({ ...target, id }));
+    return connected;
+  } catch (error) {
+    if (!(error instanceof ToolServerError)) throw error;
+    if (error.reason === "address_refused") throw fault("value_error", error.message, { loc: ["body", "url"] });
+    return metWith(error);
+  } finally {
+    context.clients.forget(id);
+  }
+}

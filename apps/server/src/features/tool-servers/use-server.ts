@@ -1,0 +1,54 @@
+import { ToolServerError, type ToolServerTarget } from "../../engines/tools/tools.ts";
+import type { ToolServersContext } from "./context.ts";
+import { type Callable, openServer } from "./credential.ts";
+import { updateStatus } from "./store.ts";
+import type { Met, SealedToolServer } from "./tool-server.ts";
+
+type Work<T> = (target: ToolServerTarget, mask: (text: string) => string) => Promise<T>;
+
+const longestError = 500;
+
+export const connected: Met = { status: "connected", lastError: null };
+
+export function metWith({ reason, message }: ToolServerError): Met {
+  const status = reason === "unauthorized" ? "unauthorized" : "unreachable";
+  // PostgreSQL has no place for NUL and for halves of characters.
+  return { status, lastError: message.replaceAll("\0", "").slice(0, longestError).toWellFormed() };
+}
+
+/**
+ * Calls a server. What it fails with can be shown and logged: the credential is hidden in it, and what the server
+ * really said, which is nobody's to vouch for, stays behind.
+ */
+export async function callServer<T>(context: ToolServersContext, server: Callable, work: Work<T>): Promise<T> {
+  const { target, mask } = openServer(context, server);
+  try {
+    return await work(target, mask);
+  } catch (error) {
+    if (!(error instanceof ToolServerError)) throw error;
+    const { reason, message, outcome, status } = error;
+    throw new ToolServerError(reason, mask(message), { outcome, ...(status !== undefined && { status }) });
+  }
+}
+
+/** The same for a registered server, with what it met stored where it is news. */
+export async function useServer<T>(context: ToolServersContext, server: SealedToolServer, work: Work<T>): Promise<T> {
+  const note = async (met: Met) => {
+    if (met.status === server.status && met.lastError === server.lastError) return;
+    await updateStatus(context.database.sql, server, met);
+    context.log.info({ server_id: server.id, status: met.status }, "tool server changed its status");
+  };
+  try {
+    const result = await callServer(context, server, work);
+    await note(connected);
+    return result;
+  } catch (error) {
+    if (error instanceof ToolServerError && !isPassing(error)) await note(metWith(error));
+    throw error;
+  }
+}
+
+/** Says nothing about whether the server can be reached: a queue on our side, a tool that is slow or says too much. */
+function isPassing({ reason, outcome }: ToolServerError): boolean {
+  return reason === "busy" || reason === "too_large" || (reason === "timeout" && outcome === "unknown");
+}

@@ -1,0 +1,80 @@
+import type { AgentCard, AgentCreatedRecord, AgentRecord, RevisionEntry, RevisionRecord } from "@gantry/wire";
+import type { Agent, AgentWithRevision, Revision, RevisionHead } from "../../features/agents/index.ts";
+import type { Listing } from "../../features/marketplace/index.ts";
+
+const statusOf = ({ publishedRevisionId }: Agent) => (publishedRevisionId === null ? "unpublished" : "published");
+
+export function agentCreatedRecord({ agent, revision }: AgentWithRevision): AgentCreatedRecord {
+  return {
+    id: agent.id,
+    name: revision.snapshot.name,
+    status: statusOf(agent),
+    revision_id: revision.id,
+    created_at: agent.createdAt.toISOString(),
+    visibility: agent.visibility,
+    slug: agent.slug,
+    warnings: [...revision.warnings],
+  };
+}
+
+/** An agent as its owner reads it. */
+export function agentRecord({ agent, revision }: AgentWithRevision): AgentRecord {
+  return {
+    id: agent.id,
+    slug: agent.slug,
+    owner: agent.owner,
+    ...revision.snapshot,
+    status: statusOf(agent),
+    visibility: agent.visibility,
+    published_revision_id: agent.publishedRevisionId,
+    latest_revision_id: agent.latestRevisionId,
+    warnings: [...revision.warnings],
+    created_at: agent.createdAt.toISOString(),
+    updated_at: agent.updatedAt.toISOString(),
+  };
+}
+
+/** An agent as everybody else sees it. Written out field by field, so that a new field of a snapshot stays inside. */
+export function agentCard(listing: Listing): AgentCard {
+  return {
+    id: listing.id,
+    slug: listing.slug,
+    owner: listing.owner,
+    name: listing.name,
+    status: "published",
+    visibility: "public",
+    input_schema: listing.inputSchema,
+    output_schema: listing.outputSchema,
+    pricing: listing.pricing,
+    created_at: listing.createdAt.toISOString(),
+    published_at: listing.publishedAt.toISOString(),
+  };
+}
+
+/** What an agent that was found by its id looks like in the list of the marketplace. */
+export function listingOf({ agent, revision }: AgentWithRevision): Listing {
+  return {
+    id: agent.id,
+    slug: agent.slug,
+    owner: agent.owner,
+    name: revision.snapshot.name,
+    inputSchema: revision.snapshot.input_schema,
+    outputSchema: revision.snapshot.output_schema,
+    pricing: revision.snapshot.pricing,
+    createdAt: agent.createdAt,
+    publishedAt: agent.publishedAt ?? revision.createdAt,
+  };
+}
+
+export function revisionEntry({ id, number, status, createdAt }: RevisionHead): RevisionEntry {
+  return { id, number, status, created_at: createdAt.toISOString() };
+}
+
+export function revisionRecord(revision: Revision): RevisionRecord {
+  return {
+    ...revisionEntry(revision),
+    agent_id: revision.agentId,
+    ...revision.snapshot,
+    warnings: [...revision.warnings],
+  };
+}

@@ -1,0 +1,74 @@
+import type { Agents } from "../../features/agents/index.ts";
+import {
+  agentCard,
+  agentCreatedRecord,
+  agentRecord,
+  listingOf,
+  revisionEntry,
+  revisionRecord,
+} from "./agent-records.ts";
+import type { AgentsRoutes } from "./agents-api.ts";
+import { ListQuery, readAgentsQuery, readRange } from "./list-query.ts";
+
+interface OfAgent {
+  Params: { agentId: string };
+}
+interface OfRevision {
+  Params: { agentId: string; revisionId: string };
+}
+
+/** The specification gives this list no parameters, so by default it is as long as a list may be. */
+const revisionsAtOnce = 100;
+
+/** Agents and their revisions. */
+export function agentRoutes(agents: Agents): AgentsRoutes {
+  return (app, callerOf) => {
+    app.post("/agents", async (request, reply) => {
+      const made = await agents.createAgent(await callerOf(request), request.body);
+      return reply.code(201).send(agentCreatedRecord(made));
+    });
+
+    app.get("/agents", async (request) => {
+      const query = readAgentsQuery(request.query);
+      const { entries, total } = await agents.listAgents(await callerOf(request), query);
+      return { agents: entries.map(agentRecord), total, limit: query.limit, offset: query.offset };
+    });
+
+    app.get<OfAgent>("/agents/:agentId", async (request) => {
+      const found = await agents.readAgent(await callerOf(request), request.params.agentId);
+      return found.isOwner ? agentRecord(found) : agentCard(listingOf(found));
+    });
+
+    app.patch<OfAgent>("/agents/:agentId", async (request) =>
+      agentRecord(await agents.changeAgent(await callerOf(request), request.params.agentId, request.body)),
+    );
+
+    app.delete<OfAgent>("/agents/:agentId", async (request, reply) => {
+      await agents.deleteAgent(await callerOf(request), request.params.agentId);
+      return reply.code(204).send();
+    });
+
+    app.post<OfAgent>("/agents/:agentId/publish", async (request) =>
+      agentRecord(await agents.publishAgent(await callerOf(request), request.params.agentId, request.body)),
+    );
+
+    app.get<OfAgent>("/agents/:agentId/revisions", async (request) => {
+      const range = readRange(request.query, revisionsAtOnce);
+      const { entries, total } = await agents.listRevisions(await callerOf(request), request.params.agentId, range);
+      return { revisions: entries.map(revisionEntry), total, ...range };
+    });
+
+    app.get<OfRevision>("/agents/:agentId/revisions/:revisionId", async (request) => {
+      const { agentId, revisionId } = request.params;
+      return revisionRecord(await agents.readRevision(await callerOf(request), agentId, revisionId));
+    });
+
+    app.get<OfRevision>("/agents/:agentId/revisions/:revisionId/diff", async (request) => {
+      const query = new ListQuery(request.query);
+      const against = query.text("against");
+      query.done();
+      const { agentId, revisionId } = request.params;
+      return agents.diffRevision(await callerOf(request), agentId, revisionId, against);
+    });
+  };
+}

@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type DriveFile, nameOf, type OpenedFile, type Wanted } from "../../features/drives/index.ts";
+import { chooseRange, etagMatches } from "../blob-api/byte-range.rules.ts";
+import { contentDisposition, mayBeShown } from "../blob-api/disposition.rules.ts";
+
+/** Answers GET and HEAD with a file, or a part of it. `open` looks the file up and opens what is chosen of it. */
+export async function sendDriveFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  open: (choose: (file: DriveFile) => Wanted) => Promise<OpenedFile>,
+): Promise<FastifyReply> {
+  const { file, body } = await open((candidate) => planFor(request, candidate).wanted);
+  const { answer, start, end } = planFor(request, file);
+  if (answer === "past-the-end") {
+    const message = "The range lies past the end of the file";
+    reply.code(416).header("content-range", `bytes */${file.size}`).header("x-service-retryable", "false");
+    return reply.send({ error: { type: "invalid_input", code: "invalid_input", message } });
+  }
+  describe(reply, file);
+  if (answer === "unchanged") return reply.code(304).removeHeader("content-type").send();
+  reply.header("content-length", end - start + 1);
+  if (answer === "part") reply.code(206).header("content-range", `bytes ${start}-${end}/${file.size}`);
+  return reply.send(body);
+}
+
+interface Plan {
+  answer: "whole" | "part" | "unchanged" | "past-the-end";
+  wanted: Wanted;
+  /** The bytes that the answer is about, both inclusive. */
+  start: number;
+  end: number;
+}
+
+function planFor(request: FastifyRequest, file: DriveFile): Plan {
+  const etag = `"${file.etag}"`;
+  const whole = { start: 0, end: file.size - 1 };
+  if (etagMatches(request.headers["if-none-match"], etag)) return { answer: "unchanged", wanted: "nothing", ...whole };
+  // A part is only asked of the version the client already has.
+  const condition = request.headers["if-range"];
+  const header = condition === undefined || condition === etag ? request.headers.range : undefined;
+  const range = chooseRange(header, file.size);
+  if (range.kind === "unsatisfiable") return { answer: "past-the-end", wanted: "nothing", ...whole };
+  const bytes = range.kind === "part" ? { start: range.start, end: range.end } : whole;
+  const needsBody = request.method !== "HEAD" && file.size > 0;
+  return { answer: range.kind, wanted: needsBody ? bytes : "nothing", ...bytes };
+}
+
+function describe(reply: FastifyReply, file: DriveFile): void {
+  reply.headers({
+    etag: `"${file.etag}"`,
+    "last-modified": file.updatedAt.toUTCString(),
+    "accept-ranges": "bytes",
+    // The file can be replaced at any time, so a copy is to be checked before it is used again.
+    "cache-control": "private, no-cache",
+    "content-type": file.contentType,
+    "content-disposition": contentDisposition(file.contentType, nameOf(file.path)),
+    "x-content-type-options": "nosniff",
+  });
+  // Whatever a browser could run gets no origin, no scripts and nothing to load, should it be shown all the same.
+  if (!mayBeShown(file.contentType)) reply.header("content-security-policy", "sandbox; default-src 'none'");
+}

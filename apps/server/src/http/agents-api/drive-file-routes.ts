@@ -1,0 +1,125 @@
+import type { DriveFileRecord } from "@gantry/wire";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type DriveFile, type Drives, directoryPath, filePath } from "../../features/drives/index.ts";
+import { isContentType } from "../../features/files/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { leaveBody } from "../multipart/index.ts";
+import { sendDriveFile } from "./drive-download.ts";
+import { readForce } from "./drive-queries.ts";
+import { readUploadForm, receiveRawBody } from "./drive-upload.ts";
+
+interface OfDrive {
+  Params: { driveId: string };
+}
+interface AtPath {
+  Params: { driveId: string; "*": string };
+}
+
+const inUrl = ["path", "path"];
+const multipart = /^\s*multipart\/form-data\s*(;|$)/i;
+
+/**
+ * The routes that take bytes, and those that may come with a body that means nothing. No body is parsed before its route
+ * is reached: bytes stay a stream, whatever type they claim.
+ */
+export function driveFileRoutes(
+  app: FastifyInstance,
+  { drives, ownerOf }: { drives: Drives; ownerOf(request: FastifyRequest): Promise<string> },
+): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  app.addHook("onRequest", (request, _reply, done) => {
+    // A type that is none says nothing about the bytes, and is no reason to refuse them.
+    if (!isContentType(request.headers["content-type"] ?? "")) delete request.raw.headers["content-type"];
+    done();
+  });
+  // Whoever is refused before the body was read must still be able to read the answer.
+  app.addHook("onError", async ({ raw }, reply) => {
+    if ("content-length" in raw.headers || "transfer-encoding" in raw.headers) leaveBody(raw, reply.raw);
+  });
+
+  app.delete<OfDrive>("/drives/:driveId", async (request, reply) => {
+    const ownerId = await ownerOf(request);
+    await drives.deleteDrive(ownerId, request.params.driveId, { force: readForce(request.query) });
+    return reply.code(204).send();
+  });
+
+  app.post<OfDrive>("/drives/:driveId/files", async (request, reply) => {
+    const ownerId = await ownerOf(request);
+    const { driveId } = request.params;
+    await drives.readDrive(ownerId, driveId);
+    const { staged, declaredType, texts } = await readUploadForm(request.raw, drives, ["path"]);
+    try {
+      const path = filePath(texts.path ?? "", ["body", "path"]);
+      const { file } = await drives.placeContent(ownerId, driveId, path, staged, { mode: "create", declaredType });
+      return reply.code(201).header("etag", `"${file.etag}"`).send(fileRecord(file));
+    } catch (error) {
+      await drives.discardContent(staged);
+      throw error;
+    }
+  });
+
+  app.route<AtPath>({
+    method: ["GET", "HEAD"],
+    url: "/drives/:driveId/files/*",
+    handler: async (request, reply) => {
+      const ownerId = await ownerOf(request);
+      const path = filePath(pathInUrl(request), inUrl);
+      return sendDriveFile(request, reply, (choose) => drives.readFile(ownerId, request.params.driveId, path, choose));
+    },
+  });
+
+  app.put<AtPath>("/drives/:driveId/files/*", async (request, reply) => {
+    const ownerId = await ownerOf(request);
+    const { driveId } = request.params;
+    const path = filePath(pathInUrl(request), inUrl);
+    const declared = request.headers["content-type"];
+    let file: DriveFile;
+    if (multipart.test(declared ?? "")) {
+      // Whoever would be refused anyway uploads nothing.
+      await drives.readFile(ownerId, driveId, path, () => "nothing");
+      const { staged, declaredType } = await readUploadForm(request.raw, drives, []);
+      try {
+        ({ file } = await drives.placeContent(ownerId, driveId, path, staged, { mode: "replace", declaredType }));
+      } catch (error) {
+        await drives.discardContent(staged);
+        throw error;
+      }
+    } else {
+      ({ file } = await receiveRawBody(request.raw, (body) =>
+        drives.writeFile(ownerId, driveId, path, body, { mode: "replace", declaredType: declared }),
+      ));
+    }
+    return reply.header("etag", `"${file.etag}"`).send(fileRecord(file));
+  });
+
+  app.delete<AtPath>("/drives/:driveId/files/*", async (request, reply) => {
+    const ownerId = await ownerOf(request);
+    await drives.deleteFile(ownerId, request.params.driveId, filePath(pathInUrl(request), inUrl));
+    return reply.code(204).send();
+  });
+
+  app.delete<AtPath>("/drives/:driveId/tree/*", async (request, reply) => {
+    const ownerId = await ownerOf(request);
+    const given = pathInUrl(request);
+    if (given === "") throw fault("value_error", "The path names no directory; %2F is the whole drive", { loc: inUrl });
+    await drives.deleteTree(ownerId, request.params.driveId, directoryPath(given, inUrl));
+    return reply.code(204).send();
+  });
+}
+
+/**
+ * What stands behind `/files/` or `/tree/`, decoded once: `%2F` is a slash like any other, because no name has one. It may
+ * begin with the slash of an absolute path. The router has taken one slash off the end, as everywhere; two are an empty
+ * name.
+ */
+function pathInUrl(request: FastifyRequest<AtPath>): string {
+  const given = request.params["*"];
+  const [target = ""] = request.raw.url?.split(/[?#]/, 1) ?? [];
+  if (given !== "" && target.endsWith("//")) throw fault("value_error", "The path has an empty name", { loc: inUrl });
+  return given;
+}
+
+function fileRecord({ path, size, createdAt }: DriveFile): DriveFileRecord {
+  return { path, size, created_at: createdAt.toISOString() };
+}

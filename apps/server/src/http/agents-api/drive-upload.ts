@@ -1,0 +1,108 @@
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { maxDriveFileBytes } from "@gantry/wire";
+import type { Drives, StagedContent } from "../../features/drives/index.ts";
+import { type Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { BodyReader } from "../multipart/body-reader.ts";
+import { type MultipartEntry, readMultipart } from "../multipart/index.ts";
+
+/** What a form may have besides the bytes of its file: the path, headers, boundaries. */
+const roomForForm = 65_536;
+const maxPathFieldBytes = 16_384;
+/** Between two pieces of a raw body. */
+const idleMs = 60_000;
+
+export interface UploadedForm {
+  staged: StagedContent;
+  declaredType: string;
+  /** The text fields that were asked for. */
+  texts: Record<string, string>;
+}
+
+/**
+ * Reads a form with one `file` and the given text fields, all required. The bytes are staged as they arrive, whatever the
+ * order of the parts. When anything is wrong, or stops arriving, nothing of them is left.
+ */
+export async function readUploadForm(
+  request: IncomingMessage,
+  drives: Drives,
+  textFields: readonly string[],
+): Promise<UploadedForm> {
+  refuseTooLong(request, maxDriveFileBytes + roomForForm);
+  let file: { staged: StagedContent; declaredType: string } | undefined;
+  try {
+    const form = await readMultipart(request, {
+      limits: { maxFields: 16, maxFiles: 2, maxFieldBytes: maxPathFieldBytes },
+      onFile: async ({ name, contentType, body }) => {
+        if (name !== "file") {
+          throw textFields.includes(name)
+            ? fault("string_type", "The field must be text, not a file", { loc: ["body", name] })
+            : unknownField(name);
+        }
+        if (file) throw fault("extra_forbidden", "The field was given twice", { loc: ["body", "file"] });
+        file = { staged: await drives.stageContent(body), declaredType: contentType };
+      },
+    });
+    const texts = textsOf(form.kind === "form" ? form.entries : [], textFields, file !== undefined);
+    if (!file) throw new Error("a form without a file passed");
+    return { ...file, texts };
+  } catch (error) {
+    // What stood behind the file was wrong, or never came.
+    if (file) await drives.discardContent(file.staged);
+    throw error;
+  }
+}
+
+function textsOf(
+  entries: readonly MultipartEntry<unknown>[],
+  wanted: readonly string[],
+  hasFile: boolean,
+): Record<string, string> {
+  const texts: Record<string, string> = {};
+  const issues: Issue[] = [];
+  const complain = (type: Issue["type"], name: string, msg: string) => issues.push({ type, loc: ["body", name], msg });
+  for (const entry of entries) {
+    if (!("value" in entry)) continue;
+    const { name, value } = entry;
+    if (name === "file") {
+      // A file input that was left empty arrives as an empty text, and is reported as missing below.
+      if (value !== "") complain("value_error", name, "The content must be sent as a file, with a file name");
+    } else if (!wanted.includes(name)) complain("extra_forbidden", name, "Unknown field");
+    else if (Object.hasOwn(texts, name)) complain("extra_forbidden", name, "The field was given twice");
+    else texts[name] = value;
+  }
+  for (const name of wanted) if (!Object.hasOwn(texts, name)) complain("missing", name, "Field required");
+  if (!hasFile && !issues.some(({ loc }) => loc[1] === "file")) complain("missing", "file", "Field required");
+  throwIfAny(issues);
+  return texts;
+}
+
+/** Hands a raw body to `receive` as a stream that fails when the client goes away or stops sending. */
+export async function receiveRawBody<T>(request: IncomingMessage, receive: (body: Readable) => Promise<T>): Promise<T> {
+  refuseTooLong(request, maxDriveFileBytes);
+  const reader = new BodyReader(request, { idleMs });
+  const body = Readable.from(piecesOf(reader));
+  // The receiver hears of an error through its own reading; nobody else must.
+  body.on("error", () => {});
+  try {
+    return await receive(body);
+  } finally {
+    body.destroy();
+    reader.release();
+  }
+}
+
+async function* piecesOf(reader: BodyReader): AsyncGenerator<Buffer> {
+  for (let piece = await reader.more(); piece !== undefined; piece = await reader.more()) yield piece;
+}
+
+/** A body that says itself that it is too large is refused before a byte of it is stored. */
+function refuseTooLong(request: IncomingMessage, maxBytes: number): void {
+  if (Number(request.headers["content-length"] ?? 0) <= maxBytes) return;
+  const options = { loc: ["body", "file"], ctx: { max_size: maxDriveFileBytes } };
+  throw fault("file_too_large", `The file is larger than ${maxDriveFileBytes} bytes`, options);
+}
+
+function unknownField(name: string): Fault {
+  return fault("extra_forbidden", "Unknown field", { loc: ["body", name] });
+}

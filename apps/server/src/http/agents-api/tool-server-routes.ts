@@ -1,0 +1,91 @@
+import { changeToolServerBody, createToolServerBody, type ServerToolRecord, type ToolServerRecord } from "@gantry/wire";
+import type { FastifyRequest } from "fastify";
+import type { ToolServer, ToolServers } from "../../features/tool-servers/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { clientPresence } from "../model-api/client-presence.ts";
+import type { AgentsRoutes } from "./agents-api.ts";
+import { ListQuery, readRange } from "./list-query.ts";
+
+interface OfServer {
+  Params: { serverId: string };
+}
+
+/** Registrations of MCP servers, and the tools that one offers. */
+export function toolServerRoutes(toolServers: ToolServers): AgentsRoutes {
+  return (app, callerOf) => {
+    /** Credentials are its owner's: not for a key that was made for some models only. */
+    const ownerOf = async (request: FastifyRequest): Promise<string> => {
+      const caller = await callerOf(request);
+      if (caller.models) throw fault("forbidden", "This key is confined to some models and may not use tool servers");
+      return caller.userId;
+    };
+
+    app.post("/mcp-servers", async (request, reply) => {
+      const ownerId = await ownerOf(request);
+      const made = await toolServers.register(ownerId, parseOrThrow(createToolServerBody, request.body, ["body"]));
+      return reply.code(201).send(serverRecord(made));
+    });
+
+    app.get("/mcp-servers", async (request) => {
+      const ownerId = await ownerOf(request);
+      const range = readRange(request.query);
+      const { servers, total } = await toolServers.list(ownerId, range);
+      return { mcp_servers: servers.map(serverRecord), total, ...range };
+    });
+
+    app.get<OfServer>("/mcp-servers/:serverId", async (request) =>
+      serverRecord(await toolServers.read(await ownerOf(request), request.params.serverId)),
+    );
+
+    app.patch<OfServer>("/mcp-servers/:serverId", async (request) => {
+      const ownerId = await ownerOf(request);
+      const change = parseOrThrow(changeToolServerBody, request.body, ["body"]);
+      return serverRecord(await toolServers.change(ownerId, request.params.serverId, change));
+    });
+
+    app.delete<OfServer>("/mcp-servers/:serverId", async (request, reply) => {
+      const ownerId = await ownerOf(request);
+      const query = new ListQuery(request.query);
+      const force = query.oneOf("force", ["true", "false"]) === "true";
+      query.done();
+      await toolServers.remove(ownerId, request.params.serverId, { force });
+      return reply.code(204).send();
+    });
+
+    app.get<OfServer>("/mcp-servers/:serverId/tools", async (request, reply) => {
+      const ownerId = await ownerOf(request);
+      const signal = clientPresence(reply);
+      try {
+        const tools = await toolServers.listTools(ownerId, request.params.serverId, signal);
+        return {
+          tools: tools.map(
+            ({ name, description, parameters }): ServerToolRecord => ({ name, description, parameters }),
+          ),
+        };
+      } catch (error) {
+        if (signal.aborted) return reply.code(499).send();
+        throw error;
+      }
+    });
+  };
+}
+
+function serverRecord(server: ToolServer): ToolServerRecord {
+  return {
+    id: server.id,
+    name: server.name,
+    url: server.url,
+    connection_type: server.connectionType,
+    auth: authRecord(server),
+    status: server.status,
+    last_error: server.lastError,
+    created_at: server.createdAt.toISOString(),
+    updated_at: server.updatedAt.toISOString(),
+  };
+}
+
+function authRecord({ authType, authHeader }: ToolServer): ToolServerRecord["auth"] {
+  if (authType === null) return null;
+  return authHeader === null ? { type: "bearer" } : { type: "api_key", header: authHeader };
+}

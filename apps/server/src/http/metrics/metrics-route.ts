@@ -1,0 +1,41 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type Caller, mayAdministrate } from "../../features/accounts/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import { presentedKey } from "../foundation/presented-key.ts";
+
+export interface MetricsDeps {
+  exposition(): Promise<string>;
+  callerOf(request: FastifyRequest): Promise<Caller>;
+  /** GANTRY_METRICS_OPEN: whoever reaches the port may read. */
+  isOpen: boolean;
+  /** GANTRY_METRICS_KEY: opens this route and nothing else. */
+  key: string | undefined;
+}
+
+/** For Prometheus. The figures tell turnover and traffic of the whole house, so they are the operator's alone. */
+export async function metricsRoute(app: FastifyInstance, deps: MetricsDeps): Promise<void> {
+  app.get("/metrics", async (request, reply) => {
+    await allow(request);
+    return reply
+      .header("cache-control", "no-store")
+      .type("text/plain; version=0.0.4; charset=utf-8")
+      .send(await deps.exposition());
+  });
+
+  async function allow(request: FastifyRequest): Promise<void> {
+    if (deps.isOpen || isKey(presentedKey(request.headers), deps.key)) return;
+    const caller = await deps.callerOf(request);
+    if (caller.role !== "admin") throw fault("forbidden", "Only an admin may do this");
+    if (!mayAdministrate(caller)) throw fault("forbidden", "A key with an allow list or a limit may not do this");
+  }
+}
+
+function isKey(presented: string | undefined, key: string | undefined): boolean {
+  if (presented === undefined || key === undefined) return false;
+  return timingSafeEqual(digest(presented), digest(key));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,216 @@
+import type { Database } from "../../src/engines/database/index.ts";
+import { verifyLedger } from "../../src/features/billing/index.ts";
+import { type Micros, microsOfDollars, priceOf } from "../../src/kernel/money.ts";
+import type { Cluster } from "../support/cluster.ts";
+import { type Answer, call } from "./client.ts";
+import type { StormUser } from "./money-storm.ts";
+import { maxTokens, type Observation, type StormModel, stormModels } from "./paid-calls.ts";
+import type { Upstreams } from "./upstreams.ts";
+
+interface EndedRow {
+  id: string;
+  username: string;
+  model: string;
+  status: number;
+  inferenceMs: number | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  cachedTokens: number | null;
+  /** How many charges there are, and their sum. */
+  charges: number;
+  charged: Micros;
+}
+
+/** The longest prompt of the storm, in tokens, and more. */
+const longestPrompt = 60;
+
+/** Examines the books once everything is quiet. Answers what is wrong, in sentences; nothing is the proof. */
+export async function auditMoney(storm: {
+  database: Database;
+  cluster: Cluster;
+  upstreams: Upstreams;
+  users: readonly StormUser[];
+  keys: ReadonlyMap<string, string>;
+  seen: readonly Observation[];
+  lowestAvailable: ReadonlyMap<string, Micros>;
+}): Promise<string[]> {
+  const { database, seen } = storm;
+  const faults: string[] = [];
+  for (const { rule, subject, expected, found } of await verifyLedger(database))
+    faults.push(`the books: ${rule} of ${subject} is ${found} instead of ${expected}`);
+  faults.push(...(await leftOvers(database)));
+  const ended = await endedRows(database);
+  const byId = new Map(ended.map((row) => [row.id, row]));
+  for (const one of seen) faults.push(...toldTruth(one, byId));
+  faults.push(...repeatedWork(seen, byId));
+  for (const row of ended) faults.push(...rightPrice(row, storm.upstreams));
+  for (const user of storm.users) {
+    const rows = ended.filter((row) => row.username === user.name);
+    faults.push(...withinBudget(user, rows, storm.lowestAvailable.get(user.name) ?? 0));
+    faults.push(...metRefusal(user, seen));
+    faults.push(...(await sameSums(storm, user, rows)));
+  }
+  return faults;
+}
+
+/** What must be empty or zero when nothing is under way. */
+async function leftOvers(database: Database): Promise<string[]> {
+  const rows = await database.sql<{ what: string; n: number }[]>`
+    select 'live predictions' as what, count(*)::int as n from live_predictions
+    union all select 'stream fragments', count(*)::int from prediction_fragments
+    union all select 'wallets with reservations or running ones', count(*)::int from wallets
+      where reserved_micros <> 0 or running <> 0
+    union all select 'models with running or waiting ones', count(*)::int from model_slots
+      where running <> 0 or waiting <> 0
+    union all select 'keys with reservations', count(*)::int from key_months where reserved_micros <> 0
+    union all select 'predictions without usage', count(*)::int from ended_predictions e
+      where not exists (select 1 from usage u where u.request_id = e.id)`;
+  return rows.filter((row) => row.n !== 0).map((row) => `${row.n} ${row.what} are left`);
+}
+
+async function endedRows(database: Database): Promise<EndedRow[]> {
+  return database.sql<EndedRow[]>`
+    select e.id, u.username, split_part(e.model_name, '/', 2) as model, e.status, e.inference_ms as "inferenceMs",
+      e.input_tokens as "inputTokens", e.output_tokens as "outputTokens", e.cached_tokens as "cachedTokens",
+      count(l.id)::int as charges, coalesce(sum(l.amount_micros), 0)::bigint as charged
+    from ended_predictions e join users u on u.id = e.user_id
+      left join ledger l on l.kind = 'charge' and l.reference = e.id
+    group by e.id, u.username`;
+}
+
+/** What a client was told is what was written down. */
+function toldTruth({ id, told, status, plan }: Observation, byId: ReadonlyMap<string, EndedRow>): string[] {
+  if (id === undefined) return [];
+  const row = byId.get(id);
+  const what = `${plan.way} ${id} of ${plan.user}`;
+  if (!row) return [`${what} was accepted and is nowhere`];
+  if (row.username !== plan.user) return [`${what} was written down for ${row.username}`];
+  if (told === "done" && row.status !== 200)
+    return [`the client of ${what} got its result, the books say ${row.status}`];
+  if (told === "failed" && row.status === 200 && status !== 503)
+    return [`the client of ${what} was told ${status}, the books say 200`];
+  return [];
+}
+
+/** Repeats under one Idempotency-Key are one piece of work: at most one of them is paid. */
+function repeatedWork(seen: readonly Observation[], byId: ReadonlyMap<string, EndedRow>): string[] {
+  const idsByKey = new Map<string, Set<string>>();
+  for (const { plan, id } of seen) {
+    if (plan.idempotencyKey === undefined || id === undefined) continue;
+    const ids = idsByKey.get(plan.idempotencyKey) ?? new Set();
+    idsByKey.set(plan.idempotencyKey, ids.add(id));
+  }
+  const isPaid = (id: string) => byId.get(id)?.status === 200;
+  return [...idsByKey]
+    .filter(([, ids]) => [...ids].filter(isPaid).length > 1)
+    .map(([key, ids]) => `${[...ids].join(" and ")} were both paid under the one key ${key}`);
+}
+
+/** Done pays for everything, cancelled for tokens and time, failed for nothing; and never twice. */
+function rightPrice(row: EndedRow, upstreams: Upstreams): string[] {
+  const { pricing } = stormModels[row.model as StormModel];
+  const used = {
+    seconds: (row.inferenceMs ?? 0) / 1000,
+    inputTokens: row.inputTokens ?? 0,
+    cachedTokens: row.cachedTokens ?? 0,
+    outputTokens: row.outputTokens ?? 0,
+  };
+  const expected =
+    row.status === 200
+      ? priceOf(pricing, { ...used, requests: 1, outputs: 1 })
+      : row.status === 499
+        ? priceOf(pricing, { ...used, requests: 0, outputs: 0 })
+        : 0;
+  const what = `${row.model} ${row.id} (${row.status})`;
+  if (row.charged !== expected) return [`${what} cost ${row.charged} instead of ${expected}`];
+  if (row.charges !== (expected > 0 ? 1 : 0)) return [`${what} has ${row.charges} charges`];
+  if (row.status === 200 && (upstreams.seen.get(row.id)?.completed ?? 0) < 1)
+    return [`${what} is done, and no upstream made it`];
+  return [];
+}
+
+function reservationBounds(model: StormModel): { least: Micros; most: Micros } {
+  const { pricing, timeout_seconds } = stormModels[model];
+  const fixed = { requests: 1, seconds: timeout_seconds, outputs: 1, cachedTokens: 0, outputTokens: maxTokens };
+  return {
+    least: priceOf(pricing, { ...fixed, inputTokens: 0 }),
+    most: priceOf(pricing, { ...fixed, inputTokens: longestPrompt }),
+  };
+}
+
+/** A wallet may go below zero by one reservation, and by what admitted runs used beyond theirs. */
+function withinBudget(user: StormUser, rows: readonly EndedRow[], lowestAvailable: Micros): string[] {
+  const models = Object.keys(stormModels) as StormModel[];
+  const oneReservation = Math.max(...models.map((model) => reservationBounds(model).most));
+  const beyond = rows.reduce(
+    (sum, row) => sum + Math.max(0, row.charged - reservationBounds(row.model as StormModel).least),
+    0,
+  );
+  const spent = rows.reduce((sum, row) => sum + row.charged, 0);
+  const allowed = oneReservation + beyond;
+  const faults: string[] = [];
+  const balance = microsOfDollars(user.credit) - spent;
+  if (balance < -allowed) faults.push(`${user.name} ended at ${balance}, the rule allows ${-allowed}`);
+  if (lowestAvailable < -allowed)
+    faults.push(`${user.name} once had ${lowestAvailable} at its disposal, the rule allows ${-allowed}`);
+  if (user.monthlyLimit !== undefined && spent > microsOfDollars(user.monthlyLimit) + allowed)
+    faults.push(`the key of ${user.name} spent ${spent} with a limit of ${user.monthlyLimit}`);
+  return faults;
+}
+
+/** The storm must have been one: budgets and limits were reached, and nobody else was refused for lack of money. */
+function metRefusal(user: StormUser, seen: readonly Observation[]): string[] {
+  const met = (status: number) =>
+    seen.some((one) => one.plan.user === user.name && one.told === "refused" && one.status === status);
+  const isRich = user.name.startsWith("rich");
+  if (user.meets !== undefined && !met(user.meets)) return [`${user.name} never met a ${user.meets}: no storm`];
+  if (isRich && (met(403) || met(429))) return [`${user.name} was refused although it has money and no limits`];
+  return [];
+}
+
+/** Usage, ledger, expenses and balance are one sum, also through the front door. */
+async function sameSums(
+  { cluster, keys, database }: { cluster: Cluster; keys: ReadonlyMap<string, string>; database: Database },
+  user: StormUser,
+  rows: readonly EndedRow[],
+): Promise<string[]> {
+  const [node] = cluster.up();
+  const key = keys.get(user.name) ?? "";
+  const get = (path: string): Promise<Answer> => call(node?.url ?? "", "GET", path, { key });
+  const spent = rows.reduce((sum, row) => sum + row.charged, 0);
+  const [ledger] = await database.sql<{ spent: number }[]>`
+    select coalesce(sum(l.amount_micros), 0)::bigint as spent from ledger l
+    join users u on l.from_account = 'user:' || u.id where u.username = ${user.name} and l.kind = 'charge'`;
+  const usage: { request_id: string; price: number; status: number }[] = [];
+  for (let page = 1; ; page++) {
+    const { body } = await get(`/api/v2/usage?page=${page}&page_size=100`);
+    usage.push(...body.results);
+    if (page >= body.total_pages) break;
+  }
+  const tomorrow = encodeURIComponent(new Date(Date.now() + 86_400_000).toISOString());
+  const expenses = (await get(`/api/v2/${user.name}/expenses/?end_date=${tomorrow}`)).body;
+  const sameExpenses = (await get(`/${user.name}/expenses/?end_date=${tomorrow}`)).body;
+  const me = (await get("/api/v2/me")).body;
+  const sums: [string, Micros, Micros][] = [
+    ["the ledger's sum", ledger?.spent ?? 0, spent],
+    ["usage", usage.reduce((sum, row) => sum + microsOfDollars(row.price), 0), spent],
+    ["usage rows", usage.length, rows.length],
+    ["different usage rows", new Set(usage.map((row) => row.request_id)).size, rows.length],
+    ["expenses", microsOfDollars(expenses.total_spent), spent],
+    ["the other address of expenses", microsOfDollars(sameExpenses.total_spent), spent],
+    [
+      "the models of expenses",
+      expenses.results.reduce(
+        (sum: number, one: { sub_total_spent: number }) => sum + microsOfDollars(one.sub_total_spent),
+        0,
+      ),
+      spent,
+    ],
+    ["paid requests of expenses", expenses.total_count, rows.filter((row) => row.charged > 0).length],
+    ["the balance", microsOfDollars(me.balance), microsOfDollars(user.credit) - spent],
+    ["the reserved sum", microsOfDollars(me.reserved), 0],
+  ];
+  return sums
+    .filter(([, found, expected]) => found !== expected)
+    .map(([what, found, expected]) => `${what} of ${user.name} is ${found} instead of ${expected}`);
+}

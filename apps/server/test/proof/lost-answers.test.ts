@@ -1,0 +1,169 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verifyLedger } from "../../src/features/billing/index.ts";
+import { testDatabase } from "../support/database.ts";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { untilQuiet } from "./money-storm.ts";
+import { promptOf, type Script, startUpstreams, type Upstreams } from "./upstreams.ts";
+import { startWire, type Wire } from "./wire.ts";
+
+/** What is committed and not answered: the server must find out, and neither lose nor double anything. */
+let own: Awaited<ReturnType<typeof testDatabase>>;
+let wire: Wire;
+let upstreams: Upstreams;
+/** Reaches its database through the wire; the other one directly. */
+let gantry: GantryNode;
+let other: GantryNode;
+
+const text = { type: "string" };
+const object = (properties: object, required: string[]) => ({ type: "object", required, properties });
+const image = { type: "string", format: "binary", "x-media": "image" };
+
+beforeAll(async () => {
+  [own, upstreams] = await Promise.all([testDatabase(), startUpstreams()]);
+  wire = await startWire(own.url);
+  gantry = await startGantry({ env: { DATABASE_URL: wire.url } });
+  other = await startGantry({ beside: gantry, env: { DATABASE_URL: own.url, GANTRY_ROLE: "api" } });
+  for (const name of ["admitted", "settled", "queued", "repeated", "claimed", "granted", "cancelled"]) {
+    const json = {
+      title: name,
+      description: "A model of the proofs.",
+      kind: "other",
+      visibility: "public",
+      capacity: name === "granted" ? 1 : 10,
+      pricing: { per_request: 0.01 },
+      input: object({ prompt: text, image }, ["prompt"]),
+      output: object({ output: text }, ["output"]),
+      backend: { type: "cog", url: upstreams.cogUrl },
+    };
+    const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
+    expect(put.status, put.text).toBe(201);
+  }
+});
+
+afterAll(async () => {
+  await untilQuiet(own.database);
+  expect(await verifyLedger(own.database)).toEqual([]);
+  await other.close();
+  await gantry.close();
+  await wire.close();
+  await own.drop();
+  await upstreams.close();
+});
+
+const promptFor = (script: Partial<Script> = {}) =>
+  promptOf({ end: "ok", ms: 0, words: 1, inputTokens: 1, outputTokens: 1, mark: "m", ...script });
+
+const chargesOf = async (model: string) =>
+  own.database.sql<{ id: string; status: number; charges: number; deliveries: number }[]>`
+    select e.id, e.status, (select count(*)::int from ledger where kind = 'charge' and reference = e.id) as charges,
+      (select count(*)::int from webhook_deliveries where prediction_id = e.id) as deliveries
+    from ended_predictions e where e.model_name = ${`admin/${model}`} order by e.created_at`;
+
+describe("an answer of the database that does not arrive", () => {
+  test("of a settlement: it was written once, and the client gets its result", async () => {
+    const lost = wire.loseAnswerTo('"price":10000');
+    const answer = await gantry.call("POST", "/api/v1/admin/settled/predict", { form: { prompt: promptFor() } });
+    await lost;
+    expect(answer.status, answer.text).toBe(200);
+    expect(await chargesOf("settled")).toMatchObject([{ status: 200, charges: 1 }]);
+  });
+
+  test("of the settlement of a queued one: one charge, one delivery", async () => {
+    const received: string[] = [];
+    const receiver = createServer((request, response) => {
+      received.push(String(request.headers["webhook-id"]));
+      response.end();
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+    const lost = wire.loseAnswerTo('"price":10000', "commit\0");
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    await gantry.call("POST", "/api/v1/admin/queued/predict/async/", {
+      form: { prompt: promptFor(), webhook: JSON.stringify({ url }) },
+    });
+    await lost;
+    await waitFor("the delivery", () => received.length > 0);
+    expect(await chargesOf("queued")).toMatchObject([{ status: 200, charges: 1, deliveries: 1 }]);
+    receiver.close();
+  });
+
+  test("of an admission: the client is told to try again, nothing runs and nothing is paid", async () => {
+    const lost = wire.loseAnswerTo('"model_name":"admin/admitted"');
+    const answer = await gantry.call("POST", "/api/v1/admin/admitted/predict", { form: { prompt: promptFor() } });
+    await lost;
+    expect(answer.status, answer.text).toBe(503);
+    await waitFor("it to be given up", async () => (await chargesOf("admitted")).length === 1, 40_000);
+    expect(await chargesOf("admitted")).toMatchObject([{ status: 499, charges: 0 }]);
+  }, 60_000);
+
+  test("of the admission of a queued one with an Idempotency-Key: the repeat is the same one, with its files", async () => {
+    const png = await sharp({ create: { width: 32, height: 32, channels: 3, background: "#0f0" } })
+      .png()
+      .toBuffer();
+    const accept = () =>
+      gantry.call("POST", "/api/v1/admin/repeated/predict/async/", {
+        form: { prompt: promptFor({ ms: 500 }), image: new File([png], "green.png") },
+        headers: { "idempotency-key": "once" },
+      });
+    const lost = wire.loseAnswerTo('"model_name":"admin/repeated"');
+    expect((await accept()).status).toBe(503);
+    await lost;
+    const again = await accept();
+    expect(again.status, again.text).toBe(200);
+    await waitFor("it to end", async () => (await chargesOf("repeated")).length > 0);
+    await sleep(1000);
+    expect(await chargesOf("repeated")).toMatchObject([{ id: again.body.prediction_id, status: 200, charges: 1 }]);
+  });
+
+  test("of a claim: the job goes back into the line and ends", async () => {
+    const lost = wire.loseAnswerTo({ statement: "claim_predictions(" });
+    // Through the other node: this one's worker hears of it and claims.
+    await other.call("POST", "/api/v1/admin/claimed/predict/async/", { form: { prompt: promptFor() } });
+    await lost;
+    await waitFor("it to end", async () => (await chargesOf("claimed")).length === 1, 40_000);
+    expect(await chargesOf("claimed")).toMatchObject([{ status: 200, charges: 1 }]);
+  }, 60_000);
+});
+
+describe("a notification that does not arrive", () => {
+  test("of a slot: it is found within seconds", async () => {
+    const first = other.call("POST", "/api/v1/admin/granted/predict", { form: { prompt: promptFor({ end: "hang" }) } });
+    await waitFor("the upstream call", () => upstreams.open === 1);
+    const [running] = upstreams.seen.keys().toArray().slice(-1);
+    const second = gantry.call("POST", "/api/v1/admin/granted/predict", { form: { prompt: promptFor() } });
+    await waitFor(
+      "it to wait",
+      async () =>
+        (
+          await own.database.sql`
+      select 1 from live_predictions where started_at is null`
+        ).length === 1,
+    );
+    wire.cutListeners();
+    const freedAt = performance.now();
+    upstreams.release(running ?? "");
+    expect((await first).status).toBe(200);
+    expect((await second).status).toBe(200);
+    expect(performance.now() - freedAt).toBeLessThan(5_000);
+    wire.mend();
+  });
+
+  test("of a cancel: it is cancelled all the same, and its work stops", async () => {
+    const run = gantry.call("POST", "/api/v1/admin/cancelled/predict", {
+      form: { prompt: promptFor({ end: "hang" }) },
+    });
+    await waitFor("the upstream call", () => upstreams.open === 1);
+    const [id] = upstreams.seen.keys().toArray().slice(-1);
+    wire.cutListeners();
+    const cancel = await other.call("POST", `/api/v1/admin/cancelled/predict/cancel/?prediction_id=${id}`);
+    expect(cancel.body).toEqual({ prediction_id: id, status: 499 });
+    await waitFor("the upstream call to be closed", () => upstreams.open === 0);
+    expect((await run).status).toBe(499);
+    expect(await chargesOf("cancelled")).toMatchObject([{ status: 499, charges: 0 }]);
+    wire.mend();
+  }, 30_000);
+});

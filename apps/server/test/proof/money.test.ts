@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { testDatabaseUrl } from "../support/database.ts";
+import { runMoneyStorm } from "./money-storm.ts";
+
+// The long form, with a random seed and many rounds, is `npm run soak`.
+test("three processes, 500 paid calls at once, kills and leavers: every millionth is accounted for", async () => {
+  const lines: string[] = [];
+  const report = await runMoneyStorm({
+    databaseUrl: await testDatabaseUrl(),
+    seed: 20260801,
+    calls: 500,
+    rounds: 1,
+    killsARound: 2,
+    say: (line) => lines.push(line),
+  });
+  expect(report.faults, lines.join("\n")).toEqual([]);
+  expect(report.told.done).toBeGreaterThan(50);
+  expect(report.told.accepted).toBeGreaterThan(50);
+}, 180_000);

@@ -1,0 +1,129 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ServerProcess, startServer } from "../process/server-process.ts";
+
+export const clusterAdminKey = "admin-key-of-clusters-0123456789-abcdef";
+const secretKey = Buffer.alloc(32, 7).toString("base64");
+
+/** Whatever ends our own process ends the servers too. */
+const setpriv = "/usr/bin/setpriv";
+const bound = existsSync(setpriv) ? [setpriv, "--pdeathsig", "KILL"] : [];
+
+/** One server process that can be killed and started again; its home stays, its address changes. */
+export interface ClusterNode {
+  readonly name: string;
+  /** Of the present process. */
+  readonly url: string;
+  /** Whether it runs and takes requests, as far as we did not stop it ourselves. */
+  readonly isUp: boolean;
+  /** Resolves when it is ready. */
+  start(): Promise<void>;
+  /** kill -9 */
+  kill(): Promise<void>;
+  /** Alive, and deaf, until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** SIGTERM; answers how it ended. */
+  terminate(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** Everything that all its processes have written. */
+  output(): string;
+}
+
+export interface Cluster {
+  nodes: ClusterNode[];
+  node(name: string): ClusterNode;
+  /** Those that can be called now. */
+  up(): ClusterNode[];
+  close(): Promise<void>;
+}
+
+/**
+ * Real server processes on one PostgreSQL, each with a home of its own, as an operator runs them on several machines.
+ * The first one is ready before the others start: it applies the migrations.
+ */
+export async function startCluster(options: {
+  databaseUrl: string;
+  env?: Record<string, string>;
+  nodes: Record<string, Record<string, string>>;
+}): Promise<Cluster> {
+  const room = await mkdtemp(join(tmpdir(), "gantry-cluster-"));
+  const nodes = Object.entries(options.nodes).map(([name, env]) =>
+    createNode(name, {
+      DATABASE_URL: options.databaseUrl,
+      GANTRY_HOME: join(room, name),
+      GANTRY_ADMIN_KEY: clusterAdminKey,
+      GANTRY_SECRET_KEY: secretKey,
+      GANTRY_ALLOW_PRIVATE_NETWORK: "1",
+      GANTRY_LOG_LEVEL: "warn",
+      ...options.env,
+      ...env,
+    }),
+  );
+  const close = async () => {
+    await Promise.all(nodes.map((node) => node.kill()));
+    await rm(room, { recursive: true, force: true, maxRetries: 10 });
+  };
+  try {
+    const [first, ...others] = nodes;
+    await first?.start();
+    await Promise.all(others.map((node) => node.start()));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    nodes,
+    node(name) {
+      const found = nodes.find((node) => node.name === name);
+      if (!found) throw new Error(`there is no node ${name}`);
+      return found;
+    },
+    up: () => nodes.filter((node) => node.isUp),
+    close,
+  };
+}
+
+function createNode(name: string, env: Record<string, string>): ClusterNode {
+  let server: ServerProcess | undefined;
+  let url = "";
+  let isUp = false;
+  let written = "";
+  const output = () => written + (server ? server.stdout() + server.stderr() : "");
+
+  async function end(signal: NodeJS.Signals) {
+    isUp = false;
+    const ending = server;
+    if (!ending) return { code: null, signal: null };
+    ending.kill(signal);
+    const exit = await ending.exit;
+    if (server === ending) {
+      written = output();
+      server = undefined;
+    }
+    return exit;
+  }
+
+  return {
+    name,
+    get url() {
+      return url;
+    },
+    get isUp() {
+      return isUp;
+    },
+    async start() {
+      server = startServer(env, bound);
+      url = await server.url();
+      isUp = true;
+    },
+    async kill() {
+      await end("SIGKILL");
+    },
+    pause: () => server?.kill("SIGSTOP"),
+    resume: () => server?.kill("SIGCONT"),
+    terminate: () => end("SIGTERM"),
+    output,
+  };
+}

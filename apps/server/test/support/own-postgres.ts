@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { chooseAccount } from "../../src/engines/database/account.ts";
+import { findBinaries } from "../../src/engines/database/binaries.ts";
+import {
+  clusterIn,
+  initCluster,
+  readPostmasterFile,
+  spawnPostmaster,
+  superuser,
+} from "../../src/engines/database/cluster.ts";
+import { freePort } from "../../src/engines/database/free-port.ts";
+import { connect } from "../../src/engines/database/index.ts";
+
+/** A PostgreSQL for oneself alone, to be killed at will. Its address stays the same over `kill` and `start`. */
+export interface OwnPostgres {
+  /** Of an empty database. */
+  url: string;
+  /** kill -9 of the postmaster; its backends end as soon as they notice. */
+  kill(): Promise<void>;
+  /** Resolves when it takes connections again. */
+  start(): Promise<void>;
+  /** Ends it and removes everything it left. */
+  stop(): Promise<void>;
+}
+
+const password = "own";
+const startWithinMs = 60_000;
+
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const home = await mkdtemp(join(tmpdir(), "gantry-postgres-"));
+  const account = await chooseAccount(await findBinaries(), home, () => undefined);
+  const cluster = clusterIn(account);
+  await initCluster(cluster, password);
+  const port = await freePort();
+  let postmaster: Awaited<ReturnType<typeof spawnPostmaster>> | undefined;
+
+  const isOver = () => !postmaster || postmaster.exitCode !== null || postmaster.signalCode !== null;
+
+  async function start(): Promise<void> {
+    const until = Date.now() + startWithinMs;
+    for (;;) {
+      postmaster = await spawnPostmaster(cluster, port, { max_connections: 200 });
+      // It refuses to start while backends of a killed one still live: then again, at the same port.
+      while (!isOver()) {
+        const file = await readPostmasterFile(cluster);
+        if (file?.pid === postmaster.pid && file?.status === "ready") return;
+        await sleep(20);
+      }
+      if (Date.now() > until) throw new Error(`PostgreSQL did not start, see ${cluster.logFile}`);
+      await sleep(100);
+    }
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (!postmaster || isOver()) return;
+    postmaster.ref();
+    const ended = once(postmaster, "exit");
+    postmaster.kill(signal);
+    await ended;
+  }
+
+  await start();
+  const url = `postgres://${superuser}:${password}@127.0.0.1:${port}`;
+  const admin = connect({ url: `${url}/postgres`, poolSize: 1, deadlineMs: 60_000 });
+  await admin.sql.unsafe("create database gantry");
+  await admin.close();
+  return {
+    url: `${url}/gantry`,
+    kill: () => end("SIGKILL"),
+    start,
+    async stop() {
+      await end("SIGINT");
+      await rm(account.dir, { recursive: true, force: true, maxRetries: 10 });
+      await rm(home, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { access, mkdir, mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { freePort } from "../../src/engines/database/free-port.ts";
+
+const run = promisify(execFile);
+const python = "/usr/bin/python3";
+const program = fileURLToPath(new URL("./swift-server.py", import.meta.url));
+const packages = ["swift-account", "swift-container", "swift-object", "swift-proxy"];
+const startWithinMs = 60_000;
+const region = "test-1";
+const user = "gantry:test";
+
+/** Why there can be no S3 server here; empty when there can. Installs Debian's packages where that is possible. */
+export async function provideSwift(say: (line: string) => void): Promise<string> {
+  if (await isInstalled()) return "";
+  const missing = `OpenStack Swift is not installed (Debian and Ubuntu: apt-get install ${packages.join(" ")})`;
+  if (process.getuid?.() !== 0 || !(await isThere("/usr/bin/apt-get"))) return missing;
+  say("Installing OpenStack Swift from the system's packages, once, about a minute …");
+  return install().then(
+    () => "",
+    (error: Error) => `${missing}, and installing it failed: ${error.message}`,
+  );
+}
+
+const isThere = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+const isInstalled = (): Promise<boolean> =>
+  run(python, ["-c", "import swift.common.middleware.s3api, swift.obj.server, swift.account.server"]).then(
+    () => true,
+    () => false,
+  );
+
+async function install(): Promise<void> {
+  // Packages start their services when installed, unless this file forbids it.
+  const policy = "/usr/sbin/policy-rc.d";
+  const ours = await writeFile(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755, flag: "wx" }).then(
+    () => true,
+    () => false,
+  );
+  const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
+  const apt = (...args: string[]) =>
+    run("apt-get", ["-q", "-o", "DPkg::Lock::Timeout=300", ...args], { env, timeout: 600_000 });
+  try {
+    await apt("update");
+    await apt("install", "-y", "--no-install-recommends", ...packages);
+  } finally {
+    if (ours) await rm(policy, { force: true });
+  }
+}
+
+/** Swift keeps what it knows about a file in extended attributes, which not every file system has. */
+async function newHome(): Promise<string> {
+  for (const base of [tmpdir(), "/var/tmp", homedir()]) {
+    const home = await mkdtemp(join(base, "gantry-swift-")).catch(() => undefined);
+    if (home === undefined) continue;
+    const probe = "import os, sys; os.setxattr(sys.argv[1], 'user.swift.probe', b'x' * 1024)";
+    const fits = await run(python, ["-c", probe, home]).then(
+      () => true,
+      () => false,
+    );
+    if (fits) return home;
+    await rm(home, { recursive: true });
+  }
+  throw new Error("No folder for temporary files has extended attributes, which Swift needs");
+}
+
+export interface SwiftNode {
+  endpoint: string;
+  region: string;
+  bucket: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** Resolves when it answers. At the same address as before. */
+  start(): Promise<void>;
+  /** kill -9 */
+  kill(): Promise<void>;
+  /** Alive, and deaf, until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** How many objects and parts of objects lie on its disk, also those that no listing shows. */
+  storedFiles(): Promise<number>;
+  /** Ends it and removes everything it left. */
+  stop(): Promise<void>;
+}
+
+export async function createSwiftNode(): Promise<SwiftNode> {
+  const home = await newHome();
+  const secretAccessKey = randomBytes(24).toString("hex");
+  const ports: number[] = [];
+  while (ports.length < 4) ports.push(...[await freePort()].filter((port) => !ports.includes(port)));
+  await mkdir(join(home, "devices", "disk"), { recursive: true });
+  for (const [name, text] of Object.entries(configuration(home, secretAccessKey))) {
+    await writeFile(join(home, name), text);
+  }
+  const endpoint = `http://127.0.0.1:${ports[3]}`;
+  let server: ChildProcess | undefined;
+
+  const runs = (): boolean => server?.exitCode === null && server.signalCode === null;
+  const end = async (): Promise<void> => {
+    if (!server || !runs()) return;
+    const ended = once(server, "exit");
+    server.kill("SIGKILL");
+    await ended;
+  };
+
+  return {
+    endpoint,
+    region,
+    bucket: "gantry-test",
+    accessKeyId: user,
+    secretAccessKey,
+    async start() {
+      if (runs()) return;
+      const output = await open(join(home, "output.log"), "a");
+      // Whatever ends our own process ends the server too.
+      const bound = ["--pdeathsig", "KILL", python, program, home, ...ports.map(String)];
+      const starting = spawn("setpriv", bound, { cwd: home, stdio: ["ignore", output.fd, output.fd] });
+      server = starting;
+      await output.close();
+      for (const until = Date.now() + startWithinMs; !(await answers(endpoint)); await sleep(50)) {
+        if (starting.exitCode !== null) throw new Error(`Swift did not start, see ${home}/output.log`);
+        if (Date.now() > until) throw new Error(`Swift took longer than ${startWithinMs} ms to start`);
+      }
+    },
+    kill: end,
+    pause: () => void server?.kill("SIGSTOP"),
+    resume: () => void server?.kill("SIGCONT"),
+    async storedFiles() {
+      const objects = join(home, "devices", "disk", "objects");
+      return (await readdir(objects, { recursive: true })).filter((name) => name.endsWith(".data")).length;
+    },
+    async stop() {
+      await end();
+      await rm(home, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+const answers = (endpoint: string): Promise<boolean> =>
+  fetch(endpoint, { signal: AbortSignal.timeout(1000) }).then(
+    () => true,
+    () => false,
+  );
+
+function configuration(home: string, secret: string): Record<string, string> {
+  const usual = `[DEFAULT]\nuser = ${userInfo().username}\nswift_dir = ${home}\nlog_level = ERROR\n`;
+  const storage = (name: string) =>
+    `${usual}devices = ${join(home, "devices")}\nmount_check = false\n` +
+    `[pipeline:main]\npipeline = ${name}-server\n[app:${name}-server]\nuse = egg:swift#${name}\n`;
+  const filters = ["catch_errors", "memcache", "s3api", "tempauth", "bulk", "slo", "dlo"];
+  const settings: Record<string, string> = {
+    // Swift insists on a cache and does without one that does not answer: nobody's memcached is to be used for a test.
+    memcache: "memcache_servers = 127.0.0.1:1\n",
+    s3api: `location = ${region}\nmax_upload_part_num = 10000\n`,
+    tempauth: `user_${user.replace(":", "_")} = ${secret} .admin\n`,
+  };
+  const filterText = filters.map((name) => `[filter:${name}]\nuse = egg:swift#${name}\n${settings[name] ?? ""}`);
+  return {
+    "swift.conf": "[swift-hash]\nswift_hash_path_suffix = gantry\n[storage-policy:0]\nname = Policy-0\ndefault = yes\n",
+    "account.conf": storage("account"),
+    "container.conf": storage("container"),
+    "object.conf": storage("object"),
+    "proxy.conf":
+      `${usual}[pipeline:main]\npipeline = ${filters.join(" ")} proxy-server\n${filterText.join("")}` +
+      "[app:proxy-server]\nuse = egg:swift#proxy\nallow_account_management = true\naccount_autocreate = true\n",
+  };
+}

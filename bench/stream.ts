@@ -1,0 +1,181 @@
+/**
+ * Relaying Server-Sent Events, 200 tokens a stream: Gantry (every event parsed, counted and charged, admission and
+ * settlement committed) beside a bare `http.pipe` and beside @portkey-ai/gateway, on one mock upstream, in one run.
+ *
+ *     node bench/stream.ts [streams …]        64, 256 and 1000 unless told; ROUNDS=3
+ *
+ * Three questions: what a token costs at a pace below saturation, and how much later it arrives than without a relay;
+ * how many tokens go through as fast as possible; what goes on upstream after the clients have left.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { countCpu, countOwnCpu } from "./support/cpu.ts";
+import { adminKey, serveGantry } from "./support/gantry.ts";
+import { formRequest } from "./support/load.ts";
+import { installPeers } from "./support/peers.ts";
+import { type Served, serve } from "./support/processes.ts";
+import { loadStreams } from "./support/stream-load.ts";
+import { verdict } from "./support/verdict.ts";
+
+const tokens = 200;
+const given = process.argv.slice(2).map(Number);
+const counts = given.length > 0 ? given : [64, 256, 1000];
+const rounds = Number(process.env.ROUNDS ?? 3);
+/** The pace that makes about 6,400 tokens a second, a quarter of what one core relays; with very many streams it is less. */
+const paceOf = (streams: number) => Math.min(100, Math.max(5, Math.round(streams / 6.4)));
+
+const upstream = await serve(new URL("./support/token-upstream.ts", import.meta.url), { TOKENS: String(tokens) });
+const toUpstream = { UPSTREAM_PORT: String(upstream.port) };
+const pipe = await serve(new URL("./support/pipe-relay.ts", import.meta.url), toUpstream);
+const portkey = installPeers()
+  ? await serve(new URL("./support/portkey.ts", import.meta.url), { NODE_ENV: "production" })
+  : undefined;
+const gantry = await serveGantry();
+const base = `http://127.0.0.1:${upstream.port}/v1`;
+
+function chatRequest(headers: Record<string, string>): Buffer {
+  const messages = [{ role: "user", content: "a lighthouse in the fog" }];
+  const body = JSON.stringify({ model: "mock-1", messages, stream: true, stream_options: { include_usage: true } });
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    "Host: 127.0.0.1",
+    "Content-Type: application/json",
+    "Authorization: Bearer bench",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+interface Way {
+  name: "direct" | "pipe" | "gantry" | "portkey";
+  served: Served;
+  request: Buffer;
+}
+
+const form = formRequest(
+  "/api/v1/admin/tokens/predict/stream/",
+  { prompt: "a lighthouse in the fog" },
+  { "X-API-KEY": adminKey },
+);
+const ways: Way[] = [
+  { name: "direct", served: upstream, request: chatRequest({}) },
+  { name: "pipe", served: pipe, request: chatRequest({}) },
+  { name: "gantry", served: gantry, request: form },
+];
+if (portkey) {
+  const headers = { "x-portkey-provider": "openai", "x-portkey-custom-host": base };
+  ways.push({ name: "portkey", served: portkey, request: chatRequest(headers) });
+}
+
+async function ask(path: string): Promise<number> {
+  return Number(await (await fetch(`http://127.0.0.1:${upstream.port}${path}`)).text());
+}
+
+interface Figures {
+  /** µs of CPU a token, of the relay alone and of the database below it. */
+  cpu: number;
+  database: number;
+  p50: number;
+  p99: number;
+  perSecond: number;
+}
+
+async function measure(way: Way, streams: number): Promise<Figures> {
+  const relay = countCpu(way.served.pid);
+  const mock = countCpu(upstream.pid);
+  const client = countOwnCpu();
+  const startedAt = performance.now();
+  const { tokens: seen, seconds, p50, p99 } = await loadStreams({ ...way, port: way.served.port, streams });
+  const elapsed = (performance.now() - startedAt) / 1000;
+  if (seen !== streams * tokens) throw new Error(`${way.name} brought ${seen} of ${streams * tokens} tokens`);
+  const used = relay();
+  const micros = (cpu: number) => (cpu / seen) * 1e6;
+  const share = (cpu: number) => `${Math.round((cpu / elapsed) * 100)} %`;
+  const own = way.name === "direct" ? "" : `relay ${micros(used.own).toFixed(1)} µs a token (${share(used.own)}), `;
+  const database = way.name === "gantry" ? `PostgreSQL ${micros(used.below).toFixed(1)} (${share(used.below)}), ` : "";
+  console.log(
+    `  ${way.name.padEnd(8)} ${(seen / seconds).toFixed(0).padStart(6)} tokens/s  age p50 ${p50.toFixed(2).padStart(6)} ms  ` +
+      `p99 ${p99.toFixed(2).padStart(7)} ms  CPU: ${own}${database}` +
+      `mock ${micros(mock().own).toFixed(1)} (${share(mock().own)}), load client ${micros(client()).toFixed(1)} (${share(client())})`,
+  );
+  return { cpu: micros(used.own), database: micros(used.below), p50, p99, perSecond: seen / seconds };
+}
+
+/** Streams that still run upstream a second after all clients went away in the middle. */
+async function leave(way: Way, streams: number): Promise<number> {
+  await loadStreams({ ...way, port: way.served.port, streams, leaveAfter: 5 });
+  await sleep(1000);
+  const left = await ask("/open");
+  console.log(`  ${way.name.padEnd(8)} ${left} of ${streams} streams left upstream`);
+  while ((await ask("/open")) > 0) await sleep(200);
+  return left;
+}
+
+const median = (figures: readonly number[]): number =>
+  [...figures].sort((a, b) => a - b)[figures.length >> 1] ?? Number.NaN;
+
+async function paced(streams: number): Promise<void> {
+  const paceMs = paceOf(streams);
+  console.log(`\n${streams} streams, a token every ${paceMs} ms each, ${rounds} rounds`);
+  await ask(`/pace?ms=${paceMs}`);
+  const found = new Map<Way["name"], Figures[]>();
+  for (let round = 0; round < rounds; round++) {
+    for (const way of ways) found.set(way.name, [...(found.get(way.name) ?? []), await measure(way, streams)]);
+  }
+  const of = (name: Way["name"], pick: (one: Figures) => number) => median((found.get(name) ?? []).map(pick));
+  const cpu = (name: Way["name"]) => of(name, (one) => one.cpu);
+  for (const name of ["pipe", "gantry", "portkey"] as const) {
+    if (!found.has(name)) continue;
+    const added = (pick: (one: Figures) => number) => (of(name, pick) - of("direct", pick)).toFixed(2);
+    console.log(
+      `  ${name.padEnd(8)} median: ${cpu(name).toFixed(1)} µs a token, ` +
+        `added delay p50 ${added((one) => one.p50)} ms, p99 ${added((one) => one.p99)} ms`,
+    );
+  }
+  const withDatabase = of("gantry", (one) => one.cpu + one.database);
+  console.log(`  with PostgreSQL Gantry is ${(cpu("pipe") / withDatabase).toFixed(2)} of http.pipe`);
+  const added = of("gantry", (one) => one.p50) - of("direct", (one) => one.p50);
+  verdict(`CPU a token against http.pipe, ${streams} streams`, cpu("pipe") / cpu("gantry"), "at least", 0.8);
+  if (portkey)
+    verdict(`CPU a token against Portkey, ${streams} streams`, cpu("portkey") / cpu("gantry"), "at least", 2.5);
+  verdict(`added delay p50, ${streams} streams`, added, "at most", 1, " ms");
+}
+
+async function saturated(streams: number): Promise<void> {
+  console.log(`\n${streams} streams as fast as possible (tokens of one stream come together)`);
+  await ask("/pace?ms=0");
+  for (const way of ways) await measure(way, streams);
+}
+
+async function leaving(streams: number): Promise<void> {
+  await ask("/pace?ms=40");
+  console.log(`\n${streams} clients leave in the middle`);
+  for (const way of ways) {
+    if (way.name === "direct") continue;
+    const left = await leave(way, streams);
+    if (way.name === "gantry") verdict("streams left upstream after a second", left, "at most", 0);
+  }
+}
+
+try {
+  const text = { type: "string" };
+  await gantry.putModel("tokens", {
+    title: "Tokens",
+    description: "Streams two hundred tokens.",
+    kind: "text",
+    visibility: "public",
+    capacity: 2000,
+    model_size_in_billions: 7,
+    pricing: { per_million_input_tokens: 1, per_million_output_tokens: 1 },
+    input: { type: "object", required: ["prompt"], properties: { prompt: text, max_tokens: { type: "integer" } } },
+    output: { type: "object", required: ["output"], properties: { output: { ...text, isStream: true } } },
+    backend: { type: "openai-chat", url: base, model: "mock-1" },
+  });
+  await ask("/pace?ms=5");
+  for (const way of ways) await loadStreams({ ...way, port: way.served.port, streams: 32 });
+  for (const streams of counts) await paced(streams);
+  for (const streams of counts) await saturated(streams);
+  for (const streams of counts) await leaving(streams);
+} finally {
+  await Promise.all([upstream.stop(), pipe.stop(), portkey?.stop(), gantry.stop()]);
+}

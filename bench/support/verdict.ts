@@ -1,0 +1,9 @@
+/** One line of the budget. A figure out of it makes the benchmark end with 1. */
+export function verdict(what: string, figure: number, compare: "at least" | "at most", bound: number, unit = ""): void {
+  const holds = compare === "at least" ? figure >= bound : figure <= bound;
+  const shown = Number.isInteger(figure) ? String(figure) : figure.toFixed(2);
+  console.log(
+    `  ${holds ? "ok   " : "BELOW"} ${what}: ${shown}${unit} ${holds ? "is within" : "IS OUT OF"} the budget of ${compare} ${bound}${unit}`,
+  );
+  if (!holds) process.exitCode = 1;
+}

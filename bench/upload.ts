@@ -1,0 +1,120 @@
+/**
+ * A 5 MB upload by `POST /upload_file` (key, form, content type by its bytes, ownership recorded, on the disk before the
+ * answer) beside piping the raw body to disk, in one run; and the memory of the server while large files go through.
+ *
+ *     node bench/upload.ts [seconds a measurement] [rounds]
+ */
+import { readFileSync } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { load } from "./support/load.ts";
+import { cpuSecondsOf, type Served, serve } from "./support/processes.ts";
+
+const seconds = Number(process.argv[2] ?? 4);
+const rounds = Number(process.argv[3] ?? 3);
+const budget = 0.85;
+const memoryBudget = 100;
+const megabyte = 1_000_000;
+const adminKey = "bench-admin-key-0123456789-0123456789";
+
+const home = await mkdtemp(join(tmpdir(), "gantry-bench-"));
+const gantry = await serve(new URL("../apps/server/src/main.ts", import.meta.url), {
+  GANTRY_HOME: home,
+  GANTRY_ADMIN_KEY: adminKey,
+  GANTRY_LOG_LEVEL: "warn",
+  PORT: "0",
+});
+const pipeFile = new URL("./support/pipe-to-disk.ts", import.meta.url);
+const pipe = await serve(pipeFile, { UPLOADS: home });
+const durablePipe = await serve(pipeFile, { UPLOADS: home, DURABLE: "1" });
+
+/** The same bytes for all: a form with one file, which the pipe stores as it comes. */
+function uploadRequest(bytes: number): Buffer {
+  const content = Buffer.alloc(bytes, "The quick brown fox jumps over the lazy dog. ");
+  const head = '--bench\r\nContent-Disposition: form-data; name="file"; filename="fox.txt"\r\n\r\n';
+  const body = Buffer.concat([Buffer.from(head), content, Buffer.from("\r\n--bench--\r\n")]);
+  const header = [
+    "POST /api/v1/gantry/image/upload_file HTTP/1.1",
+    "Host: 127.0.0.1",
+    `X-API-KEY: ${adminKey}`,
+    "Content-Type: multipart/form-data; boundary=bench",
+    `Content-Length: ${body.length}`,
+  ].join("\r\n");
+  return Buffer.concat([Buffer.from(`${header}\r\n\r\n`), body]);
+}
+
+async function measure(name: string, served: Served, request: Buffer, connections: number): Promise<number> {
+  const before = cpuSecondsOf(served.pid);
+  const result = await load({ port: served.port, request, connections, seconds });
+  const cpu = ((cpuSecondsOf(served.pid) - before) / result.requests) * 1000;
+  console.log(
+    `${name.padEnd(14)} ${String(connections).padStart(3)} connections: ${result.perSecond.toFixed(1).padStart(6)} /s  ` +
+      `p50 ${result.p50.toFixed(1)} ms  p99 ${result.p99.toFixed(1)} ms  CPU ${cpu.toFixed(2)} ms an upload`,
+  );
+  if (result.failures > 0) throw new Error("the run had failures, its figures mean nothing");
+  await emptyDisk();
+  return result.perSecond;
+}
+
+/** Between measurements, so that no run writes back what another one left in memory. */
+async function emptyDisk(): Promise<void> {
+  for (const name of await readdir(home, { recursive: true })) {
+    if (!/^(pipe-[^/]+\/\d+|blobs\/.*\/[0-9a-f]{64})$/.test(name)) continue;
+    await rm(join(home, name), { force: true });
+  }
+}
+
+function residentMegabytes(pid: number): number {
+  return (Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024) / megabyte;
+}
+
+/** How much more the server holds at most while one file of the size goes through, than before it. */
+async function growthDuring(bytes: number): Promise<number> {
+  const before = residentMegabytes(gantry.pid);
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, residentMegabytes(gantry.pid));
+  }, 10);
+  await load({ port: gantry.port, request: uploadRequest(bytes), connections: 1, seconds: 0.001 });
+  clearInterval(timer);
+  await emptyDisk();
+  return peak - before;
+}
+
+try {
+  const five = uploadRequest(5 * megabyte);
+  for (const one of [gantry, pipe, durablePipe]) {
+    await load({ port: one.port, request: five, connections: 8, seconds: 1 });
+  }
+  await emptyDisk();
+  let within = true;
+  for (const connections of [1, 16]) {
+    const ratios: { plain: number; durable: number }[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const bare = await measure("pipe", pipe, five, connections);
+      const durable = await measure("pipe and sync", durablePipe, five, connections);
+      const own = await measure("gantry", gantry, five, connections);
+      ratios.push({ plain: own / bare, durable: own / durable });
+    }
+    const best = Math.max(...ratios.map(({ durable }) => durable));
+    within &&= best >= budget;
+    console.log(
+      `ratio at ${connections}: ${ratios.map(({ durable }) => durable.toFixed(2)).join(", ")} of piping with the same durability ` +
+        `(${best >= budget ? "within" : "BELOW"} the budget of ${budget}); ` +
+        `${ratios.map(({ plain }) => plain.toFixed(2)).join(", ")} of piping into the page cache alone`,
+    );
+  }
+  for (const megabytes of [5, 50, 400]) {
+    const growth = await growthDuring(megabytes * megabyte);
+    within &&= growth < memoryBudget;
+    console.log(
+      `memory while ${String(megabytes).padStart(3)} MB go through: ${growth.toFixed(0)} MB more ` +
+        `(${growth < memoryBudget ? "within" : "ABOVE"} ${memoryBudget} MB)`,
+    );
+  }
+  if (!within) process.exitCode = 1;
+} finally {
+  await Promise.all([gantry.stop(), pipe.stop(), durablePipe.stop()]);
+  await rm(home, { recursive: true, force: true });
+}

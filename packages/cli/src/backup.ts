@@ -1,0 +1,28 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { loadTools, orSayWhy, sizeOf } from "./server-tools.ts";
+
+export async function backup(args: readonly string[]): Promise<number> {
+  return orSayWhy(async () => {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { "no-files": { type: "boolean" }, "no-keys": { type: "boolean" } },
+    });
+    const [target, ...more] = positionals;
+    if (target === undefined || more.length > 0) throw new Error("Say where to: gantry backup FILE|FOLDER");
+    const { tools, options } = await loadTools();
+    const withBlobs = !values["no-files"];
+    const withKeys = !values["no-keys"];
+    const made = await tools.backUp({ ...options, target: resolve(target), withBlobs, withKeys });
+    const files = withBlobs ? `${made.blobs} files (${sizeOf(made.blobBytes)})` : "no files";
+    console.log(`${made.path}: ${made.rows} rows of ${made.tables} tables, ${files}`);
+    console.log(
+      made.keys.includes("secret-key")
+        ? "It holds the key that opens stored credentials: keep it as safe as the server itself."
+        : "It does not hold the key that opens stored credentials (GANTRY_SECRET_KEY, or the file secret-key in " +
+            "GANTRY_HOME): keep that too, without it they are lost.",
+    );
+    return 0;
+  });
+}

@@ -1,0 +1,28 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { sayBooks } from "./ledger.ts";
+import { loadTools, orSayWhy, sizeOf } from "./server-tools.ts";
+
+/** 1 also when everything was restored and the books in the backup are wrong. */
+export async function restore(args: readonly string[]): Promise<number> {
+  return orSayWhy(async () => {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { replace: { type: "boolean" } },
+    });
+    const [source, ...more] = positionals;
+    if (source === undefined || more.length > 0) throw new Error("Say from where: gantry restore FILE");
+    const { tools, options } = await loadTools();
+    const replace = values.replace ?? false;
+    const { books, ...done } = await tools.restore({ ...options, source: resolve(source), replace });
+    console.log(
+      `Restored the backup of ${done.madeAt}: ${done.rows} rows of ${done.tables} tables, ` +
+        `${done.blobs} files (${sizeOf(done.blobBytes)})`,
+    );
+    if (!done.keys.includes("secret-key")) {
+      console.log("The backup holds no secret key: give this server the old one (GANTRY_SECRET_KEY) before it starts.");
+    }
+    return sayBooks({ ...books, sum: books.sum / 1_000_000 });
+  });
+}

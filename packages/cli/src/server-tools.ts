@@ -1,0 +1,31 @@
+import { fileURLToPath } from "node:url";
+import type { OperateOptions } from "../../../apps/server/src/operate.ts";
+
+const checkout = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** What works on an installation itself, with the server's own settings. Loaded only by the commands that need it. */
+export async function loadTools(): Promise<{
+  tools: typeof import("../../../apps/server/src/operate.ts");
+  options: OperateOptions;
+}> {
+  const { readConfig } = await import("../../../apps/server/src/config.ts");
+  const tools = await import("../../../apps/server/src/operate.ts");
+  const say = (text: string): void => console.error(text);
+  return { tools, options: { config: readConfig(process.env, checkout), say } };
+}
+
+/** A failure in one line: for people a stack is noise. */
+export async function orSayWhy(work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
+
+export function sizeOf(bytes: number): string {
+  const units = ["bytes", "kB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}

@@ -1,0 +1,65 @@
+import { z } from "zod";
+
+/** 100 MB. */
+export const maxDriveFileBytes = 104_857_600;
+
+/** What the database can keep: no NUL, no half of a surrogate pair. */
+const text = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .refine((value) => value.isWellFormed() && !value.includes("\0"), "Has characters that cannot be stored");
+
+export const createDriveBody = z.strictObject({
+  name: text(200)
+    .min(1)
+    .regex(/^\P{Cc}*$/u, "Must have no control characters")
+    .regex(/\S/, "Must not be blank"),
+  description: text(2000).nullish(),
+});
+
+export type CreateDriveBody = z.infer<typeof createDriveBody>;
+
+export const driveRecord = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  created_at: z.iso.datetime(),
+});
+
+export type DriveRecord = z.infer<typeof driveRecord>;
+
+export const driveList = z.strictObject({
+  drives: z.array(driveRecord),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+});
+
+export type DriveList = z.infer<typeof driveList>;
+
+/** What an upload or a replacement answers. */
+export const driveFileRecord = z.strictObject({
+  path: z.string(),
+  size: z.int(),
+  created_at: z.iso.datetime(),
+});
+
+export type DriveFileRecord = z.infer<typeof driveFileRecord>;
+
+export const driveItem = z.discriminatedUnion("type", [
+  z.strictObject({ path: z.string(), type: z.literal("file"), size: z.int() }),
+  z.strictObject({ path: z.string(), type: z.literal("directory") }),
+]);
+
+export type DriveItem = z.infer<typeof driveItem>;
+
+/** `total` counts what stands in the directory, also beyond this page. */
+export const driveItemList = z.strictObject({
+  items: z.array(driveItem),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+});
+
+export type DriveItemList = z.infer<typeof driveItemList>;
