@@ -37,6 +37,7 @@ import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
 import { accountApi } from "./http/account-api/account-api.ts";
 import { secretRoutes } from "./http/account-api/secret-routes.ts";
 import { webhookRoutes } from "./http/account-api/webhook-routes.ts";
+import { agentsApi } from "./http/agents-api/agents-api.ts";
 import { blobApi } from "./http/blob-api/index.ts";
 import { docsPages } from "./http/docs-pages/index.ts";
 import { requireCaller } from "./http/foundation/require-caller.ts";
@@ -46,6 +47,7 @@ import { modelApi } from "./http/model-api/model-api.ts";
 import { modelCards } from "./http/model-cards/model-cards.ts";
 import { systemClock } from "./kernel/clock.ts";
 import type { Log } from "./kernel/log.ts";
+import { openAgentsPlatform } from "./open-agents-platform.ts";
 import { openDrivers } from "./open-drivers.ts";
 import { ofPool, openTelemetry } from "./open-telemetry.ts";
 
@@ -185,6 +187,9 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       isOpen: config.GANTRY_METRICS_OPEN,
       key: config.GANTRY_METRICS_KEY,
     });
+    const agentsPlatform = openAgentsPlatform({ database, blobs, vault, net, clock, log, models });
+    const { routes } = agentsPlatform;
+    await app.register(agentsApi, { log, authenticate: accounts.authenticate, routes });
     await app.register(modelCards, { models, authenticate: accounts.authenticate });
     await app.register(modelApi, {
       accounts,
@@ -219,6 +224,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
         await predictions.close();
         await queue.close();
         await upkeep.stop();
+        await agentsPlatform.close();
         await telemetry.close();
         await Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), net.close()]);
         await blobs.close();

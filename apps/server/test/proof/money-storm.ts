@@ -19,7 +19,7 @@ export interface StormUser {
 }
 
 /** What a call of the storm costs on average, roughly. */
-const usualPrice = 0.008;
+const usualPrice = 0.012;
 
 /** Ten users; `callsOfEach` decides which budgets cover only a part. */
 function usersOf(callsOfEach: number): StormUser[] {
@@ -29,14 +29,14 @@ function usersOf(callsOfEach: number): StormUser[] {
   return [
     { name: "rich-1", credit: whole * 20, plan: unlimited },
     { name: "rich-2", credit: whole * 20, plan: unlimited },
-    { name: "half", credit: part(0.3), plan: unlimited, meets: 403 },
-    { name: "third", credit: part(0.2), plan: unlimited, meets: 403 },
+    { name: "half", credit: part(0.5), plan: unlimited, meets: 403 },
+    { name: "third", credit: part(0.33), plan: unlimited, meets: 403 },
     { name: "tenth", credit: part(0.1), plan: unlimited, meets: 403 },
     { name: "odd", credit: part(0.1) + 0.000001, plan: unlimited, meets: 403 },
     { name: "penniless", credit: 0, plan: unlimited, meets: 403 },
-    { name: "pro", credit: part(0.3), plan: "pro" },
+    { name: "pro", credit: part(0.5), plan: "pro" },
     { name: "free", credit: whole * 20, plan: "free", meets: 429 },
-    { name: "capped", credit: whole * 20, plan: unlimited, monthlyLimit: part(0.2), meets: 403 },
+    { name: "capped", credit: whole * 20, plan: unlimited, monthlyLimit: part(0.4), meets: 403 },
   ];
 }
 

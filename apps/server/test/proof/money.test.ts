@@ -14,6 +14,8 @@ test("three processes, 500 paid calls at once, kills and leavers: every milliont
     say: (line) => lines.push(line),
   });
   expect(report.faults, lines.join("\n")).toEqual([]);
-  expect(report.told.done).toBeGreaterThan(50);
+  // It was a storm, and not a calm in which nothing was paid.
+  expect(report.told.done, JSON.stringify(report.told)).toBeGreaterThan(20);
   expect(report.told.accepted).toBeGreaterThan(50);
+  expect(report.told.lost).toBeGreaterThan(0);
 }, 180_000);

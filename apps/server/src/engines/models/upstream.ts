@@ -2,8 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { type Net, type NetBounds, NetError, type NetHeaders, type NetRequest, type NetResponse } from "../net/net.ts";
 
-export { Interrupted } from "./driver.ts";
-
 /** One call to whoever answers for a model. */
 export interface UpstreamCall {
   url: string;

@@ -5,7 +5,7 @@ export { createUploadLink } from "./create-upload-link.ts";
 export { defaultMaxUploadBytes, type FilesDeps, type PresignedUrl } from "./files-deps.ts";
 export { type OwnedFile, openOwnedFile } from "./open-owned-file.ts";
 export { findUploadTarget, recordUpload } from "./receive-link-upload.ts";
-export { formatS3Path, parseS3Path, type S3Address } from "./s3-path.rules.ts";
+export { parseS3Path, type S3Address } from "./s3-path.rules.ts";
 export { presignDownload, signDownload } from "./sign-download.ts";
 export { type StoredOutput, storeOutput } from "./store-output.ts";
 export { storeUpload, type Upload } from "./store-upload.ts";

@@ -1,0 +1,237 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { migrationsDir, testDatabase } from "../../../test/support/database.ts";
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
+import { connect, type Database, migrate } from "../../engines/database/index.ts";
+import { readMigrations } from "../../engines/database/migrate.ts";
+import { type RestoreDeps, restoreBackup, writeBackup } from "./index.ts";
+import { createTarWriter, readTar } from "./tar.ts";
+
+const now = new Date("2026-05-01T00:00:00Z");
+const closing: (() => Promise<unknown>)[] = [];
+let scratch: string;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "backup-"));
+});
+afterAll(async () => {
+  for (const close of closing.reverse()) await close();
+  await rm(scratch, { recursive: true, force: true });
+});
+
+async function freshDatabase(): Promise<Database> {
+  const { database, drop } = await testDatabase();
+  closing.push(drop);
+  return database;
+}
+
+/** Without any schema. */
+async function bareDatabase(): Promise<Database> {
+  const name = `bare_${randomBytes(6).toString("hex")}`;
+  const admin = connect({ url: `${inject("postgresUrl")}/postgres`, poolSize: 1, deadlineMs: 60_000 });
+  await admin.sql.unsafe(`create database ${name}`);
+  const database = connect({ url: `${inject("postgresUrl")}/${name}`, poolSize: 2 });
+  closing.push(async () => {
+    await database.close();
+    await admin.sql.unsafe(`drop database ${name} with (force)`);
+    await admin.close();
+  });
+  return database;
+}
+
+async function freshBlobs(bucket = "gantry"): Promise<BlobStore> {
+  const home = join(scratch, randomBytes(6).toString("hex"));
+  const credentials = { accessKeyId: "a", secretAccessKey: "b".repeat(40) };
+  const blobs = await openFilesystemBlobs({ home, bucket, credentials });
+  closing.push(() => blobs.close());
+  return blobs;
+}
+
+async function archiveOf(database: Database, blobs: BlobStore): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  const write = async (bytes: Uint8Array) => void parts.push(Buffer.from(bytes));
+  await writeBackup({ database, blobs, keys: [], withBlobs: true, now, write });
+  return Buffer.concat(parts);
+}
+
+async function restoreInto(archive: Buffer, change: Partial<RestoreDeps> & Pick<RestoreDeps, "database" | "blobs">) {
+  const pieces = function* () {
+    for (let at = 0; at < archive.length; at += 777) yield archive.subarray(at, at + 777);
+  };
+  return restoreBackup({
+    open: () => Readable.from(pieces()),
+    replace: false,
+    known: await readMigrations(migrationsDir),
+    migrateTo: (names) => migrate(change.database, migrationsDir, new Set(names)),
+    keepKey: async () => {},
+    ...change,
+  });
+}
+
+const addUser = (database: Database, id: string, username: string) =>
+  database.sql`
+    insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
+
+const endedOutput = async (database: Database, id: string): Promise<string | undefined> => {
+  const rows = await database.sql<{ output: string }[]>`
+    select output::text as output from ended_predictions where id = ${id}`;
+  return rows[0]?.output;
+};
+
+const endPrediction = (database: Database, id: string, output: string) =>
+  database.sql`
+    insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, output)
+    values (${id}, 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', 200, '2026-01-02T03:04:05.678901Z', ${output}::text::json)`;
+
+describe("rows come back as they were", () => {
+  test("whatever is in them, and however many and large they are", async () => {
+    const [from, to, blobs] = [await freshDatabase(), await freshDatabase(), await freshBlobs()];
+    await addUser(from, "usr_a", "anna");
+    // JSON is kept as it was written: its order, its spaces, its NUL.
+    const odd = '{"b": 1,  "a": "\\u0000 ,()\\"\\\\ \\n é日🙂", "n": 1.10, "b": 2}';
+    await endPrediction(from, "pred_odd", odd);
+    await endPrediction(from, "pred_null", "null");
+    await endPrediction(from, "pred_large", JSON.stringify({ text: "x".repeat(9_000_000) }));
+    await from.sql`
+      insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)
+      select 'pred_' || n, 'usr_a', 'a/b', 'sync', 200, '2020-01-01'::timestamptz + n * interval '1 hour', n
+      from generate_series(1, 30000) n`;
+    await from.sql`
+      insert into ledger (kind, from_account, to_account, amount_micros, reason)
+      select 'credit', 'outside', 'user:usr_a', 9007199254740, 'test' from generate_series(1, 3)`;
+    await from.sql`insert into models (owner_id, name, manifest) values ('usr_a', 'm',
+      '{"kind": "text", "visibility": "public", "capacity": 3}')`;
+    await from.sql`create table usage_2020_03 partition of usage for values from ('2020-03-01') to ('2020-04-01')`.catch(
+      () => {},
+    );
+
+    const archive = await archiveOf(from, blobs);
+    const summary = await restoreInto(archive, { database: to, blobs });
+    expect(summary.rows).toBeGreaterThan(30_000);
+    expect(await endedOutput(to, "pred_odd")).toBe(odd);
+    expect(await endedOutput(to, "pred_null")).toBe("null");
+    expect((await endedOutput(to, "pred_large"))?.length).toBe(9_000_011);
+    for (const table of ["users", "ended_predictions", "usage", "ledger", "wallets", "models", "plans"]) {
+      const hash = (database: Database) =>
+        database.sql`
+          select count(*)::int as n, md5(string_agg(t::text, '|' order by t::text collate "C")) as hash
+          from ${database.sql(table)} t`.then(([row]) => row);
+      expect(await hash(to), table).toEqual(await hash(from));
+    }
+    const [wallet] = await to.sql<{ balance: number }[]>`select balance_micros as balance from wallets`;
+    expect(wallet?.balance).toBe(3 * 9_007_199_254_740);
+    const [model] = await to.sql<{ kind: string }[]>`select kind from models`;
+    expect(model?.kind).toBe("text");
+    const [next] = await to.sql<{ id: string }[]>`
+      insert into models (owner_id, name, manifest) values ('usr_a', 'n',
+      '{"kind": "text", "visibility": "public", "capacity": 3}') returning id`;
+    expect(next?.id).toBe("mdl_2");
+  }, 60_000);
+
+  test("of one moment, while others go on writing", async () => {
+    const [from, to, blobs] = [await freshDatabase(), await freshDatabase(), await freshBlobs()];
+    await addUser(from, "usr_a", "anna");
+    let writing = true;
+    const writer = (async () => {
+      for (let n = 0; writing; n++) {
+        await from.sql`insert into ledger (kind, from_account, to_account, amount_micros, reason)
+          values ('credit', 'outside', 'user:usr_a', 1, ${`row ${n}`})`;
+      }
+    })();
+    await from.sql`select pg_sleep(0.2)`;
+    const archive = await archiveOf(from, blobs);
+    writing = false;
+    await writer;
+    await restoreInto(archive, { database: to, blobs });
+    const [row] = await to.sql<{ rows: number; balance: number }[]>`
+      select (select count(*)::int from ledger) as rows, (select balance_micros from wallets) as balance`;
+    expect(row?.rows).toBeGreaterThan(0);
+    expect(row?.balance).toBe(row?.rows);
+  }, 60_000);
+});
+
+test("files come back under their keys, and their addresses follow them into another bucket", async () => {
+  const [from, to] = [await freshDatabase(), await freshDatabase()];
+  const [blobs, elsewhere] = [await freshBlobs(), await freshBlobs("my-own-bucket")];
+  await addUser(from, "usr_a", "anna");
+  const key = `outputs/pred_a/${"é日 &<>".repeat(30)}/image.png`;
+  const bytes = randomBytes(3_000_001);
+  await blobs.put(key, bytes, { contentType: "image/png" });
+  await blobs.put("empty", new Uint8Array(), { contentType: "text/plain" });
+  await endPrediction(from, "pred_a", JSON.stringify({ image: `s3://gantry/${key}`, note: "s3://other/x" }));
+  const summary = await restoreInto(await archiveOf(from, blobs), { database: to, blobs: elsewhere });
+  expect(summary).toMatchObject({ blobs: 2, blobBytes: bytes.length });
+  const opened = await elsewhere.open(key);
+  expect(opened?.info).toMatchObject({ size: bytes.length, contentType: "image/png" });
+  expect(Buffer.concat((await opened?.body.toArray()) ?? []).equals(bytes)).toBe(true);
+  expect(await elsewhere.stat("empty")).toMatchObject({ size: 0 });
+  expect(JSON.parse((await endedOutput(to, "pred_a")) ?? "")).toEqual({
+    image: `s3://my-own-bucket/${key}`,
+    note: "s3://other/x",
+  });
+}, 60_000);
+
+describe("versions", () => {
+  test("a backup of an older schema is restored into that one and brought up to date", async () => {
+    const [from, to, blobs] = [await bareDatabase(), await bareDatabase(), await freshBlobs()];
+    const names = (await readMigrations(migrationsDir)).map(({ name }) => name);
+    await migrate(from, migrationsDir, new Set(names.filter((name) => name < "0007")));
+    await addUser(from, "usr_a", "anna");
+    await restoreInto(await archiveOf(from, blobs), { database: to, blobs });
+    expect(await to.sql`select username from users`).toMatchObject([{ username: "anna" }]);
+    const applied = await to.sql<{ name: string }[]>`select name from schema_migrations order by name`;
+    expect(applied.map(({ name }) => name)).toEqual(names);
+    // Into one that is already ahead its rows would not fit.
+    const ahead = restoreInto(await archiveOf(from, blobs), { database: await freshDatabase(), blobs });
+    await expect(ahead).rejects.toThrow("ahead of the backup");
+  }, 60_000);
+
+  test("one of a newer or changed schema is refused", async () => {
+    const [from, to, blobs] = [await freshDatabase(), await freshDatabase(), await freshBlobs()];
+    await from.sql`insert into schema_migrations (name, hash) values ('9999-later.sql', 'x')`;
+    const restoring = restoreInto(await archiveOf(from, blobs), { database: to, blobs });
+    await expect(restoring).rejects.toThrow("does not know its migrations 9999-later.sql");
+  });
+});
+
+test("a restore that fails half-way leaves the database as it was, with its rules in force", async () => {
+  const [from, to, blobs] = [await freshDatabase(), await freshDatabase(), await freshBlobs()];
+  await addUser(from, "usr_a", "anna");
+  await blobs.put("k", Buffer.from("x"), { contentType: "text/plain" });
+  const failing: BlobStore = { ...blobs, put: () => Promise.reject(new Error("the disk is full")) };
+  await addUser(to, "usr_b", "bert");
+  const archive = await archiveOf(from, blobs);
+  await expect(restoreInto(archive, { database: to, blobs })).rejects.toThrow("not empty");
+  await expect(restoreInto(archive, { database: to, blobs: failing, replace: true })).rejects.toThrow("disk is full");
+  expect(await to.sql`select username from users`).toMatchObject([{ username: "bert" }]);
+  await to.sql`insert into ledger (kind, from_account, to_account, amount_micros, reason)
+    values ('credit', 'outside', 'user:usr_b', 5, 'x')`;
+  expect(await to.sql`select balance_micros as b from wallets`).toMatchObject([{ b: 5 }]);
+  await expect(to.sql`delete from ledger`.execute()).rejects.toThrow("append-only");
+  await restoreInto(archive, { database: to, blobs, replace: true });
+  expect(await to.sql`select username from users`).toMatchObject([{ username: "anna" }]);
+});
+
+test("entries of an archive come out as they went in, also when they are left alone", async () => {
+  const parts: Uint8Array[] = [];
+  const tar = createTarWriter(async (bytes) => void parts.push(bytes));
+  const sizes = [0, 1, 511, 512, 513, 70_000];
+  for (const size of sizes) await tar.file(`a/${size}`, Buffer.alloc(size, "x"));
+  await tar.stream("streamed", 5, Readable.from([Buffer.from("he"), Buffer.from("llo")]));
+  await expect(tar.stream("short", 5, Readable.from([Buffer.from("he")]))).rejects.toThrow("2 bytes long instead of 5");
+  await expect(tar.file("n".repeat(101), Buffer.of())).rejects.toThrow("does not fit");
+  parts.splice(-2);
+  await tar.end();
+  const archive = Buffer.concat(parts);
+  const seen: string[] = [];
+  for await (const { name, size, body } of readTar(Readable.from([archive.subarray(0, 300), archive.subarray(300)]))) {
+    if (size % 2 === 0) seen.push(name);
+    else seen.push(`${name} ${Buffer.concat(await Array.fromAsync(body)).length}`);
+  }
+  expect(seen).toEqual(["a/0", "a/1 1", "a/511 511", "a/512", "a/513 513", "a/70000", "streamed 5"]);
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
+import { resultText } from "./result-text.rules.ts";
+import { nameTools } from "./tool-names.rules.ts";
+
+const asIs = (text: string) => text;
+
+describe("the names that the model calls tools by", () => {
+  const names = (tools: [string, string][], taken?: Set<string>) => [
+    ...nameTools(
+      tools.map(([serverName, tool]) => ({ serverName, tool })),
+      taken,
+    ).keys(),
+  ];
+
+  it("are the server's name and the tool's", () => {
+    expect(names([["files", "read"]])).toEqual(["files__read"]);
+  });
+
+  it("hold no other letters than every model API accepts", () => {
+    expect(names([["files", "read.all/größe 1"]])).toEqual(["files__read_all_gr__e_1"]);
+  });
+
+  it("are 64 letters long at most, and still differ", () => {
+    const long = names([
+      ["s".repeat(40), `${"t".repeat(60)}1`],
+      ["s".repeat(40), `${"t".repeat(60)}2`],
+    ]);
+    expect(new Set(long).size).toBe(2);
+    for (const name of long) expect(name).toMatch(/^[a-zA-Z0-9_-]{64}$/);
+  });
+
+  it("lead back to one tool each, whatever the order", () => {
+    const alike: [string, string][] = [
+      ["a", "b__c"],
+      ["a__b", "c"],
+      ["x", "y.z"],
+      ["x", "y_z"],
+      ["x", "plain"],
+    ];
+    const given = nameTools(alike.map(([serverName, tool]) => ({ serverName, tool })));
+    const reversed = nameTools(alike.toReversed().map(([serverName, tool]) => ({ serverName, tool })));
+    expect(given.size).toBe(5);
+    expect(given.has("x__plain")).toBe(true);
+    for (const [name, tool] of given) {
+      expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+      expect(reversed.get(name)).toEqual(tool);
+    }
+  });
+
+  it("avoid names that are taken", () => {
+    const [name] = names([["files", "read"]], new Set(["files__read"]));
+    expect(name).toMatch(/^files__read_[0-9a-f]{8}$/);
+  });
+});
+
+describe("what the model gets of a result", () => {
+  const result = (content: ToolContent[], structured?: unknown): ToolResult => ({
+    content,
+    structured,
+    isError: false,
+  });
+  const textOf = (content: ToolContent[], structured?: unknown) => resultText(result(content, structured), asIs).text;
+
+  it("texts as they are, notes for everything else", () => {
+    const mimeType = "image/png";
+    expect(
+      textOf([
+        { type: "text", text: "one" },
+        { type: "image", mimeType, bytes: 123 },
+        { type: "audio", mimeType: "audio/wav", bytes: 4 },
+        { type: "resource", uri: "file:///a.txt", mimeType: "text/plain", text: "inside" },
+        { type: "blob", uri: "file:///a.bin", mimeType: undefined, bytes: 9 },
+        { type: "link", uri: "file:///b", name: "b", mimeType: undefined, description: "another\nfile" },
+        { type: "unknown", kind: "video" },
+      ]),
+    ).toBe(
+      [
+        "one",
+        "[image: image/png, 123 bytes]",
+        "[audio: audio/wav, 4 bytes]",
+        "[resource file:///a.txt, text/plain]\ninside",
+        "[resource file:///a.bin, 9 bytes, no text]",
+        "[link to b file:///b]: another file",
+        "[content of the type video, which cannot be shown]",
+      ].join("\n\n"),
+    );
+    expect(textOf([])).toBe("(no content)");
+  });
+
+  it("structure once, whether or not the server repeats it as text", () => {
+    const structured = { a: 1, b: [2] };
+    const repeated: ToolContent = { type: "text", text: '{ "b": [2], "a": 1 }' };
+    expect(textOf([repeated], structured)).toBe(repeated.text);
+    expect(textOf([{ type: "text", text: "{broken" }], structured)).toBe('{broken\n\n{"a":1,"b":[2]}');
+    expect(textOf([], structured)).toBe('{"a":1,"b":[2]}');
+  });
+
+  it("a note for structure that is too deep to write", () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
+    expect(textOf([{ type: "text", text: "{}" }], deep)).toMatch(/^\{\}\n\n\[structured content nested too deeply/);
+  });
+
+  it("64 kB at most, with a mark, never half a character", () => {
+    const exact = "x".repeat(65_536);
+    expect(resultText(result([{ type: "text", text: exact }]), asIs)).toEqual({ text: exact, truncated: false });
+    const over = resultText(result([{ type: "text", text: `${exact}x` }]), asIs);
+    expect(over.truncated).toBe(true);
+    expect(over.text).toMatch(/\[cut: the result has 65537 bytes, these are its first 65336\]$/);
+    for (const shift of ["", "x", "xx", "xxx"]) {
+      const { text } = resultText(result([{ type: "text", text: shift + "🦉".repeat(20_000) }]), asIs);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(65_536);
+      expect(text).toMatch(/🦉\n\n\[cut/u);
+      expect(text).not.toContain("\uFFFD");
+    }
+  });
+
+  it("nothing that cannot be stored", () => {
+    expect(textOf([{ type: "text", text: "a\0b\uD800c" }])).toBe("a\uFFFDb\uFFFDc");
+  });
+
+  it("without the credential", () => {
+    const mask = (text: string) => text.replaceAll("secret", "[hidden]");
+    expect(resultText(result([{ type: "text", text: "my secret" }]), mask).text).toBe("my [hidden]");
+  });
+});

@@ -1,0 +1,243 @@
+import { newId } from "@gantry/wire";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+import { echoTool, json, type Script, text } from "../../engines/tools/scripted-server.fixture.ts";
+import { type ToolServersUnderTest, toolServersUnderTest } from "./tool-servers.fixture.ts";
+
+let t: ToolServersUnderTest;
+let database: Awaited<ReturnType<typeof testDatabase>>["database"];
+let drop: () => Promise<void>;
+const ownerId = newId("user");
+const otherId = newId("user");
+let names = 0;
+
+beforeAll(async () => {
+  ({ database, drop } = await testDatabase());
+  for (const [id, username] of [
+    [ownerId, "ann"],
+    [otherId, "bob"],
+  ] as const) {
+    await database.sql`
+      insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
+  }
+  t = toolServersUnderTest(database, { connectMs: 1000, listMs: 1000, callMs: 500, idleMs: 500 });
+});
+afterEach(() => t.clear());
+afterAll(async () => {
+  await t.close();
+  await drop();
+});
+
+async function register(script: Script = {}, auth?: { type: "bearer"; token: string }) {
+  const server = await t.serve(script);
+  const name = `server-${++names}`;
+  const made = await t.toolServers.register(ownerId, {
+    name,
+    url: server.url,
+    connection_type: "streamable_http",
+    ...(auth && { auth }),
+  });
+  const call = (more: Partial<Parameters<typeof t.toolServers.callTool>[0]> = {}) =>
+    t.toolServers.callTool({ ownerId, serverId: made.id, tool: "echo", arguments: { a: 1 }, ...more });
+  return { server, made, name, call };
+}
+
+const statusOf = async (id: string) => {
+  const { status, lastError } = await t.toolServers.read(ownerId, id);
+  return { status, lastError };
+};
+
+describe("calling a tool", () => {
+  it("gives the model a text", async () => {
+    const { server, call } = await register({ "on tools/call": ({ answer }) => answer(text("hello")) });
+    expect(await call()).toEqual({ text: "hello", isError: false, truncated: false });
+    const [sent] = server.messages.filter(({ method }) => method === "tools/call");
+    expect(sent?.params).toMatchObject({ name: "echo", arguments: { a: 1 } });
+  });
+
+  it("says when the tool itself failed", async () => {
+    const { call } = await register({ "on tools/call": ({ answer }) => answer({ ...text("no"), isError: true }) });
+    expect(await call()).toEqual({ text: "no", isError: true, truncated: false });
+  });
+
+  it("cuts a long result", async () => {
+    const { call } = await register({ "on tools/call": ({ answer }) => answer(text("x".repeat(200_000))) });
+    const outcome = await call();
+    expect(outcome).toMatchObject({ isError: false, truncated: true });
+    expect(Buffer.byteLength(outcome.text)).toBeLessThanOrEqual(65_536);
+  });
+
+  it("tells the model that a server is away, and stores it; and that it is back", async () => {
+    const { server, made, name, call } = await register({ "on tools/call": ({ answer }) => answer(text("hello")) });
+    const usual = server.script;
+    server.script = { before: (_request, response) => !!response.writeHead(503).end() };
+    expect(await call()).toEqual({
+      text: `The tool server ${name} failed: The server answers with status 503. Whether the tool ran is unknown.`,
+      isError: true,
+      truncated: false,
+      failure: "unknown",
+    });
+    expect(await statusOf(made.id)).toEqual({ status: "unreachable", lastError: "The server answers with status 503" });
+    server.script = usual;
+    expect((await call()).isError).toBe(false);
+    expect(await statusOf(made.id)).toEqual({ status: "connected", lastError: null });
+    await server.close();
+    expect(await call()).toMatchObject({ isError: true, failure: expect.any(String) });
+    expect((await statusOf(made.id)).status).toBe("unreachable");
+    server.close = async () => {};
+  });
+
+  it("tells the model that a tool takes too long, and keeps the status", async () => {
+    const { made, call } = await register({ "on tools/call": () => {} });
+    expect(await call()).toMatchObject({ isError: true, failure: "unknown", text: expect.stringContaining("in time") });
+    expect((await statusOf(made.id)).status).toBe("connected");
+  });
+
+  it("rejects when the caller goes, and tells the server", async () => {
+    const { server, call } = await register({ "on tools/call": ({ send }) => send({ method: "x" }) });
+    const caller = new AbortController();
+    const running = call({ signal: caller.signal });
+    setTimeout(() => caller.abort(new Error("gone")), 100);
+    await expect(running).rejects.toThrow("gone");
+    await waitFor("the word", () => server.messages.some(({ method }) => method === "notifications/cancelled"));
+  });
+
+  it("passes progress on", async () => {
+    const { call } = await register({
+      "on tools/call": ({ send, message, response }) => {
+        const params = { progressToken: message.params._meta.progressToken, progress: 1, total: 2, message: "half" };
+        send({ method: "notifications/progress", params });
+        send({ id: message.id, result: text("done") });
+        response.end();
+      },
+    });
+    const seen: unknown[] = [];
+    expect((await call({ onProgress: (progress) => seen.push(progress) })).text).toBe("done");
+    expect(seen).toEqual([{ progress: 1, total: 2, message: "half" }]);
+  });
+
+  it("is the owner's alone", async () => {
+    const { server, made, call } = await register();
+    server.messages.length = 0;
+    await expect(call({ ownerId: otherId })).rejects.toMatchObject({ type: "not_found" });
+    await expect(call({ serverId: newId("mcpServer") })).rejects.toMatchObject({ type: "not_found" });
+    await expect(call({ serverId: "rubbish\0" })).rejects.toMatchObject({ type: "not_found" });
+    expect(await t.toolServers.find(otherId, made.id)).toBeUndefined();
+    expect(await t.toolServers.find(ownerId, made.id)).toMatchObject({ name: made.name });
+    expect(server.messages).toEqual([]);
+  });
+});
+
+describe("credentials", () => {
+  const token = 'tok-5f0c7e1a"b\\c';
+  const echoing: Script = {
+    before: (request, response) => {
+      if (request.headers.authorization !== `Bearer ${token}`) {
+        json(response, { error: `no good: ${request.headers.authorization}` }, 401);
+        return true;
+      }
+      return false;
+    },
+    "on tools/call": ({ answer, request }) =>
+      answer({ ...text(`you sent ${request.headers.authorization}`), structuredContent: { headers: request.headers } }),
+  };
+
+  it("are sealed in the database, hidden in what a server repeats, and never logged", async () => {
+    const { made, call } = await register(echoing, { type: "bearer", token });
+    expect(made.status).toBe("connected");
+    const outcome = await call();
+    expect(outcome.text).toContain("you sent Bearer [hidden]");
+    const [row] = await database.sql`select * from tool_servers where id = ${made.id}`;
+    expect(JSON.stringify({ ...row, sealed: Buffer.from(row?.sealed_credential).toString("latin1") })).not.toContain(
+      "5f0c7e1a",
+    );
+    await t.toolServers.change(ownerId, made.id, { auth: { type: "bearer", token: "other-7a7a7a7a" } });
+    expect(await statusOf(made.id)).toMatchObject({ status: "unauthorized" });
+    expect(await call()).toMatchObject({ isError: true, failure: "not_made" });
+    expect(
+      outcome.text +
+        t.logged() +
+        JSON.stringify(await t.toolServers.read(ownerId, made.id).then(({ lastError }) => lastError)),
+    ).not.toMatch(/5f0c7e1a|7a7a7a7a/);
+  });
+
+  it("that can no longer be opened are told as such, and can be given again", async () => {
+    const { made } = await register(echoing, { type: "bearer", token });
+    const moved = t.another({ secretKey: new Uint8Array(32) });
+    const call = { ownerId, serverId: made.id, tool: "echo", arguments: {} };
+    expect(await moved.callTool(call)).toMatchObject({
+      isError: true,
+      failure: "not_made",
+      text: expect.stringContaining("give them again"),
+    });
+    expect((await statusOf(made.id)).status).toBe("unauthorized");
+    const changed = await moved.change(ownerId, made.id, { auth: { type: "bearer", token } });
+    expect(changed.status).toBe("connected");
+    expect((await moved.callTool(call)).isError).toBe(false);
+  });
+
+  it("a change reaches the other processes with their next call", async () => {
+    let accepted = "first-token";
+    const { made, call } = await register(
+      {
+        before: (request, response) => {
+          if (request.headers.authorization === `Bearer ${accepted}`) return false;
+          json(response, {}, 401);
+          return true;
+        },
+        "on tools/call": ({ answer }) => answer(text("hello")),
+      },
+      { type: "bearer", token: "first-token" },
+    );
+    expect((await call()).isError).toBe(false);
+    accepted = "second-token";
+    await t
+      .another({})
+      .change(ownerId, made.id, { auth: { type: "bearer", token: "second-token" } })
+      .catch(() => {});
+    expect((await call()).isError).toBe(false);
+  });
+});
+
+describe("the tools of an agent's servers", () => {
+  const hinted = (name: string, annotations: object = {}) => ({ ...echoTool, name, annotations });
+  const offering = (...tools: object[]): Script => ({ "on tools/list": ({ answer }) => answer({ tools }) });
+
+  it("carry names, kinds and the way back", async () => {
+    const first = await register(
+      offering(hinted("read", { readOnlyHint: true }), hinted("drop.all", { destructiveHint: true })),
+    );
+    const second = await register(offering(hinted("a"), hinted("b")));
+    const { tools, missing } = await t.toolServers.describeTools(ownerId, [
+      { id: first.made.id },
+      { id: second.made.id, tools: ["b"] },
+    ]);
+    expect(missing).toEqual([]);
+    expect(tools.map(({ name, kind, asks, serverId, tool }) => ({ name, kind, asks, serverId, tool }))).toEqual([
+      { name: `${first.name}__read`, kind: "read", asks: false, serverId: first.made.id, tool: "read" },
+      { name: `${first.name}__drop_all`, kind: "write", asks: true, serverId: first.made.id, tool: "drop.all" },
+      { name: `${second.name}__b`, kind: "write", asks: false, serverId: second.made.id, tool: "b" },
+    ]);
+    expect(tools[0]).toMatchObject({ description: "Says it again.", parameters: { type: "object" } });
+  });
+
+  it("leave out what is not there, and say so", async () => {
+    const good = await register(offering(hinted("a")));
+    const away = await register();
+    away.server.script = { before: (_request, response) => !!response.writeHead(503).end() };
+    const gone = newId("mcpServer");
+    const { tools, missing } = await t.toolServers.describeTools(ownerId, [
+      { id: good.made.id, tools: ["a", "old"] },
+      { id: away.made.id },
+      { id: gone },
+    ]);
+    expect(tools.map(({ tool }) => tool)).toEqual(["a"]);
+    expect(missing).toEqual([
+      { serverId: good.made.id, serverName: good.name, tool: "old", reason: "The server has no such tool" },
+      { serverId: away.made.id, serverName: away.name, reason: "The server answers with status 503" },
+      { serverId: gone, serverName: undefined, reason: "The server was deleted" },
+    ]);
+    expect(await t.toolServers.describeTools(otherId, [{ id: good.made.id }])).toMatchObject({ tools: [] });
+  });
+});

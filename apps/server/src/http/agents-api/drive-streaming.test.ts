@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, type Hash } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { driveRecord, maxDriveFileBytes } from "@gantry/wire";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { residentBytes } from "../../../test/process/server-process.ts";
+import { testDatabaseUrl } from "../../../test/support/database.ts";
+import { operatorKey } from "./drive-server.fixture.ts";
+
+const fixture = fileURLToPath(new URL("drive-server.fixture.ts", import.meta.url));
+/** Far below the 105 MB of one file: who held even one in memory would be seen. */
+const allowance = 64 * 1024 * 1024;
+
+let home: string;
+let child: ChildProcess;
+let base: string;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "drive-streaming-"));
+  child = spawn(process.execPath, [fixture, await testDatabaseUrl(), home], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = await once(child.stdout ?? child, "data");
+  const url = String(line).trim();
+  const answer = await fetch(`${url}/v1/drives`, {
+    method: "POST",
+    headers: { "x-api-key": operatorKey, "content-type": "application/json" },
+    body: JSON.stringify({ name: "large" }),
+  });
+  base = `${url}/v1/drives/${driveRecord.parse(await answer.json()).id}`;
+  // So that what is loaded or allocated once does not count.
+  await put(await upload("/warm", 30_000_000), 30_000_000);
+  await download("/warm");
+}, 60_000);
+afterAll(async () => {
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await rm(home, { recursive: true, force: true });
+});
+
+/** Different in every block, the same each time, and nowhere in memory at once. */
+function* content(bytes: number): Generator<Buffer> {
+  const block = Buffer.alloc(262_144, "gantry");
+  for (let sent = 0; sent < bytes; sent += block.length) {
+    const piece = Buffer.from(block.subarray(0, Math.min(block.length, bytes - sent)));
+    piece.writeDoubleLE(sent, 0);
+    yield piece;
+  }
+}
+const digest = (bytes: number) => {
+  const hash = createHash("sha256");
+  for (const piece of content(bytes)) hash.update(piece);
+  return hash.digest("hex");
+};
+
+async function send(
+  method: string,
+  url: string,
+  type: string,
+  pieces: Iterable<Buffer>,
+): Promise<{ status: number; body: string }> {
+  const outgoing = request(url, { method, headers: { "x-api-key": operatorKey, "content-type": type } });
+  const answered = once(outgoing, "response");
+  answered.catch(() => {});
+  // Behind a refusal the connection is closed while this side may still be sending.
+  outgoing.on("error", () => {});
+  let refused = false;
+  outgoing.once("response", () => {
+    refused = true;
+  });
+  for (const piece of pieces) {
+    if (refused) break;
+    if (!outgoing.write(piece)) await Promise.race([once(outgoing, "drain"), answered]);
+  }
+  outgoing.end();
+  const [response] = await answered;
+  let body = "";
+  for await (const chunk of response) body += chunk;
+  return { status: response.statusCode, body };
+}
+
+async function upload(path: string, bytes: number): Promise<string> {
+  const { status, body } = await send("POST", `${base}/files`, "multipart/form-data; boundary=b", form(path, bytes));
+  expect(status, body).toBe(201);
+  expect(JSON.parse(body)).toMatchObject({ path, size: bytes });
+  return path;
+}
+
+function* form(path: string, bytes: number): Generator<Buffer> {
+  yield Buffer.from(
+    `--b\r\nContent-Disposition: form-data; name="path"\r\n\r\n${path}\r\n` +
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n',
+  );
+  yield* content(bytes);
+  yield Buffer.from("\r\n--b--\r\n");
+}
+
+async function put(path: string, bytes: number): Promise<void> {
+  const { status, body } = await send("PUT", `${base}/files${path}`, "application/octet-stream", content(bytes));
+  expect(status, body).toBe(200);
+}
+
+async function download(path: string): Promise<string> {
+  const outgoing = request(`${base}/files${path}`, { headers: { "x-api-key": operatorKey } }).end();
+  const [response] = await once(outgoing, "response");
+  const hash: Hash = createHash("sha256");
+  for await (const chunk of response) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+/** The highest memory of the server while the work lasts. */
+async function peakDuring(work: Promise<unknown>): Promise<number> {
+  let peak = 0;
+  const timer = setInterval(async () => {
+    peak = Math.max(peak, await residentBytes(child.pid ?? 0).catch(() => 0));
+  }, 20);
+  await work.finally(() => clearInterval(timer));
+  return peak;
+}
+
+test("100 MB go up by form, up raw and down again, four at a time, and memory stays flat", {
+  timeout: 120_000,
+}, async () => {
+  const paths = ["/1", "/2", "/3", "/4"];
+  const expected = digest(maxDriveFileBytes);
+  const before = await residentBytes(child.pid ?? 0);
+  const up = await peakDuring(Promise.all(paths.map((path) => upload(path, maxDriveFileBytes))));
+  const replaced = await peakDuring(Promise.all(paths.map((path) => put(path, maxDriveFileBytes))));
+  let digests: string[] = [];
+  const down = await peakDuring(
+    Promise.all(paths.map(download)).then((all) => {
+      digests = all;
+    }),
+  );
+  expect(digests).toEqual(paths.map(() => expected));
+  expect(Math.max(up, replaced, down) - before).toBeLessThan(allowance);
+});
+
+test("what does not end is cut off at the limit with 413, in flat memory, and leaves nothing", {
+  timeout: 120_000,
+}, async () => {
+  const files = async () =>
+    (await readdir(join(home, "blobs"), { recursive: true, withFileTypes: true })).filter((one) => one.isFile()).length;
+  const stored = await files();
+  const before = await residentBytes(child.pid ?? 0);
+  const answers: { status: number; body: string }[] = [];
+  const peak = await peakDuring(
+    (async () => {
+      answers.push(await send("PUT", `${base}/files/1`, "text/plain", content(2 ** 31)));
+      answers.push(await send("POST", `${base}/files`, "multipart/form-data; boundary=b", form("/endless", 2 ** 31)));
+    })(),
+  );
+  for (const { status, body } of answers) {
+    expect([status, JSON.parse(body).error.type]).toEqual([413, "file_too_large"]);
+  }
+  expect(peak - before).toBeLessThan(allowance);
+  expect(await files()).toBe(stored);
+});

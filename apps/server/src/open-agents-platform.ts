@@ -1,0 +1,83 @@
+import type { BlobStore } from "./engines/blobs/blobs.ts";
+import type { Database } from "./engines/database/database.ts";
+import type { Net } from "./engines/net/net.ts";
+import { createSchemas } from "./engines/schemas/ajv-schemas.ts";
+import { createTemplates } from "./engines/templates/handlebars-templates.ts";
+import { createMcpTools } from "./engines/tools/mcp-tools.ts";
+import type { Vault } from "./engines/vault/vault.ts";
+import { type Agents, openAgents } from "./features/agents/index.ts";
+import { openIdpConnector } from "./features/connectors/idp/index.ts";
+import { openDrives, startDriveUpkeep } from "./features/drives/index.ts";
+import { openMarketplace } from "./features/marketplace/index.ts";
+import type { Models } from "./features/models/index.ts";
+import { openToolServers } from "./features/tool-servers/index.ts";
+import { agentRoutes } from "./http/agents-api/agent-routes.ts";
+import type { AgentsRoutes } from "./http/agents-api/agents-api.ts";
+import { driveRoutes } from "./http/agents-api/drive-routes.ts";
+import { idpRoutes } from "./http/agents-api/idp-routes.ts";
+import { marketplaceRoutes } from "./http/agents-api/marketplace-routes.ts";
+import { toolRoutes } from "./http/agents-api/tool-routes.ts";
+import { toolServerRoutes } from "./http/agents-api/tool-server-routes.ts";
+import type { Clock } from "./kernel/clock.ts";
+import type { Log } from "./kernel/log.ts";
+
+export interface AgentsPlatform {
+  routes: readonly AgentsRoutes[];
+  close(): Promise<void>;
+}
+
+/** Agents and what they are built from: drives, tool servers, the identity connector. Part of composing. */
+export function openAgentsPlatform(deps: {
+  database: Database;
+  blobs: BlobStore;
+  vault: Vault;
+  net: Net;
+  clock: Clock;
+  log: Log;
+  models: Models;
+}): AgentsPlatform {
+  const { database, clock, models } = deps;
+  const templates = createTemplates();
+  const schemas = createSchemas();
+  const clients = createMcpTools({ net: deps.net });
+  const idp = openIdpConnector(deps);
+
+  // Agents name drives and servers, and these must know who names them: each asks the other when it is used.
+  const drivesDeps = {
+    ...deps,
+    agentsUsingDrive: async (ownerId: string, driveId: string) =>
+      (await agents.agentsUsing(ownerId, { driveId })).map((agent) => agent.name),
+  };
+  const drives = openDrives(drivesDeps);
+  const toolServers = openToolServers({
+    ...deps,
+    clients,
+    agentsUsingToolServer: (ownerId, toolServerId) => agents.agentsUsing(ownerId, { toolServerId }),
+  });
+  const agents: Agents = openAgents({
+    database,
+    clock,
+    templates,
+    schemas,
+    models,
+    connectorTools: idp.describeTools(),
+    driveExists: drives.driveExists,
+    toolServerOf: toolServers.find,
+  });
+  const upkeep = startDriveUpkeep(drivesDeps);
+
+  return {
+    routes: [
+      agentRoutes(agents),
+      marketplaceRoutes(openMarketplace({ database })),
+      toolRoutes(agents.tools),
+      driveRoutes(drives),
+      toolServerRoutes(toolServers),
+      idpRoutes(idp),
+    ],
+    async close() {
+      await upkeep.stop();
+      await Promise.all([clients.close(), schemas.close()]);
+    },
+  };
+}

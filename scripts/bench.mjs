@@ -1,0 +1,31 @@
+/**
+ * Runs the benchmarks of `bench/` one after the other, all or those that are named: `npm run bench -- predict upload`.
+ * Each compares in one run on this machine and ends with 1 when it is out of its budget; so does this.
+ */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { root, run, setUp } from "./set-up.mjs";
+
+const known = readdirSync(join(root, "bench"))
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => name.slice(0, -".ts".length));
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  console.error(`There is no benchmark ${unknown.join(", ")}; there are: ${known.join(", ")}`);
+  process.exit(2);
+}
+
+try {
+  const node = setUp();
+  const failed = [];
+  for (const name of wanted.length > 0 ? wanted : known) {
+    console.log(`\n── ${name}`);
+    if ((await run(node, [join("bench", `${name}.ts`)], { node })) !== 0) failed.push(name);
+  }
+  if (failed.length > 0) console.error(`\nOut of budget or failed: ${failed.join(", ")}`);
+  process.exit(failed.length > 0 ? 1 : 0);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
