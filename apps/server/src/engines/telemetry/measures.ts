@@ -1,4 +1,4 @@
-import { createCounter, createHistogram } from "./instruments.ts";
+import { type Cell, createCounter, createHistogram, type HistogramCell } from "./instruments.ts";
 import type { Activity, RequestEnd, Telemetry } from "./telemetry.ts";
 
 export type Measures = Pick<
@@ -16,6 +16,13 @@ const long = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 1
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+interface RouteCells {
+  seconds: HistogramCell;
+  labels: string;
+  /** By the first digit of the status; 0 for a client that left. */
+  byClass: (Cell | undefined)[];
+}
 
 /** The surface that a route belongs to, by the first part of its path. */
 const surfaces: readonly (readonly [string, string])[] = [
@@ -83,27 +90,40 @@ export function createMeasures(): Measures {
     ...[modelFailures, ended, tokens, charged, attempts, attemptSeconds, spans],
   ];
 
-  // The cells of routes, found by method and route without putting labels together at every request.
-  const byRoute = new Map<string, { surface: string; labels: string }>();
+  // The cells of each route and method, so that no label is put together at a request.
+  const byRoute = new Map<string | undefined, Map<string, RouteCells>>();
 
-  function routeOf(method: string, route: string | undefined): { surface: string; labels: string } {
-    const key = `${method} ${route ?? ""}`;
-    const known = byRoute.get(key);
-    if (known) return known;
+  function cellsOf(route: string | undefined, method: string): RouteCells {
+    return byRoute.get(route)?.get(method) ?? addRoute(route, knownMethods.has(method) ? method : "other");
+  }
+
+  function addRoute(route: string | undefined, method: string): RouteCells {
+    const methods = byRoute.get(route) ?? new Map<string, RouteCells>();
+    byRoute.set(route, methods);
     const surface = surfaceOf(route);
-    const told = {
-      surface,
-      labels: `${surface}\n${knownMethods.has(method) ? method : "other"}\n${route ?? "none"}\n`,
+    const known = methods.get(method) ?? {
+      seconds: requestSeconds.at(surface),
+      labels: `${surface}\n${method}\n${route ?? "none"}\n`,
+      byClass: [],
     };
-    if (byRoute.size < 1000) byRoute.set(key, told);
-    return told;
+    methods.set(method, known);
+    return known;
+  }
+
+  function countOf(cells: RouteCells, status: number | undefined): Cell {
+    const statusClass = status === undefined ? 0 : Math.trunc(status / 100);
+    const known = cells.byClass[statusClass];
+    if (known) return known;
+    const cell = requests.at(cells.labels + (status === undefined ? "left" : `${statusClass}xx`));
+    cells.byClass[statusClass] = cell;
+    return cell;
   }
 
   return {
     requestEnded({ figures }, { method, route, status }, milliseconds) {
-      const { surface, labels } = routeOf(method, route);
-      requests.at(labels + (status === undefined ? "left" : `${Math.trunc(status / 100)}xx`)).value++;
-      requestSeconds.at(surface).observe(milliseconds / 1000);
+      const cells = cellsOf(route, method);
+      countOf(cells, status).value++;
+      cells.seconds.observe(milliseconds / 1000);
       if (figures.way === undefined || figures.modelMs === 0 || status === undefined || status >= 500) return;
       const added = Math.max(0, milliseconds - figures.modelMs - figures.waitedMs);
       addedSeconds.at(figures.way).observe(added / 1000);

@@ -84,7 +84,7 @@ export class WatchedTransport implements Transport {
       await this.#send(message, { ...options, requestSignal: AbortSignal.timeout(this.#notifyMs) });
     } finally {
       const cancelled = cancelledRequest(message);
-      if (cancelled !== undefined) this.#giveUp(cancelled)?.abort();
+      if (cancelled !== undefined) this.#giveUp(cancelled);
     }
   }
 

@@ -23,6 +23,8 @@ export async function examineContent(
 
 async function readHead(body: Readable | Uint8Array): Promise<{ head: Uint8Array; whole: Readable | Uint8Array }> {
   if (body instanceof Uint8Array) return { head: body, whole: body };
+  // A body can fail between being looked at and being stored, when nobody reads it. Whoever reads on hears of it.
+  body.on("error", () => {});
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body.iterator({ destroyOnReturn: false })) {

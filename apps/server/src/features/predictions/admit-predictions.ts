@@ -58,9 +58,11 @@ const refusals: Record<Refusal, (decision: Decision) => Fault> = {
     limited("concurrent_requests_limit", "Too many predictions of this account run at once", decision),
 };
 
+const windowMs = 60_000;
+
 function limited(type: "rate_limit" | "concurrent_requests_limit", msg: string, decision: Decision): Fault {
   return fault(type, msg, {
-    retryAfterSeconds: (decision.retryAfterMs ?? 1000) / 1000,
+    retryAfterSeconds: secondsOf(decision.retryAfterMs ?? 1000),
     headers: rateHeaders(figuresOf(decision)),
   });
 }
@@ -76,7 +78,12 @@ export function rateHeaders(rate: RateFigures | undefined): Record<string, strin
 
 function figuresOf({ rateLimit, rateRemaining, rateResetMs }: Decision): RateFigures | undefined {
   if (rateLimit === null) return undefined;
-  return { limit: rateLimit, remaining: rateRemaining ?? 0, resetSeconds: Math.ceil((rateResetMs ?? 0) / 1000) };
+  return { limit: rateLimit, remaining: rateRemaining ?? 0, resetSeconds: secondsOf(rateResetMs ?? 0) };
+}
+
+/** Whole ones. Who read the clock before waiting for the lock may see a hit that is younger than its own moment. */
+function secondsOf(milliseconds: number): number {
+  return Math.ceil(Math.min(milliseconds, windowMs) / 1000);
 }
 
 /** Places of values in a list without repeats, counted from 1 as SQL does. */
@@ -126,7 +133,6 @@ export function createAdmission(database: Database, clock: Clock, telemetry: Tel
       models: models.values,
       arrivals,
       month: `${now.toISOString().slice(0, 7)}-01`,
-      nowMs: now.getTime(),
     });
     telemetry.batchWritten("admission", batch.length, performance.now() - startedAt);
     return decisions;

@@ -66,14 +66,14 @@ export async function admitArrivals(
     models: string[];
     arrivals: readonly unknown[];
     month: string;
-    nowMs: number;
   },
 ): Promise<Decision[]> {
+  // The time is the database's: the minute of a rate limit is one minute for all nodes, whatever their clocks say.
   return sql<Decision[]>`
     select n, verdict, rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset_ms as "rateResetMs",
       retry_after_ms as "retryAfterMs"
     from admit_predictions(${batch.users}, ${batch.keys}, ${batch.models}, ${JSON.stringify(batch.arrivals)}::text::json,
-      ${batch.month}::date, ${batch.nowMs})
+      ${batch.month}::date, (extract(epoch from clock_timestamp()) * 1000)::bigint)
     order by n`;
 }
 

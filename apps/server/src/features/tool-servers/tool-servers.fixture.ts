@@ -41,16 +41,16 @@ export function toolServersUnderTest(database: Database, limits: Partial<ToolLim
   const servers: ScriptedServer[] = [];
   const users: ToolServersUnderTest["users"] = [];
 
-  function open({ allowPrivateNetwork = true, secretKey = key } = {}): ToolServers {
+  const open: ToolServersUnderTest["another"] = ({ allowPrivateNetwork = true, secretKey = key }) => {
     const net = createNet({ allowPrivateNetwork });
     const clients = createMcpTools({ net, limits });
     opened.push(net, clients);
     const vault = createAesVault(secretKey);
     return openToolServers({ database, vault, clients, log, agentsUsingToolServer: async () => users });
-  }
+  };
 
   return {
-    toolServers: open(),
+    toolServers: open({}),
     log,
     logged: () => logged,
     users,

@@ -18,7 +18,8 @@ export function leaveBody(request: IncomingMessage, response?: ServerResponse): 
   const isShort = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= shortBytes;
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   timer.unref();
-  socket.once("close", () => clearTimeout(timer));
+  // Not the socket's: it lives on, and would gather a listener with every refused request.
+  request.once("close", () => clearTimeout(timer));
   if (!isShort && response) closeAfterAnswer(request, response);
   else request.once("end", () => clearTimeout(timer));
   let left = isShort ? shortBytes : lingerBytes;

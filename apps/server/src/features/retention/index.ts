@@ -1,0 +1,1 @@
+export { type Retention, type RetentionDeps, startRetention } from "./start-retention.ts";

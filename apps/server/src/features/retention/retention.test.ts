@@ -1,0 +1,200 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newId } from "@gantry/wire";
+import { pino } from "pino";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
+import type { Database } from "../../engines/database/index.ts";
+import { createUploadLink, type FilesDeps, parseS3Path, storeOutput } from "../files/index.ts";
+import { type Retention, startRetention } from "./index.ts";
+import { firstIdAt } from "./time-of-id.rules.ts";
+
+const day = 86_400_000;
+const running: Retention[] = [];
+let home: string;
+let database: Database;
+let drop: () => Promise<void>;
+let blobs: BlobStore;
+let files: FilesDeps;
+let ahead = 0;
+let logged = "";
+
+const clock = { now: () => new Date(Date.now() + ahead) };
+const log = pino({ level: "info" }, { write: (line: string) => void (logged += line) });
+
+beforeAll(async () => {
+  ({ database, drop } = await testDatabase());
+  home = await mkdtemp(join(tmpdir(), "retention-"));
+  const credentials = { accessKeyId: "a", secretAccessKey: "b".repeat(40) };
+  blobs = await openFilesystemBlobs({ home, bucket: "gantry", credentials });
+  files = { database, blobs, clock, maxUploadBytes: 1_000_000 };
+});
+beforeEach(async () => {
+  ahead = 0;
+  logged = "";
+  await database.sql`truncate ended_predictions, live_predictions, files, idempotency_keys, webhook_deliveries`;
+});
+afterAll(async () => {
+  for (const one of running) await one.stop();
+  await blobs.close();
+  await drop();
+  await rm(home, { recursive: true });
+});
+
+function node(change: Partial<Parameters<typeof startRetention>[0]> = {}): Retention {
+  const one = startRetention({ database, blobs, files, log, clock, resultDays: 30, deliveryDays: 30, ...change });
+  running.push(one);
+  return one;
+}
+
+const count = async (table: string): Promise<number> => {
+  const [row] = await database.sql<{ n: number }[]>`select count(*)::int as n from ${database.sql(table)}`;
+  return row?.n ?? -1;
+};
+
+/** A prediction that began and ended that long ago, with an output file. */
+async function ended(beganDaysAgo: number, endedDaysAgo = beganDaysAgo): Promise<{ id: string; key: string }> {
+  const at = (days: number) => new Date(Date.now() - days * day);
+  const id = `${firstIdAt("pred", at(beganDaysAgo))}${newId("prediction").slice(-16)}`;
+  await database.sql`
+    insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, ended_at)
+    values (${id}, 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', 200, ${at(beganDaysAgo)}, ${at(endedDaysAgo)})`;
+  const file = { kind: "file" as const, contentType: "text/plain", body: Buffer.from("made") };
+  const { s3Path } = await storeOutput(files, { ownerId: "usr_a", predictionId: id, field: "text", file });
+  return { id, key: parseS3Path(s3Path)?.key ?? "" };
+}
+
+const isThere = async ({ id, key }: { id: string; key: string }) => {
+  const rows = await database.sql`select 1 from ended_predictions where id = ${id}`;
+  const own = await database.sql`select 1 from files where key = ${key}`;
+  return [rows.length, own.length, (await blobs.stat(key)) ? 1 : 0].join(" ");
+};
+
+test("an id tells when it was made", () => {
+  const moment = new Date("2026-04-05T06:07:08.901Z");
+  const id = `pred_${newId("prediction", Date.now() + 10 * 365 * day).slice(5)}`;
+  expect(id < firstIdAt("pred", new Date(Date.now() + 11 * 365 * day))).toBe(true);
+  expect(id > firstIdAt("pred", new Date(Date.now() + 9 * 365 * day))).toBe(true);
+  expect(firstIdAt("pred", moment) < firstIdAt("pred", new Date(moment.getTime() + 1))).toBe(true);
+});
+
+describe("results", () => {
+  test("and the files they made go when their days are over, counted from the end; uploads stay", async () => {
+    const [old, late, young] = [await ended(31), await ended(31, 29), await ended(29)];
+    const uploaded = "uploads/file_1/mine.txt";
+    await blobs.put(uploaded, Buffer.from("mine"), { contentType: "text/plain" });
+    await database.sql`
+      insert into files (key, id, owner_id, origin, state, content_type, size, etag, max_bytes, created_at, stored_at)
+      values (${uploaded}, 'file_1', 'usr_a', 'uploaded', 'stored', 'text/plain', 4, 'e', 10, '2020-01-01', '2020-01-01')`;
+    await node().pass();
+    expect(await Promise.all([old, late, young].map(isThere))).toEqual(["0 0 0", "1 1 1", "1 1 1"]);
+    expect(await blobs.stat(uploaded)).toMatchObject({ size: 4 });
+    ahead = 2 * day;
+    await node().pass();
+    expect(await Promise.all([late, young].map(isThere))).toEqual(["0 0 0", "0 0 0"]);
+    expect(await blobs.stat(uploaded)).toMatchObject({ size: 4 });
+  });
+
+  test("go in portions, by several nodes at once, each once", async () => {
+    await database.sql`
+      insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, ended_at)
+      select 'pred_0' || lpad(n::text, 25, '0'), 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', 200, '2020-01-01', '2020-01-01'
+      from generate_series(1, 730) n`;
+    const made = [await ended(40), await ended(41)];
+    const young = await ended(1);
+    await Promise.all([node().pass(), node().pass(), node().pass()]);
+    expect(await count("ended_predictions")).toBe(1);
+    expect(await Promise.all(made.map(isThere))).toEqual(["0 0 0", "0 0 0"]);
+    expect(await isThere(young)).toBe("1 1 1");
+    const counts = [...logged.matchAll(/"task":"results","count":(\d+)/g)].map((match) => Number(match[1]));
+    expect(counts.reduce((sum, one) => sum + one, 0)).toBe(732);
+  });
+
+  test("stay, to be found again, when their files cannot be deleted, and nothing else waits for that", async () => {
+    const old = await ended(31);
+    await database.sql`
+      insert into idempotency_keys (user_id, scope, key, fingerprint, prediction_id, created_at)
+      values ('usr_a', 'a/b', 'k', 'f', 'pred_1', now() - interval '2 days')`;
+    const away: BlobStore = { ...blobs, delete: () => Promise.reject(new Error("the store is away")) };
+    await node({ blobs: away }).pass();
+    expect(await isThere(old)).toBe("1 1 1");
+    expect(logged).toContain("the store is away");
+    expect(await count("idempotency_keys")).toBe(0);
+    await node().pass();
+    expect(await isThere(old)).toBe("0 0 0");
+  });
+});
+
+test("deliveries, idempotency keys, key pairs and webhook secrets go when their time is over, not before", async () => {
+  const { sql } = database;
+  const delivery = (id: string, age: string, status: string) => sql`
+    insert into webhook_deliveries (id, user_id, prediction_id, model_name, destination, target, payload, status, due_at,
+      created_at)
+    values (${id}, 'usr_a', ${id}, 'a/b', 'https://x', '', '{}', ${status},
+      ${status === "pending" ? new Date() : null}, now() - ${age}::interval)`;
+  await delivery("dlv_old", "31 days", "delivered");
+  await delivery("dlv_open", "31 days", "pending");
+  await delivery("dlv_new", "29 days", "failed");
+  await sql`
+    insert into idempotency_keys (user_id, scope, key, fingerprint, prediction_id, created_at)
+    select 'usr_a', 'a/b', n::text, 'f', 'pred_1', now() - interval '25 hours' from generate_series(1, 2500) n
+    union all select 'usr_a', 'a/b', 'young', 'f', 'pred_1', now() - interval '23 hours'`;
+  await sql`insert into users (id, username, role, plan, created_at) values ('usr_k', 'kim', 'user', 'free', now())`;
+  await sql`
+    insert into api_keys (id, user_id, public, secret_hash, name, created_at)
+    values ('key_k', 'usr_k', 'abcdefabcdef', decode(repeat('00', 32), 'hex'), '', now())`;
+  await sql`
+    insert into retired_key_pairs (public, key_id, secret_hash, valid_until) values
+    ('000000000001', 'key_k', decode(repeat('01', 32), 'hex'), now() - interval '25 hours'),
+    ('000000000002', 'key_k', decode(repeat('02', 32), 'hex'), now() + interval '1 hour')`;
+  await sql`
+    insert into webhook_secrets (user_id, number, sealed, created_at, expires_at) values
+    ('usr_k', 1, '', now(), now() - interval '25 hours'), ('usr_k', 2, '', now(), now() + interval '1 hour'),
+    ('usr_k', 3, '', now(), null)`;
+  await node().pass();
+  const ids = async (query: PromiseLike<{ id: string }[]>) => (await query).map((row) => row.id).sort();
+  expect(await ids(sql<{ id: string }[]>`select id from webhook_deliveries`)).toEqual(["dlv_new", "dlv_open"]);
+  expect(await ids(sql<{ id: string }[]>`select key as id from idempotency_keys`)).toEqual(["young"]);
+  expect(await ids(sql<{ id: string }[]>`select public as id from retired_key_pairs`)).toEqual(["000000000002"]);
+  expect(await ids(sql<{ id: string }[]>`select number::text as id from webhook_secrets`)).toEqual(["2", "3"]);
+});
+
+test("uploads that never came are given up, all of them in one pass", async () => {
+  for (let i = 0; i < 205; i++) await createUploadLink(files, { ownerId: "usr_a", base: "http://x" });
+  const one = node();
+  await one.pass();
+  expect(await count("files")).toBe(205);
+  ahead = 26 * 3_600_000;
+  await one.pass();
+  expect(await count("files")).toBe(0);
+});
+
+test("input files of queued predictions go once nothing is going to run them", async () => {
+  const put = (id: string) => blobs.put(`inputs/${id}/0`, Buffer.from("in"), { contentType: "text/plain" });
+  const idAt = (days: number) =>
+    `${firstIdAt("pred", new Date(Date.now() - days * day))}${newId("prediction").slice(-16)}`;
+  const [gone, waiting, arriving] = [idAt(3), idAt(3), idAt(0)];
+  for (const id of [gone, waiting, arriving]) await put(id);
+  await database.sql`
+    insert into live_predictions (id, user_id, key_id, model_id, model_name, route, queue_until)
+    values (${waiting}, 'usr_a', 'key_a', 'mdl_1', 'a/b', 'async', now())`;
+  await node().pass();
+  expect((await Array.fromAsync(blobs.keys("inputs/"))).sort()).toEqual(
+    [`inputs/${waiting}/0`, `inputs/${arriving}/0`].sort(),
+  );
+});
+
+test("a pass that is told to stop ends after the portion it is at", async () => {
+  await database.sql`
+    insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, ended_at)
+    select 'pred_0' || lpad(n::text, 25, '0'), 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', 200, '2020-01-01', '2020-01-01'
+    from generate_series(1, 400) n`;
+  const one = node();
+  const passing = one.pass();
+  await one.stop();
+  await passing;
+  expect(await count("ended_predictions")).toBeGreaterThan(0);
+});

@@ -1,0 +1,63 @@
+import type { Sql, Transaction } from "../../engines/database/database.ts";
+
+/**
+ * What is let go of when its time is over. These tables belong to other features; here alone is decided how long their
+ * rows are kept, and the rows that go together go in one transaction.
+ */
+
+/**
+ * Results that ended before a moment, locked for this transaction; those that another node is at work on are passed
+ * over. Ids sort by time, and nothing ends before it begins: the primary key finds them.
+ */
+export async function lockOldResults(
+  tx: Transaction,
+  { endedBefore, firstIdAfter, limit }: { endedBefore: Date; firstIdAfter: string; limit: number },
+): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from ended_predictions where id < ${firstIdAfter} and ended_at < ${endedBefore}
+    order by id limit ${limit} for update skip locked`;
+  return rows.map((row) => row.id);
+}
+
+export async function selectOutputKeys(sql: Sql, predictionIds: string[]): Promise<string[]> {
+  const rows = await sql<{ key: string }[]>`
+    select key from files where prediction_id = any(${predictionIds}::text[]) and origin = 'output'`;
+  return rows.map((row) => row.key);
+}
+
+export async function deleteResults(tx: Transaction, predictionIds: string[]): Promise<void> {
+  await tx`delete from files where prediction_id = any(${predictionIds}::text[]) and origin = 'output'`;
+  await tx`delete from ended_predictions where id = any(${predictionIds}::text[])`;
+}
+
+/** Each deletes some, and answers how many: fewer than the limit means that none are left. */
+export async function deleteIdempotencyKeys(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from idempotency_keys where (user_id, scope, key) in (
+      select user_id, scope, key from idempotency_keys where created_at < ${before}
+      order by created_at limit ${limit} for update skip locked
+    )`;
+  return count;
+}
+
+export async function deleteRetiredPairs(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from retired_key_pairs where public in (
+      select public from retired_key_pairs where valid_until < ${before} limit ${limit} for update skip locked
+    )`;
+  return count;
+}
+
+export async function deleteEndedSecrets(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from webhook_secrets where (user_id, number) in (
+      select user_id, number from webhook_secrets where expires_at < ${before} limit ${limit} for update skip locked
+    )`;
+  return count;
+}
+
+export async function selectLive(sql: Sql, predictionIds: string[]): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id from live_predictions where id = any(${predictionIds}::text[])`;
+  return new Set(rows.map((row) => row.id));
+}

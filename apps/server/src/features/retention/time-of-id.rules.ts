@@ -1,0 +1,11 @@
+const digits = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** Ids sort by the time they were made: every id of that prefix made before the moment is smaller than this. */
+export function firstIdAt(prefix: string, moment: Date): string {
+  let time = "";
+  for (let rest = Math.max(0, moment.getTime()), i = 0; i < 10; i++) {
+    time = digits.charAt(rest % 32) + time;
+    rest = Math.floor(rest / 32);
+  }
+  return `${prefix}_${time}`;
+}
