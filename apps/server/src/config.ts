@@ -130,7 +130,11 @@ export const settings = {
   GANTRY_LLM_MODEL: optional("Name of the model at GANTRY_LLM_URL."),
   GANTRY_LLM_KEY: optional("Key for GANTRY_LLM_URL."),
   GANTRY_USAGE_DAYS: integer("Days that single usage rows are kept; their sums are kept for ever.", 400, 1, 36_500),
-  GANTRY_LOG_LEVEL: choice("How much is logged.", ["debug", "info", "warn", "error", "silent"], "info"),
+  GANTRY_LOG_LEVEL: choice(
+    "How much is logged; debug adds a line for every request.",
+    ["debug", "info", "warn", "error", "silent"],
+    "info",
+  ),
   GANTRY_METRICS_KEY: {
     meaning: "Key that opens /metrics and nothing else, for Prometheus. An admin's API key opens it too.",
     shown: "unset",

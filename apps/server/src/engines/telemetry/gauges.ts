@@ -1,4 +1,4 @@
-import { gaugeText } from "./instruments.ts";
+import { type Described, gaugeText } from "./instruments.ts";
 import type { GaugeName, Gauges } from "./telemetry.ts";
 
 interface GaugeRow {
@@ -57,4 +57,14 @@ export function gaugesText(gauges: Gauges): string {
     byMetric.set(row.metric, metric);
   }
   return [...byMetric].map(([metric, { help, values }]) => gaugeText(metric, help, values)).join("");
+}
+
+/** Without the labels' values, one entry a metric. */
+export function describedGauges(): Described[] {
+  const byMetric = new Map<string, Described>();
+  for (const { metric, labels, help } of Object.values(rows)) {
+    const labelNames = labels === undefined ? [] : [labels.slice(0, labels.indexOf("="))];
+    byMetric.set(metric, { name: metric, type: "gauge", labelNames, help });
+  }
+  return [...byMetric.values()];
 }

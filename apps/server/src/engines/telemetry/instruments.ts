@@ -41,7 +41,15 @@ class Family<T> {
   }
 }
 
-export interface Counter {
+/** What a metric is, for the documentation. */
+export interface Described {
+  name: string;
+  type: "counter" | "gauge" | "histogram";
+  labelNames: readonly string[];
+  help: string;
+}
+
+export interface Counter extends Described {
   at(values: string): Cell;
   text(): string;
 }
@@ -51,6 +59,7 @@ export function createCounter(name: string, help: string, labelNames: readonly s
   // A counter without labels is 0 from the start, so that its rate is known at the first step.
   if (labelNames.length === 0) family.at("");
   return {
+    ...{ name, type: "counter", labelNames, help },
     at: (values) => family.at(values),
     text: () =>
       headed(
@@ -84,7 +93,7 @@ class Buckets implements HistogramCell {
   }
 }
 
-export interface Histogram {
+export interface Histogram extends Described {
   at(values: string): HistogramCell;
   text(): string;
 }
@@ -97,6 +106,7 @@ export function createHistogram(
 ): Histogram {
   const family = new Family<Buckets>(labelNames, () => new Buckets(bounds));
   return {
+    ...{ name, type: "histogram", labelNames, help },
     at: (values) => family.at(values),
     text: () =>
       headed(

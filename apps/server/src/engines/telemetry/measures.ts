@@ -1,4 +1,4 @@
-import { type Cell, createCounter, createHistogram, type HistogramCell } from "./instruments.ts";
+import { type Cell, createCounter, createHistogram, type Described, type HistogramCell } from "./instruments.ts";
 import type { Activity, RequestEnd, Telemetry } from "./telemetry.ts";
 
 export type Measures = Pick<
@@ -8,6 +8,7 @@ export type Measures = Pick<
   requestEnded(activity: Activity, end: RequestEnd, milliseconds: number): void;
   spansEnded(fate: "exported" | "dropped", spans: number): void;
   text(): string;
+  readonly described: readonly Described[];
 };
 
 // Seconds, as Prometheus wants them.
@@ -159,6 +160,7 @@ export function createMeasures(): Measures {
       spans.at(fate).value += count;
     },
     text: () => all.map((metric) => metric.text()).join(""),
+    described: all,
   };
 }
 

@@ -84,7 +84,7 @@ export class WatchedTransport implements Transport {
       await this.#send(message, { ...options, requestSignal: AbortSignal.timeout(this.#notifyMs) });
     } finally {
       const cancelled = cancelledRequest(message);
-      if (cancelled !== undefined) this.#giveUp(cancelled);
+      if (cancelled !== undefined) this.#giveUp(cancelled)?.abort();
     }
   }
 
@@ -118,7 +118,7 @@ export class WatchedTransport implements Transport {
     try {
       this.onmessage?.(message, extra);
     } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      throw error;
     }
   }
 

@@ -1,6 +1,4 @@
 export type { Agent, AgentWithRevision, Revision } from "./agent.ts";
-export { agentNotFound } from "./agent-faults.ts";
-export { asToolBinding, bindingId, isAgentBinding } from "./binding.rules.ts";
 export type { Runnable } from "./get-runnable.ts";
 export { type Agents, type AgentsDeps, openAgents } from "./open-agents.ts";
 export type { AgentAddress, RevisionHead, UsedThing } from "./store.ts";

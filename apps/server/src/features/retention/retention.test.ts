@@ -23,7 +23,14 @@ let ahead = 0;
 let logged = "";
 
 const clock = { now: () => new Date(Date.now() + ahead) };
-const log = pino({ level: "info" }, { write: (line: string) => void (logged += line) });
+const log = pino(
+  { level: "info" },
+  {
+    write: (line: string) => {
+      logged += line;
+    },
+  },
+);
 
 beforeAll(async () => {
   ({ database, drop } = await testDatabase());

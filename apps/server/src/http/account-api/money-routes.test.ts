@@ -171,6 +171,30 @@ describe("POST /api/v2/admin/users/{username}/credits", () => {
   });
 });
 
+describe("GET /api/v2/admin/ledger", () => {
+  it("200: that the books are right, or where they are not", async () => {
+    const check = () => site.call("GET", "/api/v2/admin/ledger", { key: admin });
+    const { status, body } = await check();
+    expect(status).toBe(200);
+    expect(body).toEqual({ accounts: expect.any(Number), sum: 0, currency: "USD", discrepancies: [] });
+    const { id } = await me(await site.newUser("lena"));
+    await site.database.sql`update wallets set running = 2 where user_id = ${id}`;
+    const [first, second] = await Promise.all([check(), check()]);
+    expect(first.body).toEqual({
+      ...body,
+      accounts: body.accounts + 1,
+      discrepancies: [{ rule: "wallet_running", subject: id, expected: 0, found: 2 }],
+    });
+    expect(second.body).toEqual(first.body);
+    await site.database.sql`update wallets set running = 0 where user_id = ${id}`;
+    expect((await check()).body.discrepancies).toEqual([]);
+  });
+
+  it("403: not an admin", async () => {
+    expect((await site.call("GET", "/api/v2/admin/ledger", { key: userKey })).status).toBe(403);
+  });
+});
+
 describe("GET /api/v2/admin/overview", () => {
   it("200: what an operator wants on one page, with books that add up", async () => {
     const before = (await site.call("GET", "/api/v2/admin/overview", { key: admin })).body;

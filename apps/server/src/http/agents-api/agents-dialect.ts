@@ -1,7 +1,7 @@
 import { type ErrorType, errorTable } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { errorHeaders } from "../../kernel/error-body.ts";
-import { type Fault, fault } from "../../kernel/errors.ts";
+import type { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { toFault } from "../foundation/to-fault.ts";
 
@@ -67,9 +67,4 @@ export function useAgentsDialect(app: FastifyInstance, log: Log): void {
     return reply.code(status).headers(errorHeaders(failure)).header("x-request-id", request.id).send(body);
   };
   app.setErrorHandler(write);
-}
-
-/** A wrong query or body of the agents platform. */
-export function invalidInput(message: string, loc: readonly (string | number)[]): Fault {
-  return fault("value_error", message, { loc });
 }
