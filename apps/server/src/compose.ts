@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newId } from "@gantry/wire";
 import type { Config } from "./config.ts";
+import type { BlobStore } from "./engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "./engines/blobs/filesystem.ts";
-import { openS3Blobs, type S3Options } from "./engines/blobs/s3.ts";
+import type { S3Options } from "./engines/blobs/s3.ts";
 import { loadOrCreateSigningCredentials } from "./engines/blobs/signing-credentials.ts";
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { createMedia } from "./engines/media/create-media.ts";
@@ -15,7 +16,7 @@ import { textModels } from "./engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "./engines/models/cog-schema.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
-import { openRabbitMqQueue } from "./engines/queue/rabbitmq-queue.ts";
+import type { Queue } from "./engines/queue/queue.ts";
 import { createAesVault, loadSecretKey } from "./engines/vault/aes-vault.ts";
 import { openAccounts } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
@@ -32,6 +33,7 @@ import {
 import { openModels, seedModels } from "./features/models/index.ts";
 import { readClusterFigures } from "./features/operations/index.ts";
 import { fileLinks, type LinkOf, openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
+import { startRetention } from "./features/retention/index.ts";
 import { openSecrets } from "./features/secrets/index.ts";
 import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
 import { accountApi } from "./http/account-api/account-api.ts";
@@ -85,7 +87,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     const vault = createAesVault(await loadSecretKey(home, config.GANTRY_SECRET_KEY));
     const onTrouble = (text: string, error: unknown) => log.error({ err: error }, text);
     const linkServed = config.S3_ENDPOINT === undefined ? await openOwnBlobs(home) : undefined;
-    const blobs = linkServed ?? (await openS3Blobs({ ...s3Options(config), onTrouble }));
+    const blobs = linkServed ?? (await openS3(config, onTrouble));
     const spoolDir = join(home, "spool");
     await mkdir(spoolDir, { recursive: true, mode: 0o700 });
     await sweepSpool(spoolDir);
@@ -95,7 +97,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     const queue =
       config.AMQP_URL === undefined
         ? openPostgresQueue({ database, onTrouble })
-        : await openRabbitMqQueue({ url: config.AMQP_URL, onTrouble });
+        : await openRabbitMq(config.AMQP_URL, onTrouble);
     const painter = createImagePainter();
 
     const accounts = await openAccounts({ database, clock, log });
@@ -153,6 +155,8 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       ? await startWebhookSender({ database, net, vault, clock, log, telemetry, nodeId })
       : undefined;
     const upkeep = await startUsageUpkeep({ database, log, retentionDays: config.GANTRY_USAGE_DAYS });
+    const { GANTRY_RESULT_DAYS: resultDays, GANTRY_DELIVERY_DAYS: deliveryDays } = config;
+    const retention = startRetention({ database, blobs, files, log, clock, resultDays, deliveryDays });
 
     const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL, telemetry });
     await app.register(docsPages);
@@ -224,6 +228,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
         await predictions.close();
         await queue.close();
         await upkeep.stop();
+        await retention.stop();
         await agentsPlatform.close();
         await telemetry.close();
         await Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), net.close()]);
@@ -232,6 +237,17 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       },
     };
   }
+}
+
+// These two bring large libraries: a server that does not use them does not wait for them at its start.
+async function openS3(config: Config, onTrouble: (text: string, error: unknown) => void): Promise<BlobStore> {
+  const { openS3Blobs } = await import("./engines/blobs/s3.ts");
+  return openS3Blobs({ ...s3Options(config), onTrouble });
+}
+
+async function openRabbitMq(url: string, onTrouble: (text: string, error: unknown) => void): Promise<Queue> {
+  const { openRabbitMqQueue } = await import("./engines/queue/rabbitmq-queue.ts");
+  return openRabbitMqQueue({ url, onTrouble });
 }
 
 async function openOwnBlobs(home: string): Promise<LinkServedStore> {

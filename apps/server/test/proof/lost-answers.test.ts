@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,6 +8,7 @@ import { verifyLedger } from "../../src/features/billing/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { waitFor } from "../support/wait-for.ts";
+import { textModel } from "./client.ts";
 import { untilQuiet } from "./money-storm.ts";
 import { promptOf, type Script, startUpstreams, type Upstreams } from "./upstreams.ts";
 import { startWire, type Wire } from "./wire.ts";
@@ -28,17 +30,21 @@ beforeAll(async () => {
   wire = await startWire(own.url);
   gantry = await startGantry({ env: { DATABASE_URL: wire.url } });
   other = await startGantry({ beside: gantry, env: { DATABASE_URL: own.url, GANTRY_ROLE: "api" } });
-  for (const name of ["admitted", "settled", "queued", "repeated", "claimed", "granted", "cancelled"]) {
+  for (const name of ["admitted", "settled", "queued", "repeated", "claimed", "granted", "cancelled", "absurd", "filed"]) {
     const json = {
       title: name,
       description: "A model of the proofs.",
       kind: "other",
       visibility: "public",
-      capacity: name === "granted" ? 1 : 10,
+      capacity: name === "granted" || name === "filed" ? 1 : 10,
       pricing: { per_request: 0.01 },
       input: object({ prompt: text, image }, ["prompt"]),
       output: object({ output: text }, ["output"]),
       backend: { type: "cog", url: upstreams.cogUrl },
+      ...(name === "absurd" && {
+        ...textModel,
+        backend: { type: "openai-chat", url: upstreams.chatUrl, model: "test" },
+      }),
     };
     const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
     expect(put.status, put.text).toBe(201);
@@ -91,15 +97,6 @@ describe("an answer of the database that does not arrive", () => {
     receiver.close();
   });
 
-  test("of an admission: the client is told to try again, nothing runs and nothing is paid", async () => {
-    const lost = wire.loseAnswerTo('"model_name":"admin/admitted"');
-    const answer = await gantry.call("POST", "/api/v1/admin/admitted/predict", { form: { prompt: promptFor() } });
-    await lost;
-    expect(answer.status, answer.text).toBe(503);
-    await waitFor("it to be given up", async () => (await chargesOf("admitted")).length === 1, 40_000);
-    expect(await chargesOf("admitted")).toMatchObject([{ status: 499, charges: 0 }]);
-  }, 60_000);
-
   test("of the admission of a queued one with an Idempotency-Key: the repeat is the same one, with its files", async () => {
     const png = await sharp({ create: { width: 32, height: 32, channels: 3, background: "#0f0" } })
       .png()
@@ -119,14 +116,20 @@ describe("an answer of the database that does not arrive", () => {
     expect(await chargesOf("repeated")).toMatchObject([{ id: again.body.prediction_id, status: 200, charges: 1 }]);
   });
 
-  test("of a claim: the job goes back into the line and ends", async () => {
-    const lost = wire.loseAnswerTo({ statement: "claim_predictions(" });
+  test("of an admission and of a claim: what nobody runs is given up, or goes back into the line", async () => {
+    const noAdmission = wire.loseAnswerTo('"model_name":"admin/admitted"');
+    const answer = await gantry.call("POST", "/api/v1/admin/admitted/predict", { form: { prompt: promptFor() } });
+    await noAdmission;
+    expect(answer.status, answer.text).toBe(503);
+    const noClaim = wire.loseAnswerTo({ statement: "claim_predictions(" });
     // Through the other node: this one's worker hears of it and claims.
     await other.call("POST", "/api/v1/admin/claimed/predict/async/", { form: { prompt: promptFor() } });
-    await lost;
-    await waitFor("it to end", async () => (await chargesOf("claimed")).length === 1, 40_000);
+    await noClaim;
+    for (const model of ["admitted", "claimed"])
+      await waitFor(`the one of ${model} to end`, async () => (await chargesOf(model)).length === 1, 60_000);
+    expect(await chargesOf("admitted")).toMatchObject([{ status: 499, charges: 0 }]);
     expect(await chargesOf("claimed")).toMatchObject([{ status: 200, charges: 1 }]);
-  }, 60_000);
+  }, 90_000);
 });
 
 describe("a notification that does not arrive", () => {
@@ -166,4 +169,43 @@ describe("a notification that does not arrive", () => {
     expect(await chargesOf("cancelled")).toMatchObject([{ status: 499, charges: 0 }]);
     wire.mend();
   }, 30_000);
+});
+
+describe("an end that the database does not take", () => {
+  test("is a failure, and not a run for ever", async () => {
+    // An upstream that reports more tokens than a column holds.
+    const form = { prompt: promptFor({ words: 2, outputTokens: 5_000_000_000 }) };
+    const queued = await gantry.call("POST", "/api/v1/admin/absurd/predict/async/", { form });
+    expect(queued.status, queued.text).toBe(200);
+    const stream = await gantry.call("POST", "/api/v1/admin/absurd/predict/stream/", { form });
+    expect(stream.text).toContain('"internal_server_error"');
+    await waitFor("both to end", async () => (await chargesOf("absurd")).length === 2);
+    expect(await chargesOf("absurd")).toMatchObject([
+      { status: 500, charges: 0 },
+      { status: 500, charges: 0 },
+    ]);
+    expect(upstreams.seen.get(queued.body.prediction_id)?.calls).toBe(1);
+  });
+});
+
+describe("the files of a queued prediction", () => {
+  test("are gone when it has ended, also when nobody ever ran it", async () => {
+    const png = await sharp({ create: { width: 32, height: 32, channels: 3, background: "#00f" } })
+      .png()
+      .toBuffer();
+    const accept = async (end: Script["end"]) => {
+      const form = { prompt: promptFor({ end }), image: new File([png], "blue.png") };
+      return (await gantry.call("POST", "/api/v1/admin/filed/predict/async/", { form })).body.prediction_id as string;
+    };
+    const running = await accept("hang");
+    await waitFor("the upstream call", () => upstreams.seen.has(running));
+    const waiting = await accept("ok");
+    const filesOf = async (id: string) =>
+      (await readdir(gantry.home, { recursive: true })).filter((path) => path.includes(id));
+    expect(await filesOf(waiting)).not.toEqual([]);
+    for (const id of [waiting, running])
+      await gantry.call("POST", `/api/v1/admin/filed/predict/cancel/?prediction_id=${id}`);
+    for (const id of [waiting, running])
+      await waitFor("the file to be gone", async () => (await filesOf(id)).length === 0);
+  });
 });

@@ -18,6 +18,8 @@ export interface ClusterNode {
   readonly url: string;
   /** Whether it runs and takes requests, as far as we did not stop it ourselves. */
   readonly isUp: boolean;
+  /** How long the last start took: how busy this machine is. */
+  readonly startSeconds: number;
   /** Resolves when it is ready. */
   start(): Promise<void>;
   /** kill -9 */
@@ -89,6 +91,7 @@ function createNode(name: string, env: Record<string, string>): ClusterNode {
   let server: ServerProcess | undefined;
   let url = "";
   let isUp = false;
+  let startSeconds = 0;
   let written = "";
   const output = () => written + (server ? server.stdout() + server.stderr() : "");
 
@@ -113,9 +116,14 @@ function createNode(name: string, env: Record<string, string>): ClusterNode {
     get isUp() {
       return isUp;
     },
+    get startSeconds() {
+      return startSeconds;
+    },
     async start() {
+      const startedAt = performance.now();
       server = startServer(env, bound);
       url = await server.url();
+      startSeconds = (performance.now() - startedAt) / 1000;
       isUp = true;
     },
     async kill() {

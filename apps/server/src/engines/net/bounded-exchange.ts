@@ -101,7 +101,8 @@ class BoundedExchange implements Dispatcher.DispatchHandler {
     headers: NetHeaders,
     statusText?: string,
   ): void {
-    if (this.#over) return;
+    // Early hints and the like come before the answer and are none.
+    if (this.#over || status < 200) return;
     this.#inner.onResponseStart?.(controller, status, headers, statusText);
   }
 

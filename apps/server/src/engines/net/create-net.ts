@@ -1,9 +1,10 @@
 import type { Dispatcher } from "undici";
-import { type BoundedOptions, toNetError } from "./bounded-exchange.ts";
+import type { BoundedOptions } from "./bounded-exchange.ts";
 import { download } from "./download.ts";
 import { type ConnectOptions, createGuardedConnect, createOpenConnect, trusting } from "./guarded-connect.ts";
 import { type Net, type NetBounds, NetError, type NetHandler, type NetRequest, type NetResponse } from "./net.ts";
 import { Pools } from "./pools.ts";
+import { Receiver } from "./receive.ts";
 
 export interface NetOptions {
   /** Lets every call reach private and loopback addresses. */
@@ -39,17 +40,14 @@ export function createNet(options: NetOptions): Net {
     return (free ? open : guarded).for(url.origin);
   }
 
-  async function request(call: NetRequest, redirected = false): Promise<NetResponse> {
-    call.signal?.throwIfAborted();
-    const url = checkedUrl(call.url);
-    const exchange = exchangeOf(call, url);
-    const answer = await poolFor(url, redirected)
-      .request(exchange)
-      .catch((error: unknown) => {
-        // Our own reasons, the caller's abort among them, arrive as they are; the rest are undici's refusals to send.
-        throw call.signal?.aborted ? call.signal.reason : toNetError(error);
-      });
-    return { status: answer.statusCode, headers: answer.headers, body: answer.body as NetResponse["body"] };
+  function request(call: NetRequest, redirected = false): Promise<NetResponse> {
+    return new Promise((resolve, reject) => {
+      call.signal?.throwIfAborted();
+      const url = checkedUrl(call.url);
+      // The caller's reason for an abort arrives as it is.
+      const refuse = (error: Error) => reject(call.signal?.aborted ? call.signal.reason : error);
+      poolFor(url, redirected).dispatch(exchangeOf(call, url), new Receiver(resolve, refuse));
+    });
   }
 
   return {

@@ -72,11 +72,13 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
 
   it("stops when the caller goes", async () => {
     const caller = new AbortController();
+    const onProgress = () => caller.abort(new Error("gone"));
     const began = Date.now();
-    const running = call("trigger-long-running-operation", { duration: 30, steps: 30 }, { signal: caller.signal });
-    setTimeout(() => caller.abort(new Error("gone")), 200);
-    await expect(running).rejects.toThrow("gone");
-    expect(Date.now() - began).toBeLessThan(5000);
+    const given = { duration: 30, steps: 60 };
+    await expect(call("trigger-long-running-operation", given, { signal: caller.signal, onProgress })).rejects.toThrow(
+      "gone",
+    );
+    expect(Date.now() - began).toBeLessThan(10_000);
     expect((await call("echo", { message: "still here" })).isError).toBe(false);
   });
 
@@ -93,11 +95,13 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
   });
 
   it("tells soon when the server dies in mid-call, and does not call again", async () => {
-    const began = Date.now();
-    const running = call("trigger-long-running-operation", { duration: 30, steps: 30 });
-    const failed = running.catch((error: unknown) => error);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const running = Promise.withResolvers<void>();
+    const given = { duration: 30, steps: 60 };
+    const operation = call("trigger-long-running-operation", given, { onProgress: () => running.resolve() });
+    const failed = operation.catch((error: unknown) => error);
+    await running.promise;
     await server.kill();
+    const began = Date.now();
     const error = await failed;
     expect(error).toBeInstanceOf(ToolServerError);
     expect(error).toMatchObject({ reason: "cut", outcome: "unknown" });

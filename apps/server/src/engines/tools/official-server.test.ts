@@ -18,11 +18,12 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
   let net: Net;
   let tools: ToolServerClients;
   let target: ToolServerTarget;
+  let waits = false;
   let cancelled = false;
   let extraTool = false;
 
   beforeEach(async () => {
-    [cancelled, extraTool] = [false, false];
+    [waits, cancelled, extraTool] = [false, false, false];
     handler = createMcpHandler(build, { legacy });
     http = createServer(async (request, response) => {
       const stop = new AbortController();
@@ -72,6 +73,7 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
     );
     server.registerTool("wait", { description: "Waits." }, async (ctx) => {
       const { signal } = ctx.mcpReq;
+      waits = true;
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
       cancelled = true;
       return { content: [] };
@@ -95,8 +97,10 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
   it("stops when the caller goes", async () => {
     const caller = new AbortController();
     const running = tools.callTool(target, { tool: "wait", arguments: {}, signal: caller.signal });
-    setTimeout(() => caller.abort(new Error("gone")), 200);
-    await expect(running).rejects.toThrow("gone");
+    const refused = expect(running).rejects.toThrow("gone");
+    await waitFor("the tool to run", () => waits);
+    caller.abort(new Error("gone"));
+    await refused;
     await waitFor("the tool to stop", () => cancelled);
   });
 

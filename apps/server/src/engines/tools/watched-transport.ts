@@ -118,7 +118,7 @@ export class WatchedTransport implements Transport {
     try {
       this.onmessage?.(message, extra);
     } catch (error) {
-      throw error;
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
   }
 

@@ -100,10 +100,12 @@ export async function grantFreeSlots(database: Database): Promise<GrantedSlot[]>
   });
 }
 
-export async function beat(sql: Sql, nodeId: string): Promise<void> {
-  await sql`
+/** Moves the heartbeat; answers when, by the clock of the database. */
+export async function beat(sql: Sql, nodeId: string): Promise<Date> {
+  const [row] = await sql<{ at: Date }[]>`
     insert into nodes (id) values (${nodeId})
-    on conflict (id) do update set heartbeat_at = now()`;
+    on conflict (id) do update set heartbeat_at = now() returning heartbeat_at as at`;
+  return row?.at ?? new Date();
 }
 
 export interface AbandonedPrediction {
@@ -114,12 +116,20 @@ export interface AbandonedPrediction {
   deaths: number;
 }
 
-/** Predictions whose node is gone: it never was, or has not moved its heartbeat for `seconds`. */
-export async function listAbandoned(sql: Sql, seconds: number, limit: number): Promise<AbandonedPrediction[]> {
+/**
+ * Predictions whose node is gone: it is not known, or has not moved its heartbeat for so many seconds, and not since
+ * `unheardSince` either (undefined: not yet known, so a node that is known lives).
+ */
+export async function listAbandoned(
+  sql: Sql,
+  { deadAfterSeconds, unheardSince }: { deadAfterSeconds: number; unheardSince: Date | undefined },
+  limit: number,
+): Promise<AbandonedPrediction[]> {
   return sql<AbandonedPrediction[]>`
     select l.id, l.claim, l.route = 'async' as queued, l.deaths from live_predictions l
     where l.holder is not null and not exists (
-      select 1 from nodes n where n.id = l.holder and n.heartbeat_at > now() - make_interval(secs => ${seconds})
+      select 1 from nodes n where n.id = l.holder and n.heartbeat_at > least(
+        now() - make_interval(secs => ${deadAfterSeconds}), ${unheardSince ?? new Date(0)}::timestamptz)
     )
     order by l.id limit ${limit}`;
 }
@@ -172,8 +182,11 @@ export async function isAnyQueued(sql: Sql): Promise<boolean> {
   return rows.length > 0;
 }
 
-export async function forgetDeadNodes(sql: Sql, seconds: number): Promise<void> {
-  await sql`delete from nodes where heartbeat_at <= now() - make_interval(secs => ${seconds})`;
+/** Those that were not heard of for so many seconds, nor since the moment, if one is given. */
+export async function forgetDeadNodes(sql: Sql, seconds: number, unheardSince?: Date): Promise<void> {
+  await sql`
+    delete from nodes
+    where heartbeat_at <= least(now() - make_interval(secs => ${seconds}), ${unheardSince ?? null}::timestamptz)`;
 }
 
 export async function forgetNode(sql: Sql, nodeId: string): Promise<void> {

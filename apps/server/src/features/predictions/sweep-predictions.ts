@@ -22,9 +22,10 @@ import {
 
 /** A node that has not moved its heartbeat for so long has lost what it holds. */
 const deadAfterSeconds = 10;
+/** And that only if this node has moved its own so often since: otherwise the database was away, for both of them. */
+const ownBeatsMeanwhile = 4;
+const beatEveryMs = 1_000;
 const everyMs = 2_000;
-/** A node that could not move its own heartbeat for so long cannot tell whether others could. */
-const longSilenceMs = 5_000;
 const perSweep = 500;
 const stopWithinMs = 5_000;
 /** A job that takes its workers down with it is not tried for ever. */
@@ -33,8 +34,6 @@ const deathsAllowed = 3;
 const unknownAfterSeconds = 20;
 
 export interface Sweeper {
-  /** One pass now; passes go on every two seconds by themselves. */
-  sweep(): Promise<void>;
   /** Stops the passes and gives up this node's heartbeat. */
   stop(): Promise<void>;
 }
@@ -53,39 +52,35 @@ const killedWorkers = () =>
   fault("internal_server_error", "The workers that ran the prediction died three times", { retryable: false });
 
 /**
- * Keeps the promise that every accepted prediction ends, whatever dies on the way. Each pass: takes over what a dead node
- * held; gives up what the database believes to be here and is not; stops what is here and no longer this node's; ends
- * what waited too long; hands out free slots that nobody was told of; picks up grants whose notice was lost; wakes workers
- * for what a queue may have forgotten. The heartbeat moves beside it: a pass may take long, and that is no death.
+ * Keeps the promise that every accepted prediction ends, whatever dies on the way. Each pass: gives up what the database
+ * believes to be here and is not; stops what is here and no longer this node's; ends what waited too long; hands out free
+ * slots that nobody was told of; picks up grants whose notice was lost; wakes workers for what a queue may have forgotten.
+ * Beside the passes, because one may take long, this node's heartbeat is moved, and what a dead node held is taken over.
  */
 export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
   const { database, held, nodeId } = deps;
 
-  let lastBeatAt = performance.now();
-  let mayJudgeFrom = lastBeatAt;
+  /** When this node last moved its heartbeat, by the clock of the database, oldest first. */
+  const beats: Date[] = [];
 
-  /**
-   * After a silence of its own (the database was away, this process stood still) a node gives all others the time to be
-   * heard: they had the same silence, and the first one back must not take them for dead.
-   */
   async function moveHeartbeat(): Promise<void> {
-    await beat(database.sql, nodeId);
-    const now = performance.now();
-    if (now - lastBeatAt > longSilenceMs) mayJudgeFrom = now + deadAfterSeconds * 1000;
-    lastBeatAt = now;
+    beats.push(await beat(database.sql, nodeId));
+    if (beats.length > ownBeatsMeanwhile) beats.shift();
   }
 
   /** What a dead node held: queued ones go back into the line, the others have lost their client. */
   async function takeOverAbandoned(): Promise<void> {
-    if (performance.now() < mayJudgeFrom || performance.now() - lastBeatAt > longSilenceMs) return;
-    const lost = await listAbandoned(database.sql, deadAfterSeconds, perSweep);
+    const unheardSince = beats.length < ownBeatsMeanwhile ? undefined : beats[0];
+    const lost = await listAbandoned(database.sql, { deadAfterSeconds, unheardSince }, perSweep);
     const again = lost.filter((row) => row.queued && row.deaths + 1 < deathsAllowed);
     if (again.length > 0) {
       await releasePredictions(database.sql, again, true);
       deps.log.warn({ predictions: again.length }, "Taking over queued predictions of a dead worker");
+      deps.wakeWorkers();
     }
     const over = lost.filter((row) => !again.includes(row));
     await endAll(over, (row) => (row.queued ? killedWorkers() : stopReasons.left()));
+    if (unheardSince) await forgetDeadNodes(database.sql, deadAfterSeconds * 6, unheardSince);
   }
 
   /** What the database believes to be here and is not: an admission or a claim whose answer was lost. */
@@ -130,35 +125,41 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
   }
 
   async function sweep(): Promise<void> {
-    await takeOverAbandoned();
     await endUnknown();
     await stopLost();
     await endOverdue();
     await handOutFreeSlots();
     await pickUpGrants();
     if (await isAnyQueued(database.sql)) deps.wakeWorkers();
-    await forgetDeadNodes(database.sql, deadAfterSeconds * 6);
     await forgetOldFlow(database.sql);
   }
 
   await moveHeartbeat();
+  await takeOverAbandoned();
   await sweep();
-  const heartbeat = repeat(moveHeartbeat, (error) => deps.log.warn({ err: error }, "The heartbeat could not be moved"));
-  const passes = repeat(sweep, (error) => deps.log.warn({ err: error }, "A sweep failed, the next one tries again"));
+  const failed = (error: unknown) => deps.log.warn({ err: error }, "A sweep failed, the next one tries again");
+  const loops = [
+    repeat(moveHeartbeat, beatEveryMs, failed),
+    repeat(takeOverAbandoned, beatEveryMs, failed),
+    repeat(sweep, everyMs, failed),
+  ];
 
   return {
-    sweep,
     async stop() {
       // A pass waits for a database that is away; a process that goes down does not.
-      const isOver = Promise.all([passes.stop(), heartbeat.stop()]);
+      const isOver = Promise.all(loops.map((loop) => loop.stop()));
       await Promise.race([isOver, new Promise((resolve) => setTimeout(resolve, stopWithinMs).unref())]);
       await forgetNode(database.sql, nodeId).catch(() => {});
     },
   };
 }
 
-/** Every two seconds, unless the last one still goes on. */
-function repeat(work: () => Promise<void>, onError: (error: unknown) => void): { stop(): Promise<void> } {
+/** Begins the work so often, unless the last one still goes on. */
+function repeat(
+  work: () => Promise<void>,
+  milliseconds: number,
+  onError: (error: unknown) => void,
+): { stop(): Promise<void> } {
   let current: Promise<void> | undefined;
   const timer = setInterval(() => {
     current ??= work()
@@ -166,7 +167,7 @@ function repeat(work: () => Promise<void>, onError: (error: unknown) => void): {
       .finally(() => {
         current = undefined;
       });
-  }, everyMs);
+  }, milliseconds);
   return {
     async stop() {
       clearInterval(timer);

@@ -21,7 +21,7 @@ beforeAll(async () => {
     await database.sql`
       insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
   }
-  t = toolServersUnderTest(database, { connectMs: 1000, listMs: 1000, callMs: 500, idleMs: 500 });
+  t = toolServersUnderTest(database, { callMs: 2000, idleMs: 500 });
 });
 afterEach(() => t.clear());
 afterAll(async () => {
@@ -98,8 +98,10 @@ describe("calling a tool", () => {
     const { server, call } = await register({ "on tools/call": ({ send }) => send({ method: "x" }) });
     const caller = new AbortController();
     const running = call({ signal: caller.signal });
-    setTimeout(() => caller.abort(new Error("gone")), 100);
-    await expect(running).rejects.toThrow("gone");
+    const refused = expect(running).rejects.toThrow("gone");
+    await waitFor("the call", () => server.messages.some(({ method }) => method === "tools/call"));
+    caller.abort(new Error("gone"));
+    await refused;
     await waitFor("the word", () => server.messages.some(({ method }) => method === "notifications/cancelled"));
   });
 

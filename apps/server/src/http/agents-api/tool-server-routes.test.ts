@@ -19,7 +19,7 @@ let users = 0;
 
 beforeAll(async () => {
   accounts = await accountsUnderTest();
-  t = toolServersUnderTest(accounts.database, { connectMs: 500, listMs: 500, listTtlMs: 100 });
+  t = toolServersUnderTest(accounts.database, { connectMs: 3000, listMs: 3000, listTtlMs: 100 });
   const serve = async (toolServers: ToolServersUnderTest["toolServers"]) => {
     const server = createServer({ log: t.log, publicUrl: undefined });
     const authenticate = (presented: string) => accounts.accounts.authenticate(presented);
