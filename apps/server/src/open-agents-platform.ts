@@ -3,7 +3,7 @@ import type { Database } from "./engines/database/database.ts";
 import type { Net } from "./engines/net/net.ts";
 import { createSchemas } from "./engines/schemas/ajv-schemas.ts";
 import { createTemplates } from "./engines/templates/handlebars-templates.ts";
-import { createMcpTools } from "./engines/tools/mcp-tools.ts";
+import type { ToolServerClients } from "./engines/tools/tools.ts";
 import type { Vault } from "./engines/vault/vault.ts";
 import { type Agents, openAgents } from "./features/agents/index.ts";
 import { openIdpConnector } from "./features/connectors/idp/index.ts";
@@ -39,7 +39,7 @@ export function openAgentsPlatform(deps: {
   const { database, clock, models } = deps;
   const templates = createTemplates();
   const schemas = createSchemas();
-  const clients = createMcpTools({ net: deps.net });
+  const clients = openClientsWhenUsed(deps.net);
   const idp = openIdpConnector(deps);
 
   // Agents name drives and servers, and these must know who names them: each asks the other when it is used.
@@ -79,5 +79,20 @@ export function openAgentsPlatform(deps: {
       await upkeep.stop();
       await Promise.all([clients.close(), schemas.close()]);
     },
+  };
+}
+
+/** The MCP library is large; a server without tool servers does not wait for it at its start. */
+function openClientsWhenUsed(net: Net): ToolServerClients {
+  let opened: Promise<ToolServerClients> | undefined;
+  const open = () => {
+    opened ??= import("./engines/tools/mcp-tools.ts").then(({ createMcpTools }) => createMcpTools({ net }));
+    return opened;
+  };
+  return {
+    listTools: async (target, options) => (await open()).listTools(target, options),
+    callTool: async (target, call) => (await open()).callTool(target, call),
+    forget: (serverId) => void opened?.then((clients) => clients.forget(serverId)),
+    close: async () => (await opened)?.close(),
   };
 }

@@ -30,7 +30,17 @@ beforeAll(async () => {
   wire = await startWire(own.url);
   gantry = await startGantry({ env: { DATABASE_URL: wire.url } });
   other = await startGantry({ beside: gantry, env: { DATABASE_URL: own.url, GANTRY_ROLE: "api" } });
-  for (const name of ["admitted", "settled", "queued", "repeated", "claimed", "granted", "cancelled", "absurd", "filed"]) {
+  for (const name of [
+    "admitted",
+    "settled",
+    "queued",
+    "repeated",
+    "claimed",
+    "granted",
+    "cancelled",
+    "absurd",
+    "filed",
+  ]) {
     const json = {
       title: name,
       description: "A model of the proofs.",

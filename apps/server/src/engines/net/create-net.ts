@@ -2,9 +2,10 @@ import type { Dispatcher } from "undici";
 import type { BoundedOptions } from "./bounded-exchange.ts";
 import { download } from "./download.ts";
 import { type ConnectOptions, createGuardedConnect, createOpenConnect, trusting } from "./guarded-connect.ts";
-import { type Net, type NetBounds, NetError, type NetHandler, type NetRequest, type NetResponse } from "./net.ts";
+import type { Net, NetBounds, NetHandler, NetRequest, NetResponse } from "./net.ts";
 import { Pools } from "./pools.ts";
 import { Receiver } from "./receive.ts";
+import { type Target, Targets } from "./targets.ts";
 
 export interface NetOptions {
   /** Lets every call reach private and loopback addresses. */
@@ -20,7 +21,6 @@ export interface NetOptions {
 }
 
 const defaultBounds: NetBounds = { totalMs: 60_000, headersMs: 60_000, idleMs: 30_000, maxBytes: 32 * 1024 * 1024 };
-const longestUrl = 8192;
 
 type Exchange = Dispatcher.RequestOptions & BoundedOptions;
 
@@ -34,19 +34,20 @@ export function createNet(options: NetOptions): Net {
   };
   const open = new Pools({ ...sizes, connect: createOpenConnect(connecting) });
   const guarded = new Pools({ ...sizes, connect: createGuardedConnect(connecting) });
+  const targets = new Targets();
 
-  function poolFor(url: URL, redirected: boolean): Dispatcher {
-    const free = options.allowPrivateNetwork || (!redirected && exempt.has(url.origin));
-    return (free ? open : guarded).for(url.origin);
+  function poolFor(origin: string, redirected: boolean): Dispatcher {
+    const free = options.allowPrivateNetwork || (!redirected && exempt.has(origin));
+    return (free ? open : guarded).for(origin);
   }
 
   function request(call: NetRequest, redirected = false): Promise<NetResponse> {
     return new Promise((resolve, reject) => {
       call.signal?.throwIfAborted();
-      const url = checkedUrl(call.url);
+      const target = targets.of(call.url);
       // The caller's reason for an abort arrives as it is.
       const refuse = (error: Error) => reject(call.signal?.aborted ? call.signal.reason : error);
-      poolFor(url, redirected).dispatch(exchangeOf(call, url), new Receiver(resolve, refuse));
+      poolFor(target.origin, redirected).dispatch(exchangeOf(call, target), new Receiver(resolve, refuse));
     });
   }
 
@@ -56,8 +57,8 @@ export function createNet(options: NetOptions): Net {
     dispatch(call, handler) {
       try {
         call.signal?.throwIfAborted();
-        const url = checkedUrl(call.url);
-        poolFor(url, false).dispatch(exchangeOf(call, url), asDispatchHandler(handler));
+        const target = targets.of(call.url);
+        poolFor(target.origin, false).dispatch(exchangeOf(call, target), asDispatchHandler(handler));
       } catch (error) {
         handler.onResponseError(error instanceof Error ? error : new Error("The call was aborted", { cause: error }));
       }
@@ -81,10 +82,10 @@ function asDispatchHandler(handler: NetHandler): Dispatcher.DispatchHandler {
   };
 }
 
-function exchangeOf(call: NetRequest, url: URL): Exchange {
+function exchangeOf(call: NetRequest, target: Target): Exchange {
   const bounds = { ...defaultBounds, ...call.bounds };
   return {
-    path: url.pathname + url.search,
+    path: target.path,
     method: call.method ?? "GET",
     headers: call.headers ?? {},
     body: call.body ?? null,
@@ -93,16 +94,4 @@ function exchangeOf(call: NetRequest, url: URL): Exchange {
     bounds,
     stopSignal: call.signal,
   };
-}
-
-/** Only http and https, and no user info: it would be sent along, and reads like another host. */
-function checkedUrl(given: string | URL): URL {
-  const url = typeof given === "string" ? URL.parse(given) : given;
-  if (!url || url.href.length > longestUrl || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw new NetError("invalid_url", "The address is no http or https address");
-  }
-  if (url.username !== "" || url.password !== "") {
-    throw new NetError("invalid_url", "The address must not carry a user name or password");
-  }
-  return url;
 }

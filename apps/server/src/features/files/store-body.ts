@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { BlobInfo } from "../../engines/blobs/blobs.ts";
-import { fault } from "../../kernel/errors.ts";
+import { Fault, fault } from "../../kernel/errors.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import { deleteAwaiting, insertAwaiting, markStored, type NewFile } from "./store.ts";
 
@@ -17,8 +17,10 @@ export async function storeBody(
   try {
     info = await blobs.put(file.key, body, { contentType, maxBytes: file.maxBytes, ...(signal && { signal }) });
   } catch (error) {
+    // A store that did not answer may have the bytes after all: then the row stays, for the sweep to find them by.
+    const isUnknown = error instanceof Fault && error.type === "service_unavailable";
     // Should this fail too, the sweep does it later; what the caller must hear is why the bytes were not stored.
-    await deleteAwaiting(sql, file.key).catch(() => {});
+    if (!isUnknown) await deleteAwaiting(sql, file.key).catch(() => {});
     throw error;
   }
   if (!(await markStored(sql, file.key, { ...info, now: clock.now() }))) {

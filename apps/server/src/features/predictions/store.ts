@@ -383,7 +383,3 @@ export async function dropIdempotencyKey(
     delete from idempotency_keys
     where user_id = ${userId} and scope = ${scope} and key = ${key} and prediction_id = ${predictionId}`;
 }
-
-export async function dropOldIdempotencyKeys(sql: Sql): Promise<void> {
-  await sql`delete from idempotency_keys where created_at < now() - interval '24 hours'`;
-}
