@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -69,7 +70,7 @@ afterAll(async () => {
   await wire.close();
   await own.drop();
   await upstreams.close();
-});
+}, 120_000);
 
 const promptFor = (script: Partial<Script> = {}) =>
   promptOf({ end: "ok", ms: 0, words: 1, inputTokens: 1, outputTokens: 1, mark: "m", ...script });
@@ -207,15 +208,17 @@ describe("the files of a queued prediction", () => {
       const form = { prompt: promptFor({ end }), image: new File([png], "blue.png") };
       return (await gantry.call("POST", "/api/v1/admin/filed/predict/async/", { form })).body.prediction_id as string;
     };
+    const storedFiles = async () =>
+      (await readdir(join(gantry.home, "blobs"), { recursive: true, withFileTypes: true })).filter((one) =>
+        one.isFile(),
+      ).length;
+    const before = await storedFiles();
     const running = await accept("hang");
     await waitFor("the upstream call", () => upstreams.seen.has(running));
     const waiting = await accept("ok");
-    const filesOf = async (id: string) =>
-      (await readdir(gantry.home, { recursive: true })).filter((path) => path.includes(id));
-    expect(await filesOf(waiting)).not.toEqual([]);
+    await waitFor("both files", async () => (await storedFiles()) === before + 2);
     for (const id of [waiting, running])
       await gantry.call("POST", `/api/v1/admin/filed/predict/cancel/?prediction_id=${id}`);
-    for (const id of [waiting, running])
-      await waitFor("the file to be gone", async () => (await filesOf(id)).length === 0);
+    await waitFor("the files to be gone", async () => (await storedFiles()) === before);
   });
 });
