@@ -64,6 +64,7 @@ export interface Gantry {
 
 const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
 const bucket = "gantry";
+const tokenizerAfterMs = 500;
 const openingBalanceMicros = 100_000_000;
 
 /** Wires engines and features together, in the order in which they need each other. The only file that knows both. */
@@ -71,10 +72,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
   const home = config.GANTRY_HOME;
   const clock = systemClock;
   await mkdir(home, { recursive: true, mode: 0o700 });
-  // The tokenizer takes a third of a second to load; now nobody waits for it yet.
-  const tokenizer = countTokens("warm");
   const database = await openDatabase(config, log, onProgress);
-  await tokenizer;
   try {
     await migrate(database, migrations);
     return await composeOn(database);
@@ -217,6 +215,8 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
         }),
     });
     await app.ready();
+    // The tokenizer takes a third of a second to load: not before the server is ready, and not at the first cancel either.
+    const warming = setTimeout(() => void countTokens("warm"), tokenizerAfterMs);
 
     return {
       listener: (request, response) => app.routing(request, response),
@@ -224,6 +224,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       firstKey: newAdminKey,
       drain: predictions.drain,
       async close() {
+        clearTimeout(warming);
         await sender?.stop();
         await predictions.close();
         await queue.close();

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { startOwnPostgres } from "../support/own-postgres.ts";
-import { runCrashStorm } from "./crash-storm.ts";
+import { ownRabbitMq } from "../support/rabbitmq.ts";
+import { type Engine, runCrashStorm } from "./crash-storm.ts";
 
 // The long form, with 1,000 jobs and a random seed, is `npm run soak`.
-test("200 jobs end, are paid once and told under one id though a worker, the API and PostgreSQL are killed", async () => {
+async function expectNoFaults(more: Engine[], env: Record<string, string>): Promise<void> {
   const postgres = await startOwnPostgres();
   const lines: string[] = [];
   try {
@@ -11,12 +12,27 @@ test("200 jobs end, are paid once and told under one id though a worker, the API
       databaseUrl: postgres.url,
       seed: 20260802,
       jobs: 200,
-      engines: [{ name: "postgresql", ...postgres }],
+      engines: [{ name: "postgresql", kill: postgres.kill, start: postgres.start }, ...more],
+      env,
       say: (line) => lines.push(line),
     });
     expect(report.faults, lines.join("\n")).toEqual([]);
     expect(report.recovered, lines.join("\n")).toBeGreaterThan(0);
   } finally {
     await postgres.stop();
+  }
+}
+
+test("200 jobs end, are paid once and told under one id though a worker, the API and PostgreSQL are killed", async () => {
+  await expectNoFaults([], {});
+}, 300_000);
+
+test("the same with RabbitMQ, which is killed too", async (context) => {
+  const rabbit = await ownRabbitMq();
+  if (!rabbit) return context.skip();
+  try {
+    await expectNoFaults([{ name: "rabbitmq", kill: rabbit.kill, start: rabbit.start }], { AMQP_URL: rabbit.url(0) });
+  } finally {
+    await rabbit.stop();
   }
 }, 300_000);

@@ -24,19 +24,20 @@ const usualPrice = 0.012;
 /** Ten users; `callsOfEach` decides which budgets cover only a part. */
 function usersOf(callsOfEach: number): StormUser[] {
   const whole = callsOfEach * usualPrice;
-  const part = (share: number) => Math.max(0.02, Math.round(whole * share * 1e6) / 1e6);
+  const inMillionths = (dollars: number) => Math.round(dollars * 1e6) / 1e6;
+  const part = (share: number) => Math.max(0.02, inMillionths(whole * share));
   const unlimited = "unlimited";
   return [
-    { name: "rich-1", credit: whole * 20, plan: unlimited },
-    { name: "rich-2", credit: whole * 20, plan: unlimited },
+    { name: "rich-1", credit: part(20), plan: unlimited },
+    { name: "rich-2", credit: part(20), plan: unlimited },
     { name: "half", credit: part(0.5), plan: unlimited, meets: 403 },
     { name: "third", credit: part(0.33), plan: unlimited, meets: 403 },
     { name: "tenth", credit: part(0.1), plan: unlimited, meets: 403 },
-    { name: "odd", credit: part(0.1) + 0.000001, plan: unlimited, meets: 403 },
+    { name: "odd", credit: inMillionths(part(0.1) + 0.000001), plan: unlimited, meets: 403 },
     { name: "penniless", credit: 0, plan: unlimited, meets: 403 },
     { name: "pro", credit: part(0.5), plan: "pro" },
-    { name: "free", credit: whole * 20, plan: "free", meets: 429 },
-    { name: "capped", credit: whole * 20, plan: unlimited, monthlyLimit: part(0.4), meets: 403 },
+    { name: "free", credit: part(20), plan: "free", meets: 429 },
+    { name: "capped", credit: part(20), plan: unlimited, monthlyLimit: part(0.4), meets: 403 },
   ];
 }
 
@@ -71,7 +72,8 @@ export async function runMoneyStorm(options: {
   const cluster = await startCluster({ databaseUrl, nodes, env });
   const database = connect({ url: databaseUrl, poolSize: 4 });
   try {
-    const users = usersOf((calls * rounds) / 10);
+    // In later rounds a part of the calls is enough to end what is left of a budget.
+    const users = usersOf((calls * (1 + (rounds - 1) / 3)) / 10);
     const keys = await prepare(cluster, upstreams, users);
     const lowest = watchWallets(database);
     const seen: Observation[] = [];
@@ -154,9 +156,10 @@ function watchWallets(database: Database): { stop(): Promise<Map<string, number>
   let stopped = false;
   const watching = (async () => {
     while (!stopped) {
+      // Our own process is busy with the clients: a look that comes too late is left out.
       const rows = await database.sql<{ name: string; available: number }[]>`
         select u.username as name, w.balance_micros - w.reserved_micros as available
-        from wallets w join users u on u.id = w.user_id`;
+        from wallets w join users u on u.id = w.user_id`.catch(() => []);
       for (const { name, available } of rows) lowest.set(name, Math.min(available, lowest.get(name) ?? available));
       await sleep(100);
     }
@@ -175,8 +178,8 @@ export async function untilQuiet(database: Database, longestMs = 90_000): Promis
   const startedAt = Date.now();
   for (;;) {
     const rows = await database.sql<{ id: string; route: string; holder: string | null; started: boolean }[]>`
-      select id, route, holder, started_at is not null as started from live_predictions limit 5`;
-    if (rows.length === 0) return (Date.now() - startedAt) / 1000;
+      select id, route, holder, started_at is not null as started from live_predictions limit 5`.catch(() => undefined);
+    if (rows?.length === 0) return (Date.now() - startedAt) / 1000;
     if (Date.now() - startedAt > longestMs)
       throw new Error(`predictions are still live after ${longestMs} ms: ${JSON.stringify(rows)}`);
     await sleep(100);

@@ -78,12 +78,13 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
   };
 }
 
-async function usageOf({ usage, produced }: TextAnswer, request: TextRequest): Promise<TokenUsage> {
+async function usageOf(answer: TextAnswer, request: TextRequest): Promise<TokenUsage> {
+  const { usage } = answer;
   const estimated = usage.inputTokens === undefined || usage.outputTokens === undefined;
   const inputTokens = usage.inputTokens ?? (await countTokens(promptText(request.messages, request.tools)));
   return {
     inputTokens,
-    outputTokens: usage.outputTokens ?? (await countTokens(produced.trim())),
+    outputTokens: usage.outputTokens ?? (await countTokens(answer.produced.trim())),
     ...(usage.cachedTokens !== undefined && { cachedTokens: Math.min(usage.cachedTokens, inputTokens) }),
     ...(estimated && { estimated }),
     ...(usage.googleUsage && { googleUsage: usage.googleUsage }),

@@ -9,14 +9,16 @@ interface StoredFile {
   $file: { key: string; contentType: string; size: number; filename: string | null };
 }
 
-const keyOf = (predictionId: string, n: number | "") => `inputs/${predictionId}/${n}`;
+const folderOf = (predictionId: string) => `inputs/${predictionId}/`;
+const keyOf = (predictionId: string, n: number) => `${folderOf(predictionId)}${n}`;
 
 /** Inputs may be objects of the caller's making: one that looks like a file and is none of this prediction is no file. */
 function isStoredFile(predictionId: string, value: unknown): value is StoredFile {
   if (typeof value !== "object" || value === null || !("$file" in value)) return false;
   const file = value.$file;
   if (typeof file !== "object" || file === null || !("key" in file)) return false;
-  return typeof file.key === "string" && file.key.startsWith(keyOf(predictionId, ""));
+  const folder = folderOf(predictionId);
+  return typeof file.key === "string" && file.key.startsWith(folder) && /^\d+$/.test(file.key.slice(folder.length));
 }
 
 /** Keeps the input of a prediction that runs later, perhaps on another machine: its files go into the blob store. */

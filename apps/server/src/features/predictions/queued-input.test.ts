@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
+import { loadOrCreateSigningCredentials } from "../../engines/blobs/signing-credentials.ts";
+import type { FileInput } from "../../engines/models/driver.ts";
+import { dropInput, openInput } from "./queued-input.ts";
+
+let home: string;
+let blobs: BlobStore;
+const stored = (key: string) => ({ $file: { key, contentType: "image/png", size: 6, filename: null } });
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "gantry-test-"));
+  blobs = await openFilesystemBlobs({
+    home,
+    bucket: "gantry",
+    credentials: await loadOrCreateSigningCredentials(home),
+  });
+  for (const id of ["pred_own", "pred_other"])
+    await blobs.put(`inputs/${id}/0`, Readable.from([Buffer.from("secret")]), { contentType: "image/png" });
+});
+
+afterAll(async () => {
+  await blobs.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+test("the files of a stored input can be read", async () => {
+  const { image } = openInput(blobs, "pred_own", { image: stored("inputs/pred_own/0") });
+  expect(await buffer(await (image as FileInput).open())).toEqual(Buffer.from("secret"));
+});
+
+test("an object of the caller's that looks like a file opens and removes nothing of others", async () => {
+  for (const forged of [stored("inputs/pred_other/0"), stored("inputs/pred_mine/../pred_other/0"), { $file: null }]) {
+    const input = { settings: forged };
+    expect(openInput(blobs, "pred_mine", input)).toEqual(input);
+    await dropInput(blobs, "pred_mine", input);
+  }
+  expect(await blobs.open("inputs/pred_other/0")).toBeDefined();
+});

@@ -1,0 +1,96 @@
+import { newId } from "@gantry/wire";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import { noTelemetry } from "../../engines/telemetry/telemetry.ts";
+import { verifyLedger } from "../billing/index.ts";
+import { stopReasons } from "./held-predictions.ts";
+import { endedUnused, type Outcome } from "./prediction.ts";
+import { createSettlement, type Settlement } from "./settle-predictions.ts";
+
+let own: Awaited<ReturnType<typeof testDatabase>>;
+let settlement: Settlement;
+const [userId, modelId] = [newId("user"), "mdl_1"];
+
+const done: Outcome = {
+  kind: "done",
+  output: { output: "made" },
+  usage: undefined,
+  streamDetails: undefined,
+  inferenceMs: 5,
+  price: 1000,
+};
+const cancelled = () => endedUnused(stopReasons.cancelled());
+
+beforeAll(async () => {
+  own = await testDatabase();
+  const { sql } = own.database;
+  await sql`insert into users (id, username, role, plan, created_at) values (${userId}, 'ann', 'user', 'unlimited', now())`;
+  await sql`
+    insert into models (id, owner_id, name, manifest, created_at)
+    values (${modelId}, ${userId}, 'make', '{"kind": "other", "capacity": 100, "visibility": "public"}', now())`;
+  await sql`insert into model_slots (model_id) values (${modelId})`;
+  settlement = createSettlement({
+    database: own.database,
+    // No input has files here.
+    blobs: {} as BlobStore,
+    log: pino({ level: "silent" }),
+    telemetry: noTelemetry,
+    linkOf: async () => undefined,
+    announceGrants: async () => {},
+    wakeWorkers: () => {},
+  });
+});
+
+afterAll(async () => {
+  expect(await verifyLedger(own.database)).toEqual([]);
+  await own.drop();
+});
+
+/** A queued prediction under way, with a webhook, as a claim leaves it. */
+async function underWay(claim: number): Promise<string> {
+  const id = newId("prediction");
+  const { sql } = own.database;
+  await sql`
+    insert into live_predictions (id, user_id, key_id, model_id, model_name, route, holder, claim, started_at, queue_until,
+      base_url, webhook_destination, webhook_target)
+    values (${id}, ${userId}, 'key_1', ${modelId}, 'ann/make', 'async', 'node_1', ${claim}, now(), now(), 'http://here',
+      'http://there', '\\x00')`;
+  await sql`update model_slots set running = running + 1 where model_id = ${modelId}`;
+  return id;
+}
+
+async function writtenOf(id: string) {
+  const [row] = await own.database.sql<{ status: number; charges: number; told: number }[]>`
+    select e.status, (select count(*)::int from ledger where reference = e.id) as charges,
+      (d.payload::json #>> '{infer_details,status}')::int as told
+    from ended_predictions e join webhook_deliveries d on d.prediction_id = e.id where e.id = ${id}`;
+  return row;
+}
+
+test("of two ends of one prediction in one batch one counts, and only that one is told so", async () => {
+  for (let round = 0; round < 10; round++) {
+    const id = await underWay(1);
+    const ends = round % 2 === 0 ? [done, cancelled()] : [cancelled(), done];
+    const counted = await Promise.all(ends.map((end) => settlement.settle(id, 1, end, true)));
+    expect(counted.filter(Boolean)).toHaveLength(1);
+    const winner = ends[counted.indexOf(true)];
+    const status = winner?.kind === "done" ? 200 : 499;
+    expect(await writtenOf(id)).toEqual({ status, told: status, charges: status === 200 ? 1 : 0 });
+  }
+});
+
+test("an end of an earlier claim does not count, also in one batch with that of the present one", async () => {
+  for (const order of [0, 1]) {
+    const id = await underWay(4);
+    const ends: [number, Outcome][] = [
+      [2, done],
+      [4, cancelled()],
+    ];
+    if (order === 1) ends.reverse();
+    const counted = await Promise.all(ends.map(([claim, end]) => settlement.settle(id, claim, end, true)));
+    expect(counted).toEqual(ends.map(([claim]) => claim === 4));
+    expect(await writtenOf(id)).toEqual({ status: 499, told: 499, charges: 0 });
+  }
+});

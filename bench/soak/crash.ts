@@ -1,0 +1,40 @@
+import { type Engine, runCrashStorm } from "../../apps/server/test/proof/crash-storm.ts";
+import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts";
+import { provideRabbitMq, type RabbitMqNode, startRabbitMqNode } from "../../apps/server/test/support/rabbitmq-node.ts";
+
+/** A thousand jobs with webhooks, once woken by PostgreSQL alone and, where it can be had, once by RabbitMQ. */
+export async function crashSoak(seed: number, say: (line: string) => void): Promise<string[]> {
+  const trouble = await provideRabbitMq(say);
+  if (trouble) say(`without RabbitMQ: ${trouble}`);
+  const faults = await once(seed, undefined, say);
+  if (trouble || faults.length > 0) return faults;
+  const rabbit = await startRabbitMqNode(1);
+  try {
+    return await once(seed, rabbit, say);
+  } finally {
+    await rabbit.stop();
+  }
+}
+
+async function once(seed: number, rabbit: RabbitMqNode | undefined, say: (line: string) => void): Promise<string[]> {
+  const postgres = await startOwnPostgres();
+  const engines: Engine[] = [{ name: "postgresql", kill: postgres.kill, start: postgres.start }];
+  if (rabbit) engines.push({ name: "rabbitmq", kill: rabbit.kill, start: rabbit.start });
+  try {
+    const report = await runCrashStorm({
+      databaseUrl: postgres.url,
+      seed,
+      jobs: 1000,
+      engines,
+      env: rabbit ? { AMQP_URL: rabbit.url(0) } : {},
+      say,
+    });
+    say(
+      `woken by ${rabbit ? "RabbitMQ" : "PostgreSQL"}: ${report.seconds.toFixed(0)} s, ${report.recovered} jobs of the ` +
+        `dead worker ran again, the slowest after ${report.slowestRecovery.toFixed(1)} s`,
+    );
+    return report.faults;
+  } finally {
+    await postgres.stop();
+  }
+}

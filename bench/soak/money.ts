@@ -1,0 +1,21 @@
+import { runMoneyStorm } from "../../apps/server/test/proof/money-storm.ts";
+import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts";
+
+/** Many rounds of 500 paid calls at once, with more kills; on a PostgreSQL that really writes to disk. */
+export async function moneySoak(seed: number, say: (line: string) => void): Promise<string[]> {
+  const postgres = await startOwnPostgres();
+  try {
+    const report = await runMoneyStorm({
+      databaseUrl: postgres.url,
+      seed,
+      calls: 500,
+      rounds: 6,
+      killsARound: 3,
+      say,
+    });
+    say(`${report.kills} kills, ${report.seconds.toFixed(0)} s, clients were told ${JSON.stringify(report.told)}`);
+    return report.faults;
+  } finally {
+    await postgres.stop();
+  }
+}
