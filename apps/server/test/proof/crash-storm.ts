@@ -106,11 +106,14 @@ export async function runCrashStorm(options: {
       .filter(([first = 0, ...again]) => first < killedAt && (again.at(-1) ?? 0) > killedAt);
     const slowestRecovery = Math.max(0, ...recoveries.map((times) => ((times.at(-1) ?? 0) - killedAt) / 1000));
     const faults = await audit({ database, cluster, jobs, receiver, upstreams });
+    faults.push(...cluster.nodes.flatMap((node) => node.crashes));
     if (slowestRecovery > recoveryBoundSeconds(cluster))
       faults.push(`a dead worker's job was taken up after ${slowestRecovery.toFixed(1)} s only`);
-    if (faults.length > 0) for (const node of cluster.nodes) say(`${node.name} wrote:\n${node.output().slice(-5000)}`);
     const seconds = (performance.now() - startedAt) / 1000;
     return { faults, slowestRecovery, recovered: recoveries.length, seconds };
+  } catch (error) {
+    for (const node of cluster.nodes) say(`${node.name} wrote:\n${node.output().slice(-5000)}`);
+    throw error;
   } finally {
     await cluster.close();
     await database.close();

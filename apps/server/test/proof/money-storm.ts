@@ -97,13 +97,16 @@ export async function runMoneyStorm(options: {
       seen,
       lowestAvailable: await lowest.stop(),
     });
-    if (faults.length > 0) for (const node of cluster.nodes) say(`${node.name} wrote:\n${node.output().slice(-5000)}`);
+    faults.push(...cluster.nodes.flatMap((node) => node.crashes));
     return {
       faults,
       told: countTold(seen),
       kills: killsARound * rounds,
       seconds: (performance.now() - startedAt) / 1000,
     };
+  } catch (error) {
+    for (const node of cluster.nodes) say(`${node.name} wrote:\n${node.output().slice(-5000)}`);
+    throw error;
   } finally {
     await cluster.close();
     await database.close();

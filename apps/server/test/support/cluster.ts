@@ -31,6 +31,8 @@ export interface ClusterNode {
   terminate(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   /** Everything that all its processes have written. */
   output(): string;
+  /** How processes of it ended that nobody ended: each is a bug. */
+  readonly crashes: string[];
 }
 
 export interface Cluster {
@@ -93,12 +95,15 @@ function createNode(name: string, env: Record<string, string>): ClusterNode {
   let isUp = false;
   let startSeconds = 0;
   let written = "";
+  const endedByUs = new Set<ServerProcess>();
+  const crashes: string[] = [];
   const output = () => written + (server ? server.stdout() + server.stderr() : "");
 
   async function end(signal: NodeJS.Signals) {
     isUp = false;
     const ending = server;
     if (!ending) return { code: null, signal: null };
+    endedByUs.add(ending);
     ending.kill(signal);
     const exit = await ending.exit;
     if (server === ending) {
@@ -121,8 +126,14 @@ function createNode(name: string, env: Record<string, string>): ClusterNode {
     },
     async start() {
       const startedAt = performance.now();
-      server = startServer(env, bound);
-      url = await server.url();
+      const starting = startServer(env, bound);
+      server = starting;
+      void starting.exit.then(({ code, signal: by }) => {
+        if (endedByUs.has(starting)) return;
+        isUp = false;
+        crashes.push(`${name} ended by itself (${code ?? by}):\n${starting.stderr().slice(-3000)}`);
+      });
+      url = await starting.url();
       startSeconds = (performance.now() - startedAt) / 1000;
       isUp = true;
     },
@@ -133,5 +144,6 @@ function createNode(name: string, env: Record<string, string>): ClusterNode {
     resume: () => server?.kill("SIGCONT"),
     terminate: () => end("SIGTERM"),
     output,
+    crashes,
   };
 }
