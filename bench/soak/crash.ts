@@ -18,14 +18,13 @@ export async function crashSoak(seed: number, say: (line: string) => void): Prom
 
 async function once(seed: number, rabbit: RabbitMqNode | undefined, say: (line: string) => void): Promise<string[]> {
   const postgres = await startOwnPostgres();
-  const engines: Engine[] = [{ name: "postgresql", kill: postgres.kill, start: postgres.start }];
-  if (rabbit) engines.push({ name: "rabbitmq", kill: rabbit.kill, start: rabbit.start });
+  const brokers: Engine[] = rabbit ? [{ name: "rabbitmq", kill: rabbit.kill, start: rabbit.start }] : [];
   try {
     const report = await runCrashStorm({
-      databaseUrl: postgres.url,
+      database: { url: postgres.url, engine: { name: "postgresql", kill: postgres.kill, start: postgres.start } },
       seed,
       jobs: 1000,
-      engines,
+      brokers,
       env: rabbit ? { AMQP_URL: rabbit.url(0) } : {},
       say,
     });

@@ -168,6 +168,15 @@ function metRefusal(user: StormUser, seen: readonly Observation[]): string[] {
   return [];
 }
 
+/** A connection that was opened for a client who left may be closed by the server in the moment when it is used. */
+async function readSurely(read: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await read().catch(() => undefined);
+    if (answer?.status === 200) return answer;
+    if (attempt === 3) throw new Error(`an account could not be read: ${answer?.status} ${answer?.text}`);
+  }
+}
+
 /** Usage, ledger, expenses and balance are one sum, also through the front door. */
 async function sameSums(
   { cluster, keys, database }: { cluster: Cluster; keys: ReadonlyMap<string, string>; database: Database },
@@ -176,7 +185,7 @@ async function sameSums(
 ): Promise<string[]> {
   const [node] = cluster.up();
   const key = keys.get(user.name) ?? "";
-  const get = (path: string): Promise<Answer> => call(node?.url ?? "", "GET", path, { key });
+  const get = (path: string): Promise<Answer> => readSurely(() => call(node?.url ?? "", "GET", path, { key }));
   const spent = rows.reduce((sum, row) => sum + row.charged, 0);
   const [ledger] = await database.sql<{ spent: number }[]>`
     select coalesce(sum(l.amount_micros), 0)::bigint as spent from ledger l

@@ -47,19 +47,21 @@ export function recoveryBoundSeconds(cluster: Cluster): number {
 }
 
 /**
- * Jobs with webhooks through one API process and two workers. In the middle the API, every given engine and a worker are
- * killed and started again. Then: all accepted jobs have ended, each charged once, each told to its receiver under one
+ * Jobs with webhooks through one API process and two workers. In the middle the API, PostgreSQL, a worker and every given
+ * broker are killed and started again. Then: all accepted jobs have ended, each charged once, each told to its receiver under one
  * id, and the dead worker's jobs ran again in time.
  */
 export async function runCrashStorm(options: {
-  databaseUrl: string;
+  database: { url: string; engine: Engine };
   seed: number;
   jobs: number;
-  engines: readonly Engine[];
+  /** Killed one after the other, each in the middle of jobs of its own. */
+  brokers?: readonly Engine[];
   env?: Record<string, string>;
   say?: (line: string) => void;
 }): Promise<CrashReport> {
-  const { databaseUrl, seed, engines, env = {}, say = () => {} } = options;
+  const { database, seed, brokers = [], env = {}, say = () => {} } = options;
+  const databaseUrl = database.url;
   const startedAt = performance.now();
   const random = createRandom(seed);
   const upstreams = await startUpstreams();
@@ -68,7 +70,7 @@ export async function runCrashStorm(options: {
   const worker = { GANTRY_ROLE: "worker", GANTRY_WORKER_PARALLEL: "16" };
   const nodes = { api: { GANTRY_ROLE: "api" }, "worker-1": worker, "worker-2": worker };
   const cluster = await startCluster({ databaseUrl, env, nodes });
-  const database = connect({ url: databaseUrl, poolSize: 2, deadlineMs: 30_000 });
+  const books = connect({ url: databaseUrl, poolSize: 2, deadlineMs: 30_000 });
   const since = () => `${((performance.now() - startedAt) / 1000).toFixed(1)} s:`;
   const restart = async (victim: Engine | ClusterNode) => {
     await victim.kill();
@@ -79,25 +81,33 @@ export async function runCrashStorm(options: {
   try {
     await prepare(cluster, upstreams);
     const callTimes = watchCalls(upstreams);
-    const accepting = acceptAll(cluster, random, receiver, options.jobs);
-    const untilShare = async (share: number) => {
-      while (accepting.accepted() < share * options.jobs) await sleep(10);
-    };
-    await untilShare(0.25);
+    const accept = (from: number, to: number) => acceptAll(cluster, random, receiver, { from, to });
+    const [firstPart, all] = [Math.round(options.jobs * (brokers.length > 0 ? 0.7 : 1)), options.jobs];
+
+    const accepting = accept(0, firstPart);
+    await accepting.until(0.25);
     await restart(cluster.node("api"));
-    for (const [n, engine] of engines.entries()) {
-      await untilShare(0.4 + (0.3 * n) / engines.length);
-      await restart(engine);
-    }
+    await accepting.until(0.4);
+    await restart(database.engine);
     const jobs = await accepting.done;
-    say(`${since()} all are accepted`);
+    say(`${since()} ${jobs.length} are accepted`);
     const killedAt = performance.now();
     const running = upstreams.open;
     await restart(cluster.node("worker-1"));
     say(`${since()} ${running} were running`);
-    await untilQuiet(database, 180_000);
+    await untilQuiet(books, 180_000);
     say(`${since()} all have ended`);
-    await untilDelivered(database, 120_000);
+
+    for (const [n, broker] of brokers.entries()) {
+      const [from, to] = [n, n + 1].map((m) => firstPart + Math.round(((all - firstPart) * m) / brokers.length));
+      const more = accept(from ?? 0, to ?? 0);
+      await more.until(0.3);
+      await restart(broker);
+      jobs.push(...(await more.done));
+      await untilQuiet(books, 180_000);
+      say(`${since()} all have ended again`);
+    }
+    await untilDelivered(books, 120_000);
     say(`${since()} all webhooks are delivered`);
     // Under way when the worker died, and begun again after it. A failing one is tried again by itself.
     const recoveries = jobs
@@ -105,7 +115,7 @@ export async function runCrashStorm(options: {
       .map((job) => callTimes.get(job.id) ?? [])
       .filter(([first = 0, ...again]) => first < killedAt && (again.at(-1) ?? 0) > killedAt);
     const slowestRecovery = Math.max(0, ...recoveries.map((times) => ((times.at(-1) ?? 0) - killedAt) / 1000));
-    const faults = await audit({ database, cluster, jobs, receiver, upstreams });
+    const faults = await audit({ database: books, cluster, jobs, receiver, upstreams });
     faults.push(...cluster.nodes.flatMap((node) => node.crashes));
     if (slowestRecovery > recoveryBoundSeconds(cluster))
       faults.push(`a dead worker's job was taken up after ${slowestRecovery.toFixed(1)} s only`);
@@ -116,7 +126,7 @@ export async function runCrashStorm(options: {
     throw error;
   } finally {
     await cluster.close();
-    await database.close();
+    await books.close();
     await upstreams.close();
     await receiver.close();
   }
@@ -147,13 +157,13 @@ function acceptAll(
   cluster: Cluster,
   random: Random,
   receiver: Receiver,
-  count: number,
-): { accepted(): number; done: Promise<Job[]> } {
+  { from, to }: { from: number; to: number },
+): { until(share: number): Promise<void>; done: Promise<Job[]> } {
   const jobs: Job[] = [];
-  let next = 0;
+  let next = from;
   const webhook = JSON.stringify({ url: receiver.url });
   async function client(): Promise<void> {
-    for (let n = next++; n < count; n = next++) {
+    for (let n = next++; n < to; n = next++) {
       const model = random.pick(["make", "say"] as const);
       const script: Script = {
         end: random.chance(0.1) ? "fail" : "ok",
@@ -167,7 +177,12 @@ function acceptAll(
       jobs.push({ ...job, id: await acceptOne(cluster, job, webhook) });
     }
   }
-  return { accepted: () => jobs.length, done: Promise.all(Array.from({ length: clients }, client)).then(() => jobs) };
+  return {
+    async until(share) {
+      while (jobs.length < share * (to - from)) await sleep(10);
+    },
+    done: Promise.all(Array.from({ length: clients }, client)).then(() => jobs),
+  };
 }
 
 async function acceptOne(cluster: Cluster, job: Omit<Job, "id">, webhook: string): Promise<string> {

@@ -4,15 +4,15 @@ import { ownRabbitMq } from "../support/rabbitmq.ts";
 import { type Engine, runCrashStorm } from "./crash-storm.ts";
 
 // The long form, with 1,000 jobs and a random seed, is `npm run soak`.
-async function expectNoFaults(more: Engine[], env: Record<string, string>): Promise<void> {
+async function expectNoFaults(brokers: Engine[], env: Record<string, string>): Promise<void> {
   const postgres = await startOwnPostgres();
   const lines: string[] = [];
   try {
     const report = await runCrashStorm({
-      databaseUrl: postgres.url,
+      database: { url: postgres.url, engine: { name: "postgresql", kill: postgres.kill, start: postgres.start } },
       seed: 20260802,
       jobs: 200,
-      engines: [{ name: "postgresql", kill: postgres.kill, start: postgres.start }, ...more],
+      brokers,
       env,
       say: (line) => lines.push(line),
     });

@@ -26,6 +26,7 @@ beforeAll(async () => {
   const pricing = { per_request: 0.01 };
   await putModel(url, "wide", { capacity: 1000, pricing, backend });
   await putModel(url, "seven", { capacity: 7, pricing, backend });
+  await putModel(url, "roomy", { capacity: 20, pricing, backend });
 }, 60_000);
 
 afterAll(async () => {
@@ -34,7 +35,7 @@ afterAll(async () => {
   await cluster.close();
   await database.close();
   await upstreams.close();
-});
+}, 120_000);
 
 const promptFor = (mark: string, script: Partial<Script> = {}) =>
   promptOf({ end: "ok", ms: 0, words: 1, inputTokens: 1, outputTokens: 1, mark, ...script });
@@ -176,5 +177,29 @@ describe("the capacity of a model", () => {
       30_000,
     );
     expect(upstreams.most("seven")).toBe(7);
+  }, 60_000);
+});
+
+describe("jobs that may not run yet", () => {
+  test("keep nobody from the room that a model has: others are served at once", async () => {
+    const crowded = await newUser(anyUrl(), "crowded", { plan: "free" });
+    const other = await newUser(anyUrl(), "served");
+    const queue = (prompt: string) =>
+      call(anyUrl(), "POST", "/api/v1/admin/roomy/predict/async/", { key: crowded, form: { prompt } });
+    const queued = await Promise.all(Array.from({ length: 12 }, () => queue(promptFor("roomy", { end: "hang" }))));
+    await waitFor("four to run", () => upstreams.open === 4);
+    // Eight wait for their user's parallel limit, and the model has room for sixteen more.
+    const startedAt = performance.now();
+    for (let n = 0; n < 10; n++) {
+      const { url } = cluster.nodes[n % 2] as Cluster["nodes"][number];
+      const path = `/api/v1/admin/roomy/predict${n % 4 < 2 ? "" : "/stream/"}`;
+      const answer = await call(url, "POST", path, { key: other, form: { prompt: promptFor("served") } });
+      expect(answer.status, answer.text).toBe(200);
+    }
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    for (const { body } of queued)
+      await call(anyUrl(), "POST", `/api/v1/admin/roomy/predict/cancel/?prediction_id=${body.prediction_id}`, {
+        key: crowded,
+      });
   }, 60_000);
 });

@@ -57,7 +57,7 @@ export interface Decision {
   retryAfterMs: number | null;
 }
 
-/** Decides and writes a batch of arrivals in one statement; see migrations/0009. The decisions come in their order. */
+/** Decides and writes a batch of arrivals in one statement; see migrations/0009 and 0019. The decisions come in their order. */
 export async function admitArrivals(
   sql: Sql,
   batch: {
@@ -72,7 +72,7 @@ export async function admitArrivals(
   return sql<Decision[]>`
     select n, verdict, rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset_ms as "rateResetMs",
       retry_after_ms as "retryAfterMs"
-    from admit_predictions(${batch.users}, ${batch.keys}, ${batch.models}, ${JSON.stringify(batch.arrivals)}::text::json,
+    from admit_and_grant(${batch.users}, ${batch.keys}, ${batch.models}, ${JSON.stringify(batch.arrivals)}::text::json,
       ${batch.month}::date, (extract(epoch from clock_timestamp()) * 1000)::bigint)
     order by n`;
 }
