@@ -91,6 +91,7 @@ export async function runCrashStorm(options: {
     await restart(database.engine);
     const jobs = await accepting.done;
     say(`${since()} ${jobs.length} are accepted`);
+    while (upstreams.open < longOnes / 2) await sleep(10);
     const killedAt = performance.now();
     const running = upstreams.open;
     await restart(cluster.node("worker-1"));
@@ -151,6 +152,8 @@ function watchCalls(upstreams: Upstreams): Map<string, number[]> {
 }
 
 const clients = 16;
+/** As many as may run at once. */
+const longOnes = 24;
 
 /** Clients that do not give up: a lost answer is asked for again under the same Idempotency-Key. */
 function acceptAll(
@@ -166,8 +169,9 @@ function acceptAll(
     for (let n = next++; n < to; n = next++) {
       const model = random.pick(["make", "say"] as const);
       const script: Script = {
-        end: random.chance(0.1) ? "fail" : "ok",
-        ms: random.between(50, 400),
+        end: n < to - longOnes && random.chance(0.1) ? "fail" : "ok",
+        // The last ones take long: whenever the worker is killed, it has something to lose.
+        ms: n < to - longOnes ? random.between(50, 400) : 4_000,
         words: 4,
         inputTokens: random.between(1, 50),
         outputTokens: random.between(1, 50),

@@ -146,6 +146,7 @@ describe("the monthly limit of a key", () => {
       return answer;
     });
     await waitFor("15 refusals", () => refused === 15);
+    await waitFor("5 upstream calls", () => upstreams.open === 5);
     releaseAll();
     const answers = await calls;
     expect(withStatus(answers, 200)).toHaveLength(5);

@@ -122,6 +122,45 @@ describe.concurrent("a database that is away for longer than nodes may be silent
     }
   }, 120_000);
 
+  test("does not hold up a shutdown: what could not be written is ended by another node, unpaid", async () => {
+    const upstreams = await startUpstreams();
+    const own = await testDatabase();
+    const wire = await startWire(own.url);
+    const staying = await startGantry({ env: { DATABASE_URL: own.url, GANTRY_ROLE: "api" } });
+    const leaving = await startGantry({ env: { DATABASE_URL: wire.url }, beside: staying });
+    try {
+      await putModelOf(staying, upstreams.cogUrl);
+      const form = { prompt: promptFor("a") };
+      const sync = leaving.call("POST", "/api/v1/admin/make/predict", { form }).catch(() => undefined);
+      const job = await staying.call("POST", "/api/v1/admin/make/predict/async/", { form });
+      await waitFor("both to run", () => upstreams.open === 2);
+      wire.cut();
+      for (const id of upstreams.seen.keys()) upstreams.release(id);
+      await sleep(500);
+      const askedAt = performance.now();
+      await leaving.close();
+      expect(performance.now() - askedAt).toBeLessThan(40_000);
+      expect((await sync)?.status ?? 503).toBe(503);
+      const liveNow = () => own.database.sql<{ id: string; holder: string | null }[]>`
+        select id, holder from live_predictions`;
+      // There is no worker any more: the job goes back into the line, and stays there.
+      await waitFor("the sync one to be ended", async () => (await liveNow()).length === 1, 30_000);
+      await waitFor("the job to be put back", async () => (await liveNow())[0]?.holder === null, 30_000);
+      const ended = await own.database.sql`select status from ended_predictions`;
+      expect(ended).toEqual([{ status: 499 }]);
+      expect(await own.database.sql`select 1 from ledger where kind = 'charge'`).toEqual([]);
+      const cancel = `/api/v1/admin/make/predict/cancel/?prediction_id=${job.body.prediction_id}`;
+      expect((await staying.call("POST", cancel)).body.status).toBe(499);
+      expect(await verifyLedger(own.database)).toEqual([]);
+    } finally {
+      wire.mend();
+      await staying.close();
+      await wire.close();
+      await own.drop();
+      await upstreams.close();
+    }
+  }, 180_000);
+
   async function putModelOf(node: { url: string; adminKey: string }, url: string): Promise<void> {
     const text = { type: "string" };
     const answer = await call(node.url, "PUT", "/api/v1/admin/make", {

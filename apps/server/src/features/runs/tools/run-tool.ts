@@ -1,0 +1,57 @@
+import type { AgentSnapshot } from "@gantry/wire";
+import type { Caller } from "../../accounts/index.ts";
+
+/** Who runs an agent, and what that agent may use: all that the tools of one run depend on. */
+export interface RunScope {
+  runId: string;
+  /** Who asked for the run and pays for it. */
+  caller: Caller;
+  /** The agent's creator, whose drives and tool servers it uses. Equal to the caller's id where one runs one's own. */
+  ownerId: string;
+  snapshot: AgentSnapshot;
+  /** What of its own the caller lets another's agent use. One's own agent needs no permission. */
+  connectors: readonly string[];
+  /** The address that links carry. */
+  baseUrl: string;
+}
+
+export interface ToolCallRequest {
+  /** Of this call, stable over a repeat after a crash: an idempotency id for whoever takes one. */
+  callId: string;
+  /** Checked against `parameters`; the binding's fixed values are in it. */
+  arguments: Readonly<Record<string, unknown>>;
+  /** Aborted when the run is cancelled, out of time, or handed to another node. */
+  signal: AbortSignal;
+}
+
+export interface ToolOutcome {
+  /** What the model and the events get; nothing in it is secret. Cut to the bound by whoever runs the tool. */
+  text: string;
+  /** The call failed, and the text says why and what to do: it is told to the model. */
+  isError: boolean;
+  /** Something that only the run's caller may see, and once: stored sealed, fetched by its own route. */
+  oneTimeSecret?: { field: string; value: string; last4: string };
+  /** Dollars in millionths that the call cost the caller, on top of what the model calls cost. */
+  costMicros?: number;
+}
+
+/**
+ * A tool as a run has it. `execute` resolves with an outcome for everything that can go wrong on the far side and in the
+ * arguments; it rejects only when aborted, or when the platform itself fails.
+ */
+export interface RunTool {
+  /** As the model calls it: unique within the run, `[a-zA-Z0-9_-]{1,64}`. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Record<string, unknown>;
+  /** A read that a crash interrupted is made again; a write is reported as "outcome unknown". */
+  readonly kind: "read" | "write";
+  /** Asks by default before it is called; a binding may say otherwise. */
+  readonly asks: boolean;
+  execute(call: ToolCallRequest): Promise<ToolOutcome>;
+  /** The arguments as events and questions may show them; left out: as they are. */
+  mask?(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** What the question shows beside tool and arguments, without secrets. Rejects with a Fault when they are wrong. */
+  preview?(call: ToolCallRequest): Promise<Record<string, unknown>>;
+}
