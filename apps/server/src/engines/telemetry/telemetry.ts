@@ -35,7 +35,7 @@ export interface ActivityFigures {
   waitedMs: number;
 }
 
-export type Way = "sync" | "stream" | "async";
+export type Way = "sync" | "stream" | "async" | "agent";
 
 export interface SpanOptions {
   name: string;

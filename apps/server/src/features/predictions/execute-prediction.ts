@@ -3,6 +3,7 @@ import {
   type FileOutput,
   type InputValue,
   Interrupted,
+  type ModelCall,
   type ModelDriver,
   type ModelResult,
   type OutputValue,
@@ -31,10 +32,13 @@ export interface Execution {
   input: Readonly<Record<string, InputValue>>;
   /** The prices of the moment of acceptance, where the model may have changed since. */
   pricing?: Pricing;
-  onFragment?: (field: string, text: string) => void | Promise<void>;
+  onFragment?: ((field: string, text: string) => void | Promise<void>) | undefined;
+  /** Left out: `driver.run`. */
+  perform?: ((driver: ModelDriver, call: ModelCall) => Promise<ModelResult>) | undefined;
 }
 
 const noReader = () => {};
+const runDriver = (driver: ModelDriver, call: ModelCall) => driver.run(call);
 
 /**
  * Runs the driver under the model's time limit and the abort signal, stores the files it made, and says what it came
@@ -79,7 +83,7 @@ async function execute(deps: ExecutionDeps, execution: Execution): Promise<Outco
 }
 
 async function callModel(deps: ExecutionDeps, execution: Execution): Promise<ModelResult> {
-  const { held, model, input, onFragment = noReader } = execution;
+  const { held, model, input, onFragment = noReader, perform = runDriver } = execution;
   const { type } = model.manifest.backend;
   const driver = await deps.driverOf(model);
   const startedAt = performance.now();
@@ -88,7 +92,7 @@ async function callModel(deps: ExecutionDeps, execution: Execution): Promise<Mod
     async (span) => {
       try {
         const call = { predictionId: held.id, input, signal: held.signal, onFragment };
-        const result = await orStopped(held.signal, driver.run(call));
+        const result = await orStopped(held.signal, perform(driver, call));
         deps.telemetry.modelCalled(type, performance.now() - startedAt, undefined);
         span.set(usageAttributes(result.usage));
         return result;

@@ -1,4 +1,5 @@
 export { type RateFigures, rateHeaders } from "./admit-predictions.ts";
+export type { ChatAnswer, ChatEnd, ChatRequest } from "./chat-with-model.ts";
 export type { HeldPrediction } from "./held-predictions.ts";
 export { checkIdempotencyKey } from "./idempotency.ts";
 export { type CheckedInput, type FormReader, readInput, sweepSpool } from "./input/index.ts";

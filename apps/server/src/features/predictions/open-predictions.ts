@@ -6,7 +6,9 @@ import type { Log } from "../../kernel/log.ts";
 import type { Model } from "../models/index.ts";
 import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./accept-async.ts";
 import { createAdmission, type RateFigures } from "./admit-predictions.ts";
+import { startCallsOfAgents } from "./agent-calls.ts";
 import { startCancellation } from "./cancel-prediction.ts";
+import { type ChatEnd, type ChatRequest, chatWithModel, recallChat } from "./chat-with-model.ts";
 import { startEndedNotices } from "./ended-notices.ts";
 import type { ExecutionDeps } from "./execute-prediction.ts";
 import { followPrediction } from "./follow-prediction.ts";
@@ -51,6 +53,10 @@ interface Reading {
 export interface Predictions {
   /** Runs a prediction whose client is connected here. */
   run(request: RunRequest): Promise<RunEnd>;
+  /** Calls a text model for an agent's run; rejects when it was not admitted. */
+  chat(request: ChatRequest): Promise<ChatEnd>;
+  /** What became of a call that a dead node made. */
+  recallChat(predictionId: string): Promise<ChatEnd | undefined>;
   /** Queues one for a worker. */
   accept(request: AsyncRequest): Promise<{ predictionId: string; rate: RateFigures | undefined }>;
   /** Rejects as admission would: key, model, funds, limits. */
@@ -86,7 +92,8 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   const cancellation = await startCancellation({ database, nodeId, held, settlement });
   const sweeper = await startSweeper({ database, log, nodeId, held, settlement, announceGrants, wakeWorkers });
   const admit = createAdmission(database, clock, deps.telemetry);
-  const runDeps = { ...deps, held, settlement, admit };
+  const calls = await startCallsOfAgents(database, nodeId, held, log);
+  const runDeps = { ...deps, held, settlement, admit, startAgentCalls: calls.start };
   const asyncDeps: AsyncDeps = { ...deps, admit, wakeWorkers };
   const reading = { database, notices, linkOf: deps.linkOf };
   const worker = createWorker({ ...deps, held, settlement, wakeWorkers, parallel: deps.workerParallel });
@@ -106,6 +113,8 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
 
   return {
     run: (request) => runPrediction(runDeps, request),
+    chat: (request) => chatWithModel(runDeps, request),
+    recallChat: (predictionId) => recallChat({ database, settlement }, predictionId),
     accept: (request) => acceptAsync(asyncDeps, request),
     look: (request) => lookAtLimits(admit, request),
     startIdempotent: (request) => startIdempotent({ database, nodeId, log }, request),
@@ -129,7 +138,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     },
     async close() {
       await sweeper.stop();
-      await Promise.all([grants.stop(), cancellation.stop(), notices.stop()]);
+      await Promise.all([calls.stop(), grants.stop(), cancellation.stop(), notices.stop()]);
     },
   };
 }

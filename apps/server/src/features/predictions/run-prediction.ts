@@ -3,7 +3,7 @@ import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
 import type { Admit, Admitted, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
-import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
+import { type Execution, type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import type { HeldPrediction, HeldPredictions } from "./held-predictions.ts";
 import type { CheckedInput } from "./input/index.ts";
 import { endedUnused, type Outcome } from "./prediction.ts";
@@ -16,6 +16,8 @@ export interface RunDeps extends ExecutionDeps {
   admit: Admit;
   countTokens(text: string): Promise<number>;
   settlement: Settlement;
+  /** Starts what this node holds of agents' calls, as far as there is room. */
+  startAgentCalls(): Promise<void>;
 }
 
 export interface RunRequest {
@@ -23,13 +25,16 @@ export interface RunRequest {
   predictionId?: string | undefined;
   caller: Caller;
   model: Model;
-  route: "sync" | "stream";
-  input: CheckedInput;
+  /** `agent`: for a run of an agent, which is no client and waits for its turn also where its user has none free. */
+  route: "sync" | "stream" | "agent";
+  input: Pick<CheckedInput, "input" | "user">;
   /** Called before admission, so that a client that leaves meanwhile already stops it. */
   onHeld(held: HeldPrediction): void;
   /** Called once it is accepted, also when it still waits for capacity. */
   onAccepted?(predictionId: string, rate: RateFigures | undefined): void;
   onFragment?(field: string, text: string): void | Promise<void>;
+  /** Another way to call the model's driver than its prediction face. */
+  perform?: Execution["perform"];
 }
 
 export interface RunEnd {
@@ -90,7 +95,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
 async function waitAndExecute(
   deps: RunDeps,
   held: HeldPrediction,
-  { caller, model, input, route, onFragment }: RunRequest,
+  { caller, model, input, route, onFragment, perform }: RunRequest,
   starts: boolean,
 ): Promise<Outcome> {
   if (!starts) {
@@ -98,9 +103,12 @@ async function waitAndExecute(
     const limit = setTimeout(() => held.stop("queueTimeout"), limitMs);
     const startedAt = performance.now();
     try {
+      const slot = held.slot();
+      // Those before it in the line may wait for their own limits, and nothing then tells it that there is room.
+      if (route === "agent") void deps.startAgentCalls();
       await deps.telemetry.inSpan(
         () => ({ name: "wait for capacity" }),
-        () => held.slot(),
+        () => slot,
       );
     } catch (reason) {
       return endedUnused(reason as Fault);
@@ -109,7 +117,7 @@ async function waitAndExecute(
       deps.telemetry.slotAwaited(route, performance.now() - startedAt);
     }
   }
-  return executePrediction(deps, { held, userId: caller.userId, model, input: input.input, onFragment });
+  return executePrediction(deps, { held, userId: caller.userId, model, input: input.input, onFragment, perform });
 }
 
 function within(work: Promise<boolean>, milliseconds: number): Promise<boolean> {
