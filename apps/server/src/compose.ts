@@ -18,6 +18,7 @@ import { countTokens } from "./engines/models/token-count.ts";
 import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
 import type { Queue } from "./engines/queue/queue.ts";
 import { createAesVault, loadSecretKey } from "./engines/vault/aes-vault.ts";
+import { settleKeyChange } from "./engines/vault/change-key.ts";
 import { openAccounts } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
 import {
@@ -30,6 +31,7 @@ import {
   recordUpload,
   storeOutput,
 } from "./features/files/index.ts";
+import { openMcpTools } from "./features/mcp-tools/index.ts";
 import { openModels, seedModels } from "./features/models/index.ts";
 import { readClusterFigures } from "./features/operations/index.ts";
 import { fileLinks, type LinkOf, openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
@@ -44,14 +46,18 @@ import { blobApi } from "./http/blob-api/index.ts";
 import { docsPages } from "./http/docs-pages/index.ts";
 import { requireCaller } from "./http/foundation/require-caller.ts";
 import { createServer } from "./http/foundation/server.ts";
+import { mcpApi } from "./http/mcp/mcp-api.ts";
 import { metricsRoute } from "./http/metrics/metrics-route.ts";
+import type { ModelApiDeps } from "./http/model-api/deps.ts";
 import { modelApi } from "./http/model-api/model-api.ts";
 import { modelCards } from "./http/model-cards/model-cards.ts";
 import { systemClock } from "./kernel/clock.ts";
+import type { Loc } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
-import { openAgentsPlatform } from "./open-agents-platform.ts";
+import { type AgentsPlatform, openAgentsPlatform, runAgentFor } from "./open-agents-platform.ts";
 import { openDrivers } from "./open-drivers.ts";
 import { ofPool, openTelemetry } from "./open-telemetry.ts";
+import { trustExtraCa } from "./trust-extra-ca.ts";
 
 export interface Gantry {
   listener: RequestListener;
@@ -71,6 +77,7 @@ const openingBalanceMicros = 100_000_000;
 export async function compose(config: Config, log: Log, onProgress: (text: string) => void): Promise<Gantry> {
   const home = config.GANTRY_HOME;
   const clock = systemClock;
+  trustExtraCa(config.GANTRY_EXTRA_CA);
   await mkdir(home, { recursive: true, mode: 0o700 });
   const database = await openDatabase(config, log, onProgress);
   try {
@@ -82,6 +89,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
   }
 
   async function composeOn(database: Database): Promise<Gantry> {
+    await settleKeyChange({ database, home, given: config.GANTRY_SECRET_KEY });
     const vault = createAesVault(await loadSecretKey(home, config.GANTRY_SECRET_KEY));
     const onTrouble = (text: string, error: unknown) => log.error({ err: error }, text);
     const linkServed = config.S3_ENDPOINT === undefined ? await openOwnBlobs(home) : undefined;
@@ -131,6 +139,8 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     const webhooks = openWebhooks({ database, vault, clock });
     const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
     const isWorker = config.GANTRY_ROLE !== "api";
+    // Runs are opened later; both are taken over from dead nodes at the same looks.
+    let agentsPlatform: AgentsPlatform | undefined;
     const predictions = await openPredictions({
       database,
       blobs,
@@ -144,6 +154,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       sealWebhook: webhooks.seal,
       workerParallel: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
       isAlone: config.DATABASE_URL === undefined,
+      takeOver: async (dead) => agentsPlatform?.runs.takeOver(dead),
       driverOf: drivers.of,
       countTokens,
       storeOutput: async (ownerId, predictionId, field, file) =>
@@ -189,30 +200,61 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       isOpen: config.GANTRY_METRICS_OPEN,
       key: config.GANTRY_METRICS_KEY,
     });
-    const agentsPlatform = openAgentsPlatform({ database, blobs, vault, net, clock, log, models });
-    const { routes } = agentsPlatform;
-    await app.register(agentsApi, { log, authenticate: accounts.authenticate, routes });
-    await app.register(modelCards, { models, authenticate: accounts.authenticate });
-    await app.register(modelApi, {
+    const linksOf: ModelApiDeps["linksOf"] = (predictionId, output, base) =>
+      fileLinks(predictionId, output, base, linkOf);
+    const openStored = (ownerId: string, s3Path: string, loc: Loc) => openOwnedFile(files, { ownerId, s3Path, loc });
+    const readModelInput: ModelApiDeps["readInput"] = ({ caller, model, extras, readForm, signal }) =>
+      readInput({
+        manifest: model.manifest,
+        form: readForm,
+        extras,
+        spoolDir,
+        net,
+        media,
+        signal,
+        openStored: async (s3Path, loc) => {
+          const file = await openStored(caller.userId, s3Path, loc);
+          return file && { stream: await file.open(), size: file.size, filename: file.filename };
+        },
+      });
+    agentsPlatform = await openAgentsPlatform({
+      database,
+      blobs,
+      queue,
+      vault,
+      net,
+      clock,
+      log,
+      nodeId,
       accounts,
       models,
       predictions,
-      files,
-      linksOf: (predictionId, output, base) => fileLinks(predictionId, output, base, linkOf),
-      readInput: ({ caller, model, extras, readForm, signal }) =>
-        readInput({
-          manifest: model.manifest,
-          form: readForm,
-          extras,
-          spoolDir,
-          net,
-          media,
-          signal,
-          openStored: async (s3Path, loc) => {
-            const file = await openOwnedFile(files, { ownerId: caller.userId, s3Path, loc });
-            return file && { stream: await file.open(), size: file.size, filename: file.filename };
-          },
-        }),
+      countTokens,
+      readInput: readModelInput,
+      parallel: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
+    });
+    const platform = agentsPlatform;
+    const { routes, runs } = platform;
+    await app.register(agentsApi, { log, authenticate: accounts.authenticate, routes });
+    await app.register(modelCards, { models, authenticate: accounts.authenticate });
+    await app.register(modelApi, { accounts, models, predictions, files, linksOf, readInput: readModelInput });
+    const mcpTools = await openMcpTools({
+      database,
+      log,
+      models,
+      predictions,
+      idp: platform.idp,
+      agents: platform.agents,
+      runAgent: runAgentFor(runs),
+      readInput: readModelInput,
+      linksOf,
+      openOutput: (ownerId, s3Path) => openStored(ownerId, s3Path, ["output"]),
+    });
+    await app.register(mcpApi, {
+      log,
+      authenticate: accounts.authenticate,
+      tools: mcpTools,
+      publicUrl: config.GANTRY_PUBLIC_URL,
     });
     await app.ready();
     // The tokenizer takes a third of a second to load: not before the server is ready, and not at the first cancel either.
@@ -222,15 +264,19 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       listener: (request, response) => app.routing(request, response),
       ready: () => database.ready(),
       firstKey: newAdminKey,
-      drain: predictions.drain,
+      drain: async (milliseconds) => {
+        await Promise.all([runs.drain(milliseconds), predictions.drain(milliseconds)]);
+      },
       async close() {
         clearTimeout(warming);
         await sender?.stop();
+        await runs.close();
         await predictions.close();
         await queue.close();
         await upkeep.stop();
         await retention.stop();
-        await agentsPlatform.close();
+        await mcpTools.close();
+        await platform.close();
         await telemetry.close();
         await Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), net.close()]);
         await blobs.close();

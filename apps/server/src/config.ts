@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 
@@ -72,6 +74,31 @@ const address = (meaning: string, protocols: readonly string[]): Setting<string 
   },
 });
 
+const sealingKey = (meaning: string): Setting<string | undefined> => ({
+  meaning,
+  shown: "unset",
+  read: (given) => {
+    if (given === undefined || given === "") return undefined;
+    if (!/^[A-Za-z0-9+/]{43}=$/.test(given))
+      wrong("must be 32 bytes in base64, e.g. made with: openssl rand -base64 32");
+    return given;
+  },
+});
+
+/** The certificates themselves, so that a wrong file is told at the start and not at the first call. */
+function readCertificates(path: string | undefined): string | undefined {
+  if (path === undefined || path === "") return undefined;
+  try {
+    const pem = readFileSync(path, "utf8");
+    const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+    for (const one of found) new X509Certificate(one);
+    return found.length > 0 ? found.join("\n") : wrong(`names ${path}, which holds no certificate in PEM`);
+  } catch (error) {
+    if (error instanceof WrongSetting) throw error;
+    return wrong(`names ${path}, which cannot be read as certificates in PEM: ${(error as Error).message}`);
+  }
+}
+
 /** As OpenTelemetry writes them in the environment. */
 function readHeaders(given: string | undefined): Record<string, string> | undefined {
   if (given === undefined || given === "") return undefined;
@@ -111,17 +138,17 @@ export const settings = {
     },
   } satisfies Setting<string | undefined>,
   GANTRY_ALLOW_PRIVATE_NETWORK: flag("1 lets outgoing calls that users cause reach private and loopback addresses."),
-  GANTRY_SECRET_KEY: {
-    meaning:
-      "Key that seals stored credentials: 32 bytes in base64. Without it one is made and kept under GANTRY_HOME.",
+  GANTRY_EXTRA_CA: {
+    meaning: "File with certificates in PEM that outgoing TLS trusts beside the usual authorities.",
     shown: "unset",
-    read: (given: string | undefined) => {
-      if (given === undefined || given === "") return undefined;
-      if (!/^[A-Za-z0-9+/]{43}=$/.test(given))
-        wrong("must be 32 bytes in base64, e.g. made with: openssl rand -base64 32");
-      return given;
-    },
+    read: readCertificates,
   } satisfies Setting<string | undefined>,
+  GANTRY_SECRET_KEY: sealingKey(
+    "Key that seals stored credentials: 32 bytes in base64. Without it one is made and kept under GANTRY_HOME.",
+  ),
+  GANTRY_NEW_SECRET_KEY: sealingKey(
+    "Key that `gantry rekey` puts in the place of the present one; the server itself does not look at it.",
+  ),
   ANTHROPIC_API_KEY: optional("Key of the Anthropic API; with it anthropic/default is answered there."),
   GANTRY_LLM_URL: address(
     "An OpenAI-compatible server that answers anthropic/default: the base before /chat/completions.",
@@ -172,7 +199,14 @@ export const settings = {
     ["all", "api", "worker"],
     "all",
   ),
+  GANTRY_STOP_DELAY_SECONDS: integer(
+    "Seconds that a stopping process serves on while /readyz is 503 already, so that a load balancer notices first.",
+    0,
+    0,
+    300,
+  ),
   GANTRY_WORKER_PARALLEL: integer("Queued predictions that one worker process runs at the same time.", 64, 1, 1000),
+  GANTRY_RUN_PARALLEL: integer("Runs of agents that one worker process works on at the same time.", 64, 1, 1000),
   S3_ENDPOINT: address(
     "An S3 server that keeps the files, instead of a folder under GANTRY_HOME: scheme, host and port.",
     ["http:", "https:"],

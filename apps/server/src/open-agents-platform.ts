@@ -1,21 +1,28 @@
 import type { BlobStore } from "./engines/blobs/blobs.ts";
 import type { Database } from "./engines/database/database.ts";
 import type { Net } from "./engines/net/net.ts";
+import type { Queue } from "./engines/queue/queue.ts";
+import { createQuickjsSandbox } from "./engines/sandbox/quickjs-sandbox.ts";
 import { createSchemas } from "./engines/schemas/ajv-schemas.ts";
 import { createTemplates } from "./engines/templates/handlebars-templates.ts";
 import type { ToolServerClients } from "./engines/tools/tools.ts";
 import type { Vault } from "./engines/vault/vault.ts";
+import type { Accounts } from "./features/accounts/index.ts";
 import { type Agents, openAgents } from "./features/agents/index.ts";
-import { openIdpConnector } from "./features/connectors/idp/index.ts";
+import { type IdpConnector, openIdpConnector } from "./features/connectors/idp/index.ts";
 import { openDrives, startDriveUpkeep } from "./features/drives/index.ts";
 import { openMarketplace } from "./features/marketplace/index.ts";
+import type { RunAgent } from "./features/mcp-tools/index.ts";
 import type { Models } from "./features/models/index.ts";
+import type { Predictions } from "./features/predictions/index.ts";
+import { createRunTools, openRuns, type Runs, type RunToolsDeps } from "./features/runs/index.ts";
 import { openToolServers } from "./features/tool-servers/index.ts";
 import { agentRoutes } from "./http/agents-api/agent-routes.ts";
 import type { AgentsRoutes } from "./http/agents-api/agents-api.ts";
 import { driveRoutes } from "./http/agents-api/drive-routes.ts";
 import { idpRoutes } from "./http/agents-api/idp-routes.ts";
 import { marketplaceRoutes } from "./http/agents-api/marketplace-routes.ts";
+import { runRoutes } from "./http/agents-api/run-routes.ts";
 import { toolRoutes } from "./http/agents-api/tool-routes.ts";
 import { toolServerRoutes } from "./http/agents-api/tool-server-routes.ts";
 import type { Clock } from "./kernel/clock.ts";
@@ -23,11 +30,14 @@ import type { Log } from "./kernel/log.ts";
 
 export interface AgentsPlatform {
   routes: readonly AgentsRoutes[];
+  agents: Agents;
+  idp: IdpConnector;
+  runs: Runs;
   close(): Promise<void>;
 }
 
 /** Agents and what they are built from: drives, tool servers, the identity connector. Part of composing. */
-export function openAgentsPlatform(deps: {
+export async function openAgentsPlatform(deps: {
   database: Database;
   blobs: BlobStore;
   vault: Vault;
@@ -35,7 +45,15 @@ export function openAgentsPlatform(deps: {
   clock: Clock;
   log: Log;
   models: Models;
-}): AgentsPlatform {
+  queue: Queue;
+  nodeId: string;
+  accounts: Accounts;
+  predictions: Predictions;
+  countTokens(text: string): Promise<number>;
+  readInput: RunToolsDeps["readInput"];
+  /** Runs worked on at once on this node; 0: this node is no worker. */
+  parallel: number;
+}): Promise<AgentsPlatform> {
   const { database, clock, models } = deps;
   const templates = createTemplates();
   const schemas = createSchemas();
@@ -65,6 +83,9 @@ export function openAgentsPlatform(deps: {
     toolServerOf: toolServers.find,
   });
   const upkeep = startDriveUpkeep(drivesDeps);
+  const sandbox = createQuickjsSandbox();
+  const tools = createRunTools({ ...deps, table: agents.tools, sandbox, drives, toolServers, idp });
+  const runs = await openRuns({ ...deps, templates, schemas, agents, toolsFor: tools.toolsFor });
 
   return {
     routes: [
@@ -74,10 +95,14 @@ export function openAgentsPlatform(deps: {
       driveRoutes(drives),
       toolServerRoutes(toolServers),
       idpRoutes(idp),
+      runRoutes(runs),
     ],
+    agents,
+    idp,
+    runs,
     async close() {
       await upkeep.stop();
-      await Promise.all([clients.close(), schemas.close()]);
+      await Promise.all([clients.close(), schemas.close(), sandbox.close()]);
     },
   };
 }
@@ -94,5 +119,21 @@ function openClientsWhenUsed(net: Net): ToolServerClients {
     callTool: async (target, call) => (await open()).callTool(target, call),
     forget: (serverId) => void opened?.then((clients) => clients.forget(serverId)),
     close: async () => (await opened)?.close(),
+  };
+}
+
+/** A caller of the MCP endpoint holds the line for this long; the run goes on behind it. */
+const mcpWaitMs = 10 * 60_000;
+
+/** Runs an agent for a client that waits, as Gantry's own MCP endpoint does. A client that leaves cancels the run. */
+export function runAgentFor(runs: Runs): RunAgent {
+  return async (caller, { agentId, revisionId, input, baseUrl, signal }) => {
+    const body = { input, revision_id: revisionId };
+    const created = await runs.create({ caller, address: { agentId }, body, idempotencyKey: undefined, baseUrl });
+    const run = await runs.awaitEnd(created.run, mcpWaitMs, signal);
+    if (signal.aborted) await runs.cancel(caller, run.id);
+    if (run.status === "done") return { status: "done", output: { ...run.output } };
+    if (run.error) return { status: "error", error: run.error };
+    return { status: "running", runId: run.id };
   };
 }

@@ -14,7 +14,12 @@ export function openTelemetry(config: Config, log: Log, nodeId: string): { telem
   const headers = config.OTEL_EXPORTER_OTLP_HEADERS;
   // What the operator set is not checked.
   const exempt = [config.GANTRY_LLM_URL, endpoint].filter((address) => address !== undefined);
-  const net = createNet({ allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK, exempt });
+  const ca = config.GANTRY_EXTRA_CA;
+  const net = createNet({
+    allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK,
+    exempt,
+    ...(ca !== undefined && { ca }),
+  });
   const telemetry = createTelemetry({
     log,
     net,

@@ -9,6 +9,7 @@ import { loadOrCreateSigningCredentials } from "./engines/blobs/signing-credenti
 import { attachEmbeddedDatabase } from "./engines/database/attach.ts";
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { readMigrations } from "./engines/database/migrate.ts";
+import { changeKey, countLiveServers, settleKeyChange, whileKeyStays } from "./engines/vault/change-key.ts";
 import { type BackupSummary, type KeyFile, restoreBackup, writeBackup } from "./features/backup/index.ts";
 import { checkBooks, type LedgerReport } from "./features/billing/index.ts";
 
@@ -30,12 +31,16 @@ const keyFiles = ["secret-key", "link-signing-key.json"] as const;
 async function openExisting({ config, say }: OperateOptions): Promise<Database> {
   if (config.DATABASE_URL !== undefined) return connectExternalDatabase({ url: config.DATABASE_URL, poolSize: 2 });
   const home = config.GANTRY_HOME;
+  await refuseWithoutHome(home);
+  return (await attachEmbeddedDatabase(home)) ?? startEmbeddedDatabase({ home, onProgress: say });
+}
+
+async function refuseWithoutHome(home: string): Promise<void> {
   const made = await stat(join(home, "postgres.json")).then(
     () => true,
     () => false,
   );
   if (!made) throw new Error(`There is no Gantry in ${home}: set GANTRY_HOME or DATABASE_URL`);
-  return (await attachEmbeddedDatabase(home)) ?? startEmbeddedDatabase({ home, onProgress: say });
 }
 
 async function openBlobs(config: Config): Promise<BlobStore> {
@@ -77,16 +82,21 @@ export async function backUp(
   const { config, withBlobs, withKeys } = options;
   const now = new Date();
   const path = await backupPath(options.target, now);
-  const keys = withKeys ? await readKeyFiles(config) : [];
   const database = await openExisting(options);
   return withEngines(database, config, async (engines) => {
+    await settleKeyChange({ database, home: config.GANTRY_HOME, given: config.GANTRY_SECRET_KEY });
+    return whileKeyStays(database, () => write(engines));
+  });
+
+  async function write(engines: { database: Database; blobs: BlobStore }): Promise<BackupSummary & { path: string }> {
+    const keys = withKeys ? await readKeyFiles(config) : [];
     const unfinished = `${path}.unfinished`;
     const file = await open(unfinished, "w", 0o600);
     try {
-      const write = async (bytes: Uint8Array): Promise<void> => {
+      const append = async (bytes: Uint8Array): Promise<void> => {
         for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
       };
-      const summary = await writeBackup({ ...engines, keys, withBlobs, now, write });
+      const summary = await writeBackup({ ...engines, keys, withBlobs, now, write: append });
       await file.sync();
       await rename(unfinished, path);
       return { ...summary, path };
@@ -96,7 +106,7 @@ export async function backUp(
     } finally {
       await file.close();
     }
-  });
+  }
 }
 
 async function backupPath(target: string, now: Date): Promise<string> {
@@ -172,6 +182,44 @@ async function keepKey(
     throw new Error(`${path} is another key than the backup's: say --replace to lose it`);
   await writeFile(path, content, { mode: 0o600, flush: true });
   await chmod(path, 0o600);
+}
+
+export interface Rekeyed {
+  /** Texts that were sealed anew. */
+  changed: number;
+  /** Texts that were sealed with the new key before. */
+  already: number;
+  unreadable: number;
+  /** Where the key is kept; undefined: in the environment, which the operator changes. */
+  file: string | undefined;
+  /** Servers that started meanwhile, and may have the key of before. */
+  servers: number;
+}
+
+/** Long enough for a server that waited for us to show itself. */
+const showThemselvesMs = 1_000;
+
+/** Seals everything anew under another key. No server may run. */
+export async function rekey(options: OperateOptions & { leaveUnreadable: boolean }): Promise<Rekeyed> {
+  const { config, say, leaveUnreadable } = options;
+  const { GANTRY_HOME: home, GANTRY_SECRET_KEY: given, GANTRY_NEW_SECRET_KEY: next } = config;
+  const isAlone = config.DATABASE_URL === undefined;
+  if (isAlone) await refuseWithoutHome(home);
+  // Not beside a server: this one claims the home for itself, or says who has it.
+  const database = isAlone ? await startEmbeddedDatabase({ home, onProgress: say }) : await openExisting(options);
+  try {
+    const done = await changeKey({ database, home, given, next, isAlone, leaveUnreadable });
+    if (!isAlone) await new Promise((resolve) => setTimeout(resolve, showThemselvesMs));
+    return {
+      changed: done.changed,
+      already: done.already,
+      unreadable: [...done.unreadable.values()].reduce((sum, rows) => sum + rows, 0),
+      file: given === undefined ? join(home, "secret-key") : undefined,
+      servers: isAlone ? 0 : await countLiveServers(database.sql),
+    };
+  } finally {
+    await database.close();
+  }
 }
 
 /** Proves that the books of the installation are right, or says where they are not. */

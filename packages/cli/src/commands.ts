@@ -1,5 +1,6 @@
 import { backup } from "./backup.ts";
 import { ledger } from "./ledger.ts";
+import { rekey } from "./rekey.ts";
 import { restore } from "./restore.ts";
 import { serve } from "./serve.ts";
 import { status } from "./status.ts";
@@ -38,5 +39,12 @@ export const commands: readonly Command[] = [
     usage: "ledger verify [--url URL] [--key KEY]",
     meaning: "Proves that the books add up: through a server (an admin's key), else on the database of the settings.",
     run: ledger,
+  },
+  {
+    name: "rekey",
+    usage: "rekey [--leave-unreadable]",
+    meaning:
+      "Seals stored credentials anew under another key (GANTRY_NEW_SECRET_KEY, else a new one); no server may run.",
+    run: rekey,
   },
 ];

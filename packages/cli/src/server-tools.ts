@@ -9,9 +9,12 @@ export async function loadTools(): Promise<{
   options: OperateOptions;
 }> {
   const { readConfig } = await import("../../../apps/server/src/config.ts");
+  const { trustExtraCa } = await import("../../../apps/server/src/trust-extra-ca.ts");
   const tools = await import("../../../apps/server/src/operate.ts");
+  const config = readConfig(process.env, checkout);
+  trustExtraCa(config.GANTRY_EXTRA_CA);
   const say = (text: string): void => console.error(text);
-  return { tools, options: { config: readConfig(process.env, checkout), say } };
+  return { tools, options: { config, say } };
 }
 
 /** A failure in one line: for people a stack is noise. */

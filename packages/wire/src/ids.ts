@@ -11,6 +11,7 @@ export const idPrefixes = {
   file: "file",
   event: "evt",
   confirmation: "conf",
+  secret: "sec",
   delivery: "dlv",
   request: "req",
   node: "node",

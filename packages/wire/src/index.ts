@@ -85,6 +85,21 @@ export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
 export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
 export { manifestSchema } from "./manifest-schema.ts";
 export { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
+export {
+  answerConfirmationBody,
+  type ConfirmationRecord,
+  type CreateRunBody,
+  confirmationRecord,
+  createRunBody,
+  type RunErrorType,
+  type RunPhase,
+  type RunRecord,
+  type RunStatus,
+  runErrorTypes,
+  runPhases,
+  runRecord,
+  runStatuses,
+} from "./runs.ts";
 export { putSecretBody, type SecretRecord, secretRecord } from "./secrets.ts";
 export {
   type ChangeToolServerBody,

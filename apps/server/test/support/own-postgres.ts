@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,6 +23,9 @@ export interface OwnPostgres {
   kill(): Promise<void>;
   /** Resolves when it takes connections again. */
   start(): Promise<void>;
+  /** All its processes alive, and deaf, until `resume`. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
   /** Ends it and removes everything it left. */
   stop(): Promise<void>;
 }
@@ -72,10 +75,30 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     url: `${url}/gantry`,
     kill: () => end("SIGKILL"),
     start,
+    async pause() {
+      const pid = postmaster?.pid ?? 0;
+      process.kill(pid, "SIGSTOP"); // first, so that it makes no more children
+      for (const child of await childrenOf(pid)) process.kill(child, "SIGSTOP");
+    },
+    async resume() {
+      const pid = postmaster?.pid ?? 0;
+      for (const child of await childrenOf(pid)) process.kill(child, "SIGCONT");
+      process.kill(pid, "SIGCONT");
+    },
     async stop() {
       await end("SIGINT");
       await rm(account.dir, { recursive: true, force: true, maxRetries: 10 });
       await rm(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+}
+
+async function childrenOf(parent: number): Promise<number[]> {
+  const children: number[] = [];
+  for (const name of (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))) {
+    // After the name in parentheses: the state, then the parent.
+    const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => "");
+    if (stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] === String(parent)) children.push(Number(name));
+  }
+  return children;
 }

@@ -173,6 +173,24 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       }
     });
 
+    test("shows the object only after what must be done before, and nothing if that fails", async () => {
+      for (const size of [700_000, 9_000_000]) {
+        const body = () => Readable.from([Buffer.alloc(size, "z")]);
+        const [shown, hidden] = [newKey(), newKey()];
+        const before = Promise.withResolvers<void>();
+        const putting = blobs.put(shown, body(), { ...text, after: before.promise });
+        await sleep(300);
+        expect(await blobs.stat(shown)).toBeUndefined();
+        before.resolve();
+        expect(await putting).toMatchObject({ size });
+        expect(await blobs.stat(shown)).toMatchObject({ size });
+        const reason = new Error("could not be noted");
+        const late = sleep(100).then(() => Promise.reject(reason));
+        await expect(blobs.put(hidden, body(), { ...text, after: late })).rejects.toBe(reason);
+        expect(await blobs.stat(hidden)).toBeUndefined();
+      }
+    });
+
     test("stops at an abort, also when the body stalls, and leaves nothing", async () => {
       const key = newKey();
       const controller = new AbortController();

@@ -13,6 +13,17 @@ export interface ByteRange {
   end: number;
 }
 
+export interface PutOptions {
+  contentType: string;
+  maxBytes?: number;
+  signal?: AbortSignal;
+  /**
+   * What must be done before the object is to be seen. The bytes are taken meanwhile; if it rejects, `put` rejects with
+   * the same and leaves nothing.
+   */
+  after?: Promise<unknown>;
+}
+
 export interface SignedLink {
   url: string;
   method: "GET" | "PUT";
@@ -37,11 +48,7 @@ export interface SignedLink {
  */
 export interface BlobStore {
   readonly bucket: string;
-  put(
-    key: string,
-    body: Readable | Uint8Array,
-    options: { contentType: string; maxBytes?: number; signal?: AbortSignal },
-  ): Promise<BlobInfo>;
+  put(key: string, body: Readable | Uint8Array, options: PutOptions): Promise<BlobInfo>;
   /** Takes over a local file (moves it where it can, uploads it otherwise). The file is gone afterwards. */
   putFile(key: string, path: string, options: { contentType: string }): Promise<BlobInfo>;
   stat(key: string): Promise<BlobInfo | undefined>;

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { addAbortSignal, type Readable } from "node:stream";
+import { addAbortSignal, finished, type Readable } from "node:stream";
 import { type Fault, fault } from "../../kernel/errors.ts";
 
 /** Large enough that the calls do not count, small enough that a thousand uploads fit in memory. */
@@ -7,15 +7,19 @@ const batchBytes = 256 * 1024;
 /** A body of tiny chunks is bounded by their number: each costs more than its bytes. */
 const batchChunks = 256;
 
-/**
- * Writes a body to the start of a file, behind it the footer for that length, and answers the length. One batch is on
- * its way to the disk while the next is collected, so memory holds two batches whatever the size.
- */
+interface WriteOptions {
+  maxBytes?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** Stops the reading if it rejects. */
+  after?: Promise<unknown> | undefined;
+}
+
+/** Writes a body to the start of a file, behind it the footer for that length, and answers the length. */
 export async function writeBody(
   handle: FileHandle,
   body: Readable | Uint8Array,
   footer: (size: number) => Uint8Array,
-  { maxBytes = Number.POSITIVE_INFINITY, signal }: { maxBytes?: number | undefined; signal?: AbortSignal | undefined },
+  { maxBytes = Number.POSITIVE_INFINITY, signal, after }: WriteOptions,
 ): Promise<number> {
   signal?.throwIfAborted();
   if (body instanceof Uint8Array) {
@@ -24,33 +28,77 @@ export async function writeBody(
     return body.length;
   }
   if (signal) addAbortSignal(signal, body);
+  const { size, rest } = await writeBatches(handle, body, maxBytes, after);
+  await writeAll(handle, [...rest, footer(size)]);
+  return size;
+}
 
+/**
+ * Writes all of a stream but its last batch. One batch is on its way to the disk while the next is collected, so memory
+ * holds two whatever the size. By events, because an iterator costs more a chunk than all the rest.
+ *
+ *     collecting ──full──► collecting, one on its way ──full──► paused, one on its way
+ *         ▲                        │           ▲                          │
+ *         └────────written─────────┘           └──────────written─────────┘
+ */
+async function writeBatches(
+  handle: FileHandle,
+  body: Readable,
+  maxBytes: number,
+  after: Promise<unknown> | undefined,
+): Promise<{ size: number; rest: Uint8Array[] }> {
   let size = 0;
   let batch: Uint8Array[] = [];
   let batchSize = 0;
-  let writing: Promise<void> = Promise.resolve();
+  let writing: Promise<void> | undefined;
+  const isFull = () => batchSize >= batchBytes || batch.length >= batchChunks;
+
+  const reading = Promise.withResolvers<void>();
+  let isReading = true;
+  const stop = (error?: unknown) => {
+    if (!isReading) return;
+    isReading = false;
+    body.off("data", onData);
+    forget();
+    if (error === undefined) return reading.resolve();
+    body.pause();
+    reading.reject(error);
+  };
+  const forget = finished(body, { writable: false }, (error) => stop(error ?? undefined));
+  const onData = (chunk: Uint8Array | string) => {
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    size += bytes.length;
+    if (size > maxBytes) return stop(tooLarge(maxBytes));
+    batch.push(bytes);
+    batchSize += bytes.length;
+    if (!isFull()) return;
+    if (writing) body.pause();
+    else write();
+  };
+  const write = () => {
+    writing = writeAll(handle, batch).then(onWritten);
+    writing.catch(stop);
+    batch = [];
+    batchSize = 0;
+  };
+  const onWritten = () => {
+    writing = undefined;
+    if (!isReading) return;
+    if (isFull()) write();
+    body.resume();
+  };
+
+  body.on("data", onData);
+  body.resume();
+  after?.catch(stop);
   try {
-    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-      const bytes: Uint8Array = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-      size += bytes.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      batch.push(bytes);
-      batchSize += bytes.length;
-      if (batchSize < batchBytes && batch.length < batchChunks) continue;
-      await writing;
-      writing = writeAll(handle, batch);
-      // Awaited at the next batch; until then a failure must not count as unhandled.
-      writing.catch(() => {});
-      batch = [];
-      batchSize = 0;
-    }
+    await reading.promise;
     await writing;
-    await writeAll(handle, [...batch, footer(size)]);
   } finally {
     // The file must not be closed under a write.
-    await writing.catch(() => {});
+    await writing?.catch(() => {});
   }
-  return size;
+  return { size, rest: batch };
 }
 
 async function writeAll(handle: FileHandle, buffers: readonly Uint8Array[]): Promise<void> {

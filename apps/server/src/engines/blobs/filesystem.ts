@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
 import { fault } from "../../kernel/errors.ts";
-import type { BlobInfo, ByteRange, LinkServedStore } from "./blobs.ts";
+import type { BlobInfo, ByteRange, LinkServedStore, PutOptions } from "./blobs.ts";
 import { asStorageFault, hasCode, openDirectorySync, syncDirectory, writeBody } from "./disk-writes.ts";
 import { encodeFooter, hashKey, newEtag, readInfo, readKey } from "./object-file.ts";
 import { checkKey } from "./object-key.ts";
@@ -46,8 +46,9 @@ export async function openFilesystemBlobs(options: {
   };
 
   /** The file is written; from here on it becomes the object. */
-  async function publish(handle: FileHandle, from: string, key: string): Promise<Date> {
+  async function publish(handle: FileHandle, from: string, key: string, after?: Promise<unknown>): Promise<Date> {
     const [{ mtime }] = await Promise.all([handle.stat(), handle.datasync()]);
+    await after;
     const path = pathOf(key);
     await rename(from, path);
     await Promise.all([renames.sync(dirname(path)), handle.close()]);
@@ -57,16 +58,18 @@ export async function openFilesystemBlobs(options: {
   async function put(
     key: string,
     body: Readable | Uint8Array,
-    { contentType, maxBytes, signal }: { contentType: string; maxBytes?: number; signal?: AbortSignal },
+    { contentType, maxBytes, signal, after }: PutOptions,
   ): Promise<BlobInfo> {
+    // Awaited when the bytes are there; until then its failure must not count as unhandled.
+    after?.catch(() => {});
     checkKey(key);
     const etag = newEtag();
     const footer = (size: number) => encodeFooter({ key, contentType, etag, size });
     const file = await temporary.create().catch((error) => Promise.reject(asStorageFault(error)));
     try {
-      const size = await writeBody(file.handle, body, footer, { maxBytes, signal });
+      const size = await writeBody(file.handle, body, footer, { maxBytes, signal, after });
       signal?.throwIfAborted();
-      return { size, contentType, etag, modifiedAt: await publish(file.handle, file.path, key) };
+      return { size, contentType, etag, modifiedAt: await publish(file.handle, file.path, key, after) };
     } catch (error) {
       await file.discard();
       throw signal?.aborted ? signal.reason : asStorageFault(error);

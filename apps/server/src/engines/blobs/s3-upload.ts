@@ -25,6 +25,7 @@ export interface UploadTarget {
 interface UploadOptions {
   maxBytes?: number | undefined;
   signal?: AbortSignal | undefined;
+  after?: Promise<unknown> | undefined;
 }
 
 /**
@@ -42,8 +43,10 @@ export async function uploadBody(
   call: S3Call,
   target: UploadTarget,
   body: Readable | Uint8Array,
-  { maxBytes = Number.POSITIVE_INFINITY, signal }: UploadOptions,
+  { maxBytes = Number.POSITIVE_INFINITY, signal, after }: UploadOptions,
 ): Promise<{ size: number; etag: string }> {
+  // Awaited when the bytes are there; until then its failure must not count as unhandled.
+  after?.catch(() => {});
   signal?.throwIfAborted();
   if (body instanceof Uint8Array && body.length > maxBytes) throw tooLarge(maxBytes);
   const parts = body instanceof Uint8Array ? cut(body) : collect(body, { maxBytes, signal });
@@ -51,11 +54,12 @@ export async function uploadBody(
   const start = first.value ?? new Uint8Array();
   const second = start.length < partBytes ? undefined : await parts.next();
   if (!second?.value) {
+    await after;
     signal?.throwIfAborted();
     const { ETag } = await call(new PutObjectCommand({ ...target, Body: start }), { bytes: start.length });
     return { size: start.length, etag: etagOf(ETag) };
   }
-  return uploadParts(call, target, [start, second.value], parts, signal);
+  return uploadParts(call, target, [start, second.value], parts, { signal, after });
 }
 
 async function uploadParts(
@@ -63,7 +67,7 @@ async function uploadParts(
   target: UploadTarget,
   begun: readonly Uint8Array[],
   more: AsyncGenerator<Uint8Array, undefined>,
-  signal: AbortSignal | undefined,
+  { signal, after }: UploadOptions,
 ): Promise<{ size: number; etag: string }> {
   const { Bucket, Key } = target;
   const { UploadId } = await call(new CreateMultipartUploadCommand(target), { signal });
@@ -91,6 +95,7 @@ async function uploadParts(
     for (const part of begun) await enqueue(part);
     for await (const part of more) await enqueue(part);
     await sending;
+    await after;
     signal?.throwIfAborted();
   } catch (error) {
     // A part that arrives after the abort would stay behind.

@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { fault } from "../../kernel/errors.ts";
 import { canonicalQuery, decodePercent, encodePath, parseQuery, type QueryPairs } from "./uri-encoding.ts";
 
@@ -45,11 +45,22 @@ function signatureOf(signed: Signed, secretAccessKey: string): Buffer {
   const day = signed.time.slice(0, 8);
   const hashed = createHash("sha256").update(canonicalRequest).digest("hex");
   const textToSign = [algorithm, signed.time, `${day}/${signed.region}/s3/aws4_request`, hashed].join("\n");
-  let key: string | Buffer = `AWS4${secretAccessKey}`;
-  for (const part of [day, signed.region, "s3", "aws4_request", textToSign]) {
-    key = createHmac("sha256", key).update(part).digest();
-  }
-  return Buffer.from(key);
+  return createHmac("sha256", signingKeyOf(secretAccessKey, day, signed.region))
+    .update(textToSign)
+    .digest();
+}
+
+/** Of the last day that was asked for: it takes longer to derive than the rest of a signature. */
+let lastSigningKey: { of: string; key: KeyObject } | undefined;
+
+function signingKeyOf(secretAccessKey: string, day: string, region: string): KeyObject {
+  const of = `${day}/${region}/${secretAccessKey}`;
+  if (lastSigningKey?.of === of) return lastSigningKey.key;
+  let bytes: string | Buffer = `AWS4${secretAccessKey}`;
+  for (const part of [day, region, "s3", "aws4_request"]) bytes = createHmac("sha256", bytes).update(part).digest();
+  const key = createSecretKey(Buffer.from(bytes));
+  lastSigningKey = { of, key };
+  return key;
 }
 
 export interface LinkOptions {

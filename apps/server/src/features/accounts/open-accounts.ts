@@ -18,6 +18,7 @@ import { revokeKey } from "./revoke-key.ts";
 import { rotateKey } from "./rotate-key.ts";
 import {
   accountsChannel,
+  findCallerOfKey,
   type Key,
   type Range,
   type StoredPair,
@@ -30,6 +31,8 @@ import {
 export interface Accounts {
   bootstrap(operatorKey: string | undefined): Promise<{ newAdminKey: string | null; adminId: string }>;
   authenticate(presented: string): Promise<Caller>;
+  /** Who a key is, also one that works no longer: for work that was accepted under it. */
+  callerOfKey(keyId: string): Promise<Caller | undefined>;
   createUser(wanted: CreateUserBody): Promise<User>;
   listUsers(range: Range): Promise<Page<User>>;
   changeUser(username: string, change: ChangeUserBody): Promise<User>;
@@ -76,6 +79,7 @@ export async function openAccounts({
   return {
     bootstrap: (operatorKey) => bootstrap(context, operatorKey),
     authenticate: authentication.authenticate,
+    callerOfKey: (keyId) => findCallerOfKey(database.sql, keyId),
     createUser: (wanted) => createUser(context, wanted),
     listUsers: (range) => listUsers(context, range),
     changeUser: (username, change) => changeUser(context, username, change),

@@ -1,5 +1,6 @@
 import type { PlanName, RoleName } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
+import type { Caller } from "./caller.ts";
 import type { KeyReach } from "./key-reach.rules.ts";
 
 /** All nodes listen here; the payload is the id of a user whose rights or keys changed. */
@@ -205,6 +206,15 @@ export async function selectPairs(sql: Sql, publicParts: readonly string[]): Pro
     join api_keys k on k.id = p.key_id
     join users u on u.id = k.user_id
     where k.revoked_at is null and u.disabled_at is null and u.role <> 'system'`;
+}
+
+/** Who a key is, also one that works no longer: for work that was accepted under it. */
+export async function findCallerOfKey(sql: Sql, keyId: string): Promise<Caller | undefined> {
+  const [caller] = await sql<Caller[]>`
+    select u.id as "userId", u.username, u.role, u.plan, k.id as "keyId", k.public as "keyPublic", k.models,
+      k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros"
+    from api_keys k join users u on u.id = k.user_id where k.id = ${keyId}`;
+  return caller;
 }
 
 /** Passes over a key that is locked: a later use is noted again, and nothing here may wait for the work of a request. */

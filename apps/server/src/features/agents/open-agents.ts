@@ -10,7 +10,7 @@ import { type ListAgentsQuery, listAgents } from "./list-agents.ts";
 import { publishAgent } from "./publish-agent.ts";
 import { readAgent } from "./read-agent.ts";
 import { diffRevision, listRevisions, readRevision } from "./read-revisions.ts";
-import { type AgentAddress, findUsing, type RevisionHead, type UsedThing } from "./store.ts";
+import { type AgentAddress, findOwner, findRevision, findUsing, type RevisionHead, type UsedThing } from "./store.ts";
 import { type ToolInfo, toolTable } from "./tools.ts";
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
@@ -25,6 +25,10 @@ export interface Agents {
   readRevision(caller: Caller, agentId: string, revisionId: string): Promise<Revision>;
   diffRevision(caller: Caller, agentId: string, revisionId: string, against: string | undefined): Promise<RevisionDiff>;
   getRunnable(callerId: string, address: AgentAddress, revisionId?: string): Promise<Runnable>;
+  /** Whose agent it is, also one that was deleted. */
+  ownerOf(agentId: string): Promise<string | undefined>;
+  /** What a run executes, whatever became of the agent since. */
+  getRevision(agentId: string, revisionId: string): Promise<Revision | undefined>;
   /** The owner's agents whose published or latest revision uses a drive or a tool server, a hundred at most. */
   agentsUsing(ownerId: string, thing: UsedThing): Promise<{ id: string; name: string }[]>;
   /** Every tool that an agent can be given, by id, in the order in which they are listed. */
@@ -46,6 +50,8 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     readRevision: (caller, agentId, revisionId) => readRevision(context, caller, agentId, revisionId),
     diffRevision: (caller, agentId, revisionId, against) => diffRevision(context, caller, agentId, revisionId, against),
     getRunnable: (callerId, address, revisionId) => getRunnable(context, callerId, address, revisionId),
+    ownerOf: (agentId) => findOwner(context.database.sql, agentId),
+    getRevision: (agentId, revisionId) => findRevision(context.database.sql, agentId, revisionId),
     agentsUsing: (ownerId, thing) => findUsing(context.database.sql, ownerId, thing),
     tools: context.tools,
   };

@@ -159,6 +159,12 @@ export async function markDeleted(sql: Sql, ownerId: string, agentId: string, no
   return rows.length === 1;
 }
 
+/** Also of a deleted one. */
+export async function findOwner(sql: Sql, agentId: string): Promise<string | undefined> {
+  const [row] = await sql<{ ownerId: string }[]>`select owner_id as "ownerId" from agents where id = ${agentId}`;
+  return row?.ownerId;
+}
+
 // Revisions of an agent that the caller has already been found to own or may run.
 
 export async function findRevision(sql: Sql, agentId: string, revisionId: string): Promise<Revision | undefined> {

@@ -4,7 +4,10 @@ import { Fault, fault } from "../../kernel/errors.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import { deleteAwaiting, insertAwaiting, markStored, type NewFile } from "./store.ts";
 
-/** Row, bytes, row: whatever dies in between leaves a row that the sweep finds, never bytes that nobody knows of. */
+/**
+ * Row, bytes, row: whatever dies in between leaves a row that the sweep finds, never bytes that nobody knows of. The
+ * bytes are taken while the first row is written, and become an object after it.
+ */
 export async function storeBody(
   { database, blobs, clock }: FilesDeps,
   file: Omit<NewFile, "now" | "declaredType">,
@@ -12,11 +15,12 @@ export async function storeBody(
   { contentType, signal }: { contentType: string; signal?: AbortSignal | undefined },
 ): Promise<BlobInfo> {
   const { sql } = database;
-  await insertAwaiting(sql, { ...file, declaredType: contentType, now: clock.now() });
+  const after = insertAwaiting(sql, { ...file, declaredType: contentType, now: clock.now() });
   let info: BlobInfo;
   try {
-    info = await blobs.put(file.key, body, { contentType, maxBytes: file.maxBytes, ...(signal && { signal }) });
+    info = await blobs.put(file.key, body, { contentType, maxBytes: file.maxBytes, after, ...(signal && { signal }) });
   } catch (error) {
+    await after.catch(() => {});
     // A store that did not answer may have the bytes after all: then the row stays, for the sweep to find them by.
     const isUnknown = error instanceof Fault && error.type === "service_unavailable";
     // Should this fail too, the sweep does it later; what the caller must hear is why the bytes were not stored.

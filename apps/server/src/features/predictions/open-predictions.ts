@@ -27,7 +27,7 @@ import {
   type PredictionAddress,
   selectFlow,
 } from "./store.ts";
-import { startSweeper } from "./sweep-predictions.ts";
+import { startSweeper, type TakeOver } from "./sweep-predictions.ts";
 import { createWorker } from "./work-on-jobs.ts";
 
 export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTokens" | "sealWebhook"> {
@@ -43,6 +43,7 @@ export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTo
   workerParallel: number;
   /** No other process can be on this database, so whatever another one held was left by a dead one. */
   isAlone: boolean;
+  takeOver?: TakeOver;
 }
 
 interface Reading {
@@ -90,7 +91,17 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   const announceGrants = grants.announce;
   const settlement = createSettlement({ ...deps, announceGrants, wakeWorkers });
   const cancellation = await startCancellation({ database, nodeId, held, settlement });
-  const sweeper = await startSweeper({ database, log, nodeId, held, settlement, announceGrants, wakeWorkers });
+  const { takeOver } = deps;
+  const sweeper = await startSweeper({
+    database,
+    log,
+    nodeId,
+    held,
+    settlement,
+    announceGrants,
+    wakeWorkers,
+    takeOver,
+  });
   const admit = createAdmission(database, clock, deps.telemetry);
   const calls = await startCallsOfAgents(database, nodeId, held, log);
   const runDeps = { ...deps, held, settlement, admit, startAgentCalls: calls.start };

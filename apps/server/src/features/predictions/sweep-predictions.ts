@@ -46,7 +46,12 @@ export interface SweeperDeps {
   settlement: Settlement;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
   wakeWorkers(): void;
+  /** Others whose work is held by nodes, told at every look for dead ones. */
+  takeOver?: TakeOver | undefined;
 }
+
+/** A node is dead that has not moved its heartbeat for so long, nor since the moment (undefined: not yet known). */
+export type TakeOver = (dead: { deadAfterSeconds: number; unheardSince: Date | undefined }) => Promise<void>;
 
 const killedWorkers = () =>
   fault("internal_server_error", "The workers that ran the prediction died three times", { retryable: false });
@@ -80,6 +85,7 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
     }
     const over = lost.filter((row) => !again.includes(row));
     await endAll(over, (row) => (row.queued ? killedWorkers() : stopReasons.left()));
+    await deps.takeOver?.({ deadAfterSeconds, unheardSince });
     if (unheardSince) await forgetDeadNodes(database.sql, deadAfterSeconds * 6, unheardSince);
   }
 

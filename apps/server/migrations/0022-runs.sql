@@ -1,0 +1,423 @@
+-- Runs of agents. A run is a row that its holder moves forward, and what happened in it: steps (one model call each), the
+-- tool calls that a step asked for, events, confirmations. All of it is written by `write_runs`, so that a state and the
+-- events which tell of it are committed together, and only by who holds the present claim.
+--
+-- Rows are locked in one order: runs from the root downwards, then wallets by user, then key months.
+
+create table runs (
+  id text primary key,
+  agent_id text not null,
+  revision_id text not null,
+  -- The agent's creator, and who runs it and pays.
+  owner_id text not null,
+  user_id text not null,
+  key_id text not null,
+  -- From the root to the parent; empty for a run that a person started. The call of the parent that this run answers.
+  ancestors text[] not null default '{}',
+  parent_step integer,
+  parent_position integer,
+
+  status text not null default 'pending' check (status in ('pending', 'running', 'done', 'error')),
+  phase text not null default 'queued'
+    check (phase in ('queued', 'planning', 'working', 'awaiting_confirmation', 'formatting', 'ended')),
+  -- json, not jsonb: kept as it was written.
+  input json not null,
+  output json,
+  error json,
+
+  max_cost_micros bigint,
+  timeout_ms bigint not null,
+  max_steps integer not null,
+  -- Write tools that the caller allows beforehand, and what of its own it lets another's agent use.
+  approve text[] not null default '{}',
+  connectors text[] not null default '{}',
+  base_url text not null,
+
+  -- The node that works on it; null while it waits for a worker, or is parked.
+  holder text,
+  -- Counts the times that it was taken; only who has the present number may write.
+  claim integer not null default 0,
+  -- Counts what was written; a write whose answer was lost and that is sent again is recognised by it.
+  writes integer not null default 0,
+  -- How often a worker died with it since it last got on.
+  deaths integer not null default 0,
+  -- It waits for an answer or a child, and no worker can do anything about it.
+  parked boolean not null default false,
+  cancel_requested boolean not null default false,
+  -- Time under way without what it waited for; for the limit.
+  active_ms bigint not null default 0,
+  -- The same when it was last parked for children: their time is added to that.
+  parked_at_ms bigint not null default 0,
+  -- The prediction of its next model call, so that one that was paid is not made again.
+  call_id text,
+  -- Results of tools before this step are shown to the model shortened.
+  cut_before integer not null default 0,
+  steps integer not null default 0,
+  last_event integer not null default 0,
+
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cached_tokens bigint not null default 0,
+  -- Of model calls and tools, its children's too.
+  cost_micros bigint not null default 0,
+  -- What its creator gets when it is done; reserved until then.
+  price_micros bigint not null default 0 check (price_micros >= 0),
+  sale_name text,
+  key_month date,
+
+  created_at timestamptz not null default clock_timestamp(),
+  started_at timestamptz,
+  completed_at timestamptz,
+  check ((status in ('done', 'error')) = (completed_at is not null))
+) with (fillfactor = 50);
+
+create index runs_of_agent on runs (agent_id, created_at desc, id desc);
+create index runs_of_user on runs (user_id, created_at desc, id desc);
+create index runs_of_parent on runs ((ancestors[cardinality(ancestors)])) where cardinality(ancestors) > 0;
+create index runs_of_root on runs ((ancestors[1])) where cardinality(ancestors) > 0;
+create index runs_ready on runs (user_id, created_at)
+  where holder is null and not parked and status in ('pending', 'running');
+create index runs_holder on runs (holder) where holder is not null;
+create index runs_held_of_user on runs (user_id) where holder is not null;
+
+-- One model call each: `message` is what the model said, as the same upstream wants to see it again.
+create table run_steps (
+  run_id text not null,
+  n integer not null,
+  kind text not null check (kind in ('plan', 'work', 'format', 'summary')),
+  message json not null,
+  -- What was asked beside the conversation so far; kept, so that a conversation is rebuilt as it was.
+  prompt text,
+  prediction_id text not null,
+  input_tokens integer not null default 0,
+  output_tokens integer not null default 0,
+  cached_tokens integer not null default 0,
+  cost_micros bigint not null default 0,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (run_id, n)
+);
+
+-- asking ──approved──► started ──► ended
+--    └──────denied, expired───────────▲
+create table run_calls (
+  run_id text not null,
+  step integer not null,
+  position integer not null,
+  -- As the model named the call.
+  call_id text not null,
+  tool text not null,
+  arguments json not null,
+  kind text not null check (kind in ('read', 'write', 'agent', 'none')),
+  status text not null check (status in ('asking', 'started', 'ended')),
+  -- The child run, where the tool is an agent.
+  child_id text,
+  result text,
+  is_error boolean,
+  started_at timestamptz,
+  ended_at timestamptz,
+  primary key (run_id, step, position)
+);
+
+-- Counts from 1 without a gap in each run.
+create table run_events (
+  run_id text not null,
+  n integer not null,
+  type text not null,
+  data json not null,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (run_id, n)
+);
+
+create table run_confirmations (
+  id text primary key,
+  run_id text not null,
+  -- The run itself, or the run that a person started and this one is a part of.
+  root_id text not null,
+  step integer not null,
+  position integer not null,
+  tool text not null,
+  -- As they may be shown.
+  arguments json not null,
+  details json,
+  -- Of the arguments as they are: the answer is good for these and no others.
+  arguments_hash text not null,
+  status text not null default 'pending' check (status in ('pending', 'approved', 'denied', 'expired')),
+  reason text,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  resolved_at timestamptz,
+  unique (run_id, step, position)
+);
+
+create index run_confirmations_of_root on run_confirmations (root_id, created_at);
+create index run_confirmations_expiry on run_confirmations (expires_at) where status = 'pending';
+
+-- Shown once to the caller of the run, then gone.
+create table run_secrets (
+  id text primary key,
+  run_id text not null,
+  field text not null,
+  sealed bytea not null,
+  expires_at timestamptz not null
+);
+
+create index run_secrets_expiry on run_secrets (expires_at);
+
+-- A worker takes runs: at most `hands`, everybody's first before anybody's second, the oldest first.
+create function claim_runs(node text, hands integer) returns setof runs language sql as $$
+  with recursive ready_users as (
+    (select user_id from runs where holder is null and not parked and status in ('pending', 'running')
+      order by user_id limit 1)
+    union all
+    select (select r.user_id from runs r where r.holder is null and not r.parked and r.status in ('pending', 'running')
+      and r.user_id > u.user_id order by r.user_id limit 1)
+    from ready_users u where u.user_id is not null
+  ), line as (
+    select l.id from ready_users u cross join lateral (
+      select id, created_at, row_number() over (order by created_at)
+        + (select count(*) from runs h where h.user_id = u.user_id and h.holder is not null) as turn
+      from (
+        select id, created_at from runs r
+        where r.user_id = u.user_id and r.holder is null and not r.parked and r.status in ('pending', 'running')
+        order by created_at limit hands
+      ) r
+    ) l order by l.turn, l.created_at limit hands
+  ), free as (
+    select r.id from runs r
+    where r.id in (select id from line) and r.holder is null and not r.parked and r.status in ('pending', 'running')
+    for update skip locked
+  )
+  update runs r set holder = node, claim = r.claim + 1, status = 'running', started_at = coalesce(r.started_at, clock_timestamp())
+  from free where r.id = free.id returning r.*
+$$;
+
+create function append_events(wanted text, added json) returns void language plpgsql as $$
+declare
+  from_n integer;
+begin
+  update runs set last_event = last_event + json_array_length(added) where id = wanted
+    returning last_event - json_array_length(added) into from_n;
+  insert into run_events (run_id, n, type, data)
+    select wanted, from_n + i, e ->> 'type', e -> 'data' from json_array_elements(added) with ordinality g (e, i);
+  perform pg_notify('gantry_run_events', wanted);
+end $$;
+
+-- Moves runs forward, one after the other, in one commit. `changes` is an array of
+--   {n, id, claim, holder, seq,  who writes, and the number of the write; holder null: nobody works on it
+--    phase, call_id, cut_before, active_ms (to add), release, park ('confirmation' | 'children'),
+--    step {n, kind, message, prompt, prediction_id, input_tokens, output_tokens, cached_tokens, cost_micros},
+--    cost {input_tokens, output_tokens, cached_tokens, cost_micros},     used without a step
+--    calls [{step, position, call_id, tool, arguments, kind, status, child_id, result, is_error}],
+--    starts [{step, position}], ends [{step, position, result, is_error}],
+--    confirmations [{id, step, position, tool, arguments, details, hash, seconds}], secrets [{id, field, sealed, seconds}],
+--    events [{type, data}],
+--    end {status, output, error, told (what the parent's model is told), told_error}}
+-- where message, arguments and the like are JSON values. Answers for each {n, written, cancel, room (what it may still
+-- cost, by its own limit and those above; null: no limit), wake}; written is false when the run is no longer this claim's.
+create function write_runs(changes json) returns json language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  c json;
+  run runs; parent runs;
+  chain text[]; selling text[]; answers json[] := '{}';
+  used record; ending json; wake boolean; room bigint; sold timestamptz; waits boolean;
+begin
+  -- All locks before the first change, in the one order.
+  select array_agg(distinct one) into chain
+  from json_array_elements(changes) e join runs r on r.id = e ->> 'id', unnest(r.ancestors || r.id) as one;
+  perform 1 from runs r where r.id = any (chain) order by cardinality(r.ancestors), r.id for update;
+  select array_agg(r.id) into selling from json_array_elements(changes) e join runs r on r.id = e ->> 'id'
+  where json_typeof(e -> 'end') = 'object' and r.price_micros > 0;
+  if selling is not null then
+    perform 1 from wallets w where w.user_id in (
+      select unnest(array[r.user_id, r.owner_id]) from runs r where r.id = any (selling)) order by w.user_id for update;
+    perform 1 from key_months m where (m.key_id, m.month) in (
+      select r.key_id, r.key_month from runs r where r.id = any (selling)) order by m.key_id, m.month for update;
+  end if;
+
+  for c in select e from json_array_elements(changes) with ordinality g (e, o) order by o loop
+    wake := false;
+    select * into run from runs r where r.id = c ->> 'id';
+    chain := run.ancestors || run.id;
+    if run.claim = (c ->> 'claim')::int and run.writes = (c ->> 'seq')::int + 1 then
+      select min(r.max_cost_micros - r.cost_micros) into room from runs r where r.id = any (chain);
+      answers := answers || json_build_object('n', c -> 'n', 'written', true, 'cancel', run.cancel_requested, 'room', room,
+        'wake', true);
+      continue;
+    end if;
+    if run.id is null or run.claim <> (c ->> 'claim')::int or run.writes <> (c ->> 'seq')::int
+      or run.holder is distinct from c ->> 'holder' or run.status in ('done', 'error') then
+      answers := answers || json_build_object('n', c -> 'n', 'written', false, 'cancel', false, 'room', null, 'wake', false);
+      continue;
+    end if;
+    ending := case when json_typeof(c -> 'end') = 'object' then c -> 'end' end;
+
+    if c -> 'step' is not null then
+      insert into run_steps (run_id, n, kind, message, prompt, prediction_id, input_tokens, output_tokens,
+        cached_tokens, cost_micros)
+      select run.id, s.n, s.kind, s.message, s.prompt, s.prediction_id, s.input_tokens, s.output_tokens,
+        s.cached_tokens, s.cost_micros
+      from json_to_record(c -> 'step') as s (n int, kind text, message json, prompt text, prediction_id text,
+        input_tokens int, output_tokens int, cached_tokens int, cost_micros bigint);
+    end if;
+    if c -> 'calls' is not null then
+      insert into run_calls (run_id, step, position, call_id, tool, arguments, kind, status, child_id, result, is_error,
+        started_at, ended_at)
+      select run.id, k.step, k.position, k.call_id, k.tool, k.arguments, k.kind, k.status, k.child_id, k.result, k.is_error,
+        case when k.status = 'started' then clock_timestamp() end, case when k.status = 'ended' then clock_timestamp() end
+      from json_to_recordset(c -> 'calls') as k (step int, position int, call_id text, tool text, arguments json,
+        kind text, status text, child_id text, result text, is_error boolean);
+    end if;
+    if c -> 'starts' is not null then
+      update run_calls k set status = 'started', started_at = clock_timestamp()
+      from json_to_recordset(c -> 'starts') as s (step int, position int)
+      where k.run_id = run.id and k.step = s.step and k.position = s.position and k.status = 'asking';
+    end if;
+    if c -> 'ends' is not null then
+      update run_calls k set status = 'ended', ended_at = clock_timestamp(), result = e.result, is_error = e.is_error
+      from json_to_recordset(c -> 'ends') as e (step int, position int, result text, is_error boolean)
+      where k.run_id = run.id and k.step = e.step and k.position = e.position and k.status <> 'ended';
+    end if;
+    if c -> 'confirmations' is not null then
+      insert into run_confirmations (id, run_id, root_id, step, position, tool, arguments, details, arguments_hash, expires_at)
+      select q.id, run.id, chain[1], q.step, q.position, q.tool, q.arguments, q.details, q.hash,
+        clock_timestamp() + make_interval(secs => q.seconds)
+      from json_to_recordset(c -> 'confirmations') as q (id text, step int, position int, tool text, arguments json,
+        details json, hash text, seconds double precision);
+    end if;
+    if c -> 'secrets' is not null then
+      insert into run_secrets (id, run_id, field, sealed, expires_at)
+      select s.id, chain[1], s.field, decode(s.sealed, 'base64'), clock_timestamp() + make_interval(secs => s.seconds)
+      from json_to_recordset(c -> 'secrets') as s (id text, field text, sealed text, seconds double precision);
+    end if;
+    if c -> 'events' is not null then
+      perform append_events(run.id, c -> 'events');
+      -- Whoever watches the run that a person started sees every question, from however deep it comes.
+      perform append_events(above.id, asked.events)
+      from unnest(run.ancestors) as above (id), lateral (
+        select json_agg(e) as events from json_array_elements(c -> 'events') e where e ->> 'type' = 'confirmation_required'
+      ) asked where asked.events is not null;
+    end if;
+
+    select coalesce(sum(u.input_tokens), 0) as input_tokens, coalesce(sum(u.output_tokens), 0) as output_tokens,
+      coalesce(sum(u.cached_tokens), 0) as cached_tokens, coalesce(sum(u.cost_micros), 0) as cost_micros into used
+    from (
+      select * from json_to_record(coalesce(c -> 'step', '{}')) as s (input_tokens bigint, output_tokens bigint,
+        cached_tokens bigint, cost_micros bigint)
+      union all
+      select * from json_to_record(coalesce(c -> 'cost', '{}')) as s (input_tokens bigint, output_tokens bigint,
+        cached_tokens bigint, cost_micros bigint)
+    ) u;
+    -- An answer or the end of a child may have come while it was on its way to rest.
+    waits := case c ->> 'park'
+      when 'confirmation' then exists (select 1 from run_confirmations q where q.run_id = run.id and q.status = 'pending')
+      when 'children' then exists (select 1 from run_calls k where k.run_id = run.id and k.kind = 'agent' and k.status = 'started'
+        and not exists (select 1 from runs child where child.id = k.child_id and child.status in ('done', 'error')))
+      else false end and not run.cancel_requested;
+    update runs r set
+      writes = r.writes + 1,
+      phase = case when ending is not null then 'ended' else coalesce(c ->> 'phase', r.phase) end,
+      call_id = coalesce(c ->> 'call_id', r.call_id),
+      cut_before = coalesce((c ->> 'cut_before')::int, r.cut_before),
+      steps = coalesce((c #>> '{step,n}')::int, r.steps),
+      active_ms = r.active_ms + coalesce((c ->> 'active_ms')::bigint, 0),
+      deaths = case when c -> 'step' is not null or c -> 'ends' is not null then 0 else r.deaths end,
+      holder = case when ending is not null or waits or c ->> 'park' is not null or (c ->> 'release')::boolean then null else r.holder end,
+      parked = waits,
+      parked_at_ms = r.active_ms + coalesce((c ->> 'active_ms')::bigint, 0),
+      status = coalesce(ending ->> 'status', r.status),
+      output = coalesce(ending -> 'output', r.output),
+      error = coalesce(ending -> 'error', r.error),
+      completed_at = case when ending is not null then clock_timestamp() end
+    where r.id = run.id;
+    wake := not waits and ending is null and (c ->> 'park' is not null or coalesce((c ->> 'release')::boolean, false));
+    if used.cost_micros > 0 or used.input_tokens > 0 or used.output_tokens > 0 then
+      update runs r set cost_micros = r.cost_micros + used.cost_micros, input_tokens = r.input_tokens + used.input_tokens,
+        output_tokens = r.output_tokens + used.output_tokens, cached_tokens = r.cached_tokens + used.cached_tokens
+      where r.id = any (chain);
+    end if;
+    if waits and c ->> 'park' = 'confirmation' then
+      update runs r set phase = 'awaiting_confirmation' where r.id = any (run.ancestors) and r.parked;
+    end if;
+
+    if ending is not null then
+      if run.price_micros > 0 then
+        sold := clock_timestamp();
+        if run.key_month is not null then
+          update key_months m set reserved_micros = m.reserved_micros - run.price_micros, spent_micros = m.spent_micros
+            + case when ending ->> 'status' = 'done' then run.price_micros else 0 end
+          where m.key_id = run.key_id and m.month = run.key_month;
+        end if;
+        update wallets w set reserved_micros = w.reserved_micros - run.price_micros where w.user_id = run.user_id;
+        if ending ->> 'status' = 'done' then
+          insert into ledger (recorded_at, kind, from_account, to_account, amount_micros, reference)
+            values (sold, 'sale', 'user:' || run.user_id, 'user:' || run.owner_id, run.price_micros, run.id);
+          insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)
+            values (run.id, run.user_id, run.sale_name, 'agent', 200, sold, run.price_micros);
+          insert into usage_hours as h (user_id, hour, model_name, requests, paid_requests, spent_micros)
+            values (run.user_id, date_trunc('hour', sold), run.sale_name, 1, 1, run.price_micros)
+            on conflict (user_id, hour, model_name) do update set requests = h.requests + 1,
+              paid_requests = h.paid_requests + 1, spent_micros = h.spent_micros + excluded.spent_micros;
+          update runs r set cost_micros = r.cost_micros + run.price_micros where r.id = any (chain);
+        end if;
+      end if;
+      update run_confirmations q set status = 'expired', resolved_at = clock_timestamp(), reason = 'The run has ended'
+      where q.run_id = run.id and q.status = 'pending';
+      if cardinality(run.ancestors) > 0 then
+        select * into parent from runs r where r.id = run.ancestors[cardinality(run.ancestors)];
+        update run_calls k set status = 'ended', ended_at = clock_timestamp(), result = ending ->> 'told',
+          is_error = (ending ->> 'told_error')::boolean
+        where k.run_id = parent.id and k.step = run.parent_step and k.position = run.parent_position and k.status <> 'ended';
+        if found and parent.status = 'running' then
+          perform append_events(parent.id, json_build_array(json_build_object('type', 'tool_result', 'data',
+            json_build_object('tool', k.tool, 'result', k.result))))
+          from run_calls k where k.run_id = parent.id and k.step = run.parent_step and k.position = run.parent_position;
+        end if;
+        -- Children that work side by side share their parent's time, they do not add theirs up.
+        update runs r set active_ms = greatest(r.active_ms, r.parked_at_ms + run.active_ms + coalesce((c ->> 'active_ms')::bigint, 0)),
+          parked = r.parked and exists (select 1 from run_calls k where k.run_id = r.id and k.status = 'started'),
+          phase = case when r.phase = 'awaiting_confirmation' then 'working' else r.phase end
+        where r.id = parent.id and r.parked;
+        wake := wake or found;
+      end if;
+      perform pg_notify('gantry_run_events', run.id);
+    end if;
+
+    select min(r.max_cost_micros - r.cost_micros) into room from runs r where r.id = any (chain);
+    answers := answers || json_build_object('n', c -> 'n', 'written', true, 'cancel', run.cancel_requested, 'room', room,
+      'wake', wake);
+  end loop;
+  return array_to_json(answers);
+end $$;
+
+-- Answers a confirmation, once. The run goes on when nothing else is asked in it. Null when it was answered before.
+create function resolve_confirmation(wanted text, answer text, why text) returns json language plpgsql as $$
+declare
+  q run_confirmations;
+  chain text[];
+  event json;
+begin
+  select r.ancestors || r.id into chain from run_confirmations c join runs r on r.id = c.run_id where c.id = wanted;
+  perform 1 from runs r where r.id = any (chain) order by cardinality(r.ancestors), r.id for update;
+  update run_confirmations set status = answer, reason = why, resolved_at = clock_timestamp()
+    where id = wanted and status = 'pending' and (answer = 'expired' or expires_at > clock_timestamp()) returning * into q;
+  if q.id is null then return null; end if;
+  event := json_build_array(json_build_object('type', 'confirmation_resolved', 'data', json_build_object(
+    'confirmation_id', q.id, 'tool', q.tool, 'approved', answer = 'approved', 'status', answer, 'reason', why)));
+  perform append_events(id, event) from unnest(chain) as one (id);
+  update runs r set parked = false, phase = 'working'
+  where r.id = q.run_id and r.parked and not exists (
+    select 1 from run_confirmations o where o.run_id = q.run_id and o.status = 'pending');
+  if found then
+    update runs r set phase = 'working' where r.id = any (chain) and r.phase = 'awaiting_confirmation'
+      and not exists (select 1 from run_confirmations o where o.root_id = q.root_id and o.status = 'pending');
+  end if;
+  return json_build_object('id', q.id, 'run_id', q.run_id);
+end $$;
+
+-- What a worker that died, or is going down, held: others take it over. Answers how many.
+create function release_runs(dead_holder text, died boolean) returns integer language sql as $$
+  with freed as (
+    update runs r set holder = null, claim = r.claim + 1, deaths = r.deaths + case when died then 1 else 0 end
+    where r.holder = dead_holder returning 1
+  ) select count(*)::int from freed
+$$;

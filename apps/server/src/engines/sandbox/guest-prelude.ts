@@ -1,0 +1,87 @@
+/** Of the text of a value, an error, and of everything that is logged. */
+export const mostValueChars = 65_536;
+export const mostErrorChars = 4_000;
+export const mostLogChars = 16_384;
+
+/**
+ * Evaluated in the interpreter before the program: makes the console, and what turns the program's end into a text. It
+ * runs inside, so that no value that the program made is ever looked at from outside: only texts cross. What it uses is
+ * taken before the program runs; whatever the program does to the built-in objects later changes its own texts at most.
+ *
+ * Its value is a function of the host's `emit`, which gives `{accept, settle, explain}`.
+ */
+export const guestPrelude = `(emit) => {
+  "use strict";
+  const { stringify, parse } = JSON;
+  const { from } = Array;
+  const text = String;
+  const call = Function.prototype.call;
+  const slice = call.bind(String.prototype.slice);
+  const replaceAll = call.bind(String.prototype.replaceAll);
+  const isFinite = Number.isFinite;
+  const [TheMap, TheSet, TheError] = [Map, Set, Error];
+  const toWellFormed = call.bind(String.prototype.toWellFormed);
+  // A text ends at a NUL where it crosses, and half a character becomes several.
+  const crossing = (any) => toWellFormed(replaceAll(any, "\\0", "\\ufffd"));
+  const cut = (long, most) => long.length <= most ? long : slice(long, 0, most) + " [cut: " + long.length + " characters in all]";
+
+  const heading = (error) => {
+    const { name, message } = error;
+    return message === undefined || message === "" ? text(name) : text(name) + ": " + text(message);
+  };
+  const replacer = (_key, value) => {
+    if (typeof value === "bigint") return text(value);
+    if (value instanceof TheMap || value instanceof TheSet) return from(value);
+    if (value instanceof TheError) return heading(value);
+    return value;
+  };
+  const describe = (value) => {
+    if (typeof value === "bigint") return text(value) + "n";
+    if (typeof value === "number" && !isFinite(value)) return text(value);
+    if (typeof value === "symbol") return text(value);
+    if (typeof value === "function") return "[function " + text(value.name) + "]";
+    return stringify(value, replacer) ?? "undefined";
+  };
+  const explain = (error) => {
+    try {
+      if (!(error instanceof TheError)) return cut("Thrown: " + (typeof error === "string" ? error : describe(error)), ${mostErrorChars});
+      const { stack } = error;
+      const where = typeof stack === "string" && stack !== "" ? "\\n" + cut(stack, 400) : "";
+      return cut(heading(error), ${mostErrorChars - 500}) + where;
+    } catch {
+      return "The program threw something that cannot be shown";
+    }
+  };
+  const logged = (value) => {
+    try {
+      if (value instanceof TheError) return explain(value);
+      return typeof value === "string" ? value : describe(value);
+    } catch {
+      return "[cannot be shown]";
+    }
+  };
+  const log = (...values) => {
+    let line = "";
+    for (let at = 0; at < values.length && line.length <= ${mostLogChars}; at++) line += (at > 0 ? " " : "") + cut(logged(values[at]), ${mostLogChars});
+    emit(crossing(slice(line, 0, ${mostLogChars + 1})));
+  };
+  globalThis.console = { log, info: log, warn: log, error: log, debug: log };
+
+  return {
+    accept: (json) => { globalThis.input = parse(json); },
+    explain: (error) => crossing(explain(error)),
+    settle: async (running) => {
+      let value;
+      try {
+        value = await (await running).value;
+      } catch (error) {
+        return "!" + crossing(explain(error));
+      }
+      try {
+        return crossing("=" + cut(describe(value), ${mostValueChars}));
+      } catch (error) {
+        return crossing("!The value of the last expression cannot be written as JSON: " + logged(error instanceof TheError ? heading(error) : error));
+      }
+    },
+  };
+}`;

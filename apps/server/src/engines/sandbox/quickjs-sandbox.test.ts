@@ -1,0 +1,249 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { createQuickjsSandbox } from "./quickjs-sandbox.ts";
+
+const sandbox = createQuickjsSandbox({ cpuMs: 400, wallMs: 3000 });
+afterAll(() => sandbox.close());
+
+const { signal } = new AbortController();
+const run = (code: string, input?: unknown) => sandbox.run(code, { input, signal });
+const resultOf = async (code: string, input?: unknown) => {
+  const result = await run(code, input);
+  return result.ok ? result.value : `failed: ${result.error}`;
+};
+const errorOf = async (code: string) => {
+  const result = await run(code);
+  expect(result.ok).toBe(false);
+  return result.ok ? "" : result.error;
+};
+const tooLong = "The program took more than 0.4 s of processor time and was stopped";
+
+describe("the value", () => {
+  test.each([
+    ["1 + 1", "2"],
+    ["const list = [1, 2]; list.map((n) => n * 2)", "[2,4]"],
+    ["for (let i = 0; i < 3; i++) i", "2"],
+    ["'a\"b'", '"a\\"b"'],
+    ["", "undefined"],
+    ["let x = 1", "undefined"],
+    ["null", "null"],
+    ["NaN", "NaN"],
+    ["2n ** 64n", "18446744073709551616n"],
+    ["({ big: 2n, map: new Map([[1, 2]]), set: new Set('ab') })", '{"big":"2","map":[[1,2]],"set":["a","b"]}'],
+    ["new Date(0)", '"1970-01-01T00:00:00.000Z"'],
+    ["function twice(n) { return 2 * n }\ntwice", "[function twice]"],
+    ["eval('2 + 3')", "5"],
+  ])("of %s is %s", async (code, value) => {
+    expect(await resultOf(code)).toBe(value);
+  });
+
+  test.each([
+    ["await Promise.resolve(5)", "5"],
+    ["const a = await 3; a + 1", "4"],
+    ["Promise.resolve({ a: 1 })", '{"a":1}'],
+    ["async function main() { await null; return 'done' }\nmain()", '"done"'],
+    ["let n = 0; for (let i = 0; i < 1000; i++) await null, n++; n", "1000"],
+    ["({ then(give) { give(7) } })", "7"],
+  ])("is waited for: %s", async (code, value) => {
+    expect(await resultOf(code)).toBe(value);
+  });
+
+  test("a program may be the body of a function", async () => {
+    expect(await resultOf("const x = 4;\nreturn x * 2")).toBe("8");
+    expect(await resultOf("if (true) { return await Promise.resolve(1) } // and a comment")).toBe("1");
+  });
+
+  test("input is what it was given", async () => {
+    expect(
+      await resultOf("input.list.length + input.__proto__.x", JSON.parse('{"list":[1,2],"__proto__":{"x":3}}')),
+    ).toBe("5");
+    expect(await resultOf("input", null)).toBe("null");
+    expect(await errorOf("input")).toContain("ReferenceError: 'input' is not defined");
+  });
+
+  test("is cut with a mark", async () => {
+    const value = await resultOf("'x'.repeat(5e6)");
+    expect(value).toMatch(/^"x+ \[cut: 5000002 characters in all\]$/);
+    expect(value.length).toBeLessThan(66_000);
+  });
+
+  test("is text that can be stored", async () => {
+    const result = await run("console.log('a\\0b\\ud800c'); throw 'a\\0b\\ud800c'");
+    expect(result).toEqual({ ok: false, error: "Thrown: a\uFFFDb\uFFFDc", logs: "a\uFFFDb\uFFFDc" });
+  });
+});
+
+describe("errors", () => {
+  test.each([
+    ["throw new TypeError('no')", /^TypeError: no\n {4}at <eval> \(program\.js:1:20\)/],
+    ["await Promise.reject(new Error('later'))", /^Error: later/],
+    ["(", /^SyntaxError: .*\n {4}at program\.js:1:2/],
+    ["throw 'plain'", /^Thrown: plain$/],
+    ["throw { code: 3 }", /^Thrown: {"code":3}$/],
+    ["missing()", /^ReferenceError: 'missing' is not defined/],
+    ["const a = {}; a.a = a; a", /^The value of the last expression cannot be written as JSON: TypeError: circular/],
+    ["new Promise(() => {})", /^The program waits for a promise that nothing settles$/],
+    ["throw new Error('x'.repeat(1e6))", /^Error: x+ \[cut: 1000007 characters in all\]/],
+  ])("%s", async (code, error) => {
+    const told = await errorOf(code);
+    expect(told).toMatch(error);
+    expect(told.length).toBeLessThan(4100);
+  });
+
+  test("a program that is too long, or that cannot be one", async () => {
+    expect(await errorOf("1\0; 2")).toBe("The program has a NUL character in it");
+    expect(await errorOf(" ".repeat(1_000_001))).toBe("A program has 1000000 characters at most");
+    expect(await run("1", { input: "x".repeat(5e6) })).toMatchObject({ ok: false });
+  });
+});
+
+describe("logs", () => {
+  test("come with values and with errors", async () => {
+    expect(
+      await run("console.log('a', 1, { b: [2n] }, undefined); console.warn(new RangeError('r').message); 7"),
+    ).toEqual({
+      ok: true,
+      value: "7",
+      logs: 'a 1 {"b":["2"]} undefined\nr',
+    });
+    expect(await run("console.info('before'); throw 1")).toEqual({ ok: false, error: "Thrown: 1", logs: "before" });
+    expect(await run("const a = {}; a.a = a; console.log(a)")).toMatchObject({ logs: "[cannot be shown]" });
+  });
+
+  test("are bounded, in lines and in length", async () => {
+    for (const code of [
+      "for (let i = 0; i < 20000; i++) console.log('line', i)",
+      "console.log('y'.repeat(1e6), 'z')",
+    ]) {
+      const { logs } = await run(code);
+      expect(logs).toMatch(/\n\[cut: the program logged more than is kept\]$/);
+      expect(logs.length).toBeLessThan(16_500);
+    }
+  });
+});
+
+describe("hostile programs", () => {
+  test.each([
+    "while (true) {}",
+    "Promise.resolve().then(() => { while (true) {} })",
+    "const again = () => { Promise.resolve().then(again) }; again()",
+    "try { while (true) {} } catch {} finally { while (true) {} }",
+    "/(a+)+$/.test('a'.repeat(40) + '!')",
+    "({ toJSON() { for (;;); } })",
+    "throw { toString() { for (;;); }, toJSON() { for (;;); } }",
+    "throw Object.defineProperty(new Error(), 'stack', { get() { for (;;); } })",
+    "console.log({ get a() { for (;;); } })",
+    "({ then() { for (;;); } })",
+  ])("without an end: %s", async (code) => {
+    expect(await errorOf(code)).toBe(tooLong);
+  });
+
+  test("one that the interpreter cannot stop is ended with its thread, and the next has another", async () => {
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 20);
+    expect(await errorOf("const list = []; list.length = 4294967295; list.sort()")).toBe(tooLong);
+    clearInterval(ticking);
+    expect(turns).toBeGreaterThan(20);
+    expect(await resultOf("1 + 1")).toBe("2");
+  });
+
+  test.each([
+    "const a = []; for (;;) a.push(new Array(1000).fill(1))",
+    "'x'.repeat(500e6)",
+    "new Uint8Array(1e9)",
+    "let s = 'x'; for (;;) s += s",
+    "let n = 2n; for (;;) n = n * n",
+    "'a'.padEnd(3e8)",
+    "[].fill.call({ length: 2 ** 53 - 1 }, 1)",
+  ])("without a bound: %s", async (code) => {
+    const before = process.memoryUsage().rss;
+    expect(await errorOf(code)).toMatch(/memory|too long|too large|was stopped/);
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1_048_576);
+    expect(await resultOf("1 + 1")).toBe("2");
+  });
+
+  test.each([
+    "(function deeper() { deeper() })()",
+    "async function deeper() { await deeper() }; deeper()",
+    "eval('('.repeat(200000))",
+    "JSON.parse('['.repeat(200000))",
+    "let o = {}; for (let i = 0; i < 20000; i++) o = { o }; o",
+  ])("without a bottom: %s", async (code) => {
+    expect(await errorOf(code)).toMatch(/stack overflow|nests too deeply|cannot be written as JSON|was stopped/);
+    expect(await resultOf("1 + 1")).toBe("2");
+  });
+
+  test("nothing is there but the language", async () => {
+    const names = ["fetch", "require", "process", "setTimeout", "std", "os", "WebAssembly", "Worker", "emit", "Buffer"];
+    expect(await resultOf(`[${names.map((name) => `typeof ${name}`)}].join()`)).toBe(
+      JSON.stringify(names.map(() => "undefined").join()),
+    );
+    expect(await resultOf("Object.keys(globalThis).join()")).toBe('"console"');
+    for (const name of ["fs", "std", "os", "node:fs", "./program.js", "/etc/passwd"]) {
+      expect(await errorOf(`await import('${name}')`)).toMatch(/could not load module/);
+    }
+    expect(await errorOf("import fs from 'fs'")).toMatch(/SyntaxError/);
+  });
+
+  test("tricks with the built-in objects reach the program itself only", async () => {
+    const tricks = [
+      "JSON.stringify = String.prototype.slice = Array.from = Function.prototype.call = Function.prototype.bind = null",
+      "Promise = Map = Set = Error = undefined",
+      "Object.prototype.toString = Object.prototype.valueOf = null",
+      "Object.freeze(globalThis)",
+    ].join(";");
+    expect(await resultOf(`${tricks}; console.log('still'); ({ a: await 2 })`)).toBe('{"a":2}');
+    expect(await run("globalThis.console = null; 3")).toEqual({ ok: true, value: "3", logs: "" });
+    // Where the trick turns on what the prelude does with the value, the text is wrong, and that is all.
+    expect(await resultOf("Object.prototype.toJSON = () => 'mine'; ({})")).toBe('"mine"');
+    expect(await errorOf("class Odd extends Error { get message() { throw 1 } }; throw new Odd()")).toMatch(
+      /cannot be shown/,
+    );
+    expect(await resultOf("typeof JSON.stringify + typeof Promise + ({})")).toBe('"functionfunction[object Object]"');
+  });
+
+  test("nothing is left for the next program", async () => {
+    await run("globalThis.secret = 1; Array.prototype.secret = 2; const kept = 3");
+    expect(await resultOf("[typeof secret, [].secret, typeof kept]")).toBe('["undefined",null,"undefined"]');
+  });
+});
+
+describe("many at once", () => {
+  test("a thousand: what finds no place is refused, everything else is answered", async () => {
+    const runs = Array.from({ length: 1000 }, (_, n) => run(`${n} * 2`));
+    const ends = await Promise.allSettled(runs);
+    const answered = ends.flatMap((end, n) => (end.status === "fulfilled" ? [[n, end.value] as const] : []));
+    expect(answered.length).toBeGreaterThanOrEqual(256);
+    for (const [n, result] of answered) expect(result).toEqual({ ok: true, value: String(n * 2), logs: "" });
+    for (const end of ends) {
+      if (end.status === "rejected") expect(end.reason).toMatchObject({ type: "service_unavailable", retryable: true });
+    }
+  });
+
+  test("an abort stops the program and frees its thread; one that waits leaves the queue", async () => {
+    const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 1, maxWaiting: 1 });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const running = own.run("for (;;);", { signal: first.signal });
+    const waiting = own.run("1", { signal: second.signal });
+    await expect(own.run("2", { signal })).rejects.toMatchObject({ type: "service_unavailable" });
+    second.abort(new Error("second thoughts"));
+    await expect(waiting).rejects.toThrow("second thoughts");
+    const last = own.run("3", { signal });
+    first.abort(new Error("enough"));
+    await expect(running).rejects.toThrow("enough");
+    expect(await last).toEqual({ ok: true, value: "3", logs: "" });
+    await expect(own.run("1", { signal: first.signal })).rejects.toThrow("enough");
+    await own.close();
+  });
+
+  test("closing ends what runs and refuses what waits", async () => {
+    const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 1 });
+    const both = Promise.all(
+      [own.run("for (;;);", { signal }), own.run("1", { signal })].map((end) =>
+        expect(end).rejects.toThrow("shutting down"),
+      ),
+    );
+    await own.close();
+    await both;
+    await expect(own.run("1", { signal })).rejects.toMatchObject({ type: "service_unavailable" });
+  });
+});

@@ -1,0 +1,64 @@
+import { randomBytes } from "node:crypto";
+import { chmod, link, mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+const keyLength = 32;
+
+/** The key, the one that it is being changed to, and one that it was not changed to after all. */
+export const keyFilesOf = (home: string) => {
+  const present = join(home, "secret-key");
+  return { present, next: `${present}.new`, abandoned: `${present}.abandoned` };
+};
+
+export const newSecretKey = (): Uint8Array => randomBytes(keyLength);
+
+/** The key of the environment, or the one in a file of mode 600 under the home, made at the first start. */
+export async function loadSecretKey(home: string, given: string | undefined): Promise<Uint8Array> {
+  if (given !== undefined) return Buffer.from(given, "base64");
+  const path = keyFilesOf(home).present;
+  const existing = await readKey(path);
+  if (existing) return existing;
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  await writeKey(temporary, newSecretKey());
+  try {
+    // A link does not replace: of two processes that start together one wins, and both use its key.
+    await link(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await unlink(temporary);
+  }
+  const made = await readKey(path);
+  if (!made) throw new Error(`${path} could not be written`);
+  return made;
+}
+
+export async function readKey(path: string): Promise<Uint8Array | undefined> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const key = Buffer.from(text.trim(), "base64");
+  if (key.length !== keyLength) throw new Error(`${path} holds no secret key; without it stored credentials are lost`);
+  await chmod(path, 0o600);
+  return key;
+}
+
+/** Into a file that is not there yet; on the disk when it resolves. */
+export async function writeKey(path: string, key: Uint8Array): Promise<void> {
+  const text = `${Buffer.from(key).toString("base64")}\n`;
+  await writeFile(path, text, { mode: 0o600, flag: "wx", flush: true });
+}
+
+/** A name is only as durable as its folder. */
+export async function syncFolder(home: string): Promise<void> {
+  const folder = await open(home);
+  await folder.sync().finally(() => folder.close());
+}
+
+export async function moveKey(home: string, from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncFolder(home);
+}

@@ -1,0 +1,113 @@
+import type { Sql, Transaction } from "../database/database.ts";
+import { type SealedColumn, sealedColumns } from "./sealed-columns.ts";
+import type { Vault } from "./vault.ts";
+
+interface SealedRow {
+  /** Where the row stands in its table: good within one transaction that nobody else writes beside. */
+  place: string;
+  sealed: Uint8Array;
+  context: string;
+}
+
+export interface Resealed {
+  /** Sealed anew. */
+  changed: number;
+  /** Sealed under the new key before. */
+  already: number;
+  /** By table, those that neither key opens: left as they are. */
+  unreadable: Map<string, number>;
+}
+
+const rowsAtOnce = 500;
+
+/** Opens every sealed text of the database with one vault and seals it with another. */
+export async function resealAll(tx: Transaction, from: Vault, to: Vault): Promise<Resealed> {
+  const result: Resealed = { changed: 0, already: 0, unreadable: new Map() };
+  for (const column of await existing(tx)) {
+    for await (const rows of sealedRows(tx, column)) {
+      const places: string[] = [];
+      const texts: Uint8Array[] = [];
+      for (const { place, sealed, context } of rows) {
+        const text = opened(from, sealed, context);
+        if (text !== undefined) {
+          places.push(place);
+          texts.push(to.seal(text, context));
+        } else if (opened(to, sealed, context) !== undefined) result.already++;
+        else result.unreadable.set(column.table, (result.unreadable.get(column.table) ?? 0) + 1);
+      }
+      await replaceSealed(tx, column, places, texts);
+      result.changed += places.length;
+    }
+  }
+  return result;
+}
+
+/** The first of the vaults that opens anything at all: what is sealed changes its key together. */
+export async function whichOpens(tx: Transaction, vaults: readonly Vault[]): Promise<Vault | undefined> {
+  for (const column of await existing(tx)) {
+    for await (const rows of sealedRows(tx, column)) {
+      for (const { sealed, context } of rows) {
+        const right = vaults.find((vault) => opened(vault, sealed, context) !== undefined);
+        if (right) return right;
+      }
+    }
+  }
+  return undefined;
+}
+
+function opened(vault: Vault, sealed: Uint8Array, context: string): string | undefined {
+  try {
+    return vault.open(sealed, context);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Those that this database has: it may be of an older version that has not been started since. */
+async function existing(sql: Sql): Promise<SealedColumn[]> {
+  const tables = sealedColumns.map(({ table }) => table);
+  const rows = await sql<{ name: string }[]>`
+    select name from unnest(${tables}::text[]) name where to_regclass('public.' || name) is not null`;
+  const there = new Set(rows.map(({ name }) => name));
+  return sealedColumns.filter(({ table }) => there.has(table));
+}
+
+/** Keeps everyone else from writing what is sealed, and servers from joining, until the transaction is over. */
+export async function lockSealed(tx: Transaction): Promise<void> {
+  const tables = ["nodes", ...new Set((await existing(tx)).map(({ table }) => table))];
+  await tx.unsafe(`lock table ${tables.map((table) => `"${table}"`).join(", ")} in exclusive mode`);
+}
+
+async function* sealedRows(tx: Transaction, { table, column, of, context }: SealedColumn): AsyncGenerator<SealedRow[]> {
+  const values = of.map((name) => `"${name}"::text`).join(", ");
+  await tx.unsafe(
+    `declare sealed_rows no scroll cursor for
+       select ctid::text as place, "${column}" as sealed, array[${values}] as values
+       from "${table}" where "${column}" is not null`,
+  );
+  try {
+    for (;;) {
+      const rows = await tx.unsafe<{ place: string; sealed: Uint8Array; values: string[] }[]>(
+        `fetch forward ${rowsAtOnce} from sealed_rows`,
+      );
+      if (rows.length === 0) break;
+      yield rows.map((row) => ({ place: row.place, sealed: row.sealed, context: context(row.values) }));
+    }
+  } finally {
+    // In a transaction that has failed it fails too, and the first failure is the one to be told.
+    await tx`close sealed_rows`.catch(() => undefined);
+  }
+}
+
+async function replaceSealed(
+  tx: Transaction,
+  { table, column }: SealedColumn,
+  places: string[],
+  texts: Uint8Array[],
+): Promise<void> {
+  if (places.length === 0) return;
+  await tx`
+    update ${tx(table)} t set ${tx(column)} = anew.sealed
+    from unnest(${places}::text[]::tid[], ${texts as Buffer[]}::bytea[]) as anew (place, sealed)
+    where t.ctid = anew.place`;
+}

@@ -1,0 +1,40 @@
+import type { AgentSnapshot, ToolBinding } from "@gantry/wire";
+import { asToolBinding, isAgentBinding } from "./binding.rules.ts";
+import type { ToolInfo } from "./tools.ts";
+
+/** The tools beside the writes to the identity tenant that ask where their binding says nothing. */
+const askingTools: readonly string[] = ["drive_delete"];
+
+/**
+ * Whether a call of a bound tool waits for the caller's confirmation. A write to the identity tenant always does, also
+ * where an old binding says `never`: only the caller of a run can waive that.
+ */
+export function bindingAsks(binding: string | ToolBinding, info: Pick<ToolInfo, "id" | "kind">): boolean {
+  const isTenantWrite = info.kind === "write" && info.id.startsWith("idp_");
+  switch (asToolBinding(binding).confirm) {
+    case "always":
+      return true;
+    case "writes":
+      return info.kind === "write";
+    case "never":
+      return isTenantWrite;
+    default:
+      return isTenantWrite || askingTools.includes(info.id);
+  }
+}
+
+/**
+ * Whether a run of these contents may come to a confirmation. What cannot be told from the contents counts as yes:
+ * another agent, a tool server, a tool that is no longer in the table.
+ */
+export function asksForConfirmation(
+  { tools, mcp_servers: servers }: Pick<AgentSnapshot, "tools" | "mcp_servers">,
+  table: ReadonlyMap<string, ToolInfo>,
+): boolean {
+  if (servers.length > 0) return true;
+  return tools.some((tool) => {
+    if (isAgentBinding(tool)) return true;
+    const info = table.get(asToolBinding(tool).id);
+    return info === undefined || bindingAsks(tool, info);
+  });
+}

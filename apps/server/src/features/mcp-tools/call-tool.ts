@@ -1,0 +1,74 @@
+import { Fault, fault } from "../../kernel/errors.ts";
+import type { Runnable } from "../agents/index.ts";
+import { callModel } from "./call-model.ts";
+import type { McpToolsContext, RunAgent } from "./context.ts";
+import { type FoundTool, findTool } from "./find-tool.ts";
+import type { ToolAnswer, ToolCall } from "./offered-tool.ts";
+import { refusal } from "./refusal.rules.ts";
+
+/** Calls a tool. Whatever goes wrong is an answer; undefined: there is no such tool for this caller. */
+export async function callTool(context: McpToolsContext, call: ToolCall): Promise<ToolAnswer | undefined> {
+  try {
+    const found = await findTool(context, call.caller, call.name);
+    return found && (await callFound(context, call, found));
+  } catch (error) {
+    if (call.signal.aborted) return refusal(fault("generation_cancelled", "The call was cancelled"));
+    return refusal(toFault(context, call, error));
+  }
+}
+
+function callFound(context: McpToolsContext, call: ToolCall, found: FoundTool): Promise<ToolAnswer> {
+  switch (found.kind) {
+    case "model":
+      return callModel(context, call, found.model);
+    case "agent":
+      return callAgent(context.runAgent, call, found.runnable);
+    case "action":
+      return callAction(context, call);
+  }
+}
+
+async function callAgent(
+  runAgent: RunAgent | undefined,
+  { caller, arguments: input, baseUrl, signal }: ToolCall,
+  { agent, revision }: Runnable,
+): Promise<ToolAnswer> {
+  if (!runAgent) throw new Error("an agent was found that cannot be run");
+  const end = await runAgent(caller, { agentId: agent.id, revisionId: revision.id, input, baseUrl, signal });
+  if (end.status === "done") return { ...asJson(end.output), structured: end.output };
+  if (end.status === "error") {
+    const { type, message } = end.error;
+    return {
+      content: [{ type: "text", text: `The run failed (${type}): ${message}` }],
+      isError: true,
+      meta: { "gantry/error": { type } },
+    };
+  }
+  const { runId } = end;
+  const text = `The run goes on. Its result will be at ${baseUrl}/v1/runs/${runId}`;
+  return {
+    content: [{ type: "text", text }],
+    structured: { run_id: runId, status: "running" },
+    isError: false,
+  };
+}
+
+/** For a model's eyes: secrets masked, long lists cut. */
+async function callAction(
+  { idp }: McpToolsContext,
+  { caller, name, arguments: given, signal }: ToolCall,
+): Promise<ToolAnswer> {
+  const { forModel } = await idp.runAction(caller.userId, name, given, signal);
+  return { ...asJson(forModel), structured: { ...forModel } };
+}
+
+function asJson(value: unknown): { content: ToolAnswer["content"]; isError: false } {
+  return { content: [{ type: "text", text: JSON.stringify(value) }], isError: false };
+}
+
+function toFault({ log }: McpToolsContext, { requestId, name }: ToolCall, error: unknown): Fault {
+  const known =
+    error instanceof Fault ? error : fault("internal_server_error", "Internal server error", { cause: error });
+  if (known.status >= 500) log.error({ request_id: requestId, tool: name, err: known.cause ?? known }, known.message);
+  return known;
+}

@@ -1,0 +1,56 @@
+import type { Readable } from "node:stream";
+import type { Log } from "../../kernel/log.ts";
+import type { Caller } from "../accounts/index.ts";
+import type { Agents } from "../agents/index.ts";
+import type { IdpConnector } from "../connectors/idp/index.ts";
+import type { Model, Models } from "../models/index.ts";
+import type { CheckedInput, FormReader, Predictions, StoredOutput } from "../predictions/index.ts";
+
+/** How a run of an agent ended, or that it goes on without its caller waiting any longer. */
+export type AgentRunEnd =
+  | { status: "done"; output: Record<string, unknown> }
+  | { status: "error"; error: { type: string; message: string } }
+  | { status: "running"; runId: string };
+
+/** Creates a run of one of the caller's own agents and waits for its end. Rejects with a fault when none was created. */
+export type RunAgent = (
+  caller: Caller,
+  request: {
+    agentId: string;
+    /** The revision that was found not to ask for anything. */
+    revisionId: string;
+    input: Readonly<Record<string, unknown>>;
+    baseUrl: string;
+    signal: AbortSignal;
+  },
+) => Promise<AgentRunEnd>;
+
+/** What the use cases of this feature work with. */
+export interface McpToolsContext {
+  log: Log;
+  models: Pick<Models, "listModels" | "resolveForCall">;
+  predictions: Pick<Predictions, "look" | "run">;
+  idp: Pick<IdpConnector, "read" | "describeTools" | "runAction">;
+  agents: Pick<Agents, "listAgents" | "readRevision" | "getRunnable" | "tools">;
+  /** Left out: agents are not offered. */
+  runAgent: RunAgent | undefined;
+  /** The one reader of input; see features/predictions/input. */
+  readInput(request: {
+    caller: Caller;
+    model: Model;
+    extras: { user: boolean; webhook: boolean };
+    readForm: FormReader;
+    signal: AbortSignal;
+  }): Promise<CheckedInput>;
+  /** Ready download links of the files among a prediction's outputs, by field. */
+  linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
+  /** A file that a prediction of the user made. */
+  openOutput(userId: string, s3Path: string): Promise<OutputFile | undefined>;
+}
+
+export interface OutputFile {
+  filename: string;
+  contentType: string;
+  size: number;
+  open(): Promise<Readable>;
+}

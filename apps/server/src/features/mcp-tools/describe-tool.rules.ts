@@ -1,0 +1,71 @@
+import type { AgentSnapshot, Pricing, ToolRecord } from "@gantry/wire";
+import type { Model } from "../models/index.ts";
+import { inputSchemaOf } from "./input-schema.rules.ts";
+import type { OfferedTool } from "./offered-tool.ts";
+import { agentToolName, modelToolName } from "./tool-names.rules.ts";
+
+/** Every description is a part of what the client's model reads with each question. */
+const longestText = 1000;
+
+const units: Readonly<Record<keyof Pricing, string>> = {
+  per_request: "a call",
+  per_second: "a second of running",
+  per_million_input_tokens: "a million input tokens",
+  per_million_cached_tokens: "a million cached input tokens",
+  per_million_output_tokens: "a million output tokens",
+  per_output: "an output file",
+};
+
+export function describeModel(model: Model): OfferedTool {
+  const { title, description, pricing, kind, backend } = model.manifest;
+  const what = kind === "other" ? "Runs the model" : `Runs the ${kind} model`;
+  return {
+    name: modelToolName(model),
+    title,
+    description: sentences([`${what} ${model.endpointId}.`, cut(description), priceOf(pricing)]),
+    inputSchema: inputSchemaOf(model.manifest),
+    annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: backend.type !== "builtin" },
+  };
+}
+
+/** One of the caller's own agents: its goal is no secret here. */
+export function describeAgent(slug: string, { name, goal, pricing, input_schema }: AgentSnapshot): OfferedTool {
+  const price =
+    pricing.per_run === 0
+      ? "It pays for the models that it calls."
+      : `Price: ${pricing.per_run} US dollars a run, and the models that it calls.`;
+  return {
+    name: agentToolName(slug),
+    title: name,
+    description: sentences([`Runs your agent ${name} and waits for its result.`, `Its goal: ${cut(goal)}`, price]),
+    inputSchema: { ...input_schema, type: "object" },
+    annotations: { readOnlyHint: false, openWorldHint: true },
+  };
+}
+
+export function describeAction({ id, description, parameters }: ToolRecord): OfferedTool {
+  return {
+    name: id,
+    title: id.replace(/^idp_/, "Identity: ").replaceAll("_", " "),
+    description: cut(description),
+    inputSchema: { ...parameters, type: "object" },
+    annotations: { readOnlyHint: true, openWorldHint: true },
+  };
+}
+
+export function priceOf(pricing: Pricing): string {
+  const prices = (Object.keys(units) as (keyof Pricing)[]).flatMap((name) => {
+    const dollars = pricing[name] ?? 0;
+    return dollars > 0 ? [`${dollars} ${units[name]}`] : [];
+  });
+  return prices.length === 0 ? "Free of charge." : `Price in US dollars: ${prices.join(", ")}.`;
+}
+
+function cut(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.length <= longestText ? trimmed : `${trimmed.slice(0, longestText).toWellFormed()}…`;
+}
+
+function sentences(texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join(" ");
+}

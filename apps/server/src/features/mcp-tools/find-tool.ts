@@ -1,0 +1,74 @@
+import { Fault } from "../../kernel/errors.ts";
+import type { Caller } from "../accounts/index.ts";
+import { asksForConfirmation, type Runnable } from "../agents/index.ts";
+import type { Model } from "../models/index.ts";
+import type { McpToolsContext } from "./context.ts";
+import { modelToolName, readToolName } from "./tool-names.rules.ts";
+
+export type FoundTool =
+  | { kind: "model"; model: Model }
+  | { kind: "agent"; runnable: Runnable }
+  | { kind: "action"; name: string };
+
+const pageSize = 100;
+
+/**
+ * What a tool's name stands for, or undefined for what the caller is not offered. A model that exists and is refused to
+ * the caller is the fault that its routes answer with.
+ */
+export async function findTool(context: McpToolsContext, caller: Caller, name: string): Promise<FoundTool | undefined> {
+  const address = readToolName(name);
+  switch (address?.kind) {
+    case "model":
+      return findModel(context, caller, address.owner, address.name);
+    case "cut-model": {
+      const whole = await findCutModel(context, caller, name, `${address.owner}/${address.beginning}`);
+      return whole && findModel(context, caller, whole.owner, whole.name);
+    }
+    case "agent":
+      return findAgent(context, caller, address.slug);
+    case "action": {
+      const isOffered = (await readActions(context, caller)).some(({ id }) => id === name);
+      return isOffered ? { kind: "action", name } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The read actions of the connector, where the caller has set one up. A key confined to some models does not reach it. */
+export async function readActions({ idp }: McpToolsContext, caller: Caller) {
+  if (caller.models !== null) return [];
+  const connector = await unlessMissing(idp.read(caller.userId));
+  return connector ? idp.describeTools().filter(({ kind }) => kind === "read") : [];
+}
+
+async function findModel({ models }: McpToolsContext, caller: Caller, owner: string, name: string) {
+  const model = await unlessMissing(models.resolveForCall(caller, owner, name));
+  return model && { kind: "model" as const, model };
+}
+
+async function findAgent({ agents, runAgent }: McpToolsContext, caller: Caller, slug: string) {
+  if (!runAgent) return undefined;
+  const runnable = await unlessMissing(agents.getRunnable(caller.userId, { creator: caller.username, slug }));
+  if (!runnable || asksForConfirmation(runnable.revision.snapshot, agents.tools)) return undefined;
+  return { kind: "agent" as const, runnable };
+}
+
+async function findCutModel({ models }: McpToolsContext, caller: Caller, toolName: string, q: string) {
+  for (let offset = 0; ; offset += pageSize) {
+    const { entries, total } = await models.listModels(caller, { limit: pageSize, offset, q });
+    const found = entries.find((model) => modelToolName(model) === toolName);
+    if (found || entries.length === 0 || offset + entries.length >= total) return found;
+  }
+}
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Fault && (error.type === "not_found" || error.type === "agent_not_published"))
+      return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,3 @@
+export type { AgentRunEnd, RunAgent } from "./context.ts";
+export type { OfferedTool, ToolAnswer, ToolCall } from "./offered-tool.ts";
+export { type McpTools, openMcpTools } from "./open-mcp-tools.ts";

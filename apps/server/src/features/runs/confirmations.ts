@@ -1,0 +1,47 @@
+import { answerConfirmationBody, isId } from "@gantry/wire";
+import { fault } from "../../kernel/errors.ts";
+import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import type { Caller } from "../accounts/index.ts";
+import type { RunsContext } from "./context.ts";
+import { readOwnRun } from "./read-runs.ts";
+import { type Confirmation, listConfirmations, listExpired, resolveConfirmation } from "./store.ts";
+
+/** The questions of a run and of all that it started, answered ones too. */
+export async function readConfirmations(context: RunsContext, caller: Caller, runId: string): Promise<Confirmation[]> {
+  return listConfirmations(context.database.sql, await readOwnRun(context, caller, runId));
+}
+
+/** Answers a question, once. The run goes on as soon as nothing else is asked in it. */
+export async function answerConfirmation(
+  context: RunsContext,
+  caller: Caller,
+  runId: string,
+  confirmationId: string,
+  body: unknown,
+): Promise<Confirmation> {
+  const { approve, reason } = parseOrThrow(answerConfirmationBody, body ?? {}, ["body"]);
+  const find = async () => (await readConfirmations(context, caller, runId)).find((one) => one.id === confirmationId);
+  if (!isId("confirmation", confirmationId) || !(await find())) throw fault("not_found", "Confirmation not found");
+  const { sql } = context.database;
+  const isMine = await resolveConfirmation(sql, confirmationId, approve ? "approved" : "denied", reason ?? null);
+  const answered = await find();
+  if (!answered) throw fault("not_found", "Confirmation not found");
+  if (!isMine) {
+    throw fault(
+      "conflict",
+      `The confirmation is ${answered.status === "pending" ? "expired" : answered.status} already`,
+    );
+  }
+  context.wakeWorkers();
+  return answered;
+}
+
+const perPass = 100;
+
+/** Questions that nobody answered in time are denied. */
+export async function expireConfirmations(context: Pick<RunsContext, "database" | "wakeWorkers">): Promise<void> {
+  const { sql } = context.database;
+  const expired = await listExpired(sql, perPass);
+  for (const id of expired) await resolveConfirmation(sql, id, "expired", "Nobody answered in time");
+  if (expired.length > 0) context.wakeWorkers();
+}

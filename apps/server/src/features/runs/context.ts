@@ -1,0 +1,25 @@
+import type { Database } from "../../engines/database/database.ts";
+import type { Schemas } from "../../engines/schemas/schemas.ts";
+import type { Vault } from "../../engines/vault/vault.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Agents } from "../agents/index.ts";
+import type { Models } from "../models/index.ts";
+import type { Predictions } from "../predictions/index.ts";
+import type { RunNews } from "./run-news.ts";
+import type { WriteRun } from "./run-writer.ts";
+
+/** What the use cases of runs work with. */
+export interface RunsContext {
+  database: Database;
+  schemas: Pick<Schemas, "validate">;
+  vault: Vault;
+  clock: Clock;
+  log: Log;
+  agents: Pick<Agents, "getRunnable" | "ownerOf">;
+  models: Pick<Models, "getModel">;
+  predictions: Pick<Predictions, "look">;
+  news: RunNews;
+  write: WriteRun;
+  wakeWorkers(): void;
+}

@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { type CreateRunBody, createRunBody, newId } from "@gantry/wire";
+import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { type Micros, microsOfDollars } from "../../kernel/money.ts";
+import { schemaIssues } from "../../kernel/schema-issues.ts";
+import type { Caller } from "../accounts/index.ts";
+import { type AgentAddress, type Runnable, storableIssues } from "../agents/index.ts";
+import type { RateFigures } from "../predictions/index.ts";
+import type { RunsContext } from "./context.ts";
+import type { Run } from "./run.ts";
+import { runNotFound } from "./run-faults.ts";
+import { findRun, insertRun, lockFunds, type NewRun, replaceRunKey, reservePrice, takeRunKey } from "./store.ts";
+import { canonical } from "./work/repeats.rules.ts";
+
+export interface CreateRunRequest {
+  caller: Caller;
+  address: AgentAddress;
+  body: unknown;
+  idempotencyKey: string | undefined;
+  baseUrl: string;
+}
+
+export interface CreatedRun {
+  run: Run;
+  rate: RateFigures | undefined;
+  /** How long the answer is to wait for the run's end. */
+  waitMs: number;
+}
+
+const defaultTimeoutSeconds = 900;
+const defaultMaxSteps = 50;
+
+/**
+ * Accepts a run: agent, key, funds and limits first, then the input against the agent's schema. The price of the run is
+ * reserved in the transaction that makes it, so that it is accepted and reserved, or neither.
+ */
+export async function createRun(context: RunsContext, request: CreateRunRequest): Promise<CreatedRun> {
+  const { caller } = request;
+  const wanted = readBody(request.body);
+  const runnable = await context.agents.getRunnable(caller.userId, request.address, wanted.revision_id);
+  const rate = await lookAtLimits(context, caller, runnable);
+  await checkInput(context, runnable, wanted.input);
+  const run = newRun(caller, runnable, wanted, request.baseUrl);
+  const id = await accept(context, run, idempotencyOf(request, runnable, wanted));
+  context.wakeWorkers();
+  const made = await findRun(context.database.sql, id);
+  if (!made) throw runNotFound();
+  return { run: made, rate, waitMs: (wanted.wait ?? 0) * 1000 };
+}
+
+function readBody(body: unknown): CreateRunBody {
+  const given = body ?? {};
+  const { issues, isTooDeep } = storableIssues(given);
+  if (isTooDeep) throwIfAny(issues);
+  throwIfAny([...issues, ...schemaIssues(createRunBody, given, ["body"])]);
+  return createRunBody.parse(given);
+}
+
+async function lookAtLimits(
+  { models, predictions }: RunsContext,
+  caller: Caller,
+  { revision }: Runnable,
+): Promise<RateFigures | undefined> {
+  const { model: modelName } = revision.snapshot;
+  if (caller.models !== null && !caller.models.includes(modelName)) {
+    throw fault("forbidden", "API key does not have access to the agent's model");
+  }
+  const model = await models.getModel(modelName);
+  if (!model) throw fault("conflict", `The agent's model ${modelName} is not there any more`);
+  return predictions.look({ caller, model, route: "async", counts: true });
+}
+
+async function checkInput({ schemas }: RunsContext, { revision }: Runnable, input: unknown): Promise<void> {
+  const faults = await schemas.validate(revision.snapshot.input_schema, input);
+  throwIfAny(
+    faults.map(({ path, message }): Issue => ({ type: "value_error", loc: ["body", "input", ...path], msg: message })),
+  );
+}
+
+function newRun(
+  caller: Caller,
+  { agent, revision, isOwner }: Runnable,
+  wanted: CreateRunBody,
+  baseUrl: string,
+): NewRun {
+  const price = isOwner ? 0 : microsOfDollars(revision.snapshot.pricing.per_run);
+  const maxCost = wanted.max_cost === undefined ? null : microsOfDollars(wanted.max_cost);
+  if (maxCost !== null && maxCost < price) {
+    const msg = "Is below the price of the run itself";
+    throw fault("value_error", msg, { loc: ["body", "max_cost"], ctx: { per_run: revision.snapshot.pricing.per_run } });
+  }
+  return {
+    id: newId("run"),
+    agentId: agent.id,
+    revisionId: revision.id,
+    ownerId: agent.ownerId,
+    userId: caller.userId,
+    keyId: caller.keyId,
+    ancestors: [],
+    parentStep: null,
+    parentPosition: null,
+    input: wanted.input,
+    maxCost,
+    timeoutMs: (wanted.timeout_seconds ?? defaultTimeoutSeconds) * 1000,
+    maxSteps: wanted.max_steps ?? defaultMaxSteps,
+    approve: wanted.approve ?? [],
+    connectors: isOwner ? ["idp"] : (wanted.connectors ?? []),
+    baseUrl,
+    callId: newId("prediction"),
+    price,
+    saleName: saleNameOf(agent),
+  };
+}
+
+export function saleNameOf({ owner, slug }: Runnable["agent"]): string {
+  return `agents/${owner}/${slug}`;
+}
+
+interface Idempotency {
+  userId: string;
+  scope: string;
+  key: string;
+  fingerprint: string;
+}
+
+function idempotencyOf(
+  { caller, idempotencyKey }: CreateRunRequest,
+  { agent }: Runnable,
+  { wait: _isNoPartOfIt, ...wanted }: CreateRunBody,
+): Idempotency | undefined {
+  if (idempotencyKey === undefined) return undefined;
+  const fingerprint = createHash("sha256").update(canonical(wanted)).digest("hex");
+  return { userId: caller.userId, scope: `run:${agent.id}`, key: idempotencyKey, fingerprint };
+}
+
+/** Writes the run with its reservation and its key, or finds the run that the key belongs to. Answers the run's id. */
+async function accept(context: RunsContext, run: NewRun, idempotency: Idempotency | undefined): Promise<string> {
+  return context.database.transaction(async (tx) => {
+    if (idempotency) {
+      const taken = { ...idempotency, runId: run.id };
+      const before = await takeRunKey(tx, taken);
+      if (before && !before.isStale) {
+        if (before.fingerprint !== idempotency.fingerprint) {
+          throw fault("idempotency_key_reused", "The Idempotency-Key was used before with another request", {
+            loc: ["header", "idempotency-key"],
+          });
+        }
+        const first = await findRun(tx, before.runId);
+        if (first && isKept(first)) return first.id;
+      }
+      if (before) await replaceRunKey(tx, taken);
+    }
+    const month = await reserve(context, tx, run);
+    await insertRun(tx, run, month);
+    return run.id;
+  });
+}
+
+/** Outcomes that are worth another try are not what a repeat asks for. */
+function isKept({ error }: Run): boolean {
+  return error === null || (error.type !== "cancelled" && error.type !== "internal");
+}
+
+type Tx = Parameters<typeof lockFunds>[0];
+
+/** Answers the month in which a key's limit counts the price, where it has one. */
+export async function reserve({ clock }: Pick<RunsContext, "clock">, tx: Tx, run: NewRun): Promise<string | null> {
+  const { userId, keyId, price } = run;
+  if (price === 0) return null;
+  const month = `${clock.now().toISOString().slice(0, 7)}-01`;
+  const { available, keyRoom } = await lockFunds(tx, userId, keyId, month);
+  if (isShort(available) || (keyRoom !== null && keyRoom <= 0)) {
+    throw fault("insufficient_funds", "Insufficient funds");
+  }
+  const counted = keyRoom === null ? null : month;
+  await reservePrice(tx, { userId, keyId, month: counted, price });
+  return counted;
+}
+
+function isShort(available: Micros): boolean {
+  return available < 0;
+}

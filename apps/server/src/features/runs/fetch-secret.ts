@@ -1,0 +1,21 @@
+import { fault } from "../../kernel/errors.ts";
+import type { Caller } from "../accounts/index.ts";
+import type { RunsContext } from "./context.ts";
+import { readOwnRun } from "./read-runs.ts";
+import { takeSecret } from "./store.ts";
+import { secretContext } from "./work/tool-turn.ts";
+
+/** A secret that a tool made: given out once, to the caller of the run, within a day. */
+export async function fetchSecret(
+  context: RunsContext,
+  caller: Caller,
+  runId: string,
+  secretId: string,
+): Promise<{ id: string; field: string; value: string }> {
+  const run = await readOwnRun(context, caller, runId);
+  const rootId = run.ancestors[0] ?? run.id;
+  const taken = await takeSecret(context.database.sql, rootId, secretId);
+  if (!taken) throw fault("not_found", "There is no such secret, or it was fetched before");
+  context.log.info({ run_id: run.id, user_id: caller.userId }, "a one-time secret of a run was fetched");
+  return { id: secretId, field: taken.field, value: context.vault.open(taken.sealed, secretContext(rootId, secretId)) };
+}

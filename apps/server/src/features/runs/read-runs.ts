@@ -1,0 +1,71 @@
+import type { RunStatus } from "@gantry/wire";
+import { isId } from "@gantry/wire";
+import type { Caller, Page } from "../accounts/index.ts";
+import type { RunsContext } from "./context.ts";
+import type { Run } from "./run.ts";
+import { runNotFound } from "./run-faults.ts";
+import { findRun, selectRuns } from "./store.ts";
+
+/** A run as somebody sees it: its caller sees all of it, the agent's creator that it took place and what it earned. */
+export interface SeenRun {
+  run: Run;
+  as: "caller" | "creator";
+}
+
+export async function readRun({ database }: RunsContext, caller: Caller, id: string): Promise<SeenRun> {
+  const run = isId("run", id) ? await findRun(database.sql, id) : undefined;
+  const seen = run && seenBy(caller, run);
+  if (!seen) throw runNotFound();
+  return seen;
+}
+
+/** For what belongs to the caller of a run alone: its events, questions, secrets and end. */
+export async function readOwnRun(context: RunsContext, caller: Caller, id: string): Promise<Run> {
+  const { run, as } = await readRun(context, caller, id);
+  if (as !== "caller") throw runNotFound();
+  return run;
+}
+
+function seenBy({ userId }: Caller, run: Run): SeenRun | undefined {
+  if (run.userId === userId) return { run, as: "caller" };
+  return run.ownerId === userId ? { run, as: "creator" } : undefined;
+}
+
+export interface ListRunsQuery {
+  limit: number;
+  offset: number;
+  status?: RunStatus | undefined;
+  /** Runs that this one started. */
+  parentId?: string | undefined;
+}
+
+/** Runs of an agent: all of them for its creator, one's own for anybody else. */
+export async function listRunsOfAgent(
+  { database, agents }: RunsContext,
+  caller: Caller,
+  agentId: string,
+  { limit, offset, status }: ListRunsQuery,
+): Promise<Page<SeenRun>> {
+  if (!isId("agent", agentId)) throw runNotFound();
+  const isOwn = await isOwnAgent({ agents }, caller, agentId);
+  const userId = isOwn ? undefined : caller.userId;
+  const { entries, total } = await selectRuns(database.sql, { agentId, userId, status }, { limit, offset });
+  return { entries: entries.flatMap((run) => seenBy(caller, run) ?? []), total };
+}
+
+export async function listOwnRuns(
+  { database }: RunsContext,
+  caller: Caller,
+  { limit, offset, status, parentId }: ListRunsQuery,
+): Promise<Page<SeenRun>> {
+  const filter = { userId: caller.userId, status, parentId };
+  const { entries, total } = await selectRuns(database.sql, filter, { limit, offset });
+  return { entries: entries.flatMap((run) => seenBy(caller, run) ?? []), total };
+}
+
+/** Runs stay readable when their agent was deleted: then everybody sees their own, and the creator all of them. */
+async function isOwnAgent({ agents }: Pick<RunsContext, "agents">, caller: Caller, agentId: string): Promise<boolean> {
+  const owner = await agents.ownerOf(agentId);
+  if (owner === undefined) throw runNotFound();
+  return owner === caller.userId;
+}

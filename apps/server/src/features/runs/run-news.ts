@@ -1,0 +1,170 @@
+import type { Database } from "../../engines/database/database.ts";
+import type { RunEvent } from "./run.ts";
+import { eventsChannel, findRun, listEvents } from "./store.ts";
+
+export interface RunNews {
+  /** The events after a number, then the live ones, until the run has ended or the reader leaves. */
+  follow(runId: string, after: number, signal: AbortSignal): AsyncGenerator<readonly FollowedEvent[]>;
+  /** Resolves when the run has ended, at the latest after the time or when the reader leaves. */
+  untilEnded(runId: string, milliseconds: number, signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** As it is sent; made once for all readers. */
+export interface FollowedEvent {
+  n: number;
+  frame: string;
+  isLast: boolean;
+}
+
+const pageSize = 500;
+/** A lost notice costs this much, never an event. */
+const lookAgainMs = 5_000;
+
+/** The last event of a run. */
+export const lastEventTypes: readonly string[] = ["completed", "error"];
+
+/** What all readers of one run on this node share: one look at the log for all of them. */
+interface Tail {
+  /** Events that were read since the tail was opened, without a gap. */
+  events: FollowedEvent[];
+  readonly from: number;
+  waiting: Set<() => void>;
+  readers: number;
+  reading: Promise<void> | undefined;
+  readAgain: boolean;
+}
+
+export async function startRunNews(database: Database): Promise<RunNews> {
+  const tails = new Map<string, Tail>();
+  let isClosed = false;
+  const endWaits = new Map<string, Set<() => void>>();
+
+  const onNews = (runId: string) => {
+    const tail = tails.get(runId);
+    if (tail) void readOn(runId, tail).catch(() => wakeAll(tail));
+    for (const wake of endWaits.get(runId) ?? []) wake();
+  };
+  const onReconnect = () => {
+    for (const runId of new Set([...tails.keys(), ...endWaits.keys()])) onNews(runId);
+  };
+  const listener = await database.listen(eventsChannel, onNews, onReconnect);
+
+  function wakeAll(tail: Tail): void {
+    for (const wake of tail.waiting) wake();
+  }
+
+  /** Reads what is new for all readers; one look is under way at a time. */
+  function readOn(runId: string, tail: Tail): Promise<void> {
+    tail.readAgain = true;
+    tail.reading ??= (async () => {
+      while (tail.readAgain) {
+        tail.readAgain = false;
+        const last = tail.events.at(-1)?.n ?? tail.from;
+        const events = await listEvents(database.sql, runId, last, pageSize);
+        if (events.length === 0) continue;
+        tail.events.push(...events.map(toFrame));
+        if (events.length === pageSize) tail.readAgain = true;
+        wakeAll(tail);
+      }
+    })().finally(() => {
+      tail.reading = undefined;
+    });
+    return tail.reading;
+  }
+
+  async function* follow(runId: string, after: number, signal: AbortSignal): AsyncGenerator<readonly FollowedEvent[]> {
+    // First to hear of what comes, then to read what was: so nothing falls between.
+    let last = after;
+    const tail = tails.get(runId) ?? (await openTail(runId, after));
+    tail.readers++;
+    try {
+      while (last < tail.from) {
+        const events = (await listEvents(database.sql, runId, last, pageSize)).map(toFrame);
+        if (events.length === 0) break;
+        yield events;
+        last = events.at(-1)?.n ?? last;
+        if (events.at(-1)?.isLast) return;
+      }
+      await readOn(runId, tail);
+      while (!signal.aborted && !isClosed) {
+        const fresh = tail.events.filter((event) => event.n > last);
+        if (fresh.length > 0) {
+          yield fresh;
+          last = fresh.at(-1)?.n ?? last;
+          if (fresh.at(-1)?.isLast) return;
+          continue;
+        }
+        await nextNews(tail, signal);
+        if ((tail.events.at(-1)?.n ?? 0) <= last) await readOn(runId, tail);
+      }
+    } finally {
+      if (--tail.readers === 0 && tails.get(runId) === tail) tails.delete(runId);
+    }
+  }
+
+  async function openTail(runId: string, after: number): Promise<Tail> {
+    const tail: Tail = {
+      events: [],
+      from: after,
+      waiting: new Set(),
+      readers: 0,
+      reading: undefined,
+      readAgain: false,
+    };
+    tails.set(runId, tail);
+    return tail;
+  }
+
+  function nextNews(tail: Tail, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        tail.waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, lookAgainMs);
+      signal.addEventListener("abort", done, { once: true });
+      tail.waiting.add(done);
+    });
+  }
+
+  async function untilEnded(runId: string, milliseconds: number, signal?: AbortSignal): Promise<void> {
+    for (const until = Date.now() + milliseconds; !signal?.aborted && !isClosed; ) {
+      let wake = () => {};
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const waits = endWaits.get(runId) ?? new Set();
+      endWaits.set(runId, waits.add(wake));
+      signal?.addEventListener("abort", wake, { once: true });
+      const run = await findRun(database.sql, runId);
+      const left = until - Date.now();
+      const isOver = !run || run.completedAt !== null || left <= 0;
+      const timer = isOver ? undefined : setTimeout(wake, Math.min(left, lookAgainMs));
+      if (!isOver) await woken;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", wake);
+      waits.delete(wake);
+      if (waits.size === 0) endWaits.delete(runId);
+      if (isOver) return;
+    }
+  }
+
+  return {
+    follow,
+    untilEnded,
+    async close() {
+      isClosed = true;
+      for (const tail of tails.values()) wakeAll(tail);
+      for (const waits of endWaits.values()) for (const wake of waits) wake();
+      await listener.stop();
+    },
+  };
+}
+
+function toFrame({ n, type, data }: RunEvent): FollowedEvent {
+  const frame = `id: ${n}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  return { n, frame, isLast: lastEventTypes.includes(type) };
+}

@@ -1,0 +1,59 @@
+import type { Database } from "../../engines/database/database.ts";
+import { createBatcher } from "../../kernel/batcher.ts";
+import { Fault } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { type RunChange, type Written, writeRuns } from "./store.ts";
+
+/** Writes what happened to a run. Does not give up while the database is away: what happened must be written down. */
+export type WriteRun = (change: RunChange) => Promise<Written>;
+
+const firstPauseMs = 50;
+const longestPauseMs = 2_000;
+
+/** Group commit over all runs of this node; a write that is sent again is recognised by its number. */
+export function createRunWriter(deps: { database: Database; log: Log; wakeWorkers(): void }): WriteRun {
+  const batcher = createBatcher<RunChange, Written>({
+    maxItems: 128,
+    blameItem: (error) => !(error instanceof Fault),
+    run: async (changes) => {
+      const answers = await writeRuns(deps.database.sql, changes.map(storable));
+      const byPlace = new Map(answers.map((answer) => [answer.n, answer]));
+      if (answers.some((answer) => answer.wake)) deps.wakeWorkers();
+      return changes.map((_, n) => {
+        const answer = byPlace.get(n);
+        if (!answer) throw new Error("a change of a run was not answered");
+        return answer;
+      });
+    },
+  });
+
+  return async (change) => {
+    for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
+      try {
+        return await batcher.add(change);
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        deps.log.warn({ run_id: change.id, err: error }, "A step of a run could not be written, trying again");
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
+    }
+  };
+}
+
+/** The database is away, or two transactions stood in each other's way. */
+function isPassing(error: unknown): boolean {
+  return error instanceof Fault || (error instanceof Error && "code" in error && /^40/.test(String(error.code)));
+}
+
+/** What PostgreSQL cannot hold in a text, NUL and halves of characters, is replaced: models and tools say anything. */
+function storable<T>(value: T): T {
+  const text = JSON.stringify(value);
+  return /\\u0000|\\ud[89a-f]/i.test(text) ? (mended(value) as T) : value;
+}
+
+function mended(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll("\0", "\uFFFD").toWellFormed();
+  if (Array.isArray(value)) return value.map(mended);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [mended(key), mended(one)]));
+}

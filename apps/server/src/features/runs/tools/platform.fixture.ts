@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newId } from "@gantry/wire";
+import { testDatabase } from "../../../../test/support/database.ts";
+import { openFilesystemBlobs } from "../../../engines/blobs/filesystem.ts";
+import { loadOrCreateSigningCredentials } from "../../../engines/blobs/signing-credentials.ts";
+import type { Database } from "../../../engines/database/index.ts";
+import { createMedia } from "../../../engines/media/create-media.ts";
+import { createImagePainter, imageManifest } from "../../../engines/models/builtin/image/index.ts";
+import { createRules } from "../../../engines/models/builtin/rules/rules.ts";
+import { textModels } from "../../../engines/models/builtin/text-manifests.ts";
+import { createDriver } from "../../../engines/models/create-driver.ts";
+import { createNet } from "../../../engines/net/create-net.ts";
+import { openPostgresQueue } from "../../../engines/queue/postgres-queue.ts";
+import { noTelemetry } from "../../../engines/telemetry/telemetry.ts";
+import { systemClock } from "../../../kernel/clock.ts";
+import { createLog } from "../../../kernel/log.ts";
+import { type Accounts, type Caller, openAccounts } from "../../accounts/index.ts";
+import { grantOpeningBalance } from "../../billing/index.ts";
+import { type Drives, openDrives } from "../../drives/index.ts";
+import { type FilesDeps, openOwnedFile, storeOutput } from "../../files/index.ts";
+import { type Models, openModels, seedModels } from "../../models/index.ts";
+import { openPredictions, type Predictions, readInput } from "../../predictions/index.ts";
+import type { RunModelDeps } from "./run-model.ts";
+
+export interface PlatformUnderTest {
+  database: Database;
+  accounts: Accounts;
+  models: Models;
+  predictions: Predictions;
+  drives: Drives;
+  files: FilesDeps;
+  deps: RunModelDeps;
+  newCaller(
+    username: string,
+    options?: { credit?: number; plan?: "free" | "unlimited"; models?: string[] },
+  ): Promise<Caller>;
+  close(): Promise<void>;
+}
+
+/** What runs a model, on a real database, file system and net, with the built-in models. */
+export async function platformUnderTest(): Promise<PlatformUnderTest> {
+  const { database, drop } = await testDatabase();
+  const home = await mkdtemp(join(tmpdir(), "run-tools-"));
+  const [clock, log, net, media] = [
+    systemClock,
+    createLog("silent"),
+    createNet({ allowPrivateNetwork: true }),
+    createMedia(),
+  ];
+  const credentials = await loadOrCreateSigningCredentials(home);
+  const blobs = await openFilesystemBlobs({ home, bucket: "gantry", credentials });
+  const accounts = await openAccounts({ database, clock, log });
+  await accounts.bootstrap("an-operator-key-of-more-than-32-characters");
+  await seedModels(database, [{ owner: "gantry", name: "image", manifest: imageManifest }, ...textModels({})]);
+  const painter = createImagePainter();
+  const builtins = { image: painter, rules: createRules() };
+  const models = await openModels({ database, log, builtins: Object.keys(builtins) });
+  const files: FilesDeps = { database, blobs, clock, maxUploadBytes: 1_000_000 };
+  const queue = openPostgresQueue({ database, onTrouble: () => {} });
+  const predictions = await openPredictions({
+    database,
+    blobs,
+    queue,
+    clock,
+    log,
+    telemetry: noTelemetry,
+    nodeId: newId("node"),
+    linkOf: async () => undefined,
+    acceptedModel: models.getAccepted,
+    sealWebhook: () => {
+      throw new Error("no webhooks here");
+    },
+    workerParallel: 0,
+    isAlone: true,
+    driverOf: async (model) => createDriver(model.manifest, { net, spoolFolder: home, builtins, key: undefined }),
+    countTokens: async (text) => Math.ceil(text.length / 4),
+    storeOutput: async (ownerId, predictionId, field, file) =>
+      (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
+  });
+  const drives = openDrives({ database, blobs, clock, agentsUsingDrive: async () => [] });
+
+  return {
+    database,
+    accounts,
+    models,
+    predictions,
+    drives,
+    files,
+    deps: {
+      models,
+      predictions,
+      drives,
+      readInput: ({ caller, model, extras, readForm, signal }) =>
+        readInput({
+          manifest: model.manifest,
+          form: readForm,
+          extras,
+          spoolDir: join(home, "spool"),
+          net,
+          media,
+          signal,
+          openStored: async (s3Path, loc) => {
+            const file = await openOwnedFile(files, { ownerId: caller.userId, s3Path, loc });
+            return file && { stream: await file.open(), size: file.size, filename: file.filename };
+          },
+        }),
+    },
+    async newCaller(username, { credit = 10, plan = "unlimited", models: reach = null } = {}) {
+      const { id } = await accounts.createUser({ username, plan });
+      if (credit !== 0) await grantOpeningBalance(database, id, credit * 1_000_000);
+      const { key } = await accounts.createKeyFor(username, {
+        name: "",
+        expiresAt: null,
+        monthlyLimitMicros: null,
+        models: reach,
+      });
+      return accounts.authenticate(key);
+    },
+    async close() {
+      await predictions.drain(1000);
+      await predictions.close();
+      await queue.close();
+      await Promise.all([models.close(), accounts.close(), painter.close(), media.close(), net.close()]);
+      await blobs.close();
+      await drop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

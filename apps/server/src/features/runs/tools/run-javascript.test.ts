@@ -1,0 +1,39 @@
+import { afterAll, expect, test } from "vitest";
+import { createQuickjsSandbox } from "../../../engines/sandbox/quickjs-sandbox.ts";
+import { runJavascriptTool } from "./run-javascript.ts";
+import { builtinTool, execute } from "./run-scope.fixture.ts";
+
+const sandbox = createQuickjsSandbox({ cpuMs: 300, threads: 1, maxWaiting: 1 });
+const tool = runJavascriptTool(builtinTool("run_javascript"), { sandbox });
+afterAll(() => sandbox.close());
+
+test("gives the value, then what was logged", async () => {
+  expect(await execute(tool, { code: "[1, 2].map((n) => n * 2)" })).toEqual({ text: "[2,4]", isError: false });
+  expect(await execute(tool, { code: "console.log('a', 1); console.log('b'); 3" })).toEqual({
+    text: "3\n\nLogged:\na 1\nb",
+    isError: false,
+  });
+});
+
+test("says what went wrong", async () => {
+  const { text, isError } = await execute(tool, { code: "console.log('before'); missing()" });
+  expect(isError).toBe(true);
+  expect(text).toMatch(/^ReferenceError: 'missing' is not defined[\s\S]*Logged:\nbefore$/);
+  expect(await execute(tool, { code: "for (;;);" })).toEqual({
+    text: "The program took more than 0.3 s of processor time and was stopped",
+    isError: true,
+  });
+});
+
+test("says that it did not run where too many wait, and goes when aborted", async () => {
+  const controller = new AbortController();
+  const running = execute(tool, { code: "for (;;);" }, controller.signal);
+  const waiting = execute(tool, { code: "1" });
+  expect(await execute(tool, { code: "2" })).toEqual({
+    text: "Too many programs wait to be run. The program did not run: repeat later.",
+    isError: true,
+  });
+  controller.abort(new Error("cancelled"));
+  await expect(running).rejects.toThrow("cancelled");
+  expect(await waiting).toEqual({ text: "1", isError: false });
+});

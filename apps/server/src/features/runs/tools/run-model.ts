@@ -1,0 +1,80 @@
+import { Fault } from "../../../kernel/errors.ts";
+import type { ToolInfo } from "../../agents/index.ts";
+import type { Drives } from "../../drives/index.ts";
+import type { Model, Models } from "../../models/index.ts";
+import type { CheckedInput, FormReader, Predictions } from "../../predictions/index.ts";
+import { modelForm } from "./model-form.ts";
+import type { RunScope, RunTool, ToolCallRequest, ToolOutcome } from "./run-tool.ts";
+import { explainFault, failedWith, outcomeOfFailure } from "./tool-failure.ts";
+
+export interface RunModelDeps {
+  models: Pick<Models, "resolveForCall">;
+  predictions: Pick<Predictions, "run">;
+  drives: Pick<Drives, "readFile">;
+  /** Turns a form into checked input, with the caller's own stored files; see features/predictions/input. */
+  readInput(request: {
+    caller: RunScope["caller"];
+    model: Model;
+    extras: { user: boolean; webhook: boolean };
+    readForm: FormReader;
+    signal: AbortSignal;
+  }): Promise<CheckedInput>;
+}
+
+/** Another model, as the caller may call it and at the caller's cost. */
+export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope): RunTool {
+  return {
+    name: info.id,
+    description: info.description,
+    parameters: info.parameters,
+    kind: info.kind,
+    asks: false,
+    async execute(call) {
+      const { model: name, input } = call.arguments;
+      try {
+        const [owner = "", ...rest] = String(name).split("/");
+        const model = await deps.models.resolveForCall(scope.caller, owner, rest.join("/"));
+        return await predict(deps, scope, model, (input ?? {}) as Record<string, unknown>, call);
+      } catch (error) {
+        const { text, isError } = outcomeOfFailure(error, call.signal);
+        return { text: `${String(name).slice(0, 150)}: ${text}`, isError };
+      }
+    },
+  };
+}
+
+async function predict(
+  deps: RunModelDeps,
+  scope: RunScope,
+  model: Model,
+  given: Readonly<Record<string, unknown>>,
+  { signal }: ToolCallRequest,
+): Promise<ToolOutcome> {
+  const { caller } = scope;
+  const form = modelForm(deps, scope, model.manifest, given);
+  const extras = { user: false, webhook: false };
+  const input = await deps.readInput({ caller, model, extras, readForm: form.read, signal }).catch((error) => {
+    throw error instanceof Fault ? form.correct(error) : error;
+  });
+  let stop = () => {};
+  try {
+    const { outcome } = await deps.predictions.run({
+      caller,
+      model,
+      route: "agent",
+      input,
+      onHeld(held) {
+        stop = () => held.stop("cancelled");
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop, { once: true });
+      },
+    });
+    signal.throwIfAborted();
+    const costMicros = outcome.price;
+    if (outcome.kind === "done") return { text: JSON.stringify(outcome.output), isError: false, costMicros };
+    return { ...failedWith(`${model.endpointId}: ${explainFault(outcome.fault)}`), costMicros };
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await input.dispose();
+  }
+}

@@ -1,0 +1,66 @@
+import type { AgentSnapshot } from "@gantry/wire";
+import type { Caller } from "../../accounts/index.ts";
+import { toolTable } from "../../agents/tools.ts";
+import type { RunScope, RunTool, ToolCallRequest } from "./run-tool.ts";
+
+const table = toolTable([]);
+
+export function builtinTool(id: string) {
+  const info = table.get(id);
+  if (!info) throw new Error(`no tool ${id}`);
+  return info;
+}
+
+export function callerNamed(userId: string, more: Partial<Caller> = {}): Caller {
+  return {
+    userId,
+    username: userId.slice(4),
+    role: "user",
+    plan: "unlimited",
+    keyId: "key_1",
+    keyPublic: "key",
+    models: null,
+    expiresAt: null,
+    monthlyLimitMicros: null,
+    ...more,
+  };
+}
+
+/** A run of one's own agent unless said otherwise. */
+export function scopeOf(
+  owner: string | Caller,
+  { snapshot, ...more }: Partial<Omit<RunScope, "snapshot">> & { snapshot?: Partial<AgentSnapshot> } = {},
+): RunScope {
+  const caller = typeof owner === "string" ? callerNamed(owner) : owner;
+  return {
+    runId: "run_1",
+    caller,
+    ownerId: caller.userId,
+    connectors: [],
+    baseUrl: "http://gantry.example",
+    ...more,
+    snapshot: {
+      name: "Agent",
+      goal: "Do it.",
+      tools: [],
+      model: "gantry/rules",
+      input_schema: { type: "object" },
+      output_schema: null,
+      instructions: {},
+      drives: [],
+      mcp_servers: [],
+      pricing: { per_run: 0 },
+      context_compression: true,
+      ...snapshot,
+    },
+  };
+}
+
+export const calling = (given: Record<string, unknown>, signal = new AbortController().signal): ToolCallRequest => ({
+  callId: "call_1",
+  arguments: given,
+  signal,
+});
+
+export const execute = (tool: RunTool, given: Record<string, unknown>, signal?: AbortSignal) =>
+  tool.execute(calling(given, signal));

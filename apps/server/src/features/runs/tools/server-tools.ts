@@ -1,0 +1,37 @@
+import type { DescribedTools, ModelTool, ToolServers } from "../../tool-servers/index.ts";
+import type { RunScope, RunTool } from "./run-tool.ts";
+import { outcomeOfFailure } from "./tool-failure.ts";
+
+/**
+ * The tools of the agent's MCP servers, which are its creator's. Asked for at the start of a run, so that it sees what
+ * the servers have now; what is not there now is named.
+ */
+export async function serverTools(
+  toolServers: ToolServers,
+  { ownerId, snapshot }: RunScope,
+  options: { taken: ReadonlySet<string>; signal: AbortSignal },
+): Promise<{ tools: RunTool[]; missing: DescribedTools["missing"] }> {
+  if (snapshot.mcp_servers.length === 0) return { tools: [], missing: [] };
+  const { tools, missing } = await toolServers.describeTools(ownerId, snapshot.mcp_servers, options);
+  return { tools: tools.map((tool) => serverTool(toolServers, ownerId, tool)), missing };
+}
+
+function serverTool(toolServers: ToolServers, ownerId: string, described: ModelTool): RunTool {
+  const { name, description, parameters, kind, asks, serverId, tool } = described;
+  return {
+    name,
+    description,
+    parameters,
+    kind,
+    asks,
+    async execute({ arguments: given, signal }) {
+      try {
+        const call = { ownerId, serverId, tool, arguments: { ...given }, signal };
+        const { text, isError } = await toolServers.callTool(call);
+        return { text, isError };
+      } catch (error) {
+        return outcomeOfFailure(error, signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import type { AgentBinding, AgentTool, ToolBinding } from "@gantry/wire";
+import type { ChatTool } from "../../../engines/models/chat.ts";
+import { Fault } from "../../../kernel/errors.ts";
+import type { Agents, Runnable } from "../../agents/index.ts";
+import type { RunScope, RunTool } from "./run-tool.ts";
+
+/** A tool of a run: one that is executed here, or an agent that gets a run of its own. */
+export type BoxedTool = ({ kind: "tool"; tool: RunTool } | { kind: "agent"; child: Runnable }) & {
+  name: string;
+  description: string;
+  /** What the model may choose: without the binding's fixed values. */
+  parameters: Record<string, unknown>;
+  /** Whether it asks before it is called, unless the caller allowed it beforehand. */
+  asks: boolean;
+  fixed: Readonly<Record<string, unknown>>;
+};
+
+export interface Toolbox {
+  tools: readonly ChatTool[];
+  find(name: string): BoxedTool | undefined;
+  /** One sentence about each thing that the agent is to have and that is not there now. */
+  missing: readonly string[];
+}
+
+export interface ToolboxDeps {
+  agents: Pick<Agents, "getRunnable">;
+  toolsFor(
+    scope: RunScope,
+    options: { signal: AbortSignal },
+  ): Promise<{ tools: RunTool[]; missing: readonly MissingTool[] }>;
+}
+
+export interface MissingTool {
+  serverName: string | undefined;
+  tool?: string;
+  reason: string;
+}
+
+/** Everything that an agent may call in a run, under names that no two share. */
+export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: AbortSignal): Promise<Toolbox> {
+  const { snapshot } = scope;
+  const { tools, missing } = await deps.toolsFor(scope, { signal });
+  const bindings = new Map(snapshot.tools.filter(isToolBinding).map((binding) => [binding.id, binding]));
+  const boxed: BoxedTool[] = tools.map((tool) => boxTool(tool, bindings.get(tool.name)));
+  const gone = missing.map(({ serverName, tool, reason }) =>
+    [serverName ?? "a tool server", tool, reason].filter((part) => part !== undefined).join(": "),
+  );
+  for (const binding of snapshot.tools.filter(isAgentBinding)) {
+    try {
+      boxed.push(boxAgent(binding, await deps.agents.getRunnable(scope.ownerId, { agentId: binding.agent_id })));
+    } catch (error) {
+      if (!(error instanceof Fault) || error.type === "service_unavailable") throw error;
+      gone.push(`the agent ${binding.name ?? binding.agent_id}: ${error.message}`);
+    }
+  }
+  const byName = new Map<string, BoxedTool>();
+  for (const one of boxed) if (!byName.has(one.name)) byName.set(one.name, one);
+  return {
+    tools: [...byName.values()].map(({ name, description, parameters }) => ({ name, description, parameters })),
+    find: (name) => byName.get(name),
+    missing: gone,
+  };
+}
+
+function isAgentBinding(tool: AgentTool): tool is AgentBinding {
+  return typeof tool !== "string" && tool.type === "agent";
+}
+
+function isToolBinding(tool: AgentTool): tool is ToolBinding {
+  return typeof tool !== "string" && tool.type === "tool";
+}
+
+function boxTool(tool: RunTool, binding: ToolBinding | undefined): BoxedTool {
+  const fixed = binding?.arguments ?? {};
+  return {
+    kind: "tool",
+    tool,
+    name: tool.name,
+    description: tool.description,
+    parameters: withoutFixed(tool.parameters, fixed),
+    asks: asksBefore(tool, binding),
+    fixed,
+  };
+}
+
+function asksBefore(tool: RunTool, binding: ToolBinding | undefined): boolean {
+  if (binding?.confirm === "always") return true;
+  if (binding?.confirm === "writes") return tool.kind === "write" || tool.asks;
+  // Refused at save where it may not be said; a write to the tenant asks whatever a stored binding says.
+  if (binding?.confirm === "never") return tool.asks && tool.name.startsWith("idp_");
+  return tool.asks;
+}
+
+function withoutFixed(
+  parameters: Record<string, unknown>,
+  fixed: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const names = Object.keys(fixed);
+  if (names.length === 0) return parameters;
+  const properties = { ...(parameters.properties as Record<string, unknown> | undefined) };
+  for (const name of names) delete properties[name];
+  const required = ((parameters.required as string[] | undefined) ?? []).filter((name) => !names.includes(name));
+  return { ...parameters, properties, required };
+}
+
+function boxAgent(binding: AgentBinding, child: Runnable): BoxedTool {
+  const { snapshot } = child.revision;
+  return {
+    kind: "agent",
+    child,
+    name: binding.name ?? child.agent.slug.slice(0, 64),
+    description: binding.description ?? `The agent "${snapshot.name}".`,
+    parameters: { type: "object", ...snapshot.input_schema },
+    asks: false,
+    fixed: {},
+  };
+}

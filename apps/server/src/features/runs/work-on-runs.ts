@@ -1,0 +1,165 @@
+import type { Database } from "../../engines/database/database.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Agents } from "../agents/index.ts";
+import type { Run, RunError } from "./run.ts";
+import type { WriteRun } from "./run-writer.ts";
+import { claimRuns, listCalls, listSteps } from "./store.ts";
+import { RunSession } from "./work/session.ts";
+import { RunFailed, RunStopped } from "./work/stopped.ts";
+import { cut } from "./work/tool-turn.ts";
+import { failureOf, type RunWorkDeps, workOnRun } from "./work/work-on-run.ts";
+
+export interface RunWorkerDeps extends RunWorkDeps {
+  database: Database;
+  log: Log;
+  nodeId: string;
+  agents: RunWorkDeps["agents"] & Pick<Agents, "getRevision">;
+  write: WriteRun;
+  wakeWorkers(): void;
+  /** Runs at the same time on this node. */
+  parallel: number;
+}
+
+export interface RunWorker {
+  /** Takes what there is, up to the node's hands. */
+  work(): Promise<void>;
+  isFull(): boolean;
+  underWay(): number;
+  holds(runId: string): boolean;
+  /** Stops a run that is worked on here. */
+  stopRun(runId: string, reason: RunStopped["reason"]): void;
+  /** No new runs; those under way are left at their next step. */
+  stop(): Promise<void>;
+  /** Those that still go on are given up where they are. */
+  handBack(): void;
+}
+
+const claimedAtOnce = 20;
+const deathsAllowed = 3;
+
+export const cancelledError: RunError = { type: "cancelled", message: "The run was cancelled" };
+
+/** Works on runs: claims them in SQL, so that any number of workers share them; a wake-up only says that it is worth a look. */
+export function createRunWorker(deps: RunWorkerDeps): RunWorker {
+  const sessions = new Map<string, RunSession>();
+  let stopped = false;
+  let looking: Promise<void> | undefined;
+  let lookAgain = false;
+
+  async function take(): Promise<void> {
+    do {
+      lookAgain = false;
+      for (let hands = deps.parallel - sessions.size; hands > 0 && !stopped; hands = deps.parallel - sessions.size) {
+        const runs = await claimRuns(deps.database.sql, deps.nodeId, Math.min(hands, claimedAtOnce));
+        if (runs.length === 0) break;
+        for (const run of runs) void attend(run);
+      }
+    } while (lookAgain && !stopped);
+  }
+
+  function work(): Promise<void> {
+    lookAgain = true;
+    looking ??= take().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+
+  async function attend(run: Run): Promise<void> {
+    const session = new RunSession(run, deps.write);
+    sessions.get(run.id)?.stop("lost");
+    sessions.set(run.id, session);
+    if (stopped) session.isLeaving = true;
+    try {
+      await bringForward(deps, session);
+    } catch (error) {
+      deps.log.error({ run_id: run.id, err: error }, "A run could not be carried on here");
+    } finally {
+      session.close();
+      // Whatever still goes on for it, a tool beside one that failed, is of no use to anybody.
+      session.stop("lost");
+      if (sessions.get(run.id) === session) sessions.delete(run.id);
+      if (!stopped) {
+        work().catch((error) => deps.log.warn({ err: error }, "Taking runs failed, the next look tries again"));
+      }
+    }
+  }
+
+  return {
+    work,
+    isFull: () => sessions.size >= deps.parallel,
+    underWay: () => sessions.size,
+    holds: (runId) => sessions.has(runId),
+    stopRun: (runId, reason) => sessions.get(runId)?.stop(reason),
+    async stop() {
+      stopped = true;
+      await looking?.catch(() => {});
+      for (const session of sessions.values()) session.isLeaving = true;
+    },
+    handBack() {
+      for (const session of sessions.values()) session.stop("shutdown");
+    },
+  };
+}
+
+/** Works on the run until it is done, waits or fails, and writes which. */
+async function bringForward(deps: RunWorkerDeps, session: RunSession): Promise<void> {
+  const { run } = session;
+  try {
+    if (run.deaths >= deathsAllowed) {
+      throw new RunFailed("internal", "The workers that carried the run on died three times");
+    }
+    const revision = await deps.agents.getRevision(run.agentId, run.revisionId);
+    if (!revision) throw new Error(`the revision ${run.revisionId} of a run is not there`);
+    const isFresh = run.steps === 0;
+    const steps = isFresh ? [] : await listSteps(deps.database.sql, run.id);
+    const calls = isFresh ? [] : await listCalls(deps.database.sql, run.id);
+    const end = await workOnRun(deps, session, { run, snapshot: revision.snapshot, steps, calls });
+    if (end.kind === "left") return;
+    await session.write({
+      events: [{ type: "completed", data: { output: end.output } }],
+      end: { status: "done", output: end.output, told: cut(JSON.stringify(end.output)), told_error: false },
+    });
+  } catch (error) {
+    await writeFailure(deps, session, session.signal.aborted ? session.signal.reason : error);
+  }
+}
+
+async function writeFailure(deps: RunWorkerDeps, session: RunSession, error: unknown): Promise<void> {
+  const { run } = session;
+  if (error instanceof RunStopped && error.reason === "lost") return;
+  try {
+    if (isPassing(error)) {
+      // Not the run's fault: another try, here or elsewhere, goes on where it stands.
+      await session.write({ release: true });
+      return;
+    }
+    const failure = errorOf(error, run);
+    if (failure.type === "internal") deps.log.error({ run_id: run.id, err: error }, "A run ended as internal");
+    await session.write({
+      events: [{ type: "error", data: { ...failure } }],
+      end: {
+        status: "error",
+        error: failure,
+        told: `The agent's run ended without a result (${failure.type}): ${failure.message}`,
+        told_error: true,
+      },
+    });
+  } catch (again) {
+    if (!(again instanceof RunStopped)) throw again;
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof RunStopped) return error.reason === "shutdown";
+  return error instanceof Error && "type" in error && error.type === "service_unavailable";
+}
+
+function errorOf(error: unknown, run: Run): RunError {
+  if (error instanceof RunStopped) {
+    if (error.reason === "cancelled") return cancelledError;
+    return { type: "timeout", message: `The run was not done within ${run.timeoutMs / 1000} seconds of active time` };
+  }
+  const { type, message } = failureOf(error);
+  return { type, message };
+}

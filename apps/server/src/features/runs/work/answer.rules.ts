@@ -1,0 +1,37 @@
+/** The JSON value in what a model answered: the whole text, or the one block of code or object in it. */
+export function jsonAnswer(text: string): unknown {
+  const trimmed = text.trim();
+  for (const candidate of [trimmed, fenced(trimmed), braced(trimmed)]) {
+    if (candidate === undefined || candidate === "") continue;
+    try {
+      return JSON.parse(candidate);
+    } catch {
+      // The next one may be it.
+    }
+  }
+  return undefined;
+}
+
+function fenced(text: string): string | undefined {
+  const start = text.indexOf("```");
+  const end = text.lastIndexOf("```");
+  if (start < 0 || end <= start) return undefined;
+  return text.slice(text.indexOf("\n", start) + 1, end).trim();
+}
+
+function braced(text: string): string | undefined {
+  const start = text.indexOf("{");
+  const end = text.lastIndexOf("}");
+  return start < 0 || end <= start ? undefined : text.slice(start, end + 1);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Without a schema: the object that the model answered, else its text. Only a text that is JSON as a whole counts. */
+export function freeOutput(text: string): Record<string, unknown> {
+  const trimmed = text.trim();
+  const whole = trimmed.startsWith("{") || trimmed.startsWith("```") ? jsonAnswer(trimmed) : undefined;
+  return isObject(whole) ? whole : { text };
+}

@@ -1,0 +1,119 @@
+import { newId } from "@gantry/wire";
+import type { ChatCall } from "../../../engines/models/chat.ts";
+import type { TokenUsage } from "../../../engines/models/driver.ts";
+import { Fault } from "../../../kernel/errors.ts";
+import type { Caller } from "../../accounts/index.ts";
+import type { Model } from "../../models/index.ts";
+import type { ChatAnswer, ChatEnd, Predictions } from "../../predictions/index.ts";
+import type { UsedByCall } from "../store.ts";
+import type { RunSession } from "./session.ts";
+import { RunFailed, type RunStopped } from "./stopped.ts";
+
+export interface ModelCallDeps {
+  predictions: Pick<Predictions, "chat" | "recallChat">;
+}
+
+export interface CalledModel {
+  answer: ChatAnswer;
+  predictionId: string;
+  used: UsedByCall;
+}
+
+/** Tries of a call whose upstream is away for a moment; the drivers have retried before. */
+const pausesMs = [1_000, 4_000];
+
+/**
+ * One call of the run's model: a prediction of its own, admitted, charged and counted. The id stands in the run before
+ * the call is made, so a call that was paid for and whose answer a crash kept from the run is recalled, not repeated.
+ */
+export async function callModel(
+  deps: ModelCallDeps,
+  session: RunSession,
+  {
+    callId,
+    mayBeMade,
+    ...request
+  }: {
+    /** The id that the run has for its next call. */
+    callId: string;
+    /** A node before this one may have made it. */
+    mayBeMade: boolean;
+    caller: Caller;
+    model: Model;
+    chat: Omit<ChatCall, "signal">;
+  },
+): Promise<CalledModel> {
+  let predictionId = callId;
+  if (mayBeMade) {
+    const made = await deps.predictions.recallChat(callId);
+    if (made?.kind === "answered") return { answer: made.answer, predictionId, used: usedOf(made) };
+    predictionId = newId("prediction");
+    await session.write({ call_id: predictionId, ...(made && { cost: usedOf(made) }) });
+  }
+  for (let attempt = 0; ; attempt++) {
+    session.signal.throwIfAborted();
+    const end = await makeCall(deps, session, { ...request, predictionId });
+    if (end.kind === "answered") return { answer: end.answer, predictionId, used: usedOf(end) };
+    if (end.price > 0 || end.usage) await session.write({ cost: usedOf(end) }).catch(ignoreLost);
+    session.signal.throwIfAborted();
+    const pause = pausesMs[attempt];
+    if (pause === undefined || !end.fault.retryable) throw failureOf(end.fault);
+    await rest(pause, session.signal);
+    predictionId = newId("prediction");
+    await session.write({ call_id: predictionId });
+  }
+}
+
+async function makeCall(
+  { predictions }: ModelCallDeps,
+  session: RunSession,
+  request: { predictionId: string; caller: Caller; model: Model; chat: Omit<ChatCall, "signal"> },
+): Promise<ChatEnd> {
+  try {
+    return await predictions.chat({ ...request, signal: session.signal });
+  } catch (error) {
+    // Not admitted, or its end could not be written in time.
+    if (!(error instanceof Fault)) throw error;
+    return { kind: "failed", fault: error, usage: undefined, price: 0 };
+  }
+}
+
+function failureOf(fault: Fault): Error {
+  // Our own database is away: not the run's fault, so it is tried again.
+  if (fault.type === "service_unavailable") return fault;
+  if (fault.type === "insufficient_funds") {
+    return new RunFailed("insufficient_funds", "The balance does not cover another model call", fault);
+  }
+  if (fault.type === "unauthorized") {
+    return new RunFailed("internal", "The API key that started the run is no longer valid", fault);
+  }
+  return new RunFailed("internal", `The model failed: ${fault.message}`, fault);
+}
+
+function usedOf({ usage, price }: { usage: TokenUsage | undefined; price: number }): UsedByCall {
+  return {
+    input_tokens: usage?.inputTokens ?? 0,
+    output_tokens: usage?.outputTokens ?? 0,
+    cached_tokens: usage?.cachedTokens ?? 0,
+    cost_micros: price,
+  };
+}
+
+function ignoreLost(error: unknown): void {
+  if ((error as RunStopped).name !== "RunStopped") throw error;
+}
+
+function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(done, milliseconds);
+    function done(): void {
+      signal.removeEventListener("abort", stopped);
+      resolve();
+    }
+    function stopped(): void {
+      clearTimeout(timer);
+      reject(signal.reason);
+    }
+    signal.addEventListener("abort", stopped, { once: true });
+  });
+}

@@ -1,0 +1,92 @@
+import type { ChatMessage } from "../../../engines/models/chat.ts";
+import type { Step, StoredCall } from "../run.ts";
+import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
+
+/** Above this part of the model's window the conversation is made shorter. */
+const fullAt = 0.8;
+/** Of the window, what is left of it at least for a summary to be written from. */
+const summaryRoom = 0.6;
+/** The last steps stay as they are: the model is in the middle of them. */
+const stepsKept = 2;
+const bytesPerToken = 3;
+
+export type Shortening =
+  | { kind: "none"; messages: ChatMessage[] }
+  /** Long results before this step are shortened. */
+  | { kind: "results"; messages: ChatMessage[]; cutBefore: number; before: number; after: number }
+  /** Steps up to this one are to be summed up by the model, from these messages. */
+  | { kind: "summary"; covers: number; before: number };
+
+/**
+ * Keeps the conversation within the model's window: first the long results of older steps are shortened, then the older
+ * steps are summed up. Cuts fall between steps only; goal, input and schemas always stay as they are, and so does
+ * everything that is stored.
+ */
+export async function shorten(
+  told: Told,
+  window: number,
+  countTokens: (text: string) => Promise<number>,
+): Promise<Shortening> {
+  const messages = conversation(told);
+  const before = await tokensOf(messages, window, countTokens);
+  if (before <= window * fullAt) return { kind: "none", messages };
+  const visible = visibleSteps(told.steps);
+  const keptFrom = visible.at(-stepsKept)?.n ?? Number.POSITIVE_INFINITY;
+  const cutBefore = Math.max(told.cutBefore, visible.length > stepsKept ? keptFrom : 0);
+  if (cutBefore > told.cutBefore) {
+    const shorter = conversation({ ...told, cutBefore });
+    const after = await tokensOf(shorter, window, countTokens);
+    if (after <= window * fullAt) return { kind: "results", messages: shorter, cutBefore, before, after };
+  }
+  const covers = visible.filter((step) => step.n < keptFrom).at(-1)?.n;
+  if (covers !== undefined) return { kind: "summary", covers, before };
+  // Nothing older is left: even the last steps are shortened.
+  const last = (visible.at(-1)?.n ?? 0) + 1;
+  const shortest = conversation({ ...told, cutBefore: last });
+  if (last <= told.cutBefore) return { kind: "none", messages };
+  const after = await tokensOf(shortest, window, countTokens);
+  return { kind: "results", messages: shortest, cutBefore: last, before, after };
+}
+
+/** What the summary is written from: the older steps, shortened as far as is needed for them to fit. */
+export async function summaryMessages(
+  told: Told,
+  covers: number,
+  window: number,
+  countTokens: (text: string) => Promise<number>,
+): Promise<ChatMessage[]> {
+  const older = {
+    ...told,
+    steps: told.steps.filter((step) => step.n <= covers || step.kind === "summary"),
+    calls: told.calls.filter((call) => call.step <= covers),
+    cutBefore: covers + 1,
+  };
+  // The summariser must not overflow itself: the oldest steps of it go first.
+  for (let from = 0; ; from++) {
+    const visible = visibleSteps(older.steps);
+    const gone = new Set(visible.slice(0, from).map((step) => step.n));
+    const messages = conversation({
+      ...older,
+      steps: older.steps.filter((step: Step) => !gone.has(step.n)),
+      calls: older.calls.filter((call: StoredCall) => !gone.has(call.step)),
+    });
+    if (from >= visible.length - 1) return messages;
+    if ((await tokensOf(messages, window, countTokens)) <= window * summaryRoom) return messages;
+  }
+}
+
+/** Counted only where a look at the length does not tell already that it is far below the limit. */
+async function tokensOf(
+  messages: readonly ChatMessage[],
+  window: number,
+  countTokens: (text: string) => Promise<number>,
+): Promise<number> {
+  const texts = messages.map((message) =>
+    message.role === "assistant" ? message.text + JSON.stringify(message.toolCalls) : message.content,
+  );
+  const rough = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / bytesPerToken;
+  if (rough <= window * fullAt) return Math.ceil(rough);
+  let sum = 0;
+  for (const text of texts) sum += await countTokens(text);
+  return sum;
+}

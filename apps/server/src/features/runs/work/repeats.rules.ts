@@ -1,0 +1,37 @@
+import type { StoredCall } from "../run.ts";
+
+/** The same tool with the same arguments, whatever their order. */
+export function callKey(tool: string, args: unknown): string {
+  return `${tool} ${canonical(args)}`;
+}
+
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, one]) => `${JSON.stringify(key)}:${canonical(one)}`).join(",")}}`;
+}
+
+const failuresAllowed = 3;
+const repeatsNoticed = 3;
+
+/** The call that has failed too often in a row to go on, if there is one. */
+export function hopelessCall(calls: readonly StoredCall[]): StoredCall | undefined {
+  const failures = new Map<string, number>();
+  for (const call of calls) {
+    if (call.status !== "ended") continue;
+    const key = callKey(call.tool, call.arguments);
+    const count = call.isError ? (failures.get(key) ?? 0) + 1 : 0;
+    failures.set(key, count);
+    if (count >= failuresAllowed) return call;
+  }
+  return undefined;
+}
+
+/** What is told beside a result that the model has now got so often by the very same call. */
+export function repeatNote(calls: readonly StoredCall[], tool: string, args: unknown): string {
+  const key = callKey(tool, args);
+  const before = calls.filter((call) => call.status === "ended" && callKey(call.tool, call.arguments) === key).length;
+  if (before + 1 < repeatsNoticed) return "";
+  return `\n\n[This very call was made ${before + 1} times. Making it again will not bring anything new.]`;
+}

@@ -1,0 +1,75 @@
+import type { Run } from "../run.ts";
+import type { WriteRun } from "../run-writer.ts";
+import type { RunChange, Written } from "../store.ts";
+import { RunStopped } from "./stopped.ts";
+
+/** The limit of `setTimeout`. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/**
+ * The time in which one claim of a run is worked on. Everything that happens to the run is written through it, one write
+ * after the other; when the run turns out to be somebody else's, or is to be cancelled, its signal is aborted.
+ */
+export class RunSession {
+  readonly run: Run;
+  readonly #write: WriteRun;
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #seq: number;
+  #countedAt = performance.now();
+  #activeMs = 0;
+  #last: Promise<unknown> = Promise.resolve();
+  /** What the run may still cost; null: no limit. */
+  room: number | null = null;
+  /** It is to be left at the next boundary between steps. */
+  isLeaving = false;
+
+  constructor(run: Run, write: WriteRun) {
+    this.run = run;
+    this.#write = write;
+    this.#seq = run.writes;
+    const left = Math.min(longestTimerMs, Math.max(0, run.timeoutMs - run.activeMs));
+    this.#timer = setTimeout(() => this.stop("timeout"), left);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Of active time, until the run is out of it. */
+  get remainingMs(): number {
+    return this.run.timeoutMs - this.run.activeMs - this.#activeMs;
+  }
+
+  stop(reason: RunStopped["reason"]): void {
+    if (!this.signal.aborted) this.#controller.abort(new RunStopped(reason));
+  }
+
+  /** In the order of the calls. Rejects when the run is no longer this session's. */
+  write(change: Omit<RunChange, "id" | "claim" | "holder" | "seq" | "active_ms">): Promise<Written> {
+    const result = this.#last.then(() => this.#writeNow(change));
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  async #writeNow(change: Omit<RunChange, "id" | "claim" | "holder" | "seq" | "active_ms">): Promise<Written> {
+    const { id, claim, holder } = this.run;
+    const now = performance.now();
+    const active = Math.round(now - this.#countedAt);
+    this.#countedAt = now;
+    this.#activeMs += active;
+    const written = await this.#write({ id, claim, holder, seq: this.#seq, active_ms: active, ...change });
+    if (!written.written) {
+      this.stop("lost");
+      throw this.signal.reason instanceof RunStopped ? this.signal.reason : new RunStopped("lost");
+    }
+    this.#seq++;
+    this.room = written.room;
+    if (written.cancel && !change.end) this.stop("cancelled");
+    return written;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,60 @@
+import type { ConfirmationRecord, RunRecord } from "@gantry/wire";
+import type { Confirmation, Run, RunEvent, SeenRun } from "../../features/runs/index.ts";
+import { dollarsOfMicros } from "../../kernel/money.ts";
+
+export function runRecord({ run, as }: SeenRun): RunRecord {
+  const isDone = run.status === "done";
+  const shared = {
+    id: run.id,
+    agent_id: run.agentId,
+    revision_id: run.revisionId,
+    status: run.status,
+    phase: run.phase,
+    parent_run_id: run.ancestors.at(-1) ?? null,
+    ...(isDone && { duration_ms: durationOf(run) }),
+    created_at: run.createdAt.toISOString(),
+    ...(run.completedAt && { completed_at: run.completedAt.toISOString() }),
+  };
+  if (as === "creator") return { ...shared, earned: dollarsOfMicros(isDone ? run.price : 0) };
+  return {
+    ...shared,
+    input: { ...run.input },
+    ...(run.output && { output: { ...run.output } }),
+    ...(run.error && { error: run.error }),
+    usage: {
+      input_tokens: run.inputTokens,
+      output_tokens: run.outputTokens,
+      cached_tokens: run.cachedTokens,
+    },
+    cost: dollarsOfMicros(run.cost),
+  };
+}
+
+function durationOf({ startedAt, createdAt, completedAt }: Run): number {
+  return (completedAt?.getTime() ?? 0) - (startedAt ?? createdAt).getTime();
+}
+
+/** An event as the list shows it: its fields beside type and time. */
+export function eventRecord({ type, data, createdAt }: RunEvent, run: Run): Record<string, unknown> {
+  const base = { type, timestamp: createdAt.toISOString() };
+  if (type === "error") return { ...base, error: data };
+  if (type === "completed")
+    return { ...base, message: `The run was done in ${run.steps} steps, ${durationOf(run)} ms.` };
+  return { ...base, ...data };
+}
+
+export function confirmationRecord(confirmation: Confirmation): ConfirmationRecord {
+  const { id, runId, tool, details, status, reason, createdAt, expiresAt, resolvedAt } = confirmation;
+  return {
+    id,
+    run_id: runId,
+    tool,
+    arguments: confirmation.arguments,
+    ...(details && { details }),
+    status,
+    ...(reason !== null && { reason }),
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+    ...(resolvedAt && { resolved_at: resolvedAt.toISOString() }),
+  };
+}

@@ -1,0 +1,56 @@
+import type { FastifyReply } from "fastify";
+import type { Run, Runs } from "../../features/runs/index.ts";
+
+const keepAliveMs = 15_000;
+const reconnectMs = 2_000;
+
+/**
+ * The events of a run as Server-Sent Events, from the log: what was, then what comes, and the end of the stream with the
+ * end of the run. A reader that leaves stops nothing; one that comes back with the id of the last event misses nothing.
+ */
+export async function streamRunEvents(runs: Runs, run: Run, after: number, reply: FastifyReply): Promise<void> {
+  const isOver = run.status === "done" || run.status === "error";
+  if (isOver && after >= run.lastEvent) {
+    // Tells an EventSource not to come back.
+    await reply.code(204).send();
+    return;
+  }
+  reply.hijack();
+  const response = reply.raw;
+  const leaving = new AbortController();
+  response.once("close", () => leaving.abort());
+  response.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+  });
+  response.write(`retry: ${reconnectMs}\n\n`);
+  const keepAlive = setInterval(() => {
+    if (!response.writableNeedDrain) response.write(": keep-alive\n\n");
+  }, keepAliveMs);
+  try {
+    for await (const events of runs.follow(run, after, leaving.signal)) {
+      if (leaving.signal.aborted) break;
+      const isTaken = response.write(events.map(({ frame }) => frame).join(""));
+      if (!isTaken) await untilDrained(response);
+    }
+  } catch {
+    // The database is away. The reader comes back by itself, with the id of the last event that it got.
+  } finally {
+    clearInterval(keepAlive);
+    response.end();
+  }
+}
+
+function untilDrained(response: FastifyReply["raw"]): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

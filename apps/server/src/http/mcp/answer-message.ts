@@ -1,0 +1,110 @@
+import type { CallToolResult, JsonSchemaValidator, Server, ServerContext } from "@modelcontextprotocol/server";
+import type { Caller } from "../../features/accounts/index.ts";
+import type { McpTools, ToolAnswer } from "../../features/mcp-tools/index.ts";
+import type { Log } from "../../kernel/log.ts";
+import { toFault } from "../foundation/to-fault.ts";
+import { tellProgress } from "./tell-progress.ts";
+
+type Library = typeof import("@modelcontextprotocol/server");
+
+export interface Exchange {
+  caller: Caller;
+  /** For the log. */
+  requestId: string;
+  /** The JSON-RPC message, or a list of them, as it was parsed. */
+  message: unknown;
+  /** Those that the protocol knows. The key is not among them. */
+  headers: Record<string, string>;
+  /** What the client calls its session, where it names one. */
+  session: string | undefined;
+  baseUrl: string;
+  /** Aborted when the client leaves. */
+  signal: AbortSignal;
+}
+
+const about = { name: "gantry", title: "Gantry", version: "0.1.0" };
+const instructions =
+  "Tools named model_… run models, tools named agent_… run agents, tools named idp_… read from the identity tenant. A result that is a file is an s3:// address, which any model's file field takes.";
+
+/**
+ * Answers one HTTP request of a client. Each gets a server of its own, which is gone with the answer: a client may send
+ * the next one to another node. The answer is a stream, so that long runs keep their connection and can tell of progress.
+ */
+export function answerMessage(
+  library: Library,
+  { tools, log }: { tools: McpTools; log: Log },
+  exchange: Exchange,
+): Promise<Response> {
+  const { fetch } = library.createMcpHandler(() => serverFor(library, { tools, log }, exchange), {
+    responseMode: "sse",
+    // Lists do not change under a client here as far as it is told, so there is nothing to subscribe to.
+    maxSubscriptions: 0,
+    onerror: (error) => log.debug({ err: error }, "A message of an MCP client was refused"),
+  });
+  const { headers, signal, message } = exchange;
+  // The library looks at nothing of the address.
+  const request = new Request("http://localhost/mcp", { method: "POST", headers, signal });
+  return fetch(request, { parsedBody: message });
+}
+
+function serverFor(library: Library, { tools, log }: { tools: McpTools; log: Log }, exchange: Exchange): Server {
+  const { caller, baseUrl, session } = exchange;
+  const { ProtocolError, ProtocolErrorCode } = library;
+  const server = new library.Server(about, {
+    capabilities: { tools: {} },
+    instructions,
+    // For questions to the user, which are never asked. The library's own takes longer to make than all the rest.
+    jsonSchemaValidator: { getValidator: neverAsked },
+  });
+
+  server.setRequestHandler("tools/list", async ({ params }) => {
+    try {
+      return { ...(await tools.listTools(caller, params?.cursor)) };
+    } catch (error) {
+      const { status, message, cause } = toFault(error);
+      if (status < 500) throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+      log.error({ request_id: exchange.requestId, err: cause ?? error }, message);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, message);
+    }
+  });
+
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const answer = await call(params.name, params.arguments ?? {}, context);
+    if (!answer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 100)}`);
+    return resultOf(answer);
+  });
+
+  async function call(name: string, given: Record<string, unknown>, context: ServerContext) {
+    const { id: requestId, signal } = context.mcpReq;
+    const open = session === undefined ? undefined : tools.calls.open({ userId: caller.userId, session, requestId });
+    const progress = tellProgress(context);
+    try {
+      return await tools.callTool({
+        caller,
+        requestId: exchange.requestId,
+        name,
+        arguments: given,
+        baseUrl,
+        signal: open ? AbortSignal.any([signal, open.signal]) : signal,
+        onText: progress.text,
+      });
+    } finally {
+      progress.stop();
+      open?.close();
+    }
+  }
+  return server;
+}
+
+function resultOf({ content, structured, isError, meta }: ToolAnswer): CallToolResult {
+  return {
+    content,
+    isError,
+    ...(structured && { structuredContent: structured }),
+    ...(meta && { _meta: meta }),
+  };
+}
+
+function neverAsked<T>(): JsonSchemaValidator<T> {
+  return () => ({ valid: false, data: undefined, errorMessage: "no questions are asked here" });
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { pipeline, Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Caller } from "../../features/accounts/index.ts";
+import type { McpTools } from "../../features/mcp-tools/index.ts";
+import { fault } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { requireCaller } from "../foundation/require-caller.ts";
+import { clientPresence } from "../model-api/client-presence.ts";
+import { leaveBody } from "../multipart/index.ts";
+import { answerMessage } from "./answer-message.ts";
+import { isOwnOrigin } from "./origin.rules.ts";
+
+export interface McpApiDeps {
+  log: Log;
+  authenticate(presented: string): Promise<Caller>;
+  tools: McpTools;
+  /** GANTRY_PUBLIC_URL, when the operator set one. */
+  publicUrl: string | undefined;
+}
+
+/** Room for files as data URIs. */
+const maxBodyBytes = 10_485_760;
+const sessionPattern = /^[\x21-\x7e]{1,100}$/;
+
+/**
+ * Gantry as a server of the Model Context Protocol, at `/mcp` by streamable HTTP. No session lives here. The id that
+ * `initialize` is answered with is never looked up: it only lets a client's later word that it cancels a call find that
+ * call, on any node.
+ */
+export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<void> {
+  const callerOf = requireCaller(deps.authenticate);
+  let library: Promise<typeof import("@modelcontextprotocol/server")> | undefined;
+
+  app.removeAllContentTypeParsers();
+  const parser = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser("application/json", { parseAs: "string", bodyLimit: maxBodyBytes }, parser);
+  // Before the body is read: whoever has no key sends nothing that is looked at.
+  app.addHook("onRequest", async (request) => {
+    const { origin, host } = request.headers;
+    if (!isOwnOrigin(origin, host, deps.publicUrl)) {
+      throw fault("forbidden", "Pages of other sites may not call this server");
+    }
+    await callerOf(request);
+  });
+  app.addHook("onError", async (request, reply) => leaveBody(request.raw, reply.raw));
+  app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    const refused = unreadable[error.code];
+    if (!refused) throw error;
+    const { status, code, message } = refused;
+    return reply.code(status).send({ jsonrpc: "2.0", id: null, error: { code, message } });
+  });
+
+  app.post("/mcp", async (request, reply) => {
+    const caller = await callerOf(request);
+    const signal = clientPresence(reply);
+    const session = sessionOf(request);
+    const { body: message, baseUrl, id: requestId } = request;
+    const cancelled = session === undefined ? undefined : cancelledRequest(message);
+    if (session !== undefined && cancelled !== undefined) {
+      await deps.tools.calls.cancel({ userId: caller.userId, session, requestId: cancelled });
+    }
+    // It is large, and a server that no such client calls does not wait for it at its start.
+    library ??= import("@modelcontextprotocol/server");
+    const exchange = { caller, requestId, message, headers: headersOf(request), session, baseUrl, signal };
+    const response = await answerMessage(await library, deps, exchange);
+    if (response.ok && isMessage(message) && message.method === "initialize") {
+      response.headers.set("mcp-session-id", randomUUID());
+    }
+    return send(request, reply, response);
+  });
+}
+
+/** What the framework throws about a body, as JSON-RPC says it. */
+const unreadable: Readonly<Record<string, { status: number; code: number; message: string }>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is not valid JSON" },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is empty" },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    status: 400,
+    code: -32_700,
+    message: "Parse error: the body is not as long as its Content-Length says",
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, code: -32_000, message: "The body must be application/json" },
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    status: 413,
+    code: -32_000,
+    message: `The body is larger than ${maxBodyBytes} bytes`,
+  },
+};
+
+function isMessage(message: unknown): message is Record<string, unknown> {
+  return typeof message === "object" && message !== null && !Array.isArray(message);
+}
+
+function cancelledRequest(message: unknown): string | number | undefined {
+  if (!isMessage(message) || message.method !== "notifications/cancelled" || !isMessage(message.params))
+    return undefined;
+  const { requestId } = message.params;
+  return typeof requestId === "string" || typeof requestId === "number" ? requestId : undefined;
+}
+
+function sessionOf({ headers }: FastifyRequest): string | undefined {
+  const session = headers["mcp-session-id"];
+  return typeof session === "string" && sessionPattern.test(session) ? session : undefined;
+}
+
+function headersOf({ headers }: FastifyRequest): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const isKnown = name === "accept" || name === "content-type" || name.startsWith("mcp-");
+    if (isKnown && typeof value === "string") passed[name] = value;
+  }
+  return passed;
+}
+
+async function send(request: FastifyRequest, reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  const { status, body } = response;
+  // Whether the connection is kept is not the library's to say: the server may be about to stop.
+  response.headers.delete("connection");
+  const headers = Object.fromEntries(response.headers);
+  if (body === null || headers["content-type"] !== "text/event-stream") {
+    return reply
+      .code(status)
+      .headers(headers)
+      .send(body === null ? undefined : await response.text());
+  }
+  reply.hijack();
+  reply.raw.writeHead(status, { ...headers, "x-request-id": request.id });
+  reply.raw.flushHeaders();
+  // Whichever side ends it early, the other learns of it.
+  pipeline(Readable.fromWeb(body as ReadableStream), reply.raw, () => {});
+  return reply;
+}

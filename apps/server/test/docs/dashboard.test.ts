@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const deploy = fileURLToPath(new URL("../../../../deploy", import.meta.url));
+const read = (...path: string[]) => readFileSync(join(deploy, ...path), "utf8");
+
+interface Metric {
+  type: string;
+  /** Those that its samples carry. */
+  labels: Set<string>;
+}
+
+let gantry: GantryNode;
+const receiver = createServer((request, response) => {
+  request.resume().on("end", () => response.end());
+});
+const exposed = new Map<string, Metric>();
+
+/** What a scrape of a server brings that has seen something of everything. */
+async function scrape(): Promise<void> {
+  const text = await (await gantry.fetch("GET", "/metrics")).text();
+  exposed.clear();
+  for (const line of text.split("\n")) {
+    const [, name = "", type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+    if (type !== undefined) exposed.set(name, { type, labels: new Set() });
+    const sample = /^([a-z_0-9]+)(?:\{(.*)\})? /.exec(line);
+    if (!sample) continue;
+    const labels = [...(sample[2] ?? "").matchAll(/([a-z_]+)="/g)].map(([, label = ""]) => label);
+    for (const label of labels) familyOf(sample[1] ?? "")?.labels.add(label);
+  }
+}
+
+function familyOf(name: string): Metric | undefined {
+  const histogram = exposed.get(name.replace(/_(bucket|sum|count)$/, ""));
+  return exposed.get(name) ?? (histogram?.type === "histogram" ? histogram : undefined);
+}
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  gantry = await startGantry({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: address } });
+  const webhook = JSON.stringify({ url: address });
+  const picture = { prompt: "a crane", size: "1280x720" };
+  const must = async (status: number, answer: ReturnType<GantryNode["call"]>) => {
+    const got = await answer;
+    expect(got.status, got.text).toBe(status);
+    return got;
+  };
+  await must(200, gantry.call("POST", "/api/v1/gantry/image/predict", { form: picture }));
+  await must(200, gantry.call("POST", "/api/v1/gantry/rules/predict/stream/", { form: { prompt: "hello" } }));
+  const text = { type: "string" };
+  const object = (name: string) => ({ type: "object", required: [name], properties: { [name]: text } });
+  const failing = {
+    ...{ title: "failing", description: "It answers nothing of use.", kind: "other", visibility: "private" },
+    ...{ capacity: 1, pricing: {}, input: object("prompt"), output: object("output") },
+    backend: { type: "cog", url: address },
+  };
+  await must(201, gantry.call("PUT", "/api/v1/admin/failing", { json: failing }));
+  await must(502, gantry.call("POST", "/api/v1/admin/failing/predict", { form: { prompt: "x" } }));
+  const poor = await gantry.newUser("poor", { credit: -1 });
+  await must(403, gantry.call("POST", "/api/v1/gantry/image/predict", { form: picture, key: poor }));
+  const job = await must(
+    200,
+    gantry.call("POST", "/api/v1/gantry/image/predict/async/", { form: { ...picture, webhook } }),
+  );
+  const question = `/api/v1/gantry/image/predict/async/result/?request_id=${job.body.prediction_id}&wait=20`;
+  await must(200, gantry.call("GET", question));
+  await waitFor("the webhook and a batch of spans to be sent", async () => {
+    await scrape();
+    return ["gantry_webhook_attempts_total", "gantry_spans_total"].every((name) => exposed.get(name)?.labels.size);
+  });
+}, 60_000);
+
+afterAll(async () => {
+  await gantry?.close();
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+/** Labels that Prometheus adds to whatever it reads, and the bound of a bucket. */
+const added = new Set(["job", "instance", "le"]);
+
+function faultsOf(expression: string): string[] {
+  const faults: string[] = [];
+  const names = [...expression.matchAll(/\b((?:gantry|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g)];
+  if (names.length === 0) faults.push(`${expression}: asks for nothing`);
+  const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/,\s*/));
+  for (const [, name = "", matchers = ""] of names) {
+    const metric = familyOf(name);
+    if (!metric) faults.push(`${name} is not exposed`);
+    const matched = [...matchers.matchAll(/([a-z_]+)\s*[=!]/g)].map(([, label = ""]) => label);
+    for (const label of new Set([...grouped, ...matched]))
+      if (metric && !added.has(label) && !metric.labels.has(label)) faults.push(`${name} has no label ${label}`);
+    if (/_bucket$/.test(name) !== /histogram_quantile/.test(expression)) faults.push(`${expression}: no histogram`);
+    if (metric?.type === "counter" && !/(rate|increase)\(/.test(expression)) faults.push(`${name} only ever grows`);
+  }
+  return faults;
+}
+
+test("every panel of the dashboard asks for metrics and labels that a server exposes", () => {
+  const { panels } = JSON.parse(read("grafana", "gantry.json")) as { panels: { targets?: { expr: string }[] }[] };
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  expect(expressions.length).toBeGreaterThan(30);
+  expect(expressions.flatMap(faultsOf)).toEqual([]);
+});
+
+test("so do the alerts and the rule of the autoscaler", () => {
+  const alerts = read("prometheus", "gantry-alerts.yaml")
+    .split(/- alert: /)
+    .slice(1);
+  expect(alerts.length).toBeGreaterThan(5);
+  const ofOurs = alerts
+    .map((alert) => /expr: ((?:.|\n)*?)\n {8}for:/.exec(alert)?.[1] ?? "")
+    .filter((expression) => !/^up\{/.test(expression));
+  expect(ofOurs.length).toBe(alerts.length - 1);
+  expect(ofOurs.flatMap(faultsOf)).toEqual([]);
+  const [, rule = ""] = /metricsQuery: (.*)/.exec(read("kubernetes", "prometheus-adapter.yaml")) ?? [];
+  expect(faultsOf(rule)).toEqual([]);
+  expect(read("kubernetes", "autoscaling.yaml")).toContain(`name: ${/gantry_[a-z_]+/.exec(rule)?.[0]} `);
+});
+
+test("every probe of the manifests asks for a route that a server has", async () => {
+  const files = readdirSync(join(deploy, "kubernetes")).map((name) => read("kubernetes", name));
+  const probes = files.flatMap((text) => [...text.matchAll(/httpGet: \{ path: (\S+),/g)].map(([, path = ""]) => path));
+  expect(probes).toHaveLength(6);
+  for (const path of new Set(probes)) expect((await fetch(gantry.url + path)).status, path).toBe(200);
+});

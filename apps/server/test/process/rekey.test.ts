@@ -1,0 +1,368 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../src/engines/database/index.ts";
+import { createAesVault, loadSecretKey } from "../../src/engines/vault/aes-vault.ts";
+import { settleKeyChange } from "../../src/engines/vault/change-key.ts";
+import { sealedColumns } from "../../src/engines/vault/sealed-columns.ts";
+import type { Vault } from "../../src/engines/vault/vault.ts";
+import { sealContext } from "../../src/features/connectors/idp/stored-connector.ts";
+import { openSecrets } from "../../src/features/secrets/index.ts";
+import { openServer, sealAuth } from "../../src/features/tool-servers/credential.ts";
+import { openTarget, sealWebhook } from "../../src/features/webhooks/seal-webhook.ts";
+import { createSigningSecrets } from "../../src/features/webhooks/signing-secrets.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { testDatabase } from "../support/database.ts";
+import { gantryCommand, startCommand } from "../support/gantry-command.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { adminKey, endEverything, type ServerProcess, startServer } from "./server-process.ts";
+
+let room: string;
+const servers: ServerProcess[] = [];
+const homes: string[] = [];
+
+beforeAll(async () => {
+  room = await mkdtemp(join(tmpdir(), "gantry-rekey-"));
+});
+
+afterAll(async () => {
+  await endEverything(servers, homes);
+  await rm(room, { recursive: true, force: true });
+}, 60_000);
+
+const start = (env: Record<string, string>): ServerProcess => {
+  const server = startServer({ GANTRY_ADMIN_KEY: adminKey, GANTRY_ROLE: "api", ...env });
+  servers.push(server);
+  return server;
+};
+
+async function stop(server: ServerProcess): Promise<void> {
+  server.kill("SIGTERM");
+  expect(await server.exit).toEqual({ code: 0, signal: null });
+}
+
+const call = async (url: string, method: string, path: string, body?: FormData | object) =>
+  fetch(url + path, {
+    method,
+    headers: {
+      "x-api-key": adminKey,
+      ...(body && !(body instanceof FormData) && { "content-type": "application/json" }),
+    },
+    ...(body && { body: body instanceof FormData ? body : JSON.stringify(body) }),
+  });
+
+/** Something of each kind, sealed by those who seal it in a server. */
+async function fill(database: Database, vault: Vault, userId: string): Promise<void> {
+  const secrets = openSecrets({ database, vault });
+  await secrets.put(userId, "openai", "sk-of-a-model");
+  const signing = createSigningSecrets({ database, vault, clock: systemClock });
+  await signing.rotate(userId);
+  const webhook = {
+    url: "https://hooks.example.test/a",
+    headers: { authorization: "of a receiver" },
+    query_params: {},
+  };
+  for (const predictionId of ["pred_1", "pred_2"]) {
+    const { destination, target } = sealWebhook(vault, { userId, predictionId }, webhook);
+    if (predictionId === "pred_1")
+      await database.sql`
+        insert into live_predictions (id, user_id, key_id, model_id, model_name, route, queue_until, webhook_destination,
+          webhook_target)
+        values (${predictionId}, ${userId}, 'key_1', 'mdl_1', 'a/b', 'async', now() + interval '1 day', ${destination},
+          ${target as Buffer})`;
+    else
+      await database.sql`
+        insert into webhook_deliveries (id, user_id, prediction_id, model_name, destination, target, payload)
+        values ('dlv_1', ${userId}, ${predictionId}, 'a/b', ${destination}, ${target as Buffer}, '{}')`;
+  }
+  // A prediction without a webhook, a server without a credential: nothing to open there.
+  await database.sql`
+    insert into live_predictions (id, user_id, key_id, model_id, model_name, route, queue_until)
+    values ('pred_3', ${userId}, 'key_1', 'mdl_1', 'a/b', 'async', now() + interval '1 day')`;
+  const token = vault.seal("token-of-a-tenant", sealContext(userId, "tenant.example.test"));
+  await database.sql`
+    insert into idp_connectors (user_id, domain, sealed_token, token_last4)
+    values (${userId}, 'tenant.example.test', ${token as Buffer}, 'nant')`;
+  const place = { id: "mcp_1", ownerId: userId, url: "https://tools.example.test/mcp" };
+  const auth = sealAuth({ vault } as Parameters<typeof sealAuth>[0], place, { type: "bearer", token: "of-a-server" });
+  await database.sql`
+    insert into tool_servers (id, owner_id, name, url, connection_type, auth_type, sealed_credential, status) values
+      ('mcp_1', ${userId}, 'one', ${place.url}, 'sse', 'bearer', ${auth.sealedCredential as Buffer}, 'connected'),
+      ('mcp_2', ${userId}, 'two', ${place.url}, 'sse', null, null, 'connected')`;
+}
+
+/** All of it, opened by those who open it in a server. */
+async function openAll(database: Database, vault: Vault, userId: string) {
+  const { sql } = database;
+  const signing = createSigningSecrets({ database, vault, clock: systemClock });
+  const [live] = await sql<{ target: Uint8Array }[]>`
+    select webhook_target as target from live_predictions where id = 'pred_1'`;
+  const [delivery] = await sql<{ target: Uint8Array }[]>`select target from webhook_deliveries where id = 'dlv_1'`;
+  const [connector] = await sql<{ token: Uint8Array }[]>`select sealed_token as token from idp_connectors`;
+  const [server] = await sql`
+    select id, owner_id as "ownerId", revision, url, connection_type as "connectionType", auth_header as "authHeader",
+      sealed_credential as "sealedCredential" from tool_servers where id = 'mcp_1'`;
+  const context = { vault } as Parameters<typeof openServer>[0];
+  return {
+    secret: await openSecrets({ database, vault }).reveal(userId, "openai"),
+    signing: signing.open((await signing.liveOf([userId])).get(userId) ?? []),
+    live: openTarget(vault, { userId, predictionId: "pred_1" }, live?.target ?? new Uint8Array()),
+    delivery: openTarget(vault, { userId, predictionId: "pred_2" }, delivery?.target ?? new Uint8Array()),
+    connector: vault.open(connector?.token ?? new Uint8Array(), sealContext(userId, "tenant.example.test")),
+    server: openServer(context, server as unknown as Parameters<typeof openServer>[1]).target.header,
+  };
+}
+
+/** One secret, two signing secrets, two targets, a token, a credential. */
+const sealedTexts = 7;
+
+interface Place {
+  database: Database;
+  home: string;
+  userId: string;
+  env: Record<string, string>;
+  keyOf(file?: string): Promise<Uint8Array>;
+  /** What there was to open before. */
+  before: Awaited<ReturnType<typeof openAll>>;
+  openAll(vault: Vault): ReturnType<typeof openAll>;
+  drop(): Promise<void>;
+}
+
+/** An external database and a home with its key, both of an installation that is stopped. */
+async function place(name: string): Promise<Place> {
+  const { database, url, drop } = await testDatabase();
+  const home = join(room, name);
+  const key = await loadSecretKey(home, undefined);
+  const userId = "usr_1";
+  await database.sql`
+    insert into users (id, username, role, plan, created_at) values (${userId}, 'anna', 'user', 'free', now())`;
+  await fill(database, createAesVault(key), userId);
+  return {
+    database,
+    home,
+    userId,
+    env: { DATABASE_URL: url, GANTRY_HOME: home },
+    keyOf: async (file = "secret-key") => Buffer.from((await readFile(join(home, file), "utf8")).trim(), "base64"),
+    before: await openAll(database, createAesVault(key), userId),
+    openAll: (vault) => openAll(database, vault, userId),
+    drop,
+  };
+}
+
+const isThere = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+async function sealedNow({ sql }: Database): Promise<string[]> {
+  const found: string[] = [];
+  for (const { table, column } of sealedColumns) {
+    const rows = await sql`select ${sql(column)} as sealed from ${sql(table)} where ${sql(column)} is not null`;
+    found.push(...rows.map((row) => Buffer.from(row.sealed).toString("hex")));
+  }
+  return found.sort();
+}
+
+test("every column of bytes is known: it is sealed and sealed anew, or it is a hash", async () => {
+  const { database, drop } = await testDatabase();
+  try {
+    const rows = await database.sql<{ name: string }[]>`
+      select table_name || '.' || column_name as name from information_schema.columns
+      where table_schema = 'public' and data_type = 'bytea' order by 1`;
+    const hashes = ["api_keys.secret_hash", "retired_key_pairs.secret_hash"];
+    const sealed = sealedColumns.map(({ table, column }) => `${table}.${column}`);
+    expect(rows.map(({ name }) => name)).toEqual([...hashes, ...sealed].sort());
+  } finally {
+    await drop();
+  }
+});
+
+describe("gantry rekey with the key in a file", () => {
+  test("seals everything anew; the features open it with the new key and not with the old one", async () => {
+    const here = await place("whole");
+    const old = await here.keyOf();
+    const done = await gantryCommand(["rekey"], here.env);
+    expect([done.code, done.stderr]).toEqual([0, ""]);
+    expect(done.stdout).toContain(`${sealedTexts} texts are sealed anew\n`);
+    const now = await here.keyOf();
+    expect(Buffer.compare(now, old)).not.toBe(0);
+    expect((await stat(join(here.home, "secret-key"))).mode & 0o777).toBe(0o600);
+    expect(await isThere(join(here.home, "secret-key.new"))).toBe(false);
+    expect(await here.openAll(createAesVault(now))).toEqual(here.before);
+    await expect(here.openAll(createAesVault(old))).rejects.toThrow();
+
+    // To a key of the operator's choice.
+    const wanted = Buffer.alloc(32, 5);
+    const chosen = await gantryCommand(["rekey"], { ...here.env, GANTRY_NEW_SECRET_KEY: wanted.toString("base64") });
+    expect([chosen.code, chosen.stderr]).toEqual([0, ""]);
+    expect(Buffer.compare(await here.keyOf(), wanted)).toBe(0);
+    expect(await here.openAll(createAesVault(wanted))).toEqual(here.before);
+    await here.drop();
+  }, 60_000);
+
+  test("is refused while a server runs on the database", async () => {
+    const here = await place("busy");
+    const before = await sealedNow(here.database);
+    const server = start(here.env);
+    await server.url();
+    const refused = await gantryCommand(["rekey"], here.env);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^1 server runs on this database: stop all of them first \(.+\)\.\n$/);
+    expect(await isThere(join(here.home, "secret-key.new"))).toBe(false);
+    expect(await sealedNow(here.database)).toEqual(before);
+    await stop(server);
+    expect((await gantryCommand(["rekey"], here.env)).code).toBe(0);
+    await here.drop();
+  }, 60_000);
+
+  test("cut off between the commit and the file: the next start takes the new key, and so does a backup", async () => {
+    const here = await place("cut-after");
+    const old = await readFile(join(here.home, "secret-key"));
+    expect((await gantryCommand(["rekey"], here.env)).code).toBe(0);
+    const now = await readFile(join(here.home, "secret-key"));
+    const cutOff = async () => {
+      await writeFile(join(here.home, "secret-key"), old);
+      await writeFile(join(here.home, "secret-key.new"), now);
+    };
+
+    await cutOff();
+    const archive = join(room, "cut-after.tar");
+    const backup = await gantryCommand(["backup", archive], here.env);
+    expect(backup.code, backup.stderr).toBe(0);
+    const { stdout } = await promisify(execFile)("tar", ["-xOf", archive, "keys/secret-key"]);
+    expect(stdout).toBe(now.toString());
+
+    await cutOff();
+    const server = start(here.env);
+    const url = await server.url();
+    expect(await readFile(join(here.home, "secret-key"))).toEqual(now);
+    expect(await isThere(join(here.home, "secret-key.new"))).toBe(false);
+    expect((await call(url, "GET", "/api/v2/webhooks/secret")).status).toBe(200);
+    await stop(server);
+    expect(await here.openAll(createAesVault(await here.keyOf()))).toEqual(here.before);
+
+    // Without the old file too, as after a restore of half a home.
+    await rm(join(here.home, "secret-key"));
+    await writeFile(join(here.home, "secret-key.new"), now);
+    expect(await settleKeyChange({ database: here.database, home: here.home, given: undefined })).toBe("changed");
+    expect(await readFile(join(here.home, "secret-key"))).toEqual(now);
+    await here.drop();
+  }, 60_000);
+
+  test("killed (-9) at any moment, it leaves a key that opens everything", async () => {
+    const here = await place("killed");
+    // Enough that there is time to be killed in the middle.
+    const vault = createAesVault(await here.keyOf());
+    const names = Array.from({ length: 6_000 }, (_, n) => `name-${n}`);
+    const texts = names.map((name) => vault.seal("x".repeat(200), `secret:${here.userId}:${name}`) as Buffer);
+    await here.database.sql`
+      insert into secrets (owner_id, name, sealed)
+      select ${here.userId}, name, sealed from unnest(${names}::text[], ${texts}::bytea[]) as made (name, sealed)`;
+    const outcomes: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      const { child, ended } = startCommand(["rekey"], here.env);
+      await waitFor("the next key", () => isThere(join(here.home, "secret-key.new")), 20_000);
+      await sleep(round * 150);
+      child.kill("SIGKILL");
+      await ended;
+      // What the next start does.
+      outcomes.push(await settleKeyChange({ database: here.database, home: here.home, given: undefined }));
+      const now = createAesVault(await here.keyOf());
+      expect(await here.openAll(now)).toEqual(here.before);
+      const rows = await here.database.sql<{ name: string; sealed: Uint8Array }[]>`select name, sealed from secrets`;
+      expect(rows.length).toBe(6_001);
+      for (const { name, sealed } of rows) now.open(sealed, `secret:${here.userId}:${name}`);
+      expect(await isThere(join(here.home, "secret-key.new"))).toBe(false);
+    }
+    expect(outcomes[0]).toBe("not changed");
+    await here.drop();
+  }, 90_000);
+
+  test("of a home that has none says so", async () => {
+    const here = await place("no-key");
+    const refused = await gantryCommand(["rekey"], { ...here.env, GANTRY_HOME: join(room, "nowhere") });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("There is no key in")]);
+    await here.drop();
+  }, 60_000);
+});
+
+describe("gantry rekey with the key in the environment", () => {
+  test("goes from GANTRY_SECRET_KEY to GANTRY_NEW_SECRET_KEY, refuses wrong ones, and again is harmless", async () => {
+    const here = await place("environment");
+    const [present, next, wrong] = [
+      Buffer.from(await here.keyOf()).toString("base64"),
+      Buffer.alloc(32, 1).toString("base64"),
+      Buffer.alloc(32, 2).toString("base64"),
+    ];
+    const { database } = here;
+    const before = await sealedNow(database);
+    const rekey = (keys: [string, string?], ...flags: string[]) =>
+      gantryCommand(["rekey", ...flags], {
+        ...here.env,
+        GANTRY_HOME: join(room, "unused"),
+        GANTRY_SECRET_KEY: keys[0],
+        ...(keys[1] !== undefined && { GANTRY_NEW_SECRET_KEY: keys[1] }),
+      });
+    for (const [keys, reason] of [
+      [[present], "Set GANTRY_NEW_SECRET_KEY"],
+      [[present, present], "in use already"],
+      [[wrong, next], "is not the one that this database is sealed with"],
+      [[present, "short"], "GANTRY_NEW_SECRET_KEY must be 32 bytes"],
+    ] as [[string, string?], string][]) {
+      const refused = await rekey(keys);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(reason)]);
+    }
+    expect(await sealedNow(database)).toEqual(before);
+
+    const done = await rekey([present, next]);
+    expect([done.code, done.stderr]).toEqual([0, ""]);
+    expect(done.stdout).toContain("Give all servers the new key as GANTRY_SECRET_KEY");
+    expect(await here.openAll(createAesVault(Buffer.from(next, "base64")))).toEqual(here.before);
+    expect(await isThere(join(room, "unused"))).toBe(false);
+    const again = await rekey([present, next]);
+    expect([again.code, again.stdout]).toEqual([
+      0,
+      expect.stringContaining(`0 texts are sealed anew, ${sealedTexts} were`),
+    ]);
+
+    // One text that was lost before keeps nobody from changing the key, once that is said.
+    await database.sql`update secrets set sealed = '\\x01ff'`;
+    const lost = await rekey([next, wrong]);
+    expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining("(not 1 of secrets)")]);
+    const told = await rekey([next, wrong], "--leave-unreadable");
+    expect([told.code, told.stdout]).toEqual([0, expect.stringContaining("1 could not be opened")]);
+    const [row] = await database.sql<{ sealed: Uint8Array }[]>`select sealed from secrets`;
+    expect(Buffer.from(row?.sealed ?? []).toString("hex")).toBe("01ff");
+    await here.drop();
+  }, 90_000);
+});
+
+describe("gantry rekey with the embedded database", () => {
+  test("is refused while its server runs; stopped, the server finds what it had stored", async () => {
+    const home = join(room, "embedded");
+    homes.push(home);
+    const server = start({ GANTRY_HOME: home });
+    const url = await server.url();
+    const secretsOf = async (address: string) => (await call(address, "GET", "/api/v2/webhooks/secret")).json();
+    const secrets = await secretsOf(url);
+    expect((await call(url, "PUT", "/api/v2/secrets/openai", { value: "sk-1" })).status).toBe(201);
+    const old = await readFile(join(home, "secret-key"), "utf8");
+    const busy = await gantryCommand(["rekey"], { GANTRY_HOME: home });
+    expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining("Another Gantry is running")]);
+    await stop(server);
+
+    const done = await gantryCommand(["rekey"], { GANTRY_HOME: home });
+    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining("2 texts are sealed anew")]);
+    expect(await readFile(join(home, "secret-key"), "utf8")).not.toBe(old);
+    const again = start({ GANTRY_HOME: home });
+    expect(await secretsOf(await again.url())).toEqual(secrets);
+    await stop(again);
+    const nowhere = await gantryCommand(["rekey"], { GANTRY_HOME: join(room, "nothing-here") });
+    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("There is no Gantry in")]);
+  }, 90_000);
+});

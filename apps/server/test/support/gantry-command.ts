@@ -1,0 +1,37 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const cli = fileURLToPath(new URL("../../../../packages/cli/src/main.ts", import.meta.url));
+
+export interface Ended {
+  /** Null when it was killed. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The command as an operator runs it, with these settings alone. */
+export function startCommand(
+  args: string[],
+  env: Record<string, string>,
+): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [cli, ...args], {
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout?.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr?.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
+  return { child, ended };
+}
+
+export const gantryCommand = (args: string[], env: Record<string, string>): Promise<Ended> =>
+  startCommand(args, env).ended;

@@ -1,0 +1,88 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface LlmRequest {
+  messages: { role: string; content: string | null; tool_calls?: unknown[]; tool_call_id?: string }[];
+  tools?: { function: { name: string; parameters: Record<string, unknown> } }[];
+  tool_choice?: unknown;
+  response_format?: unknown;
+  max_tokens?: number;
+}
+
+export type LlmAnswer =
+  | {
+      text?: string;
+      reasoning?: string;
+      calls?: readonly { name: string; args: unknown }[];
+      usage?: { in: number; out: number };
+    }
+  /** An error status of the upstream. */
+  | { status: number };
+
+/** What the model says to a request, the n-th of this server; it may take its time. */
+export type Script = (request: LlmRequest, n: number) => LlmAnswer | Promise<LlmAnswer>;
+
+export interface ScriptedLlm {
+  url: string;
+  readonly requests: LlmRequest[];
+  /** Calls under way. */
+  readonly open: number;
+  script: Script;
+  close(): Promise<void>;
+}
+
+/** An OpenAI-compatible chat server that plays a script, streamed as the real one does. */
+export async function startScriptedLlm(script: Script = () => ({ text: "done" })): Promise<ScriptedLlm> {
+  const requests: LlmRequest[] = [];
+  const open = new Set<ServerResponse>();
+  const server = createServer(async (request, response) => {
+    open.add(response);
+    response.on("close", () => open.delete(response));
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    const asked = JSON.parse(body) as LlmRequest;
+    requests.push(asked);
+    const answer = await llm.script(asked, requests.length);
+    if (response.destroyed) return;
+    if ("status" in answer) {
+      response.writeHead(answer.status, { "content-type": "application/json" }).end('{"error":{"message":"no"}}');
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const send = (delta: object, finish: string | null = null) =>
+      response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
+    if (answer.reasoning) send({ reasoning_content: answer.reasoning });
+    for (const word of (answer.text ?? "").match(/\s*\S+|\s+/g) ?? []) send({ content: word });
+    for (const [index, call] of (answer.calls ?? []).entries()) {
+      const given = typeof call.args === "string" ? call.args : JSON.stringify(call.args);
+      const id = `call_${requests.length}_${index}`;
+      send({ tool_calls: [{ index, id, type: "function", function: { name: call.name, arguments: "" } }] });
+      for (const piece of given.match(/.{1,20}/gs) ?? [])
+        send({ tool_calls: [{ index, function: { arguments: piece } }] });
+    }
+    send({}, (answer.calls ?? []).length > 0 ? "tool_calls" : "stop");
+    const usage = { prompt_tokens: answer.usage?.in ?? 100, completion_tokens: answer.usage?.out ?? 10 };
+    response.end(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const llm: ScriptedLlm = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    get open() {
+      return open.size;
+    },
+    script,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return llm;
+}
+
+/** One answer after the other. */
+export function inTurn(...answers: LlmAnswer[]): Script {
+  let n = 0;
+  return () => answers[Math.min(n++, answers.length - 1)] as LlmAnswer;
+}
