@@ -47,7 +47,7 @@ export default {
       { path: `${server}features/`, pathNot: test },
       {
         path: `${server}engines/`,
-        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|vault/vault|net/net|media/media|queue/queue|eventlog/eventlog|tools/tools|templates/templates|schemas/schemas|secrets/secrets|telemetry/telemetry)\\.ts$`,
+        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|vault/vault|net/net|media/media|sandbox/sandbox|queue/queue|eventlog/eventlog|tools/tools|templates/templates|schemas/schemas|secrets/secrets|telemetry/telemetry)\\.ts$`,
       },
     ),
     forbid(

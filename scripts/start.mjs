@@ -1,3 +1,7 @@
-import { main } from "./set-up.mjs";
+import { join } from "node:path";
+import { main, root } from "./set-up.mjs";
+
+// Where main.ts keeps compiled modules too; given here it serves the modules that are loaded before main.ts can ask for it.
+process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "gantry");
 
 await main((node) => [[node, "apps/server/src/main.ts"]]);

@@ -22,6 +22,7 @@ import type { AgentsRoutes } from "./http/agents-api/agents-api.ts";
 import { driveRoutes } from "./http/agents-api/drive-routes.ts";
 import { idpRoutes } from "./http/agents-api/idp-routes.ts";
 import { marketplaceRoutes } from "./http/agents-api/marketplace-routes.ts";
+import { openApiRoute } from "./http/agents-api/openapi-route.ts";
 import { runRoutes } from "./http/agents-api/run-routes.ts";
 import { toolRoutes } from "./http/agents-api/tool-routes.ts";
 import { toolServerRoutes } from "./http/agents-api/tool-server-routes.ts";
@@ -96,6 +97,7 @@ export async function openAgentsPlatform(deps: {
       toolServerRoutes(toolServers),
       idpRoutes(idp),
       runRoutes(runs),
+      openApiRoute,
     ],
     agents,
     idp,

@@ -56,6 +56,8 @@ export {
   toolRecord,
   type ValueChange,
 } from "./agents.ts";
+export { agentsOpenApi } from "./agents-openapi.ts";
+export { agentsOperations } from "./agents-operations.ts";
 export { type BackendType, backendTypes, secretNamePattern } from "./backend-schema.ts";
 export {
   type CreateDriveBody,

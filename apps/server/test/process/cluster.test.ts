@@ -275,7 +275,17 @@ describe("a rolling restart", () => {
       for (const name of ["api-1", "worker-1", "api-2", "worker-2"]) {
         const node = cluster.node(name);
         const exit = node.terminate();
-        if (name.startsWith("api")) await waitFor(`${name} to be out`, () => !balancer.inUse().includes(name), 5_000);
+        if (name.startsWith("api")) {
+          // Says so first, serves on, and asks for its connections back.
+          await waitFor(
+            `${name} to say so`,
+            async () => (await send(node.url, "GET", "/readyz")).status === 503,
+            2_000,
+          );
+          const served = await call(node.url, "GET", "/api/v2/me");
+          expect([served.status, served.headers.get("connection")]).toEqual([200, "close"]);
+          await waitFor(`${name} to be out`, () => !balancer.inUse().includes(name), 5_000);
+        }
         expect(await exit, node.output().slice(-3000)).toEqual({ code: 0, signal: null });
         await node.start();
         if (name.startsWith("api")) await waitFor(`${name} to be in`, () => balancer.inUse().includes(name), 10_000);

@@ -11,6 +11,7 @@ import { settleKeyChange } from "../../src/engines/vault/change-key.ts";
 import { sealedColumns } from "../../src/engines/vault/sealed-columns.ts";
 import type { Vault } from "../../src/engines/vault/vault.ts";
 import { sealContext } from "../../src/features/connectors/idp/stored-connector.ts";
+import { secretContext } from "../../src/features/runs/work/tool-turn.ts";
 import { openSecrets } from "../../src/features/secrets/index.ts";
 import { openServer, sealAuth } from "../../src/features/tool-servers/credential.ts";
 import { openTarget, sealWebhook } from "../../src/features/webhooks/seal-webhook.ts";
@@ -87,6 +88,10 @@ async function fill(database: Database, vault: Vault, userId: string): Promise<v
   await database.sql`
     insert into idp_connectors (user_id, domain, sealed_token, token_last4)
     values (${userId}, 'tenant.example.test', ${token as Buffer}, 'nant')`;
+  const ofRun = vault.seal("made-by-a-tool", secretContext("run_1", "sec_1"));
+  await database.sql`
+    insert into run_secrets (id, run_id, field, sealed, expires_at)
+    values ('sec_1', 'run_1', 'client_secret', ${ofRun as Buffer}, now() + interval '1 day')`;
   const place = { id: "mcp_1", ownerId: userId, url: "https://tools.example.test/mcp" };
   const auth = sealAuth({ vault } as Parameters<typeof sealAuth>[0], place, { type: "bearer", token: "of-a-server" });
   await database.sql`
@@ -103,6 +108,7 @@ async function openAll(database: Database, vault: Vault, userId: string) {
     select webhook_target as target from live_predictions where id = 'pred_1'`;
   const [delivery] = await sql<{ target: Uint8Array }[]>`select target from webhook_deliveries where id = 'dlv_1'`;
   const [connector] = await sql<{ token: Uint8Array }[]>`select sealed_token as token from idp_connectors`;
+  const [ofRun] = await sql<{ sealed: Uint8Array }[]>`select sealed from run_secrets where id = 'sec_1'`;
   const [server] = await sql`
     select id, owner_id as "ownerId", revision, url, connection_type as "connectionType", auth_header as "authHeader",
       sealed_credential as "sealedCredential" from tool_servers where id = 'mcp_1'`;
@@ -113,12 +119,13 @@ async function openAll(database: Database, vault: Vault, userId: string) {
     live: openTarget(vault, { userId, predictionId: "pred_1" }, live?.target ?? new Uint8Array()),
     delivery: openTarget(vault, { userId, predictionId: "pred_2" }, delivery?.target ?? new Uint8Array()),
     connector: vault.open(connector?.token ?? new Uint8Array(), sealContext(userId, "tenant.example.test")),
+    ofRun: vault.open(ofRun?.sealed ?? new Uint8Array(), secretContext("run_1", "sec_1")),
     server: openServer(context, server as unknown as Parameters<typeof openServer>[1]).target.header,
   };
 }
 
-/** One secret, two signing secrets, two targets, a token, a credential. */
-const sealedTexts = 7;
+/** One secret, two signing secrets, two targets, a token, a credential, a secret of a run. */
+const sealedTexts = 8;
 
 interface Place {
   database: Database;

@@ -1,8 +1,18 @@
-import sharp from "sharp";
 import type { MediaInfo } from "./media.ts";
 
-// The cache would keep files open after they are deleted, and decoded pixels of one caller in memory for nobody.
-sharp.cache(false);
+type Sharp = typeof import("sharp")["default"];
+
+let loading: Promise<Sharp> | undefined;
+
+/** Loaded at the first picture: libvips is large, and a server that is starting does not wait for it. */
+function decoder(): Promise<Sharp> {
+  loading ??= import("sharp").then(({ default: sharp }) => {
+    // The cache would keep files open after they are deleted, and decoded pixels of one caller in memory for nobody.
+    sharp.cache(false);
+    return sharp;
+  });
+  return loading;
+}
 
 /** What libvips can decode here, by the name it gives to the format. */
 const decodable: Readonly<Record<string, { extension: string; contentType: string }>> = {
@@ -44,6 +54,7 @@ export async function inspectImage(
   const kind = decodable[format];
   if (!kind) return undefined;
   const known: MediaInfo = { media: "image", ...kind };
+  const sharp = await decoder();
   // `failOn: error`: photographs with harmless oddities pass, truncated and broken ones do not.
   const open = () => sharp(source, { limitInputPixels: false, failOn: "error", sequentialRead: true });
   try {

@@ -49,4 +49,10 @@ export const sealedColumns: readonly SealedColumn[] = [
     of: ["owner_id", "id", "url"],
     context: ([owner, id, url = ""]) => `tool-server:${owner}:${id}:${new URL(url).hostname}`,
   },
+  {
+    table: "run_secrets",
+    column: "sealed",
+    of: ["run_id", "id"],
+    context: ([run, id]) => `run-secret:${run}:${id}`,
+  },
 ];

@@ -261,6 +261,19 @@ describe("failures are told in a sentence", () => {
     expect(said).not.toMatch(/undici|HTTPParser|Error:|node:/i);
   });
 
+  test("one that takes too long, before its headers or within its body", async () => {
+    const url = await serve((request, response) => {
+      if (request.url === "/slow") response.write("x");
+    });
+    const hurried = httpRequestTool(builtinTool("http_request"), { net: open, limitMs: 300 });
+    for (const path of ["/", "/slow"]) {
+      expect(await execute(hurried, { method: "GET", url: url + path })).toEqual({
+        text: "The request failed: The server did not answer in time. Repeat later.",
+        isError: true,
+      });
+    }
+  });
+
   test("an abort rejects with its reason and ends the call", async () => {
     let closed = false;
     const url = await serve((_, response) => {

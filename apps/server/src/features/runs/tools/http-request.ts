@@ -5,7 +5,6 @@ import type { RunTool, ToolCallRequest, ToolOutcome } from "./run-tool.ts";
 import { shownText, type TakenBytes, takeBytes } from "./shown-content.ts";
 import { failedWith } from "./tool-failure.ts";
 
-const limitMs = 30_000;
 const mostHeaders = 64;
 const mostHeaderBytes = 16_384;
 const longestShownHeader = 300;
@@ -20,18 +19,18 @@ const shownHeaders =
   /^(content-(type|length|language|disposition|encoding|range)|date|etag|last-modified|location|link|retry-after|allow|www-authenticate|x-request-id|(x-)?ratelimit-.+|x-total-count)$/;
 
 /** One request to wherever the model says, through the guarded way out. Every answer is a result, whatever its status. */
-export function httpRequestTool(info: ToolInfo, { net }: { net: Net }): RunTool {
+export function httpRequestTool(info: ToolInfo, { net, limitMs = 30_000 }: { net: Net; limitMs?: number }): RunTool {
   return {
     name: info.id,
     description: info.description,
     parameters: info.parameters,
     kind: info.kind,
     asks: false,
-    execute: (call) => request(net, call),
+    execute: (call) => request(net, limitMs, call),
   };
 }
 
-async function request(net: Net, { arguments: given, signal }: ToolCallRequest): Promise<ToolOutcome> {
+async function request(net: Net, limitMs: number, { arguments: given, signal }: ToolCallRequest): Promise<ToolOutcome> {
   const { method, url, headers = {}, body } = given;
   const wrong = headersIssue(headers as object);
   if (wrong !== undefined) return failedWith(wrong);

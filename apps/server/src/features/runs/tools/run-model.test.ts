@@ -117,10 +117,11 @@ describe("a model that is run", () => {
     await run("ann/echo", { prompt: "x", count: null, sure: null, image: null });
     expect(seen[1]).toEqual({ prompt: "x", count: 2, sure: false, options: {}, list: [] });
     expect((await openBilling(t).walletOf(owner.userId)).balance).toBe(before - 20_000);
-    const [{ results = [] } = {}] = [await usageOf(owner)];
-    expect(results.map(({ route, status }) => [route, status])).toEqual([
-      ["agent", 200],
-      ["agent", 200],
+    const everything = { from: undefined, to: undefined };
+    const { entries } = await openBilling(t).listUsage(owner.userId, everything, { limit: 2, offset: 0 });
+    expect(entries.map(({ route, status, price }) => [route, status, price])).toEqual([
+      ["agent", 200, 10_000],
+      ["agent", 200, 10_000],
     ]);
   });
 

@@ -1,7 +1,7 @@
 import type { AgentBinding, AgentTool, ToolBinding } from "@gantry/wire";
 import type { ChatTool } from "../../../engines/models/chat.ts";
 import { Fault } from "../../../kernel/errors.ts";
-import type { Agents, Runnable } from "../../agents/index.ts";
+import { type Agents, bindingAsks, type Runnable } from "../../agents/index.ts";
 import type { RunScope, RunTool } from "./run-tool.ts";
 
 /** A tool of a run: one that is executed here, or an agent that gets a run of its own. */
@@ -40,7 +40,8 @@ export interface MissingTool {
 export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: AbortSignal): Promise<Toolbox> {
   const { snapshot } = scope;
   const { tools, missing } = await deps.toolsFor(scope, { signal });
-  const bindings = new Map(snapshot.tools.filter(isToolBinding).map((binding) => [binding.id, binding]));
+  const bindings = new Map<string, string | ToolBinding>();
+  for (const tool of snapshot.tools) if (!isAgentBinding(tool)) bindings.set(bindingId(tool), tool);
   const boxed: BoxedTool[] = tools.map((tool) => boxTool(tool, bindings.get(tool.name)));
   const gone = missing.map(({ serverName, tool, reason }) =>
     [serverName ?? "a tool server", tool, reason].filter((part) => part !== undefined).join(": "),
@@ -62,16 +63,16 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
   };
 }
 
+function bindingId(tool: string | ToolBinding): string {
+  return typeof tool === "string" ? tool : tool.id;
+}
+
 function isAgentBinding(tool: AgentTool): tool is AgentBinding {
   return typeof tool !== "string" && tool.type === "agent";
 }
 
-function isToolBinding(tool: AgentTool): tool is ToolBinding {
-  return typeof tool !== "string" && tool.type === "tool";
-}
-
-function boxTool(tool: RunTool, binding: ToolBinding | undefined): BoxedTool {
-  const fixed = binding?.arguments ?? {};
+function boxTool(tool: RunTool, binding: string | ToolBinding | undefined): BoxedTool {
+  const fixed = (typeof binding === "object" ? binding.arguments : undefined) ?? {};
   return {
     kind: "tool",
     tool,
@@ -83,12 +84,9 @@ function boxTool(tool: RunTool, binding: ToolBinding | undefined): BoxedTool {
   };
 }
 
-function asksBefore(tool: RunTool, binding: ToolBinding | undefined): boolean {
-  if (binding?.confirm === "always") return true;
-  if (binding?.confirm === "writes") return tool.kind === "write" || tool.asks;
-  // Refused at save where it may not be said; a write to the tenant asks whatever a stored binding says.
-  if (binding?.confirm === "never") return tool.asks && tool.name.startsWith("idp_");
-  return tool.asks;
+/** What the agent's list of tools says; a server's tool stands in none, and says it of itself. */
+function asksBefore(tool: RunTool, binding: string | ToolBinding | undefined): boolean {
+  return binding === undefined ? tool.asks : bindingAsks(binding, { id: tool.name, kind: tool.kind });
 }
 
 function withoutFixed(

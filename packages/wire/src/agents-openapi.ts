@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { type AgentsOperation, agentsOperations } from "./agents-operations.ts";
+
+type Json = Record<string, unknown>;
+
+/** What the platform answers when it does not do what was asked. */
+const failures: Readonly<Record<string, string>> = {
+  "400": "The input is wrong; `details` lists every fault",
+  "401": "The key is missing or wrong",
+  "403": "Forbidden, or insufficient funds",
+  "404": "Not found, or another user's",
+  "409": "It conflicts with what stands, or needs a confirmation",
+  "413": "The file is too large",
+  "422": "The Idempotency-Key was used for another request",
+  "429": "Too many requests; see Retry-After",
+  "500": "A fault of the platform",
+  "502": "A server behind the platform failed",
+  "503": "Not available for a moment; try again",
+  "507": "The storage is full",
+};
+
+/** The agents platform as an OpenAPI 3.1 document. All of it is a preview and says so. */
+export function agentsOpenApi(baseUrl: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const operation of agentsOperations) {
+    const at = paths[operation.path] ?? {};
+    at[operation.method] = operationOf(operation);
+    paths[operation.path] = at;
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Gantry agents platform",
+      version: "1.0.0-preview",
+      description: "Agents, runs, drives, tool servers and the identity connector. A preview: it may change.",
+      "x-stability": "preview",
+    },
+    servers: [{ url: `${baseUrl}/v1` }],
+    security: [{ "X-API-KEY": [] }, { APIKeyHeader: [] }],
+    paths,
+    components: {
+      schemas: { Error: errorSchema },
+      securitySchemes: {
+        "X-API-KEY": { type: "apiKey", in: "header", name: "X-API-KEY" },
+        APIKeyHeader: { type: "apiKey", in: "header", name: "Authorization" },
+      },
+    },
+  };
+}
+
+const errorSchema = {
+  type: "object",
+  properties: {
+    error: {
+      type: "object",
+      properties: { type: { type: "string" }, code: { type: "string" }, message: { type: "string" }, details: {} },
+      required: ["type", "code", "message"],
+    },
+  },
+  required: ["error"],
+};
+
+function operationOf(operation: AgentsOperation): Json {
+  const { method, path, summary, body, status = 200 } = operation;
+  return {
+    operationId: `${method}_${path.replace(/[^a-z]+/gi, "_").replace(/^_|_$/g, "")}`,
+    summary,
+    "x-stability": "preview",
+    parameters: parametersOf(operation),
+    ...(body && {
+      requestBody: { required: method !== "post" || !path.endsWith("/publish"), content: contentOf(body) },
+    }),
+    responses: {
+      [status]: { description: "Done", ...(status !== 204 && { content: answerOf(operation) }) },
+      ...Object.fromEntries(
+        Object.entries(failures).map(([code, description]) => [
+          code,
+          { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } },
+        ]),
+      ),
+    },
+  };
+}
+
+function parametersOf({ path, list, query = [], headers = [] }: AgentsOperation): Json[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const paging = list ? ["limit", "offset"] : [];
+  const inQuery = [...paging, ...query].map((name) => ({
+    name,
+    in: "query",
+    schema: { type: ["limit", "offset", "after"].includes(name) ? "integer" : "string" },
+  }));
+  return [...inPath, ...inQuery, ...headers.map((name) => ({ name, in: "header", schema: { type: "string" } }))];
+}
+
+function contentOf(body: NonNullable<AgentsOperation["body"]>): Json {
+  const file = { type: "string", format: "binary" };
+  if (body === "file") return { "application/octet-stream": { schema: file } };
+  if (body === "upload") {
+    const properties = { path: { type: "string" }, file };
+    return { "multipart/form-data": { schema: { type: "object", properties, required: ["path", "file"] } } };
+  }
+  return { "application/json": { schema: schemaOf(body, "input") } };
+}
+
+function answerOf({ answer, list }: AgentsOperation): Json {
+  if (!answer) return {};
+  if ("media" in answer)
+    return {
+      [answer.media]: { schema: answer.media === "application/json" ? { type: "object" } : { type: "string" } },
+    };
+  const record = schemaOf(answer, "output");
+  if (!list) return { "application/json": { schema: record } };
+  const number = { type: "integer" };
+  const properties = { [list]: { type: "array", items: record }, total: number, limit: number, offset: number };
+  return { "application/json": { schema: { type: "object", properties, required: [list] } } };
+}
+
+/** What only code can check is left out of the document, not guessed. */
+function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
+  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json;
+  return json;
+}
