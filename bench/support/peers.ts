@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const folder = fileURLToPath(new URL("../peers/", import.meta.url));
 
@@ -16,3 +16,9 @@ export function installPeers(): boolean {
 
 /** A library of the peers' folder. */
 export const requirePeer = createRequire(new URL("../peers/package.json", import.meta.url));
+
+/** A library of the peers' folder that is an ES module. Peers have types of their own, which nothing here needs. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export function importPeer(name: string): Promise<any> {
+  return import(pathToFileURL(requirePeer.resolve(name)).href);
+}

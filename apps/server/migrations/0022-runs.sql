@@ -60,6 +60,11 @@ create table runs (
   cached_tokens bigint not null default 0,
   -- Of model calls and tools, its children's too.
   cost_micros bigint not null default 0,
+  -- Of what it may cost: prices of runs that are not done yet, its own and those below it, and what calls under way in it
+  -- and below may come to. Calls set aside only where a limit holds; `own_held_micros` is this run's part of it.
+  due_micros bigint not null default 0,
+  held_micros bigint not null default 0,
+  own_held_micros bigint not null default 0,
   -- What its creator gets when it is done; reserved until then.
   price_micros bigint not null default 0 check (price_micros >= 0),
   sale_name text,
@@ -204,6 +209,7 @@ end $$;
 
 -- Moves runs forward, one after the other, in one commit. `changes` is an array of
 --   {n, id, claim, holder, seq,  who writes, and the number of the write; holder null: nobody works on it
+--    hold (what its calls under way may come to, all together; more than there is room for changes nothing)
 --    phase, call_id, cut_before, active_ms (to add), release, park ('confirmation' | 'children'),
 --    step {n, kind, message, prompt, prediction_id, input_tokens, output_tokens, cached_tokens, cost_micros},
 --    cost {input_tokens, output_tokens, cached_tokens, cost_micros},     used without a step
@@ -213,13 +219,15 @@ end $$;
 --    events [{type, data}],
 --    end {status, output, error, told (what the parent's model is told), told_error}}
 -- where message, arguments and the like are JSON values. Answers for each {n, written, cancel, room (what it may still
--- cost, by its own limit and those above; null: no limit), wake}; written is false when the run is no longer this claim's.
+-- cost, by its own limit and those above; null: no limit), spare (the same without what calls under way may come to),
+-- held (whether `hold` was written), wake}; written is false when the run is no longer this claim's.
 create function write_runs(changes json) returns json language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   c json;
   run runs; parent runs;
   chain text[]; selling text[]; answers json[] := '{}';
-  used record; ending json; wake boolean; room bigint; sold timestamptz; waits boolean;
+  used record; ending json; wake boolean; room bigint; spare bigint; more bigint; holds boolean; sold timestamptz;
+  waits boolean;
 begin
   -- All locks before the first change, in the one order.
   select array_agg(distinct one) into chain
@@ -239,14 +247,17 @@ begin
     select * into run from runs r where r.id = c ->> 'id';
     chain := run.ancestors || run.id;
     if run.claim = (c ->> 'claim')::int and run.writes = (c ->> 'seq')::int + 1 then
-      select min(r.max_cost_micros - r.cost_micros) into room from runs r where r.id = any (chain);
+      select min(r.max_cost_micros - r.cost_micros - r.due_micros),
+        min(r.max_cost_micros - r.cost_micros - r.due_micros - r.held_micros) into room, spare
+      from runs r where r.id = any (chain);
       answers := answers || json_build_object('n', c -> 'n', 'written', true, 'cancel', run.cancel_requested, 'room', room,
-        'wake', true);
+        'spare', spare, 'held', run.own_held_micros = coalesce((c ->> 'hold')::bigint, 0), 'wake', true);
       continue;
     end if;
     if run.id is null or run.claim <> (c ->> 'claim')::int or run.writes <> (c ->> 'seq')::int
       or run.holder is distinct from c ->> 'holder' or run.status in ('done', 'error') then
-      answers := answers || json_build_object('n', c -> 'n', 'written', false, 'cancel', false, 'room', null, 'wake', false);
+      answers := answers || json_build_object('n', c -> 'n', 'written', false, 'cancel', false, 'room', null,
+        'spare', null, 'held', false, 'wake', false);
       continue;
     end if;
     ending := case when json_typeof(c -> 'end') = 'object' then c -> 'end' end;
@@ -339,9 +350,21 @@ begin
       update runs r set phase = 'awaiting_confirmation' where r.id = any (run.ancestors) and r.parked;
     end if;
 
+    -- Whoever rests or ends has nothing under way.
+    more := case when ending is not null or waits or c ->> 'park' is not null or coalesce((c ->> 'release')::boolean, false)
+      then 0 else coalesce((c ->> 'hold')::bigint, run.own_held_micros) end - run.own_held_micros;
+    select coalesce(min(r.max_cost_micros - r.cost_micros - r.due_micros - r.held_micros) >= more, true) or more <= 0 into holds
+    from runs r where r.id = any (chain);
+    if more <> 0 and holds then
+      update runs r set held_micros = r.held_micros + more,
+        own_held_micros = r.own_held_micros + case when r.id = run.id then more else 0 end
+      where r.id = any (chain);
+    end if;
+
     if ending is not null then
       if run.price_micros > 0 then
         sold := clock_timestamp();
+        update runs r set due_micros = r.due_micros - run.price_micros where r.id = any (chain);
         if run.key_month is not null then
           update key_months m set reserved_micros = m.reserved_micros - run.price_micros, spent_micros = m.spent_micros
             + case when ending ->> 'status' = 'done' then run.price_micros else 0 end
@@ -382,9 +405,11 @@ begin
       perform pg_notify('gantry_run_events', run.id);
     end if;
 
-    select min(r.max_cost_micros - r.cost_micros) into room from runs r where r.id = any (chain);
+    select min(r.max_cost_micros - r.cost_micros - r.due_micros),
+      min(r.max_cost_micros - r.cost_micros - r.due_micros - r.held_micros) into room, spare
+    from runs r where r.id = any (chain);
     answers := answers || json_build_object('n', c -> 'n', 'written', true, 'cancel', run.cancel_requested, 'room', room,
-      'wake', wake);
+      'spare', spare, 'held', holds, 'wake', wake);
   end loop;
   return array_to_json(answers);
 end $$;

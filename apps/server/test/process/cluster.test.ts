@@ -361,6 +361,11 @@ describe("an engine that is killed and comes back", () => {
         const mayFail = model === "gantry/image" && killed !== "rabbit";
         expect(mayFail ? [200, 503] : [200], `${killed}: ${answer.text}`).toContain(status);
       }
+      // All three are back: a queued result with a file needs each of them.
+      await accept("none", "gantry/image", { prompt: "afterwards", size: "1280x720" }, "afterwards");
+      const afterwards = [...accepted.keys()].at(-1);
+      const question = `/api/v1/gantry/image/predict/async/result/?request_id=${afterwards}&wait=20`;
+      expect(statusOf(await call(balancer.url, "GET", question))).toBe(200);
       process.stderr.write(`engines killed: ${JSON.stringify(ends)}\n`);
       const verified = await gantryCommand(["ledger", "verify"], { DATABASE_URL: postgres.url });
       expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(/^the books are right: /)]);

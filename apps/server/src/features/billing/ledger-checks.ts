@@ -37,8 +37,11 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
   wallets: (sql) => sql`
     select rule, coalesce(w.user_id, l.user_id) as subject, expected, found
     from wallets w full join (
-      select user_id, sum(reserved_micros) as reserved, count(*) filter (where counts_parallel) as running
-      from live_predictions group by user_id
+      select user_id, sum(reserved) as reserved, sum(running) as running from (
+        select user_id, reserved_micros as reserved, counts_parallel::int as running from live_predictions
+        union all
+        select user_id, price_micros, 0 from runs where status in ('pending', 'running') and price_micros > 0
+      ) live group by user_id
     ) l on l.user_id = w.user_id
     cross join lateral (values
       ('wallet_reserved', coalesce(l.reserved, 0), coalesce(w.reserved_micros, 0)),
@@ -124,22 +127,30 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
 
   /**
    * What a key has spent is written down nowhere else, so it is held between two bounds: no less than its predictions
-   * cost whose ends are still kept, and for all keys of a user no more than the user was charged.
+   * cost whose ends are still kept and its runs sold for, and for all keys of a user no more than the user was charged.
    */
   keys: (sql) => sql`
     select 'key_reserved' as rule, coalesce(m.key_id, l.key_id) || ' ' || coalesce(m.month, l.month) as subject,
       coalesce(l.reserved, 0) as expected, coalesce(m.reserved_micros, 0) as found
     from key_months m full join (
-      select key_id, key_month as month, sum(reserved_micros) as reserved from live_predictions
-      where key_month is not null group by 1, 2
+      select key_id, month, sum(reserved) as reserved from (
+        select key_id, key_month as month, reserved_micros as reserved from live_predictions
+        where key_month is not null
+        union all
+        select key_id, key_month, price_micros from runs
+        where key_month is not null and status in ('pending', 'running')
+      ) live group by 1, 2
     ) l on l.key_id = m.key_id and l.month = m.month
     where coalesce(l.reserved, 0) <> coalesce(m.reserved_micros, 0)
     union all
     select 'key_spent_too_little', k.id, cost.micros, coalesce(spent.micros, 0)
     from api_keys k join (
-      select e.key_id, sum(l.amount_micros) as micros
-      from ended_predictions e join ledger l on l.kind = 'charge' and l.reference = e.id
-      where e.key_id in (select id from api_keys where monthly_limit_micros is not null) group by 1
+      select e.key_id, sum(e.micros) as micros from (
+        select e.key_id, l.amount_micros as micros
+        from ended_predictions e join ledger l on l.kind = 'charge' and l.reference = e.id
+        union all
+        select key_id, price_micros from runs where status = 'done' and key_month is not null
+      ) e where e.key_id in (select id from api_keys where monthly_limit_micros is not null) group by 1
     ) cost on cost.key_id = k.id
     left join (select key_id, sum(spent_micros) as micros from key_months group by 1) spent on spent.key_id = k.id
     where coalesce(spent.micros, 0) < cost.micros

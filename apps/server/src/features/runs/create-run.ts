@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type CreateRunBody, createRunBody, newId } from "@gantry/wire";
-import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import type { Sql } from "../../engines/database/database.ts";
+import { fault, throwIfAny } from "../../kernel/errors.ts";
 import { type Micros, microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import type { Caller } from "../accounts/index.ts";
@@ -9,7 +10,8 @@ import type { RateFigures } from "../predictions/index.ts";
 import type { RunsContext } from "./context.ts";
 import type { Run } from "./run.ts";
 import { runNotFound } from "./run-faults.ts";
-import { findRun, insertRun, lockFunds, type NewRun, replaceRunKey, reservePrice, takeRunKey } from "./store.ts";
+import { findRun, findRunKey, insertRun, lockFunds, type NewRun, replaceRunKey, reservePrice, takeRunKey } from "./store.ts";
+import { isObject } from "./work/answer.rules.ts";
 import { canonical } from "./work/repeats.rules.ts";
 
 export interface CreateRunRequest {
@@ -31,28 +33,50 @@ const defaultTimeoutSeconds = 900;
 const defaultMaxSteps = 50;
 
 /**
- * Accepts a run: agent, key, funds and limits first, then the input against the agent's schema. The price of the run is
- * reserved in the transaction that makes it, so that it is accepted and reserved, or neither.
+ * Accepts a run, refusing in the order of predictions: agent, key, funds, limits, then everything that is wrong with the
+ * request, the input against the agent's schema included. The price of the run is reserved in the transaction that makes
+ * it, so that it is accepted and reserved, or neither. A repeat gets the run of the first, whatever has changed since.
  */
 export async function createRun(context: RunsContext, request: CreateRunRequest): Promise<CreatedRun> {
-  const { caller } = request;
-  const wanted = readBody(request.body);
-  const runnable = await context.agents.getRunnable(caller.userId, request.address, wanted.revision_id);
+  const { caller, body } = request;
+  const runnable = await context.agents.getRunnable(caller.userId, request.address, namedRevision(body));
+  const idempotency = idempotencyOf(request, runnable);
+  const first = idempotency && (await findFirst(context.database.sql, idempotency));
+  if (first) return { run: first, rate: undefined, waitMs: waitMsOf(body) };
   const rate = await lookAtLimits(context, caller, runnable);
-  await checkInput(context, runnable, wanted.input);
+  const wanted = await readBody(context, runnable, body);
   const run = newRun(caller, runnable, wanted, request.baseUrl);
-  const id = await accept(context, run, idempotencyOf(request, runnable, wanted));
+  const id = await accept(context, run, idempotency);
   context.wakeWorkers();
   const made = await findRun(context.database.sql, id);
   if (!made) throw runNotFound();
-  return { run: made, rate, waitMs: (wanted.wait ?? 0) * 1000 };
+  return { run: made, rate, waitMs: waitMsOf(wanted) };
 }
 
-function readBody(body: unknown): CreateRunBody {
+function namedRevision(body: unknown): string | undefined {
+  const { revision_id: named } = (body ?? {}) as { revision_id?: unknown };
+  return typeof named === "string" ? named : undefined;
+}
+
+function waitMsOf(body: unknown): number {
+  const { wait } = createRunBody.pick({ wait: true }).strip().safeParse(body).data ?? {};
+  return (wait ?? 0) * 1000;
+}
+
+/** All that is wrong with it at once. */
+async function readBody({ schemas }: RunsContext, { revision }: Runnable, body: unknown): Promise<CreateRunBody> {
   const given = body ?? {};
   const { issues, isTooDeep } = storableIssues(given);
+  // Nothing else may look at it.
   if (isTooDeep) throwIfAny(issues);
-  throwIfAny([...issues, ...schemaIssues(createRunBody, given, ["body"])]);
+  issues.push(...schemaIssues(createRunBody, given, ["body"]));
+  const { input } = given as { input?: unknown };
+  if (isObject(input)) {
+    for (const { path, message } of await schemas.validate(revision.snapshot.input_schema, input)) {
+      issues.push({ type: "value_error", loc: ["body", "input", ...path], msg: message });
+    }
+  }
+  throwIfAny(issues);
   return createRunBody.parse(given);
 }
 
@@ -68,13 +92,6 @@ async function lookAtLimits(
   const model = await models.getModel(modelName);
   if (!model) throw fault("conflict", `The agent's model ${modelName} is not there any more`);
   return predictions.look({ caller, model, route: "async", counts: true });
-}
-
-async function checkInput({ schemas }: RunsContext, { revision }: Runnable, input: unknown): Promise<void> {
-  const faults = await schemas.validate(revision.snapshot.input_schema, input);
-  throwIfAny(
-    faults.map(({ path, message }): Issue => ({ type: "value_error", loc: ["body", "input", ...path], msg: message })),
-  );
 }
 
 function newRun(
@@ -104,7 +121,8 @@ function newRun(
     timeoutMs: (wanted.timeout_seconds ?? defaultTimeoutSeconds) * 1000,
     maxSteps: wanted.max_steps ?? defaultMaxSteps,
     approve: wanted.approve ?? [],
-    connectors: isOwner ? ["idp"] : (wanted.connectors ?? []),
+    // One's own agent needs no leave; what it calls of other creators does.
+    connectors: wanted.connectors ?? [],
     baseUrl,
     callId: newId("prediction"),
     price,
@@ -124,13 +142,36 @@ interface Idempotency {
 }
 
 function idempotencyOf(
-  { caller, idempotencyKey }: CreateRunRequest,
+  { caller, idempotencyKey, body }: CreateRunRequest,
   { agent }: Runnable,
-  { wait: _isNoPartOfIt, ...wanted }: CreateRunBody,
 ): Idempotency | undefined {
   if (idempotencyKey === undefined) return undefined;
-  const fingerprint = createHash("sha256").update(canonical(wanted)).digest("hex");
+  const given = body ?? {};
+  const { issues, isTooDeep } = storableIssues(given);
+  if (isTooDeep) throwIfAny(issues);
+  const { wait: _isNoPartOfIt, ...asked } = isObject(given) ? given : { given };
+  const fingerprint = createHash("sha256").update(canonical(asked)).digest("hex");
   return { userId: caller.userId, scope: `run:${agent.id}`, key: idempotencyKey, fingerprint };
+}
+
+/** The run of the first request under this key, where it is kept. */
+async function findFirst(sql: Sql, idempotency: Idempotency): Promise<Run | undefined> {
+  const before = await findRunKey(sql, idempotency);
+  return before && keptRun(sql, before, idempotency);
+}
+
+async function keptRun(
+  sql: Sql,
+  before: { runId: string; fingerprint: string; isStale: boolean },
+  { fingerprint }: Idempotency,
+): Promise<Run | undefined> {
+  if (before.isStale) return undefined;
+  const first = await findRun(sql, before.runId);
+  if (!first || !isKept(first)) return undefined;
+  if (before.fingerprint === fingerprint) return first;
+  throw fault("idempotency_key_reused", "The Idempotency-Key was used before with another request", {
+    loc: ["header", "idempotency-key"],
+  });
 }
 
 /** Writes the run with its reservation and its key, or finds the run that the key belongs to. Answers the run's id. */
@@ -139,15 +180,8 @@ async function accept(context: RunsContext, run: NewRun, idempotency: Idempotenc
     if (idempotency) {
       const taken = { ...idempotency, runId: run.id };
       const before = await takeRunKey(tx, taken);
-      if (before && !before.isStale) {
-        if (before.fingerprint !== idempotency.fingerprint) {
-          throw fault("idempotency_key_reused", "The Idempotency-Key was used before with another request", {
-            loc: ["header", "idempotency-key"],
-          });
-        }
-        const first = await findRun(tx, before.runId);
-        if (first && isKept(first)) return first.id;
-      }
+      const first = before && (await keptRun(tx, before, idempotency));
+      if (first) return first.id;
       if (before) await replaceRunKey(tx, taken);
     }
     const month = await reserve(context, tx, run);

@@ -44,13 +44,13 @@ export interface NewRun {
 export async function insertRun(tx: Sql, run: NewRun, keyMonth: string | null): Promise<boolean> {
   const rows = await tx`
     insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, parent_step, parent_position,
-      input, max_cost_micros, timeout_ms, max_steps, approve, connectors, base_url, call_id, price_micros, sale_name,
-      key_month)
+      input, max_cost_micros, timeout_ms, max_steps, approve, connectors, base_url, call_id, price_micros, due_micros,
+      sale_name, key_month)
     values (${run.id}, ${run.agentId}, ${run.revisionId}, ${run.ownerId}, ${run.userId}, ${run.keyId},
       ${run.ancestors as string[]}::text[], ${run.parentStep}, ${run.parentPosition}, ${asJson(tx, run.input)},
       ${run.maxCost}, ${run.timeoutMs}, ${run.maxSteps}, ${run.approve as string[]}::text[],
-      ${run.connectors as string[]}::text[], ${run.baseUrl}, ${run.callId}, ${run.price}, ${run.saleName},
-      ${keyMonth}::text::date)
+      ${run.connectors as string[]}::text[], ${run.baseUrl}, ${run.callId}, ${run.price}, ${run.price},
+      ${run.saleName}, ${keyMonth}::text::date)
     on conflict (id) do nothing returning id`;
   return rows.length > 0;
 }
@@ -97,10 +97,19 @@ export async function takeRunKey(
     values (${taken.userId}, ${taken.scope}, ${taken.key}, ${taken.fingerprint}, ${taken.runId})
     on conflict (user_id, scope, key) do nothing returning key`;
   if (mine.length > 0) return undefined;
-  const [row] = await tx<{ runId: string; fingerprint: string; isStale: boolean }[]>`
-    select prediction_id as "runId", fingerprint, created_at < now() - interval '24 hours' as "isStale"
-    from idempotency_keys
+  await tx`
+    select 1 from idempotency_keys
     where user_id = ${taken.userId} and scope = ${taken.scope} and key = ${taken.key} for update`;
+  return findRunKey(tx, taken);
+}
+
+export async function findRunKey(
+  sql: Sql,
+  { userId, scope, key }: { userId: string; scope: string; key: string },
+): Promise<{ runId: string; fingerprint: string; isStale: boolean } | undefined> {
+  const [row] = await sql<{ runId: string; fingerprint: string; isStale: boolean }[]>`
+    select prediction_id as "runId", fingerprint, created_at < now() - interval '24 hours' as "isStale"
+    from idempotency_keys where user_id = ${userId} and scope = ${scope} and key = ${key}`;
   return row;
 }
 
@@ -224,6 +233,8 @@ export interface RunChange {
   phase?: RunPhase;
   call_id?: string;
   cut_before?: number;
+  /** What its calls under way may come to, all together. */
+  hold?: Micros;
   active_ms?: number;
   release?: boolean;
   park?: "confirmation" | "children";
@@ -267,6 +278,10 @@ export interface Written {
   cancel: boolean;
   /** What it may still cost, by its own limit and those above; null: no limit. */
   room: Micros | null;
+  /** The same without what calls under way may come to. */
+  spare: Micros | null;
+  /** Whether there was room for `hold`. */
+  held: boolean;
   /** A worker may go on with it, or with its parent. */
   wake: boolean;
 }
@@ -326,7 +341,11 @@ export async function requestCancel(database: Database, runId: string): Promise<
       update runs set cancel_requested = true, parked = false
       where status in ('pending', 'running') and (id = ${runId} or (${runId} = any (ancestors)
         and ancestors[1] = coalesce((select ancestors[1] from runs where id = ${runId}), ${runId})))`;
-    await tx`select pg_notify(${cancelChannel}, ${runId})`;
+    // A node that works on one of those below hears of it by that one's id.
+    await tx`
+      select pg_notify(${cancelChannel}, id) from runs
+      where cancel_requested and holder is not null and (id = ${runId} or (${runId} = any (ancestors)
+        and ancestors[1] = coalesce((select ancestors[1] from runs where id = ${runId}), ${runId})))`;
   });
 }
 
