@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 const words = Number(process.env.WORDS ?? 40);
 const turns = 5;
 const frame = (data: string) => `data: ${data}\n\n`;
-const common = `"id":"chatcmpl-1","object":"chat.completion.chunk","created":1760000000,"model":"mock"`;
+const common = `"id":"chatcmpl-ID","object":"chat.completion.chunk","created":1760000000,"model":"mock"`;
 const choice = (delta: string, reason = "null") =>
   frame(`{${common},"choices":[{"index":0,"delta":${delta},"finish_reason":${reason}}]}`);
 const usage = frame(
@@ -15,6 +15,8 @@ const usage = frame(
 );
 const text = Array.from({ length: words }, (_, n) => choice(`{"content":"word${n} "}`));
 const end = (reason: string) => `${choice("{}", `"${reason}"`)}${usage}${frame("[DONE]")}`;
+
+let answers = 0;
 
 const server = createServer((request, response) => {
   if (request.method === "GET") {
@@ -30,18 +32,23 @@ const server = createServer((request, response) => {
     };
     const made = messages.filter((message) => message.role === "tool").length;
     const name = tools?.[0]?.function.name;
+    // Some take two answers of one id for the same message.
+    const id = `chatcmpl-${++answers}`;
+    const send = (piece: string) => response.write(piece.replaceAll("chatcmpl-ID", id));
     response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const piece of text) response.write(piece);
+    send(choice('{"role":"assistant","content":""}'));
+    for (const piece of text) send(piece);
     if (made < turns && name !== undefined) {
       const url = `http://${request.headers.host}/tool/${made}`;
       const args = JSON.stringify(JSON.stringify({ method: "GET", url }));
-      response.write(
+      send(
         choice(
           `{"tool_calls":[{"index":0,"id":"call_${made}","type":"function","function":{"name":"${name}","arguments":${args}}}]}`,
         ),
       );
-      response.end(end("tool_calls"));
-    } else response.end(end("stop"));
+      send(end("tool_calls"));
+    } else send(end("stop"));
+    response.end();
   });
 });
 server.listen(0, "127.0.0.1", () => {

@@ -6,7 +6,9 @@
 create index live_predictions_calls on live_predictions (holder) where route = 'agent' and started_at is null;
 
 -- As in 0009; a call of an agent starts at once where its user and its model have room, and is no request of the plan's
--- minute: creating the run was.
+-- minute: creating the run was. An arrival that names its `run` is admitted only while its holder works on that run and the
+-- call is the run's next one: a node that was taken for dead and wakes up late neither calls nor pays for anything. Runs are
+-- locked before wallets, as everywhere.
 create or replace function admit_predictions(
   user_ids text[], key_ids text[], model_ids text[], arrivals json, month_now date, now_ms bigint
 ) returns setof admission language plpgsql
@@ -25,6 +27,10 @@ declare
   accepted_n int[] := '{}'; accepted_starts boolean[] := '{}'; accepted_counts boolean[] := '{}';
   with_client boolean; starts boolean; counts boolean;
 begin
+  if position('"run":' in arrivals::text) > 0 then
+    perform 1 from runs r where r.id in (select x.run from json_to_recordset(arrivals) as x (run text))
+      order by cardinality(r.ancestors), r.id for share;
+  end if;
   perform 1 from wallets where user_id = any (user_ids) order by user_id for update;
   select array_agg(w.balance_micros - w.reserved_micros order by g.i), array_agg(w.running order by g.i),
     array_agg(p.requests_per_minute order by g.i), array_agg(p.parallel order by g.i),
@@ -70,16 +76,25 @@ begin
     left join models m on m.id = g.model_id left join model_slots s on s.model_id = g.model_id;
 
   for a in
-    select * from json_to_recordset(arrivals) as x (n int, u int, k int, m int, route text, reservation bigint, purpose text)
+    select * from json_to_recordset(arrivals) as x (n int, u int, k int, m int, route text, reservation bigint, purpose text,
+      run text, id text, holder text)
     order by n
   loop
     with_client := a.route in ('sync', 'stream');
     decision := row(a.n, null, per_minute[a.u], null, null, null);
     decision.verdict := case
+      when a.run is not null and not exists (
+        select 1 from runs r where r.id = a.run and r.holder = a.holder and r.call_id = a.id) then 'run_lost'
       when not key_works[a.k] or available[a.u] is null then 'key_gone'
       when retired[a.m] then 'model_retired'
       when capacity[a.m] = 0 then 'model_inactive'
-      when available[a.u] < 0 or key_used[a.k] >= key_limit[a.k] then 'no_funds'
+      -- The price of the run itself, and of those above it, is reserved already and no reason against their own calls.
+      when available[a.u] < 0 or key_used[a.k] >= key_limit[a.k] then case when exists (
+        select 1 from (
+          select sum(r.price_micros) as price from runs c join runs r on r.id = any (c.ancestors || c.id) where c.id = a.run
+        ) own where own.price > 0 and available[a.u] + own.price >= 0
+          and coalesce(key_used[a.k] - own.price < key_limit[a.k], true)
+      ) then 'run' else 'no_funds' end
       when a.route <> 'agent' and hits_now[a.u] >= per_minute[a.u] then 'rate_limit'
       when with_client and running[a.u] >= parallel[a.u] then 'too_many_parallel'
       else 'run'

@@ -196,16 +196,38 @@ create function claim_runs(node text, hands integer) returns setof runs language
   from free where r.id = free.id returning r.*
 $$;
 
+-- What has ended says no more.
 create function append_events(wanted text, added json) returns void language plpgsql as $$
 declare
   from_n integer;
 begin
-  update runs set last_event = last_event + json_array_length(added) where id = wanted
+  update runs set last_event = last_event + json_array_length(added)
+    where id = wanted and status in ('pending', 'running')
     returning last_event - json_array_length(added) into from_n;
+  if from_n is null then return; end if;
   insert into run_events (run_id, n, type, data)
     select wanted, from_n + i, e ->> 'type', e -> 'data' from json_array_elements(added) with ordinality g (e, i);
   perform pg_notify('gantry_run_events', wanted);
 end $$;
+
+create function resolved_event(id text, tool text, answer text, why text) returns json language sql immutable as $$
+  select json_build_array(json_build_object('type', 'confirmation_resolved', 'data', json_build_object(
+    'confirmation_id', id, 'tool', tool, 'approved', answer = 'approved', 'status', answer, 'reason', why)))
+$$;
+
+-- Whether a question is open in a run or in one below it.
+create function asks_below(wanted text, root text) returns boolean language sql stable as $$
+  select exists (
+    select 1 from run_confirmations q join runs b on b.id = q.run_id
+    where q.root_id = root and q.status = 'pending' and (b.id = wanted or wanted = any (b.ancestors)))
+$$;
+
+-- Runs that nobody works on show whether they wait for a person.
+create function show_waiting(wanted text[], root text) returns void language sql as $$
+  update runs r set phase = case when r.phase = 'working' then 'awaiting_confirmation' else 'working' end
+  where r.id = any (wanted) and r.holder is null and r.status = 'running'
+    and r.phase = case when asks_below(r.id, root) then 'working' else 'awaiting_confirmation' end
+$$;
 
 -- Moves runs forward, one after the other, in one commit. `changes` is an array of
 --   {n, id, claim, holder, seq,  who writes, and the number of the write; holder null: nobody works on it
@@ -227,11 +249,19 @@ declare
   run runs; parent runs;
   chain text[]; selling text[]; answers json[] := '{}';
   used record; ending json; wake boolean; room bigint; spare bigint; more bigint; holds boolean; sold timestamptz;
-  waits boolean;
+  waits boolean; one record;
 begin
-  -- All locks before the first change, in the one order.
-  select array_agg(distinct one) into chain
-  from json_array_elements(changes) e join runs r on r.id = e ->> 'id', unnest(r.ancestors || r.id) as one;
+  -- All locks before the first change, in the one order; the end of a run is the end of what it started too.
+  with changed as (
+    select r.id, r.ancestors, json_typeof(e -> 'end') = 'object' as ends
+    from json_array_elements(changes) e join runs r on r.id = e ->> 'id'
+  )
+  select array_agg(t.id) into chain from (
+    select unnest(g.ancestors || g.id) as id from changed g
+    union
+    select b.id from changed g join runs b on b.ancestors[1] = coalesce(g.ancestors[1], g.id)
+    where g.ends and cardinality(b.ancestors) > 0 and g.id = any (b.ancestors) and b.status in ('pending', 'running')
+  ) t;
   perform 1 from runs r where r.id = any (chain) order by cardinality(r.ancestors), r.id for update;
   select array_agg(r.id) into selling from json_array_elements(changes) e join runs r on r.id = e ->> 'id'
   where json_typeof(e -> 'end') = 'object' and r.price_micros > 0;
@@ -326,7 +356,9 @@ begin
       else false end and not run.cancel_requested;
     update runs r set
       writes = r.writes + 1,
-      phase = case when ending is not null then 'ended' else coalesce(c ->> 'phase', r.phase) end,
+      phase = case when ending is not null then 'ended'
+        when c ->> 'park' is null then coalesce(c ->> 'phase', r.phase)
+        when waits and asks_below(r.id, chain[1]) then 'awaiting_confirmation' else 'working' end,
       call_id = coalesce(c ->> 'call_id', r.call_id),
       cut_before = coalesce((c ->> 'cut_before')::int, r.cut_before),
       steps = coalesce((c #>> '{step,n}')::int, r.steps),
@@ -346,9 +378,7 @@ begin
         output_tokens = r.output_tokens + used.output_tokens, cached_tokens = r.cached_tokens + used.cached_tokens
       where r.id = any (chain);
     end if;
-    if waits and c ->> 'park' = 'confirmation' then
-      update runs r set phase = 'awaiting_confirmation' where r.id = any (run.ancestors) and r.parked;
-    end if;
+    if waits then perform show_waiting(run.ancestors, chain[1]); end if;
 
     -- Whoever rests or ends has nothing under way.
     more := case when ending is not null or waits or c ->> 'park' is not null or coalesce((c ->> 'release')::boolean, false)
@@ -383,8 +413,21 @@ begin
           update runs r set cost_micros = r.cost_micros + run.price_micros where r.id = any (chain);
         end if;
       end if;
-      update run_confirmations q set status = 'expired', resolved_at = clock_timestamp(), reason = 'The run has ended'
-      where q.run_id = run.id and q.status = 'pending';
+      for one in
+        update run_confirmations q set status = 'expired', resolved_at = clock_timestamp(), reason = 'The run has ended'
+        where q.run_id = run.id and q.status = 'pending' returning q.id, q.tool, q.status, q.reason
+      loop
+        perform append_events(above.id, resolved_event(one.id, one.tool, one.status, one.reason))
+        from unnest(run.ancestors) as above (id);
+      end loop;
+      for one in
+        update runs r set cancel_requested = true, parked = false
+        where r.ancestors[1] = chain[1] and cardinality(r.ancestors) > 0 and run.id = any (r.ancestors)
+          and r.status in ('pending', 'running') and not r.cancel_requested returning r.id
+      loop
+        perform pg_notify('gantry_run_cancel', one.id);
+        wake := true;
+      end loop;
       if cardinality(run.ancestors) > 0 then
         select * into parent from runs r where r.id = run.ancestors[cardinality(run.ancestors)];
         update run_calls k set status = 'ended', ended_at = clock_timestamp(), result = ending ->> 'told',
@@ -397,10 +440,12 @@ begin
         end if;
         -- Children that work side by side share their parent's time, they do not add theirs up.
         update runs r set active_ms = greatest(r.active_ms, r.parked_at_ms + run.active_ms + coalesce((c ->> 'active_ms')::bigint, 0)),
-          parked = r.parked and exists (select 1 from run_calls k where k.run_id = r.id and k.status = 'started'),
-          phase = case when r.phase = 'awaiting_confirmation' then 'working' else r.phase end
+          parked = exists (select 1 from run_calls k where k.run_id = r.id
+            and (k.status = 'started' and k.kind = 'agent' or k.status = 'asking' and exists (
+              select 1 from run_confirmations q where q.run_id = r.id and q.status = 'pending')))
         where r.id = parent.id and r.parked;
         wake := wake or found;
+        perform show_waiting(run.ancestors, chain[1]);
       end if;
       perform pg_notify('gantry_run_events', run.id);
     end if;
@@ -419,30 +464,28 @@ create function resolve_confirmation(wanted text, answer text, why text) returns
 declare
   q run_confirmations;
   chain text[];
-  event json;
 begin
   select r.ancestors || r.id into chain from run_confirmations c join runs r on r.id = c.run_id where c.id = wanted;
   perform 1 from runs r where r.id = any (chain) order by cardinality(r.ancestors), r.id for update;
   update run_confirmations set status = answer, reason = why, resolved_at = clock_timestamp()
     where id = wanted and status = 'pending' and (answer = 'expired' or expires_at > clock_timestamp()) returning * into q;
   if q.id is null then return null; end if;
-  event := json_build_array(json_build_object('type', 'confirmation_resolved', 'data', json_build_object(
-    'confirmation_id', q.id, 'tool', q.tool, 'approved', answer = 'approved', 'status', answer, 'reason', why)));
-  perform append_events(id, event) from unnest(chain) as one (id);
-  update runs r set parked = false, phase = 'working'
+  perform append_events(one.id, resolved_event(q.id, q.tool, answer, why)) from unnest(chain) as one (id);
+  update runs r set parked = false
   where r.id = q.run_id and r.parked and not exists (
     select 1 from run_confirmations o where o.run_id = q.run_id and o.status = 'pending');
-  if found then
-    update runs r set phase = 'working' where r.id = any (chain) and r.phase = 'awaiting_confirmation'
-      and not exists (select 1 from run_confirmations o where o.root_id = q.root_id and o.status = 'pending');
-  end if;
+  perform show_waiting(chain, q.root_id);
   return json_build_object('id', q.id, 'run_id', q.run_id);
 end $$;
 
--- What a worker that died, or is going down, held: others take it over. Answers how many.
-create function release_runs(dead_holder text, died boolean) returns integer language sql as $$
-  with freed as (
-    update runs r set holder = null, claim = r.claim + 1, deaths = r.deaths + case when died then 1 else 0 end
-    where r.holder = dead_holder returning 1
-  ) select count(*)::int from freed
-$$;
+-- What a dead worker held: others take it over. Answers how many. A row that is locked at this moment, perhaps by what the
+-- worker was about when it stopped, must not keep the others waiting: it is found at the next look.
+create function release_runs(dead_holder text) returns integer language plpgsql as $$
+declare
+  n integer;
+begin
+  with free as (select r.id from runs r where r.holder = dead_holder for update skip locked)
+  update runs r set holder = null, claim = r.claim + 1, deaths = r.deaths + 1 from free where r.id = free.id;
+  get diagnostics n = row_count;
+  return n;
+end $$;

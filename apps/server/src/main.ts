@@ -1,7 +1,6 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
 import type { Gantry } from "./compose.ts";
 import { type Config, readConfig } from "./config.ts";
 import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
@@ -94,17 +93,7 @@ function stopOnSignal(doorway: Doorway, starting: Promise<Gantry>, delayMs: numb
   }
 }
 
-/**
- * V8 by itself collects the whole heap after every 64 MB of buffers that have passed, whatever the heap's size: with a
- * heap of 50 MB that was three quarters of the work of an upload. So the buffers count as a part of the heap, and are
- * collected with it; most of them go with the young objects long before.
- */
-function collectBuffersWithTheHeap(): void {
-  setFlagsFromString("--external-memory-accounted-in-global-limit");
-}
-
 async function main(): Promise<void> {
-  collectBuffersWithTheHeap();
   if (Number(process.versions.node.split(".", 1)[0]) < oldestNode) {
     refuse(`Gantry runs on Node ${oldestNode} or later, this is ${process.version}. Start it with: npm start`);
   }

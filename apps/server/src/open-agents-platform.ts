@@ -15,7 +15,7 @@ import { openMarketplace } from "./features/marketplace/index.ts";
 import type { RunAgent } from "./features/mcp-tools/index.ts";
 import type { Models } from "./features/models/index.ts";
 import type { Predictions } from "./features/predictions/index.ts";
-import { createRunTools, openRuns, type Runs, type RunToolsDeps } from "./features/runs/index.ts";
+import { createRunTools, openRuns, type Run, type Runs, type RunToolsDeps } from "./features/runs/index.ts";
 import { openToolServers } from "./features/tool-servers/index.ts";
 import { agentRoutes } from "./http/agents-api/agent-routes.ts";
 import type { AgentsRoutes } from "./http/agents-api/agents-api.ts";
@@ -129,13 +129,32 @@ const mcpWaitMs = 10 * 60_000;
 
 /** Runs an agent for a client that waits, as Gantry's own MCP endpoint does. A client that leaves cancels the run. */
 export function runAgentFor(runs: Runs): RunAgent {
-  return async (caller, { agentId, revisionId, input, baseUrl, signal }) => {
+  return async (caller, { agentId, revisionId, input, baseUrl, signal, onNote }) => {
     const body = { input, revision_id: revisionId };
     const created = await runs.create({ caller, address: { agentId }, body, idempotencyKey: undefined, baseUrl });
-    const run = await runs.awaitEnd(created.run, mcpWaitMs, signal);
-    if (signal.aborted) await runs.cancel(caller, run.id);
-    if (run.status === "done") return { status: "done", output: { ...run.output } };
-    if (run.error) return { status: "error", error: run.error };
-    return { status: "running", runId: run.id };
+    const waiting = new AbortController();
+    // Only told: what goes wrong with telling is no matter of the run.
+    const telling = tellEvents(runs, created.run, AbortSignal.any([signal, waiting.signal]), onNote).catch(() => {});
+    const reached = await runs.awaitEnd(created.run, mcpWaitMs, signal).finally(() => waiting.abort());
+    await telling;
+    const run = signal.aborted ? await runs.cancel(caller, reached.id) : reached;
+    const { inputTokens, outputTokens, cachedTokens } = run;
+    const figures = { runId: run.id, costMicros: run.cost, usage: { inputTokens, outputTokens, cachedTokens } };
+    if (run.status === "done") return { ...figures, status: "done", output: { ...run.output } };
+    return run.error ? { ...figures, status: "error", error: run.error } : { ...figures, status: "running" };
   };
+}
+
+const notesAtOnce = 500;
+
+async function tellEvents(runs: Runs, run: Run, signal: AbortSignal, tell: (message: string) => void): Promise<void> {
+  let last = 0;
+  for await (const _news of runs.follow(run, 0, signal)) {
+    for (const { n, type, data } of await runs.listEvents(run, last, notesAtOnce)) {
+      last = n;
+      if (type === "planning" || type === "reasoning") tell(String(data.message));
+      else if (type === "tool_call") tell(`Calling ${data.tool}`);
+      else if (type === "tool_result") tell(`${data.tool} has answered`);
+    }
+  }
 }

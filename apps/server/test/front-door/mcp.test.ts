@@ -263,7 +263,7 @@ describe("arguments", () => {
     [
       "too many",
       Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`field${i}`, "x"])),
-      "There are more than 32 arguments",
+      "There are more than 32 fields",
     ],
   ])("%s is refused", async (_what, given, expected) => {
     const result = await (await connect()).callTool(slow(given));

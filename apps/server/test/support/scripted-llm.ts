@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface LlmRequest {
+  model: string;
   messages: { role: string; content: string | null; tool_calls?: unknown[]; tool_call_id?: string }[];
   tools?: { function: { name: string; parameters: Record<string, unknown> } }[];
   tool_choice?: unknown;
@@ -13,11 +14,16 @@ export type LlmAnswer =
   | {
       text?: string;
       reasoning?: string;
+      /** Arguments that are a text are sent as they are, JSON or not. */
       calls?: readonly { name: string; args: unknown }[];
-      usage?: { in: number; out: number };
+      /** Why it stopped, where that is not what the answer suggests. */
+      finish?: string;
+      /** Says all this and then nothing more, without ending. */
+      hangs?: boolean;
+      usage?: { in: number; out: number; cached?: number };
     }
   /** An error status of the upstream. */
-  | { status: number };
+  | { status: number; retryAfter?: number };
 
 /** What the model says to a request, the n-th of this server; it may take its time. */
 export type Script = (request: LlmRequest, n: number) => LlmAnswer | Promise<LlmAnswer>;
@@ -45,7 +51,9 @@ export async function startScriptedLlm(script: Script = () => ({ text: "done" })
     const answer = await llm.script(asked, requests.length);
     if (response.destroyed) return;
     if ("status" in answer) {
-      response.writeHead(answer.status, { "content-type": "application/json" }).end('{"error":{"message":"no"}}');
+      const { status, retryAfter } = answer;
+      const wait = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
+      response.writeHead(status, { "content-type": "application/json", ...wait }).end('{"error":{"message":"no"}}');
       return;
     }
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -60,8 +68,13 @@ export async function startScriptedLlm(script: Script = () => ({ text: "done" })
       for (const piece of given.match(/.{1,20}/gs) ?? [])
         send({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
-    send({}, (answer.calls ?? []).length > 0 ? "tool_calls" : "stop");
-    const usage = { prompt_tokens: answer.usage?.in ?? 100, completion_tokens: answer.usage?.out ?? 10 };
+    if (answer.hangs) return;
+    send({}, answer.finish ?? ((answer.calls ?? []).length > 0 ? "tool_calls" : "stop"));
+    const usage = {
+      prompt_tokens: answer.usage?.in ?? 100,
+      completion_tokens: answer.usage?.out ?? 10,
+      prompt_tokens_details: { cached_tokens: answer.usage?.cached ?? 0 },
+    };
     response.end(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -85,4 +98,9 @@ export async function startScriptedLlm(script: Script = () => ({ text: "done" })
 export function inTurn(...answers: LlmAnswer[]): Script {
   let n = 0;
   return () => answers[Math.min(n++, answers.length - 1)] as LlmAnswer;
+}
+
+/** What the model was told by its tools so far, in order. */
+export function toolResults(request: LlmRequest | undefined): string[] {
+  return (request?.messages ?? []).filter(({ role }) => role === "tool").map(({ content }) => content ?? "");
 }

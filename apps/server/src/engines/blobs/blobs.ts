@@ -17,6 +17,8 @@ export interface PutOptions {
   contentType: string;
   maxBytes?: number;
   signal?: AbortSignal;
+  /** The chunks of the body are the store's: it frees their memory (`freeBuffer`) as soon as it has stored them. */
+  ownsChunks?: boolean;
   /**
    * What must be done before the object is to be seen. The bytes are taken meanwhile; if it rejects, `put` rejects with
    * the same and leaves nothing.

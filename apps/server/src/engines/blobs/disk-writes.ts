@@ -1,26 +1,24 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { addAbortSignal, finished, type Readable } from "node:stream";
 import { type Fault, fault } from "../../kernel/errors.ts";
+import { freeBuffer } from "../../kernel/free-buffer.ts";
+import type { PutOptions } from "./blobs.ts";
 
 /** Large enough that the calls do not count, small enough that a thousand uploads fit in memory. */
 const batchBytes = 256 * 1024;
 /** A body of tiny chunks is bounded by their number: each costs more than its bytes. */
 const batchChunks = 256;
 
-interface WriteOptions {
-  maxBytes?: number | undefined;
-  signal?: AbortSignal | undefined;
-  /** Stops the reading if it rejects. */
-  after?: Promise<unknown> | undefined;
-}
+type WriteOptions = Omit<PutOptions, "contentType">;
 
 /** Writes a body to the start of a file, behind it the footer for that length, and answers the length. */
 export async function writeBody(
   handle: FileHandle,
   body: Readable | Uint8Array,
   footer: (size: number) => Uint8Array,
-  { maxBytes = Number.POSITIVE_INFINITY, signal, after }: WriteOptions,
+  options: WriteOptions,
 ): Promise<number> {
+  const { maxBytes = Number.POSITIVE_INFINITY, signal } = options;
   signal?.throwIfAborted();
   if (body instanceof Uint8Array) {
     if (body.length > maxBytes) throw tooLarge(maxBytes);
@@ -28,8 +26,9 @@ export async function writeBody(
     return body.length;
   }
   if (signal) addAbortSignal(signal, body);
-  const { size, rest } = await writeBatches(handle, body, maxBytes, after);
+  const { size, rest } = await writeBatches(handle, body, options);
   await writeAll(handle, [...rest, footer(size)]);
+  if (options.ownsChunks) rest.forEach(freeBuffer);
   return size;
 }
 
@@ -44,8 +43,7 @@ export async function writeBody(
 async function writeBatches(
   handle: FileHandle,
   body: Readable,
-  maxBytes: number,
-  after: Promise<unknown> | undefined,
+  { maxBytes = Number.POSITIVE_INFINITY, after, ownsChunks = false }: WriteOptions,
 ): Promise<{ size: number; rest: Uint8Array[] }> {
   let size = 0;
   let batch: Uint8Array[] = [];
@@ -76,12 +74,14 @@ async function writeBatches(
     else write();
   };
   const write = () => {
-    writing = writeAll(handle, batch).then(onWritten);
-    writing.catch(stop);
+    const full = batch;
     batch = [];
     batchSize = 0;
+    writing = writeAll(handle, full).then(() => onWritten(full));
+    writing.catch(stop);
   };
-  const onWritten = () => {
+  const onWritten = (written: Uint8Array[]) => {
+    if (ownsChunks) written.forEach(freeBuffer);
     writing = undefined;
     if (!isReading) return;
     if (isFull()) write();

@@ -58,8 +58,9 @@ export async function openFilesystemBlobs(options: {
   async function put(
     key: string,
     body: Readable | Uint8Array,
-    { contentType, maxBytes, signal, after }: PutOptions,
+    { contentType, ...options }: PutOptions,
   ): Promise<BlobInfo> {
+    const { signal, after } = options;
     // Awaited when the bytes are there; until then its failure must not count as unhandled.
     after?.catch(() => {});
     checkKey(key);
@@ -67,7 +68,7 @@ export async function openFilesystemBlobs(options: {
     const footer = (size: number) => encodeFooter({ key, contentType, etag, size });
     const file = await temporary.create().catch((error) => Promise.reject(asStorageFault(error)));
     try {
-      const size = await writeBody(file.handle, body, footer, { maxBytes, signal, after });
+      const size = await writeBody(file.handle, body, footer, options);
       signal?.throwIfAborted();
       return { size, contentType, etag, modifiedAt: await publish(file.handle, file.path, key, after) };
     } catch (error) {

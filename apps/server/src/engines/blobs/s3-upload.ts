@@ -7,6 +7,8 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { fault } from "../../kernel/errors.ts";
+import { freeBuffer } from "../../kernel/free-buffer.ts";
+import type { PutOptions } from "./blobs.ts";
 import { tooLarge } from "./disk-writes.ts";
 import type { S3Call } from "./s3-calls.ts";
 
@@ -22,11 +24,7 @@ export interface UploadTarget {
   ContentType: string;
 }
 
-interface UploadOptions {
-  maxBytes?: number | undefined;
-  signal?: AbortSignal | undefined;
-  after?: Promise<unknown> | undefined;
-}
+type UploadOptions = Omit<PutOptions, "contentType">;
 
 /**
  * Sends a body of any length. One part is on its way while the next is collected, so that memory holds two whatever the
@@ -43,13 +41,14 @@ export async function uploadBody(
   call: S3Call,
   target: UploadTarget,
   body: Readable | Uint8Array,
-  { maxBytes = Number.POSITIVE_INFINITY, signal, after }: UploadOptions,
+  options: UploadOptions,
 ): Promise<{ size: number; etag: string }> {
+  const { maxBytes = Number.POSITIVE_INFINITY, signal, after } = options;
   // Awaited when the bytes are there; until then its failure must not count as unhandled.
   after?.catch(() => {});
   signal?.throwIfAborted();
   if (body instanceof Uint8Array && body.length > maxBytes) throw tooLarge(maxBytes);
-  const parts = body instanceof Uint8Array ? cut(body) : collect(body, { maxBytes, signal });
+  const parts = body instanceof Uint8Array ? cut(body) : collect(body, options);
   const first = await parts.next();
   const start = first.value ?? new Uint8Array();
   const second = start.length < partBytes ? undefined : await parts.next();
@@ -59,7 +58,7 @@ export async function uploadBody(
     const { ETag } = await call(new PutObjectCommand({ ...target, Body: start }), { bytes: start.length });
     return { size: start.length, etag: etagOf(ETag) };
   }
-  return uploadParts(call, target, [start, second.value], parts, { signal, after });
+  return uploadParts(call, target, [start, second.value], parts, options);
 }
 
 async function uploadParts(
@@ -120,7 +119,7 @@ async function* cut(bytes: Uint8Array): AsyncGenerator<Uint8Array, undefined> {
 /** The body in parts. Stops reading, and leaves the body alive, as soon as it is longer than it may be. */
 async function* collect(
   body: Readable,
-  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal | undefined },
+  { maxBytes = Number.POSITIVE_INFINITY, signal, ownsChunks = false }: UploadOptions,
 ): AsyncGenerator<Uint8Array, undefined> {
   if (signal) addAbortSignal(signal, body);
   let size = 0;
@@ -128,7 +127,8 @@ async function* collect(
   let filled = 0;
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-      let rest: Uint8Array = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+      const bytes: Uint8Array = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+      let rest = bytes;
       size += rest.length;
       if (size > maxBytes) throw tooLarge(maxBytes);
       while (rest.length > 0) {
@@ -142,6 +142,7 @@ async function* collect(
         part = Buffer.allocUnsafe(firstBytes);
         filled = 0;
       }
+      if (ownsChunks) freeBuffer(bytes);
     }
   } catch (error) {
     signal?.throwIfAborted();

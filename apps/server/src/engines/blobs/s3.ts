@@ -81,10 +81,10 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
   }, clearUpEveryMs);
   clearTimer.unref();
 
-  const put: BlobStore["put"] = async (key, body, { contentType, maxBytes, signal, after }) => {
+  const put: BlobStore["put"] = async (key, body, { contentType, ...options }) => {
     checkKey(key);
     const target = { Bucket: bucket, Key: key, ContentType: contentType };
-    const { size, etag } = await uploadBody(call, target, body, { maxBytes, signal, after });
+    const { size, etag } = await uploadBody(call, target, body, options);
     return { size, contentType, etag, modifiedAt: clock.now() };
   };
 

@@ -32,7 +32,8 @@ async function readHead(body: Readable | Uint8Array): Promise<{ head: Uint8Array
     size += chunk.length;
     if (size >= sampleBytes) break;
   }
-  const head = Buffer.concat(chunks);
+  const [only] = chunks;
+  const head = chunks.length === 1 && only ? only : Buffer.concat(chunks);
   // Nothing can be put back into a stream that has told its end; then the head is all there is.
   if (body.readableEnded) return { head, whole: head };
   body.unshift(head);

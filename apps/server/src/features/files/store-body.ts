@@ -12,13 +12,15 @@ export async function storeBody(
   { database, blobs, clock }: FilesDeps,
   file: Omit<NewFile, "now" | "declaredType">,
   body: Readable | Uint8Array,
-  { contentType, signal }: { contentType: string; signal?: AbortSignal | undefined },
+  options: { contentType: string; signal?: AbortSignal | undefined; ownsChunks?: boolean },
 ): Promise<BlobInfo> {
+  const { contentType, signal, ownsChunks = false } = options;
   const { sql } = database;
   const after = insertAwaiting(sql, { ...file, declaredType: contentType, now: clock.now() });
   let info: BlobInfo;
   try {
-    info = await blobs.put(file.key, body, { contentType, maxBytes: file.maxBytes, after, ...(signal && { signal }) });
+    const bounds = { maxBytes: file.maxBytes, ...(signal && { signal }) };
+    info = await blobs.put(file.key, body, { contentType, after, ownsChunks, ...bounds });
   } catch (error) {
     await after.catch(() => {});
     // A store that did not answer may have the bytes after all: then the row stays, for the sweep to find them by.

@@ -10,7 +10,7 @@ import { storeBody } from "./store-body.ts";
 
 export interface Upload {
   ownerId: string;
-  /** Left alive when the upload is refused, for the caller to drain or destroy. */
+  /** Left alive when the upload is refused, for the caller to drain or destroy. Its chunks are freed once stored. */
   body: Readable;
   filename?: string | undefined;
   declaredType?: string | undefined;
@@ -41,7 +41,7 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
       maxBytes: deps.maxUploadBytes,
       predictionId: undefined,
     } as const;
-    const { size } = await storeBody(deps, file, body, { contentType, signal });
+    const { size } = await storeBody(deps, file, body, { contentType, signal, ownsChunks: true });
     const s3Path = formatS3Path({ bucket: blobs.bucket, key });
     return { ...link, file_input: { s3_path: s3Path, size, content_type: contentType } };
   } catch (error) {

@@ -1,9 +1,7 @@
-import { Fault } from "../../kernel/errors.ts";
 import type { Model } from "../models/index.ts";
-import type { CheckedInput } from "../predictions/index.ts";
+import { type CheckedInput, countWrongInput, formOfValues } from "../predictions/index.ts";
 import { answerOfOutput } from "./answer-of-output.ts";
 import type { McpToolsContext } from "./context.ts";
-import { formOfArguments } from "./form-of-arguments.ts";
 import type { ToolAnswer, ToolCall } from "./offered-tool.ts";
 
 /**
@@ -32,20 +30,14 @@ export async function callModel(context: McpToolsContext, call: ToolCall, model:
   }
 }
 
-/** Funds and limits come before the input in the order of refusals, and a wrong call counts like a right one. */
-async function acceptArguments(
+function acceptArguments(
   { readInput, predictions }: McpToolsContext,
   { caller, arguments: given, signal }: ToolCall,
   model: Model,
 ): Promise<CheckedInput> {
   const extras = { user: false, webhook: false };
-  const readForm = formOfArguments(model.manifest, given);
-  try {
-    return await readInput({ caller, model, extras, readForm, signal });
-  } catch (error) {
-    if (error instanceof Fault && error.status === 422) {
-      await predictions.look({ caller, model, route: "sync", counts: true });
-    }
-    throw error;
-  }
+  const readForm = formOfValues(model.manifest, given);
+  return countWrongInput(predictions, { caller, model, route: "sync" }, () =>
+    readInput({ caller, model, extras, readForm, signal }),
+  );
 }

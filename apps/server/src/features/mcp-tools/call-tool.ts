@@ -1,7 +1,8 @@
 import { Fault, fault } from "../../kernel/errors.ts";
+import { dollarsOfMicros } from "../../kernel/money.ts";
 import type { Runnable } from "../agents/index.ts";
 import { callModel } from "./call-model.ts";
-import type { McpToolsContext, RunAgent } from "./context.ts";
+import type { AgentRunFigures, McpToolsContext, RunAgent } from "./context.ts";
 import { type FoundTool, findTool } from "./find-tool.ts";
 import type { ToolAnswer, ToolCall } from "./offered-tool.ts";
 import { refusal } from "./refusal.rules.ts";
@@ -30,26 +31,39 @@ function callFound(context: McpToolsContext, call: ToolCall, found: FoundTool): 
 
 async function callAgent(
   runAgent: RunAgent | undefined,
-  { caller, arguments: input, baseUrl, signal }: ToolCall,
+  { caller, arguments: input, baseUrl, signal, onNote }: ToolCall,
   { agent, revision }: Runnable,
 ): Promise<ToolAnswer> {
   if (!runAgent) throw new Error("an agent was found that cannot be run");
-  const end = await runAgent(caller, { agentId: agent.id, revisionId: revision.id, input, baseUrl, signal });
-  if (end.status === "done") return { ...asJson(end.output), structured: end.output };
+  const end = await runAgent(caller, { agentId: agent.id, revisionId: revision.id, input, baseUrl, signal, onNote });
+  const meta = metaOf(end);
+  if (end.status === "done") return { ...asJson(end.output), structured: end.output, meta };
   if (end.status === "error") {
     const { type, message } = end.error;
     return {
       content: [{ type: "text", text: `The run failed (${type}): ${message}` }],
       isError: true,
-      meta: { "gantry/error": { type } },
+      meta: { ...meta, "gantry/error": { type } },
     };
   }
-  const { runId } = end;
-  const text = `The run goes on. Its result will be at ${baseUrl}/v1/runs/${runId}`;
+  const text = `The run goes on. Its result will be at ${baseUrl}/v1/runs/${end.runId}`;
   return {
     content: [{ type: "text", text }],
-    structured: { run_id: runId, status: "running" },
+    structured: { run_id: end.runId, status: "running" },
     isError: false,
+    meta,
+  };
+}
+
+function metaOf({ runId, costMicros, usage }: AgentRunFigures): Record<string, unknown> {
+  return {
+    "gantry/run_id": runId,
+    "gantry/price": dollarsOfMicros(costMicros),
+    "gantry/usage": {
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      cached_tokens: usage.cachedTokens,
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Log } from "../../kernel/log.ts";
+import type { Micros } from "../../kernel/money.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Agents } from "../agents/index.ts";
 import type { IdpConnector } from "../connectors/idp/index.ts";
@@ -7,10 +8,18 @@ import type { Model, Models } from "../models/index.ts";
 import type { CheckedInput, FormReader, Predictions, StoredOutput } from "../predictions/index.ts";
 
 /** How a run of an agent ended, or that it goes on without its caller waiting any longer. */
-export type AgentRunEnd =
-  | { status: "done"; output: Record<string, unknown> }
-  | { status: "error"; error: { type: string; message: string } }
-  | { status: "running"; runId: string };
+export type AgentRunEnd = AgentRunFigures &
+  (
+    | { status: "done"; output: Record<string, unknown> }
+    | { status: "error"; error: { type: string; message: string } }
+    | { status: "running" }
+  );
+
+export interface AgentRunFigures {
+  runId: string;
+  costMicros: Micros;
+  usage: { inputTokens: number; outputTokens: number; cachedTokens: number };
+}
 
 /** Creates a run of one of the caller's own agents and waits for its end. Rejects with a fault when none was created. */
 export type RunAgent = (
@@ -22,6 +31,8 @@ export type RunAgent = (
     input: Readonly<Record<string, unknown>>;
     baseUrl: string;
     signal: AbortSignal;
+    /** What the run does, a sentence at a time. */
+    onNote(message: string): void;
   },
 ) => Promise<AgentRunEnd>;
 

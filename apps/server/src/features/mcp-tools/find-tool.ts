@@ -1,6 +1,7 @@
+import type { AgentSnapshot } from "@gantry/wire";
 import { Fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
-import { asksForConfirmation, type Runnable } from "../agents/index.ts";
+import { type Agents, asksForConfirmation, type Runnable } from "../agents/index.ts";
 import type { Model } from "../models/index.ts";
 import type { McpToolsContext } from "./context.ts";
 import { modelToolName, readToolName } from "./tool-names.rules.ts";
@@ -28,8 +29,8 @@ export async function findTool(context: McpToolsContext, caller: Caller, name: s
     case "agent":
       return findAgent(context, caller, address.slug);
     case "action": {
-      const isOffered = (await readActions(context, caller)).some(({ id }) => id === name);
-      return isOffered ? { kind: "action", name } : undefined;
+      const isThere = (await readActions(context, caller)).some(({ id }) => id === name);
+      return isThere ? { kind: "action", name } : undefined;
     }
     default:
       return undefined;
@@ -51,8 +52,14 @@ async function findModel({ models }: McpToolsContext, caller: Caller, owner: str
 async function findAgent({ agents, runAgent }: McpToolsContext, caller: Caller, slug: string) {
   if (!runAgent) return undefined;
   const runnable = await unlessMissing(agents.getRunnable(caller.userId, { creator: caller.username, slug }));
-  if (!runnable || asksForConfirmation(runnable.revision.snapshot, agents.tools)) return undefined;
+  if (!runnable || !isOffered(caller, runnable.revision.snapshot, agents.tools)) return undefined;
   return { kind: "agent" as const, runnable };
+}
+
+/** Nothing that may ask, for nobody would answer; and nothing that the key could not run. */
+export function isOffered(caller: Caller, snapshot: AgentSnapshot, table: Agents["tools"]): boolean {
+  if (caller.models !== null && !caller.models.includes(snapshot.model)) return false;
+  return !asksForConfirmation(snapshot, table);
 }
 
 async function findCutModel({ models }: McpToolsContext, caller: Caller, toolName: string, q: string) {

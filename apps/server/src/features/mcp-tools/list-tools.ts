@@ -1,9 +1,9 @@
 import { fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
-import { type AgentWithRevision, asksForConfirmation } from "../agents/index.ts";
+import type { AgentWithRevision } from "../agents/index.ts";
 import type { McpToolsContext } from "./context.ts";
 import { describeAction, describeAgent, describeModel } from "./describe-tool.rules.ts";
-import { readActions } from "./find-tool.ts";
+import { isOffered, readActions } from "./find-tool.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 
 export interface ToolPage {
@@ -66,7 +66,7 @@ async function agentsPart({ agents, runAgent }: McpToolsContext, caller: Caller,
   const { entries, total } = await agents.listAgents(caller, { ...range, visibility: undefined });
   const published = await Promise.all(entries.map(publishedOf));
   const tools = published.flatMap((entry) => {
-    if (!entry || asksForConfirmation(entry.snapshot, agents.tools)) return [];
+    if (!entry || !isOffered(caller, entry.snapshot, agents.tools)) return [];
     return [describeAgent(entry.slug, entry.snapshot)];
   });
   return { tools, read: entries.length, isLast: isEnd(range, entries, total) };

@@ -23,6 +23,8 @@ export interface ToolCall {
   signal: AbortSignal;
   /** Pieces of a text as it is made. */
   onText(text: string): void;
+  /** A sentence on what is being done. */
+  onNote(message: string): void;
 }
 
 export type AnswerPart =

@@ -4,6 +4,7 @@ import { createBatcher } from "../../kernel/batcher.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
+import { stopReasons } from "./held-predictions.ts";
 import type { Route } from "./prediction.ts";
 import { admitArrivals, type Decision, type Refusal } from "./store.ts";
 
@@ -17,6 +18,8 @@ export interface ArrivingPrediction {
   highPriority: boolean;
   /** Null for a queued one. */
   holder: string | null;
+  /** The run whose next model call it is. */
+  runId?: string | undefined;
   reservation: Micros;
   queueSeconds: number;
   /** What a worker needs to run it later; named as the SQL function reads it. */
@@ -52,6 +55,7 @@ const refusals: Record<Refusal, (decision: Decision) => Fault> = {
   model_retired: () => fault("not_found", "Project not found"),
   model_inactive: () => fault("forbidden", "Project is not active"),
   no_funds: () => fault("insufficient_funds", "Insufficient funds"),
+  run_lost: () => stopReasons.lost(),
   rate_limit: (decision) =>
     limited("rate_limit", `Too many requests: the plan allows ${decision.rateLimit} a minute`, decision),
   too_many_parallel: (decision) =>
@@ -122,6 +126,7 @@ export function createAdmission(database: Database, clock: Clock, telemetry: Tel
       route: one.route,
       high_priority: one.highPriority,
       holder: one.holder,
+      ...(one.runId !== undefined && { run: one.runId }),
       reservation: one.reservation,
       purpose: one.purpose,
       queue_seconds: one.queueSeconds,

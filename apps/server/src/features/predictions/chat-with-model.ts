@@ -4,25 +4,33 @@ import type { ModelDriver, OutputValue, TokenUsage } from "../../engines/models/
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Caller } from "../accounts/index.ts";
+import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import { stopReasons } from "./held-predictions.ts";
 import { endedUnused } from "./prediction.ts";
-import { type RunDeps, runPrediction } from "./run-prediction.ts";
+import { isHandedOn, type RunDeps, runPrediction } from "./run-prediction.ts";
 import { findEndedCall, findLiveClaim } from "./store.ts";
 
 export interface ChatRequest {
   /** Written down by the run before, so that after a crash the answer can be recalled instead of paid for again. */
   predictionId: string;
+  /** The run that it is for, which this node must hold. */
+  runId: string;
   caller: Caller;
   model: Model;
   chat: Omit<ChatCall, "signal">;
+  /** About how many the messages and tools are: what is reserved for them. */
+  inputTokens: number;
   signal: AbortSignal;
+  /** Asked when the signal is aborted: whether the run goes on elsewhere, because this node goes down or lost it. */
+  isHandedOn(): boolean;
 }
 
 /** What a call of an agent came to. Used and price stand in both cases: a call that was stopped pays for its tokens. */
 export type ChatEnd = { usage: TokenUsage | undefined; price: Micros } & (
   | { kind: "answered"; answer: ChatAnswer }
-  | { kind: "failed"; fault: Fault }
+  /** `isOurs`: because this node goes down, or was taken for dead; whoever has the run then makes the call again. */
+  | { kind: "failed"; fault: Fault; isOurs: boolean }
 );
 
 /** The part of an answer that is kept. */
@@ -30,21 +38,22 @@ export type ChatAnswer = Omit<ChatResult, "usage">;
 
 /** One call of a text model for an agent's run: admitted, charged and counted like any prediction. */
 export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promise<ChatEnd> {
-  const { chat, signal, caller, model, predictionId } = request;
+  const { chat, signal, caller, model, predictionId, runId } = request;
   const { maxTokens } = chat;
+  let isOurs = () => false;
   const { outcome } = await runPrediction(deps, {
     predictionId,
+    runId,
     caller,
     model,
     route: "agent",
-    // What is reserved is counted from this; the driver gets the messages themselves.
-    input: {
-      input: { prompt: textOf(chat), ...(maxTokens !== undefined && { max_tokens: maxTokens }) },
-      user: undefined,
-    },
+    input: { input: maxTokens === undefined ? {} : { max_tokens: maxTokens }, user: undefined },
+    reservation: reservationOf(model.manifest, { countedTokens: request.inputTokens, maxTokens }),
     onHeld: (held) => {
-      if (signal.aborted) held.stop("cancelled");
-      else signal.addEventListener("abort", () => held.stop("cancelled"), { once: true });
+      isOurs = () => isHandedOn(held);
+      const stop = () => held.stop(request.isHandedOn() ? "lost" : "cancelled");
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
     },
     perform: async (driver: ModelDriver & Partial<ChatDriver>, call) => {
       if (!driver.chat) throw fault("downstream_service_error", "The model cannot hold a conversation with tools");
@@ -53,13 +62,13 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
     },
   });
   const { usage, price } = outcome;
-  if (outcome.kind === "failed") return { kind: "failed", fault: outcome.fault, usage, price };
+  if (outcome.kind === "failed") return { kind: "failed", fault: outcome.fault, usage, price, isOurs: isOurs() };
   return { kind: "answered", answer: outcome.output.answer as unknown as ChatAnswer, usage, price };
 }
 
 /**
  * What became of a call whose run was taken over from a dead node. One that is still believed to run is ended, unpaid: its
- * node is gone, and if it is not, what it says no longer counts. Undefined: it never began, or ended unpaid.
+ * node is gone, and if it is not, what it says no longer counts. Undefined: it never began, and never will.
  */
 export async function recallChat(
   { database, settlement }: Pick<RunDeps, "settlement"> & { database: Database },
@@ -68,16 +77,12 @@ export async function recallChat(
   const claim = await findLiveClaim(database.sql, predictionId);
   if (claim !== undefined) await settlement.settle(predictionId, claim, endedUnused(stopReasons.lost()));
   const ended = await findEndedCall(database.sql, predictionId);
-  if (!ended || (ended.status === 499 && ended.price === 0)) return undefined;
+  if (!ended) return undefined;
   const { inputTokens, outputTokens, cachedTokens, price } = ended;
   const usage = { inputTokens, outputTokens, cachedTokens };
   if (ended.status !== 200) {
     const [first = stopReasons.lost().issues[0], ...more] = ended.error ?? [];
-    return { kind: "failed", fault: new Fault([first, ...more]), usage, price };
+    return { kind: "failed", fault: new Fault([first, ...more]), usage, price, isOurs: false };
   }
   return { kind: "answered", answer: ended.output?.answer as unknown as ChatAnswer, usage, price };
-}
-
-function textOf({ messages, tools, responseSchema }: Omit<ChatCall, "signal">): string {
-  return JSON.stringify([messages, tools, responseSchema]);
 }

@@ -13,6 +13,8 @@ export const stopReasons = {
 export interface HeldPrediction {
   readonly id: string;
   readonly signal: AbortSignal;
+  /** Why it was stopped, if it was. */
+  readonly stoppedBy: keyof typeof stopReasons | undefined;
   /** The database knows it now, under this claim. */
   accepted(claim: number): void;
   /** Stops it; the first reason counts. */
@@ -45,6 +47,7 @@ export interface Claim {
 interface Entry extends HeldPrediction {
   claim: number | undefined;
   grant: (() => void) | undefined;
+  stoppedBy: keyof typeof stopReasons | undefined;
 }
 
 export function createHeldPredictions(): HeldPredictions {
@@ -58,6 +61,7 @@ export function createHeldPredictions(): HeldPredictions {
     const entry: Entry = {
       id,
       claim: undefined,
+      stoppedBy: undefined,
       accepted: (claim) => {
         entry.claim = claim;
       },
@@ -66,7 +70,9 @@ export function createHeldPredictions(): HeldPredictions {
         hasSlot = true;
       },
       stop: (reason) => {
-        if (!controller.signal.aborted) controller.abort(stopReasons[reason]());
+        if (controller.signal.aborted) return;
+        entry.stoppedBy = reason;
+        controller.abort(stopReasons[reason]());
       },
       slot: () =>
         new Promise((resolve, reject) => {

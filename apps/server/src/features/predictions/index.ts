@@ -1,8 +1,16 @@
 export { type RateFigures, rateHeaders } from "./admit-predictions.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest } from "./chat-with-model.ts";
+export { countWrongInput } from "./count-wrong-input.ts";
 export type { HeldPrediction } from "./held-predictions.ts";
 export { checkIdempotencyKey } from "./idempotency.ts";
-export { type CheckedInput, type FormReader, readInput, sweepSpool } from "./input/index.ts";
+export {
+  type CheckedInput,
+  type FormReader,
+  formOfValues,
+  type OpenValue,
+  readInput,
+  sweepSpool,
+} from "./input/index.ts";
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
 export { fileLinks, type LinkOf } from "./result-item.ts";

@@ -1,5 +1,6 @@
 import { newId } from "@gantry/wire";
 import { type Fault, fault } from "../../kernel/errors.ts";
+import type { Micros } from "../../kernel/money.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
 import type { Admit, Admitted, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
@@ -27,12 +28,16 @@ export interface RunRequest {
   model: Model;
   /** `agent`: for a run of an agent, which is no client and waits for its turn also where its user has none free. */
   route: "sync" | "stream" | "agent";
+  /** The run whose next model call it is: it is admitted only while this node works on that run. */
+  runId?: string | undefined;
   input: Pick<CheckedInput, "input" | "user">;
   /** Called before admission, so that a client that leaves meanwhile already stops it. */
   onHeld(held: HeldPrediction): void;
   /** Called once it is accepted, also when it still waits for capacity. */
   onAccepted?(predictionId: string, rate: RateFigures | undefined): void;
   onFragment?(field: string, text: string): void | Promise<void>;
+  /** Given where the input does not tell what may be used. */
+  reservation?: Micros;
   /** Another way to call the model's driver than its prediction face. */
   perform?: Execution["perform"];
 }
@@ -60,7 +65,8 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   try {
     request.onHeld(held);
     deps.telemetry.concerns(id, request.route);
-    const reservation = await reservationFor(request.model, request.input.input, deps.countTokens);
+    const reservation =
+      request.reservation ?? (await reservationFor(request.model, request.input.input, deps.countTokens));
     const arrival: ArrivingPrediction = {
       id,
       userId: request.caller.userId,
@@ -70,6 +76,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       route: request.route,
       highPriority: request.input.user?.high_priority ?? false,
       holder: deps.nodeId,
+      runId: request.runId,
       reservation,
       purpose: "run",
       queueSeconds: request.model.manifest.max_queue_seconds,
@@ -86,7 +93,8 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   request.onAccepted?.(id, admitted.rate);
   const outcome = await waitAndExecute(deps, held, request, admitted.starts);
   const settling = deps.settlement.settle(id, onlyClaim, outcome).finally(() => held.release());
-  const isWritten = await within(settling, settleWaitMs);
+  // A run waits as long as it takes: told that it failed, it would make and pay the same call again.
+  const isWritten = await (request.route === "agent" ? settling : within(settling, settleWaitMs));
   // A failure may be told as it is. A result that was not written down is none.
   if (!isWritten && outcome.kind === "done") throw endedElsewhere();
   return { predictionId: id, outcome };
@@ -117,7 +125,21 @@ async function waitAndExecute(
       deps.telemetry.slotAwaited(route, performance.now() - startedAt);
     }
   }
-  return executePrediction(deps, { held, userId: caller.userId, model, input: input.input, onFragment, perform });
+  const outcome = await executePrediction(deps, {
+    held,
+    userId: caller.userId,
+    model,
+    input: input.input,
+    onFragment,
+    perform,
+  });
+  // The run goes on elsewhere and makes the call again: that one is paid for and counted.
+  return route === "agent" && isHandedOn(held) ? { ...outcome, usage: undefined, price: 0 } : outcome;
+}
+
+/** This node goes down, or was taken for dead. */
+export function isHandedOn({ stoppedBy }: Pick<HeldPrediction, "stoppedBy">): boolean {
+  return stoppedBy === "shutdown" || stoppedBy === "lost";
 }
 
 function within(work: Promise<boolean>, milliseconds: number): Promise<boolean> {

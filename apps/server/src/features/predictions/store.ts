@@ -46,7 +46,14 @@ export interface GrantedSlot {
   claim: number;
 }
 
-export type Refusal = "key_gone" | "model_retired" | "model_inactive" | "no_funds" | "rate_limit" | "too_many_parallel";
+export type Refusal =
+  | "key_gone"
+  | "model_retired"
+  | "model_inactive"
+  | "no_funds"
+  | "rate_limit"
+  | "too_many_parallel"
+  | "run_lost";
 
 export interface Decision {
   n: number;

@@ -169,6 +169,69 @@ test("deliveries, idempotency keys, key pairs and webhook secrets go when their 
   expect(await ids(sql<{ id: string }[]>`select number::text as id from webhook_secrets`)).toEqual(["2", "3"]);
 });
 
+describe("runs", () => {
+  let sql: Database["sql"];
+  beforeAll(() => {
+    ({ sql } = database);
+  });
+  const parts = ["run_steps", "run_calls", "run_events", "run_confirmations", "run_secrets"];
+  const idAt = (days: number) => `${firstIdAt("run", new Date(Date.now() - days * day))}${newId("run").slice(-16)}`;
+
+  /** A run with one of everything. */
+  async function run(beganDaysAgo: number, endedDaysAgo: number | undefined, above: readonly string[] = []) {
+    const id = idAt(beganDaysAgo);
+    const over = endedDaysAgo === undefined ? null : new Date(Date.now() - endedDaysAgo * day);
+    await sql`
+      insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, input, timeout_ms, max_steps, base_url,
+        status, phase, completed_at)
+      values (${id}, 'agt_1', 'rev_1', 'usr_a', 'usr_a', 'key_a', ${above as string[]}::text[], '{}', 1, 1, '',
+        ${over ? "done" : "running"}, ${over ? "ended" : "working"}, ${over})`;
+    await sql`
+      insert into run_steps (run_id, n, kind, message, prediction_id) values (${id}, 1, 'work', '{}', ${`pred_${id}`})`;
+    await sql`
+      insert into run_calls (run_id, step, position, call_id, tool, arguments, kind, status)
+      values (${id}, 1, 0, 'c', 't', '{}', 'read', 'ended')`;
+    await sql`insert into run_events (run_id, n, type, data) values (${id}, 1, 'planning', '{}')`;
+    await sql`
+      insert into run_confirmations (id, run_id, root_id, step, position, tool, arguments, arguments_hash, expires_at)
+      values (${`conf_${id}`}, ${id}, ${above[0] ?? id}, 1, 0, 't', '{}', '', now())`;
+    await sql`
+      insert into run_secrets (id, run_id, field, sealed, expires_at) values (${`sec_${id}`}, ${id}, 'f', '', now())`;
+    return id;
+  }
+  async function left(): Promise<string[]> {
+    const rows = await sql<{ id: string }[]>`select id from runs`;
+    const ids = rows.map((row) => row.id).sort();
+    for (const table of parts) {
+      const own = await sql<{ id: string }[]>`select distinct run_id as id from ${sql(table)}`;
+      expect(own.map((row) => row.id).sort(), table).toEqual(ids);
+    }
+    return ids;
+  }
+
+  test("go with everything that is kept of them, counted from the end; what still goes on stays", async () => {
+    const old = await run(40, 31);
+    await run(40, 31, [old]);
+    const late = await run(40, 29);
+    const lateChild = await run(40, 35, [late]);
+    const open = await run(40, undefined);
+    const openChild = await run(40, 39, [open]);
+    const ending = await run(40, 31);
+    const endingChild = await run(40, undefined, [ending]);
+    const young = await run(1, 1);
+    await node().pass();
+    expect(await left()).toEqual([late, lateChild, open, openChild, ending, endingChild, young].sort());
+  });
+
+  test("go in portions, by several nodes at once", async () => {
+    await sql`truncate runs, run_steps, run_calls, run_events, run_confirmations, run_secrets`;
+    for (let i = 0; i < 120; i++) await run(40, 31);
+    const young = await run(1, 1);
+    await Promise.all([node().pass(), node().pass()]);
+    expect(await left()).toEqual([young]);
+  });
+});
+
 test("uploads that never came are given up, all of them in one pass", async () => {
   for (let i = 0; i < 205; i++) await createUploadLink(files, { ownerId: "usr_a", base: "http://x" });
   const one = node();

@@ -6,6 +6,7 @@ import { type FilesDeps, sweepAbandonedFiles } from "../files/index.ts";
 import { dropDeliveriesBefore } from "../webhooks/index.ts";
 import { dropForgottenInputs } from "./drop-forgotten-inputs.ts";
 import { dropSomeResults } from "./drop-results.ts";
+import { dropSomeRuns } from "./drop-runs.ts";
 import { deleteEndedSecrets, deleteIdempotencyKeys, deleteRetiredPairs } from "./store.ts";
 
 export interface RetentionDeps {
@@ -14,7 +15,7 @@ export interface RetentionDeps {
   files: FilesDeps;
   log: Log;
   clock: Clock;
-  /** How long results, and the files that predictions made, are kept after the end. */
+  /** How long results, the files that predictions made, and runs of agents are kept after the end. */
   resultDays: number;
   /** How long it is kept that a webhook was sent. */
   deliveryDays: number;
@@ -58,6 +59,11 @@ export function startRetention(deps: RetentionDeps): Retention {
       name: "results",
       everyMs: hourMs,
       step: (now) => dropSomeResults({ database, blobs }, ago(now, resultDays * dayMs)),
+    },
+    {
+      name: "runs",
+      everyMs: hourMs,
+      step: (now) => dropSomeRuns(database, ago(now, resultDays * dayMs)),
     },
     {
       name: "deliveries",

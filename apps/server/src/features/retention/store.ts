@@ -30,6 +30,32 @@ export async function deleteResults(tx: Transaction, predictionIds: string[]): P
   await tx`delete from ended_predictions where id = any(${predictionIds}::text[])`;
 }
 
+/**
+ * Removes some runs that a person started and that ended before a moment, with all that they started and all that is kept
+ * of them; answers how many. What they cost stays in the books. One that still ends something it started is passed over.
+ */
+export async function deleteOldRuns(
+  tx: Transaction,
+  { endedBefore, firstIdAfter, limit }: { endedBefore: Date; firstIdAfter: string; limit: number },
+): Promise<number> {
+  const roots = await tx<{ id: string }[]>`
+    select r.id from runs r
+    where r.id < ${firstIdAfter} and r.completed_at < ${endedBefore} and cardinality(r.ancestors) = 0 and not exists (
+      select 1 from runs b
+      where b.ancestors[1] = r.id and cardinality(b.ancestors) > 0 and b.status in ('pending', 'running'))
+    order by r.id limit ${limit} for update skip locked`;
+  if (roots.length === 0) return 0;
+  const rows = await tx<{ id: string }[]>`
+    delete from runs where id = any(${roots.map((row) => row.id)}::text[])
+      or (ancestors[1] = any(${roots.map((row) => row.id)}::text[]) and cardinality(ancestors) > 0)
+    returning id`;
+  const ids = rows.map((row) => row.id);
+  for (const table of ["run_steps", "run_calls", "run_events", "run_confirmations", "run_secrets"]) {
+    await tx`delete from ${tx(table)} where run_id = any(${ids}::text[])`;
+  }
+  return roots.length;
+}
+
 /** Each deletes some, and answers how many: fewer than the limit means that none are left. */
 export async function deleteIdempotencyKeys(sql: Sql, before: Date, limit: number): Promise<number> {
   const { count } = await sql`

@@ -15,9 +15,11 @@ export async function cancelRun(context: RunsContext, caller: Caller, id: string
   const run = await readOwnRun(context, caller, id);
   if (isOver(run)) return run;
   await requestCancel(context.database, run.id);
-  const live = await listLiveBelow(context.database.sql, run.id);
+  for (const one of await listLiveBelow(context.database.sql, run.id)) {
+    if (one.holder === null) await endUnheld(context, one);
+  }
   const present = (await findRun(context.database.sql, run.id)) ?? run;
-  for (const one of [...live, present]) if (one.holder === null) await endUnheld(context, one);
+  if (present.holder === null) await endUnheld(context, present);
   return context.news
     .untilEnded(run.id, holderWaitMs)
     .then(async () => (await findRun(context.database.sql, id)) ?? run);

@@ -1,7 +1,8 @@
 import { answerConfirmationBody, isId } from "@gantry/wire";
-import { fault } from "../../kernel/errors.ts";
+import { fault, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import type { Caller } from "../accounts/index.ts";
+import { storableIssues } from "../agents/index.ts";
 import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
 import { type Confirmation, listConfirmations, listExpired, resolveConfirmation } from "./store.ts";
@@ -19,6 +20,7 @@ export async function answerConfirmation(
   confirmationId: string,
   body: unknown,
 ): Promise<Confirmation> {
+  throwIfAny(storableIssues(body ?? {}).issues);
   const { approve, reason } = parseOrThrow(answerConfirmationBody, body ?? {}, ["body"]);
   const find = async () => (await readConfirmations(context, caller, runId)).find((one) => one.id === confirmationId);
   if (!isId("confirmation", confirmationId) || !(await find())) throw fault("not_found", "Confirmation not found");

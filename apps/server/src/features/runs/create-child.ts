@@ -4,8 +4,10 @@ import { microsOfDollars } from "../../kernel/money.ts";
 import type { RunsContext } from "./context.ts";
 import { reserve, saleNameOf } from "./create-run.ts";
 import type { Run, StoredCall } from "./run.ts";
-import { insertRun } from "./store.ts";
+import { addDue, findRun, insertRun, lockAbove } from "./store.ts";
+import { underOthers } from "./tools/run-tool.ts";
 import type { BoxedTool } from "./tools/toolbox.ts";
+import { costsTooMuch, RunStopped } from "./work/stopped.ts";
 
 /**
  * The run of a sub-agent: for the same caller, in what is left of the parent's time, under the limits of cost of all
@@ -17,7 +19,7 @@ export async function createChild(
   call: StoredCall,
   { child: { agent, revision } }: BoxedTool & { kind: "agent" },
   remainingMs: number,
-): Promise<void> {
+): Promise<boolean> {
   if (call.childId === null) throw new Error("a call of an agent has no run");
   if (agent.id === parent.agentId) throw fault("conflict", "An agent cannot call itself");
   const isOwner = agent.ownerId === parent.userId;
@@ -36,18 +38,29 @@ export async function createChild(
     timeoutMs: Math.max(1, Math.round(remainingMs)),
     maxSteps: parent.maxSteps,
     approve: parent.approve,
-    connectors: parent.connectors,
+    connectors: connectorsBelow(parent),
     baseUrl: parent.baseUrl,
     callId: newId("prediction"),
     // What an agent of the same creator costs is part of what the parent costs.
     price: isOwner || agent.ownerId === parent.ownerId ? 0 : microsOfDollars(revision.snapshot.pricing.per_run),
     saleName: saleNameOf(agent),
   };
-  await context.database.transaction(async (tx) => {
-    // First, so that a child that is there already reserves nothing a second time.
-    if (!(await insertRun(tx, { ...run, price: 0 }, null)) || run.price === 0) return;
-    const month = await reserve(context, tx, run);
-    await tx`update runs set price_micros = ${run.price}, key_month = ${month}::text::date where id = ${run.id}`;
+  const isMade = await context.database.transaction(async (tx) => {
+    // Whoever cancels or ends the parent waits for this lock, and so finds the child, or comes before it.
+    const above = await lockAbove(tx, parent);
+    if (!above.isLive) throw new RunStopped(above.isCancelled ? "cancelled" : "lost");
+    // A child that is there already was made before a crash: it reserves nothing a second time.
+    if (await findRun(tx, run.id)) return true;
+    if (above.room !== null && run.price > above.room) throw costsTooMuch();
+    if (above.spare !== null && run.price > above.spare) return false;
+    await insertRun(tx, run, await reserve(context, tx, run));
+    await addDue(tx, run.ancestors, run.price);
+    return true;
   });
-  context.wakeWorkers();
+  if (isMade) context.wakeWorkers();
+  return isMade;
+}
+
+function connectorsBelow({ ownerId, userId, connectors }: Run): readonly string[] {
+  return ownerId === userId || connectors.includes(underOthers) ? connectors : [...connectors, underOthers];
 }

@@ -10,7 +10,16 @@ import type { RateFigures } from "../predictions/index.ts";
 import type { RunsContext } from "./context.ts";
 import type { Run } from "./run.ts";
 import { runNotFound } from "./run-faults.ts";
-import { findRun, findRunKey, insertRun, lockFunds, type NewRun, replaceRunKey, reservePrice, takeRunKey } from "./store.ts";
+import {
+  findRun,
+  findRunKey,
+  insertRun,
+  lockFunds,
+  type NewRun,
+  replaceRunKey,
+  reservePrice,
+  takeRunKey,
+} from "./store.ts";
 import { isObject } from "./work/answer.rules.ts";
 import { canonical } from "./work/repeats.rules.ts";
 

@@ -1,3 +1,4 @@
+import { isId } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { RunsContext } from "./context.ts";
@@ -14,7 +15,7 @@ export async function fetchSecret(
 ): Promise<{ id: string; field: string; value: string }> {
   const run = await readOwnRun(context, caller, runId);
   const rootId = run.ancestors[0] ?? run.id;
-  const taken = await takeSecret(context.database.sql, rootId, secretId);
+  const taken = isId("secret", secretId) && (await takeSecret(context.database.sql, rootId, secretId));
   if (!taken) throw fault("not_found", "There is no such secret, or it was fetched before");
   context.log.info({ run_id: run.id, user_id: caller.userId }, "a one-time secret of a run was fetched");
   return { id: secretId, field: taken.field, value: context.vault.open(taken.sealed, secretContext(rootId, secretId)) };

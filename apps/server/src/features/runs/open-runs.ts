@@ -90,18 +90,14 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
   async function sweep(): Promise<void> {
     await expireConfirmations(context);
     await dropExpiredSecrets(sql);
-    const held = await listHeld(sql, nodeId);
-    for (const id of unknown.keys()) if (!held.some((run) => run.id === id)) unknown.delete(id);
-    for (const run of held) {
-      if (worker.holds(run.id)) {
-        unknown.delete(run.id);
-        continue;
-      }
+    const strange = await worker.compare(() => listHeld(sql, nodeId));
+    for (const id of unknown.keys()) if (!strange.some((run) => run.id === id)) unknown.delete(id);
+    for (const run of strange) {
       const passes = (unknown.get(run.id) ?? 0) + 1;
       unknown.set(run.id, passes);
       if (passes < passesUnknown) continue;
       log.warn({ run_id: run.id }, "Giving up a run that nobody works on");
-      await releaseRun(sql, run);
+      await releaseRun(sql, run, run.wasTried);
     }
     if (await isAnyReady(sql)) wakeWorkers();
   }
@@ -131,7 +127,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
       return milliseconds > 0 ? ((await findRun(sql, run.id)) ?? run) : run;
     },
     cancel: (caller, id) => cancelRun(context, caller, id),
-    follow: (run, after, signal) => news.follow(run.id, after, signal),
+    follow: (run, after, signal) => news.follow(run, after, signal),
     listEvents: (run, after, limit) => listEvents(sql, run.id, after, limit),
     confirmations: (caller, runId) => readConfirmations(context, caller, runId),
     answer: (caller, runId, confirmationId, body) => answerConfirmation(context, caller, runId, confirmationId, body),
@@ -139,7 +135,8 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     underWay: worker.underWay,
     async takeOver(dead) {
       for (const holder of await listDeadHolders(sql, dead)) {
-        const count = await releaseRunsOf(sql, holder, true);
+        const count = await releaseRunsOf(sql, holder);
+        if (count === 0) continue;
         log.warn({ runs: count }, "Taking over the runs of a dead worker");
         wakeWorkers();
       }

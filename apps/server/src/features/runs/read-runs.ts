@@ -50,6 +50,8 @@ export async function listRunsOfAgent(
   const isOwn = await isOwnAgent({ agents }, caller, agentId);
   const userId = isOwn ? undefined : caller.userId;
   const { entries, total } = await selectRuns(database.sql, { agentId, userId, status }, { limit, offset });
+  // Whoever never ran it is told of an agent only where it may be seen.
+  if (!isOwn && total === 0) await agents.getRunnable(caller.userId, { agentId });
   return { entries: entries.flatMap((run) => seenBy(caller, run) ?? []), total };
 }
 

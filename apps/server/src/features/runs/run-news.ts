@@ -1,10 +1,14 @@
 import type { Database } from "../../engines/database/database.ts";
-import type { RunEvent } from "./run.ts";
+import type { Run, RunEvent } from "./run.ts";
 import { eventsChannel, findRun, listEvents } from "./store.ts";
 
 export interface RunNews {
   /** The events after a number, then the live ones, until the run has ended or the reader leaves. */
-  follow(runId: string, after: number, signal: AbortSignal): AsyncGenerator<readonly FollowedEvent[]>;
+  follow(
+    run: Pick<Run, "id" | "lastEvent">,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly FollowedEvent[]>;
   /** Resolves when the run has ended, at the latest after the time or when the reader leaves. */
   untilEnded(runId: string, milliseconds: number, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -73,10 +77,15 @@ export async function startRunNews(database: Database): Promise<RunNews> {
     return tail.reading;
   }
 
-  async function* follow(runId: string, after: number, signal: AbortSignal): AsyncGenerator<readonly FollowedEvent[]> {
+  async function* follow(
+    { id: runId, lastEvent }: Pick<Run, "id" | "lastEvent">,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly FollowedEvent[]> {
     // First to hear of what comes, then to read what was: so nothing falls between.
     let last = after;
-    const tail = tails.get(runId) ?? (await openTail(runId, after));
+    // A reader may claim to know events that are not there yet; the others must not miss them for that.
+    const tail = tails.get(runId) ?? openTail(runId, Math.min(after, lastEvent));
     tail.readers++;
     try {
       while (last < tail.from) {
@@ -95,6 +104,7 @@ export async function startRunNews(database: Database): Promise<RunNews> {
           if (fresh.at(-1)?.isLast) return;
           continue;
         }
+        if (tail.events.at(-1)?.isLast) return;
         await nextNews(tail, signal);
         if ((tail.events.at(-1)?.n ?? 0) <= last) await readOn(runId, tail);
       }
@@ -103,7 +113,7 @@ export async function startRunNews(database: Database): Promise<RunNews> {
     }
   }
 
-  async function openTail(runId: string, after: number): Promise<Tail> {
+  function openTail(runId: string, after: number): Tail {
     const tail: Tail = {
       events: [],
       from: after,

@@ -55,6 +55,27 @@ export async function insertRun(tx: Sql, run: NewRun, keyMonth: string | null): 
   return rows.length > 0;
 }
 
+/** Locks a run and those above it; answers whether it may start another, and what that may cost. */
+export async function lockAbove(
+  tx: Transaction,
+  { id, ancestors, claim }: Pick<Run, "id" | "ancestors" | "claim">,
+): Promise<{ isLive: boolean; isCancelled: boolean; room: Micros | null; spare: Micros | null }> {
+  const chain = [...ancestors, id];
+  await tx`select 1 from runs where id = any (${chain}) order by cardinality(ancestors), id for update`;
+  const [row] = await tx<{ isLive: boolean; isCancelled: boolean; room: Micros | null; spare: Micros | null }[]>`
+    select bool_and(id <> ${id} or (claim = ${claim} and status = 'running' and not cancel_requested)) as "isLive",
+      bool_or(cancel_requested) as "isCancelled", min(max_cost_micros - cost_micros - due_micros) as room,
+      min(max_cost_micros - cost_micros - due_micros - held_micros) as spare
+    from runs where id = any (${chain})`;
+  return row ?? { isLive: false, isCancelled: false, room: null, spare: null };
+}
+
+/** A price that runs above have to count as theirs. */
+export async function addDue(tx: Transaction, ids: readonly string[], price: Micros): Promise<void> {
+  if (price === 0) return;
+  await tx`update runs set due_micros = due_micros + ${price} where id = any (${ids as string[]})`;
+}
+
 export interface Funds {
   available: Micros;
   /** Null where the key has no monthly limit. */
@@ -297,8 +318,9 @@ export async function claimRuns(sql: Sql, nodeId: string, hands: number): Promis
   return sql<Run[]>`select ${runColumns(sql)} from claim_runs(${nodeId}, ${hands}) r`;
 }
 
-export async function releaseRunsOf(sql: Sql, holder: string, died: boolean): Promise<number> {
-  const [row] = await sql<{ n: number }[]>`select release_runs(${holder}, ${died}) as n`;
+/** What a dead worker held. */
+export async function releaseRunsOf(sql: Sql, holder: string): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`select release_runs(${holder}) as n`;
   return row?.n ?? 0;
 }
 
@@ -315,13 +337,27 @@ export async function listDeadHolders(
   return rows.map((row) => row.holder);
 }
 
-/** What this node is believed to hold. */
-export async function listHeld(sql: Sql, nodeId: string): Promise<{ id: string; claim: number }[]> {
-  return sql<{ id: string; claim: number }[]>`select id, claim from runs where holder = ${nodeId}`;
+export interface HeldRun {
+  id: string;
+  claim: number;
+  cancelRequested: boolean;
 }
 
-export async function releaseRun(sql: Sql, { id, claim }: { id: string; claim: number }): Promise<void> {
-  await sql`update runs set holder = null, claim = claim + 1 where id = ${id} and claim = ${claim} and holder is not null`;
+/** What this node is believed to hold. */
+export async function listHeld(sql: Sql, nodeId: string): Promise<HeldRun[]> {
+  return sql<HeldRun[]>`
+    select id, claim, cancel_requested as "cancelRequested" from runs where holder = ${nodeId}`;
+}
+
+/** A run that its holder does not work on. Where it tried, that is as good as a death: such a run must end some day. */
+export async function releaseRun(
+  sql: Sql,
+  { id, claim }: Pick<HeldRun, "id" | "claim">,
+  wasTried: boolean,
+): Promise<void> {
+  await sql`
+    update runs set holder = null, claim = claim + 1, deaths = deaths + ${wasTried ? 1 : 0}
+    where id = ${id} and claim = ${claim} and holder is not null`;
 }
 
 export async function isAnyReady(sql: Sql): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Agents } from "../agents/index.ts";
 import type { Run, RunError } from "./run.ts";
 import type { WriteRun } from "./run-writer.ts";
-import { claimRuns, listCalls, listSteps } from "./store.ts";
+import { claimRuns, type HeldRun, listCalls, listSteps } from "./store.ts";
 import { RunSession } from "./work/session.ts";
 import { RunFailed, RunStopped } from "./work/stopped.ts";
 import { cut } from "./work/tool-turn.ts";
@@ -25,9 +25,14 @@ export interface RunWorker {
   work(): Promise<void>;
   isFull(): boolean;
   underWay(): number;
-  holds(runId: string): boolean;
   /** Stops a run that is worked on here. */
   stopRun(runId: string, reason: RunStopped["reason"]): void;
+  /**
+   * Compares what is worked on here with what the database says that this node holds: stops what another node has taken
+   * over, and what was cancelled without this node hearing of it. Answers what is believed to be here and is not:
+   * because the answer to a claim was lost, or because the work on it failed and that could not be written.
+   */
+  compare(listHeld: () => Promise<HeldRun[]>): Promise<(HeldRun & { wasTried: boolean })[]>;
   /** No new runs; those under way are left at their next step. */
   stop(): Promise<void>;
   /** Those that still go on are given up where they are. */
@@ -42,6 +47,8 @@ export const cancelledError: RunError = { type: "cancelled", message: "The run w
 /** Works on runs: claims them in SQL, so that any number of workers share them; a wake-up only says that it is worth a look. */
 export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   const sessions = new Map<string, RunSession>();
+  /** Claims that ended without a word, by run. */
+  const failed = new Map<string, number>();
   let stopped = false;
   let looking: Promise<void> | undefined;
   let lookAgain = false;
@@ -73,6 +80,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
     try {
       await bringForward(deps, session);
     } catch (error) {
+      failed.set(run.id, run.claim);
       deps.log.error({ run_id: run.id, err: error }, "A run could not be carried on here");
     } finally {
       session.close();
@@ -89,8 +97,21 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
     work,
     isFull: () => sessions.size >= deps.parallel,
     underWay: () => sessions.size,
-    holds: (runId) => sessions.has(runId),
     stopRun: (runId, reason) => sessions.get(runId)?.stop(reason),
+    async compare(listHeld) {
+      // Those that were here before the look: one that is claimed meanwhile is not in it.
+      const before = [...sessions.values()];
+      const held = new Map((await listHeld()).map((run) => [run.id, run]));
+      for (const session of before) {
+        const present = held.get(session.run.id);
+        if (present?.claim !== session.run.claim) session.stop("lost");
+        else if (present.cancelRequested) session.stop("cancelled");
+      }
+      for (const [id, claim] of failed) if (held.get(id)?.claim !== claim) failed.delete(id);
+      return [...held.values()]
+        .filter((run) => sessions.get(run.id)?.run.claim !== run.claim)
+        .map((run) => ({ ...run, wasTried: failed.has(run.id) }));
+    },
     async stop() {
       stopped = true;
       await looking?.catch(() => {});

@@ -61,7 +61,12 @@ export function runRoutes(runs: Runs): AgentsRoutes {
     app.get<OfRun>("/runs/:runId/events/list", async (request) => {
       const run = await runs.readOwn(await callerOf(request), request.params.runId);
       const events = await runs.listEvents(run, readAfter(request), eventsAtOnce);
-      return { events: events.map((event) => eventRecord(event, run)) };
+      const last = events.at(-1)?.n ?? run.lastEvent;
+      return {
+        events: events.map((event) => eventRecord(event, run)),
+        // Only a run that takes very many steps has more than one answer holds.
+        ...(last < run.lastEvent && { next_after: last }),
+      };
     });
 
     app.get<OfRun>("/runs/:runId/confirmations", async (request) => {

@@ -30,7 +30,8 @@ export async function streamRunEvents(runs: Runs, run: Run, after: number, reply
     if (!response.writableNeedDrain) response.write(": keep-alive\n\n");
   }, keepAliveMs);
   try {
-    for await (const events of runs.follow(run, after, leaving.signal)) {
+    // What has not happened yet cannot have been seen.
+    for await (const events of runs.follow(run, Math.min(after, run.lastEvent), leaving.signal)) {
       if (leaving.signal.aborted) break;
       const isTaken = response.write(events.map(({ frame }) => frame).join(""));
       if (!isTaken) await untilDrained(response);

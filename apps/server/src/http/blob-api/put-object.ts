@@ -24,7 +24,7 @@ export async function putObject(
     const filename = key.slice(key.lastIndexOf("/") + 1);
     const declared = [request.headers["content-type"], target.contentType];
     const { body, contentType } = await examineContent(sent, { declared, filename });
-    const info = await store.put(key, body, { contentType, maxBytes });
+    const info = await store.put(key, body, { contentType, maxBytes, ownsChunks: true });
     await recordUpload(key, info);
     return reply.code(200).header("etag", `"${info.etag}"`).send();
   } catch (error) {

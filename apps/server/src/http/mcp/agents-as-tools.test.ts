@@ -27,6 +27,11 @@ let end: () => Promise<AgentRunEnd>;
 const notHere = () => {
   throw new Error("no model is called here");
 };
+const figures = {
+  runId: "run_1",
+  costMicros: 2500,
+  usage: { inputTokens: 3, outputTokens: 2, cachedTokens: 1 },
+};
 const goal = "Tell the weather of {{city}}.";
 const input_schema = { type: ["object", "null"], properties: { city: { type: "string" } }, required: ["city"] };
 
@@ -68,7 +73,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   asked = [];
-  end = async () => ({ status: "done", output: { report: "sun" } });
+  end = async () => ({ ...figures, status: "done", output: { report: "sun" } });
 });
 
 afterAll(async () => {
@@ -125,6 +130,11 @@ test("a call runs the revision that was looked at, with the arguments as input",
   const result = await ann.callTool({ name: "agent_called", arguments: { city: "Rome" } });
   expect(result).toMatchObject({ isError: false, structuredContent: { report: "sun" } });
   expect(JSON.parse(textOf(result))).toEqual({ report: "sun" });
+  expect(result._meta).toMatchObject({
+    "gantry/run_id": "run_1",
+    "gantry/price": 0.0025,
+    "gantry/usage": { input_tokens: 3, output_tokens: 2, cached_tokens: 1 },
+  });
   const request = { agentId: id, revisionId, input: { city: "Rome" }, baseUrl: addressOf(), username: "ann" };
   expect(asked).toMatchObject([request]);
 });
@@ -140,10 +150,10 @@ test("agents of one long name are told apart", async () => {
 test("a run that failed, one that goes on, and one that was not begun are told as such", async () => {
   await publish("ann", { name: "Ending" });
   const call = () => ann.callTool({ name: "agent_ending", arguments: {} });
-  end = async () => ({ status: "error", error: { type: "timeout", message: "It took too long" } });
+  end = async () => ({ ...figures, status: "error", error: { type: "timeout", message: "It took too long" } });
   const failed = await call();
   expect([failed.isError, textOf(failed)]).toEqual([true, "The run failed (timeout): It took too long"]);
-  end = async () => ({ status: "running", runId: "run_1" });
+  end = async () => ({ ...figures, status: "running" });
   const running = await call();
   expect(running).toMatchObject({ isError: false, structuredContent: { run_id: "run_1", status: "running" } });
   expect(textOf(running)).toContain("/v1/runs/run_1");

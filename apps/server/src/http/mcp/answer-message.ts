@@ -87,6 +87,7 @@ function serverFor(library: Library, { tools, log }: { tools: McpTools; log: Log
         baseUrl,
         signal: open ? AbortSignal.any([signal, open.signal]) : signal,
         onText: progress.text,
+        onNote: progress.note,
       });
     } finally {
       progress.stop();

@@ -7,10 +7,12 @@ const signOfLifeMs = 10_000;
 
 export interface Progress {
   text(piece: string): void;
+  /** On a line of its own. */
+  note(message: string): void;
   stop(): void;
 }
 
-const silent: Progress = { text: () => {}, stop: () => {} };
+const silent: Progress = { text: () => {}, note: () => {}, stop: () => {} };
 
 /** Tells a client that asked for it how its call goes on: what a model says, and otherwise that it still runs. */
 export function tellProgress({ mcpReq }: ServerContext): Progress {
@@ -38,11 +40,14 @@ export function tellProgress({ mcpReq }: ServerContext): Progress {
     if (pending === "") tell(`Running for ${Math.round((performance.now() - startedAt) / 1000)} seconds`);
   }, signOfLifeMs);
 
+  function text(piece: string): void {
+    pending += piece;
+    timer ??= setTimeout(flush, gatherMs);
+  }
+
   return {
-    text(piece) {
-      pending += piece;
-      timer ??= setTimeout(flush, gatherMs);
-    },
+    text,
+    note: (message) => text(pending === "" ? message : `\n${message}`),
     stop() {
       clearInterval(signs);
       clearTimeout(timer);

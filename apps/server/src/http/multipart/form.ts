@@ -1,6 +1,9 @@
 import type { Readable } from "node:stream";
 
-/** One file of a form. A small form's files are in memory, a large one's are streamed. */
+/**
+ * One file of a form. A small form's files are in memory, a large one's are streamed. Its bytes are the receiver's alone,
+ * who may free them (`freeBuffer`).
+ */
 export interface MultipartFile {
   name: string;
   filename: string | undefined;

@@ -10,6 +10,7 @@ export type ScanEvent =
 /** The body is no multipart form; the message says where it went wrong. */
 export class Malformed extends Error {}
 
+const nothing = Buffer.alloc(0);
 const headerEnd = Buffer.from("\r\n\r\n");
 const partEnd: ScanEvent = { type: "part-end" };
 const formEnd: ScanEvent = { type: "end" };
@@ -31,7 +32,7 @@ export class Scanner {
   /** CRLF, two dashes, the boundary. The body's first boundary may lack the CRLF. */
   readonly #delimiter: Buffer;
   #state: "preamble" | "boundary" | "headers" | "body" | "epilogue" = "preamble";
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = nothing;
   #at = 0;
   /** Bytes let go before the first boundary and behind the last. */
   #outside = 0;
@@ -138,7 +139,12 @@ export class Scanner {
       this.#atBodyStart = false;
     }
     this.#at = end;
-    if (start < end) return { type: "data", chunk: this.#bytes.subarray(start, end) };
+    if (start < end) {
+      const chunk = this.#bytes.subarray(start, end);
+      // A piece that is given away whole is not kept: its receiver may free it.
+      if (end === this.#bytes.length) this.#letGoOfAll();
+      return { type: "data", chunk };
+    }
     return this.#isDelimiterFound ? this.#body() : undefined;
   }
 
@@ -150,6 +156,11 @@ export class Scanner {
       if (this.#bytes.compare(this.#delimiter, 0, end - at, at, end) === 0) return end - at;
     }
     return 0;
+  }
+
+  #letGoOfAll(): void {
+    this.#bytes = nothing;
+    this.#at = 0;
   }
 
   #letGo(to: number): void {

@@ -3,5 +3,6 @@ export type { Extras } from "./check-fields.rules.ts";
 export type { CheckedFile } from "./checked-file.ts";
 export type { OpenStored } from "./fetch-file.ts";
 export type { FormBody, FormEntry, FormFile, FormReader } from "./form.ts";
+export { formOfValues, type OpenValue } from "./form-of-values.ts";
 export { type CheckedInput, type InputSources, type ReadInputOptions, readInput } from "./read-input.ts";
 export { sweepSpool } from "./spool.ts";

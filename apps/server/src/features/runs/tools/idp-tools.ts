@@ -1,16 +1,26 @@
 import { fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import type { IdpConnector } from "../../connectors/idp/index.ts";
-import type { RunScope, RunTool } from "./run-tool.ts";
+import { type RunScope, type RunTool, underOthers } from "./run-tool.ts";
 import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 const notAllowed =
   'The caller of this run does not let the agent use its identity connector: it would have to create the run with connectors: ["idp"]';
 
+const confinedKey =
+  "The API key that started this run is confined to some models and may not use the identity connector";
+
+/** Why the run may not use the caller's connector, if it may not. */
+function refusalOf({ caller, ownerId, connectors }: RunScope): string | undefined {
+  if (caller.models !== null) return confinedKey;
+  const isOwn = caller.userId === ownerId && !connectors.includes(underOthers);
+  return isOwn || connectors.includes("idp") ? undefined : notAllowed;
+}
+
 /** An action of the identity connector, on the caller's own tenant. Another's agent needs the caller's leave for it. */
 export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: RunScope): RunTool {
   const { userId } = scope.caller;
-  const isAllowed = userId === scope.ownerId || scope.connectors.includes("idp");
+  const refusal = refusalOf(scope);
   const isWrite = info.kind === "write";
 
   return {
@@ -20,7 +30,7 @@ export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: R
     kind: info.kind,
     asks: isWrite,
     async execute({ arguments: given, signal }) {
-      if (!isAllowed) return failedWith(notAllowed);
+      if (refusal !== undefined) return failedWith(refusal);
       try {
         const { forModel, oneTimeSecret } = await idp.runAction(userId, info.id, given, signal);
         return { text: JSON.stringify(forModel), isError: false, ...(oneTimeSecret && { oneTimeSecret }) };
@@ -28,10 +38,11 @@ export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: R
         return outcomeOfFailure(error, signal);
       }
     },
-    mask: (given) => idp.maskArguments(info.id, given),
+    // What is no JSON cannot be looked into.
+    mask: (given) => ("__invalid" in given ? { __invalid: "[hidden]" } : idp.maskArguments(info.id, given)),
     ...(isWrite && {
       async preview({ arguments: given, signal }) {
-        if (!isAllowed) throw fault("forbidden", notAllowed);
+        if (refusal !== undefined) throw fault("forbidden", refusal);
         return { ...(await idp.previewWrite(userId, info.id, given, signal)) };
       },
     }),

@@ -257,7 +257,7 @@ describe("hostile input", () => {
     [{ prompt: "a\0b" }, /prompt: Input should be text without NUL/],
     [{ prompt: "x", user: { id: 1 }, webhook: { url: "http://a.example" } }, /user: Extra[\s\S]*webhook: Extra/],
     [{ prompt: "x", list: ["a"] }, /list\.0: /],
-    [{ prompt: "x", image: ["/in/cat.png"] }, /image: The file could not be fetched/],
+    [{ prompt: "x", image: ["/in/cat.png"] }, /image: Input should be a single value/],
     [{ prompt: "x", image: "/in/cat.png", i_image: "/in/cat.png" }, /given more than once/],
   ])("%#", async (input, reason) => {
     expect(await run("ann/echo", input)).toMatchObject({ isError: true, text: expect.stringMatching(reason) });

@@ -1,5 +1,6 @@
 import { Fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
+import { reservationOf } from "../../billing/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
 import type { CheckedInput, FormReader, Predictions } from "../../predictions/index.ts";
@@ -29,11 +30,19 @@ export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope
     parameters: info.parameters,
     kind: info.kind,
     asks: false,
+    async mostCost({ model: name, input }) {
+      // What cannot be called costs nothing, and why is told when it is tried.
+      const model = await resolve(deps, scope, name).catch(() => undefined);
+      if (!model) return 0;
+      // No token is shorter than a byte.
+      const countedTokens = Buffer.byteLength(JSON.stringify(input ?? {}));
+      const { max_tokens: most } = (input ?? {}) as { max_tokens?: unknown };
+      return reservationOf(model.manifest, { countedTokens, maxTokens: typeof most === "number" ? most : undefined });
+    },
     async execute(call) {
       const { model: name, input } = call.arguments;
       try {
-        const [owner = "", ...rest] = String(name).split("/");
-        const model = await deps.models.resolveForCall(scope.caller, owner, rest.join("/"));
+        const model = await resolve(deps, scope, name);
         return await predict(deps, scope, model, (input ?? {}) as Record<string, unknown>, call);
       } catch (error) {
         const { text, isError } = outcomeOfFailure(error, call.signal);
@@ -41,6 +50,11 @@ export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope
       }
     },
   };
+}
+
+function resolve({ models }: RunModelDeps, { caller }: RunScope, name: unknown): Promise<Model> {
+  const [owner = "", ...rest] = String(name).split("/");
+  return models.resolveForCall(caller, owner, rest.join("/"));
 }
 
 async function predict(

@@ -1,6 +1,12 @@
 import type { AgentSnapshot } from "@gantry/wire";
 import type { Caller } from "../../accounts/index.ts";
 
+/**
+ * Among the connectors of a run: a run above it is of another's agent. One's own agent needs no leave to use what is
+ * one's own; one that somebody else's agent sets to work does.
+ */
+export const underOthers = "under-others";
+
 /** Who runs an agent, and what that agent may use: all that the tools of one run depend on. */
 export interface RunScope {
   runId: string;
@@ -9,7 +15,7 @@ export interface RunScope {
   /** The agent's creator, whose drives and tool servers it uses. Equal to the caller's id where one runs one's own. */
   ownerId: string;
   snapshot: AgentSnapshot;
-  /** What of its own the caller lets another's agent use. One's own agent needs no permission. */
+  /** What of its own the caller lets another's agent use, and `underOthers`. */
   connectors: readonly string[];
   /** The address that links carry. */
   baseUrl: string;
@@ -50,6 +56,8 @@ export interface RunTool {
   /** Asks by default before it is called; a binding may say otherwise. */
   readonly asks: boolean;
   execute(call: ToolCallRequest): Promise<ToolOutcome>;
+  /** What a call may cost the caller at most, in millionths of a dollar; left out: nothing. */
+  mostCost?(args: Readonly<Record<string, unknown>>): Promise<number>;
   /** The arguments as events and questions may show them; left out: as they are. */
   mask?(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
   /** What the question shows beside tool and arguments, without secrets. Rejects with a Fault when they are wrong. */

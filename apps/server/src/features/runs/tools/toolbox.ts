@@ -1,6 +1,6 @@
 import type { AgentBinding, AgentTool, ToolBinding } from "@gantry/wire";
 import type { ChatTool } from "../../../engines/models/chat.ts";
-import { Fault } from "../../../kernel/errors.ts";
+import { Fault, fault } from "../../../kernel/errors.ts";
 import { type Agents, bindingAsks, type Runnable } from "../../agents/index.ts";
 import type { RunScope, RunTool } from "./run-tool.ts";
 
@@ -42,13 +42,15 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
   const { tools, missing } = await deps.toolsFor(scope, { signal });
   const bindings = new Map<string, string | ToolBinding>();
   for (const tool of snapshot.tools) if (!isAgentBinding(tool)) bindings.set(bindingId(tool), tool);
-  const boxed: BoxedTool[] = tools.map((tool) => boxTool(tool, bindings.get(tool.name)));
+  const boxed: BoxedTool[] = tools.map((tool) => boxTool(scope, tool, bindings.get(tool.name)));
   const gone = missing.map(({ serverName, tool, reason }) =>
     [serverName ?? "a tool server", tool, reason].filter((part) => part !== undefined).join(": "),
   );
   for (const binding of snapshot.tools.filter(isAgentBinding)) {
     try {
-      boxed.push(boxAgent(binding, await deps.agents.getRunnable(scope.ownerId, { agentId: binding.agent_id })));
+      const child = await deps.agents.getRunnable(scope.ownerId, { agentId: binding.agent_id });
+      refuseOutOfReach(scope, child);
+      boxed.push(boxAgent(binding, child));
     } catch (error) {
       if (!(error instanceof Fault) || error.type === "service_unavailable") throw error;
       gone.push(`the agent ${binding.name ?? binding.agent_id}: ${error.message}`);
@@ -67,21 +69,38 @@ function bindingId(tool: string | ToolBinding): string {
   return typeof tool === "string" ? tool : tool.id;
 }
 
+/** The key that pays is confined in what its runs start, too. */
+function refuseOutOfReach({ caller }: RunScope, { revision }: Runnable): void {
+  if (caller.models === null || caller.models.includes(revision.snapshot.model)) return;
+  throw fault("forbidden", "The API key that started the run does not have access to its model");
+}
+
 function isAgentBinding(tool: AgentTool): tool is AgentBinding {
   return typeof tool !== "string" && tool.type === "agent";
 }
 
-function boxTool(tool: RunTool, binding: string | ToolBinding | undefined): BoxedTool {
+function boxTool(scope: RunScope, tool: RunTool, binding: string | ToolBinding | undefined): BoxedTool {
   const fixed = (typeof binding === "object" ? binding.arguments : undefined) ?? {};
   return {
     kind: "tool",
-    tool,
+    tool: hidingFixed(scope, tool, Object.keys(fixed)),
     name: tool.name,
     description: tool.description,
     parameters: withoutFixed(tool.parameters, fixed),
     asks: asksBefore(tool, binding),
     fixed,
   };
+}
+
+/**
+ * Fixed values may be the creator's secrets, such as the header of a request: nobody else sees them. What goes to the
+ * caller's own tenant is shown, for it is the caller who answers for it.
+ */
+function hidingFixed({ caller, ownerId }: RunScope, tool: RunTool, fixed: readonly string[]): RunTool {
+  if (fixed.length === 0 || caller.userId === ownerId || tool.name.startsWith("idp_")) return tool;
+  const hide = (args: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(Object.entries(args).map(([name, value]) => [name, fixed.includes(name) ? "[fixed]" : value]));
+  return { ...tool, mask: (args) => hide(tool.mask?.(args) ?? args) };
 }
 
 /** What the agent's list of tools says; a server's tool stands in none, and says it of itself. */

@@ -6,8 +6,9 @@ import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, Predictions } from "../../predictions/index.ts";
 import type { UsedByCall } from "../store.ts";
+import { rest } from "./rest.ts";
 import type { RunSession } from "./session.ts";
-import { RunFailed, type RunStopped } from "./stopped.ts";
+import { RunFailed, RunStopped } from "./stopped.ts";
 
 export interface ModelCallDeps {
   predictions: Pick<Predictions, "chat" | "recallChat">;
@@ -41,6 +42,7 @@ export async function callModel(
     caller: Caller;
     model: Model;
     chat: Omit<ChatCall, "signal">;
+    inputTokens: number;
   },
 ): Promise<CalledModel> {
   let predictionId = callId;
@@ -54,32 +56,45 @@ export async function callModel(
     session.signal.throwIfAborted();
     const end = await makeCall(deps, session, { ...request, predictionId });
     if (end.kind === "answered") return { answer: end.answer, predictionId, used: usedOf(end) };
-    if (end.price > 0 || end.usage) await session.write({ cost: usedOf(end) }).catch(ignoreLost);
-    session.signal.throwIfAborted();
     const pause = pausesMs[attempt];
-    if (pause === undefined || !end.fault.retryable) throw failureOf(end.fault);
+    const isAgain = pause !== undefined && end.fault.retryable && !end.isOurs && !session.signal.aborted;
+    if (isAgain || end.price > 0 || end.usage) {
+      // What it used is counted as its id is given up: the next claim would recall it and count it once more.
+      predictionId = newId("prediction");
+      await session.write({ call_id: predictionId, cost: usedOf(end) }).catch(ignoreLost);
+    }
+    session.signal.throwIfAborted();
+    if (end.isOurs) throw new RunStopped("shutdown");
+    if (!isAgain) throw failureOf(end.fault);
     await rest(pause, session.signal);
-    predictionId = newId("prediction");
-    await session.write({ call_id: predictionId });
   }
 }
 
 async function makeCall(
   { predictions }: ModelCallDeps,
   session: RunSession,
-  request: { predictionId: string; caller: Caller; model: Model; chat: Omit<ChatCall, "signal"> },
+  request: { predictionId: string; caller: Caller; model: Model; chat: Omit<ChatCall, "signal">; inputTokens: number },
 ): Promise<ChatEnd> {
   try {
-    return await predictions.chat({ ...request, signal: session.signal });
+    return await predictions.chat({
+      ...request,
+      runId: session.run.id,
+      signal: session.signal,
+      isHandedOn: () => isHandedOn(session.signal.reason),
+    });
   } catch (error) {
-    // Not admitted, or its end could not be written in time.
-    if (!(error instanceof Fault)) throw error;
-    return { kind: "failed", fault: error, usage: undefined, price: 0 };
+    // Our own database was away: whether the call was admitted is not known. The next claim asks, this one is given up.
+    if (!(error instanceof Fault) || error.type === "service_unavailable") throw error;
+    return { kind: "failed", fault: error, usage: undefined, price: 0, isOurs: false };
   }
 }
 
+function isHandedOn(reason: unknown): boolean {
+  return reason instanceof RunStopped && (reason.reason === "shutdown" || reason.reason === "lost");
+}
+
 function failureOf(fault: Fault): Error {
-  // Our own database is away: not the run's fault, so it is tried again.
+  // One of our own engines is away: not the run's fault, so it is tried again.
   if (fault.type === "service_unavailable") return fault;
   if (fault.type === "insufficient_funds") {
     return new RunFailed("insufficient_funds", "The balance does not cover another model call", fault);
@@ -100,20 +115,5 @@ function usedOf({ usage, price }: { usage: TokenUsage | undefined; price: number
 }
 
 function ignoreLost(error: unknown): void {
-  if ((error as RunStopped).name !== "RunStopped") throw error;
-}
-
-function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(done, milliseconds);
-    function done(): void {
-      signal.removeEventListener("abort", stopped);
-      resolve();
-    }
-    function stopped(): void {
-      clearTimeout(timer);
-      reject(signal.reason);
-    }
-    signal.addEventListener("abort", stopped, { once: true });
-  });
+  if (!(error instanceof RunStopped)) throw error;
 }

@@ -8,34 +8,35 @@ const fullAt = 0.8;
 const summaryRoom = 0.6;
 /** The last steps stay as they are: the model is in the middle of them. */
 const stepsKept = 2;
-const bytesPerToken = 3;
+/** No language and hardly any data has fewer. */
+const bytesPerToken = 2;
+
+export type CountTokens = (text: string) => Promise<number>;
 
 export type Shortening =
   | { kind: "none"; messages: ChatMessage[] }
   /** Long results before this step are shortened. */
   | { kind: "results"; messages: ChatMessage[]; cutBefore: number; before: number; after: number }
-  /** Steps up to this one are to be summed up by the model, from these messages. */
+  /** Steps up to this one are to be summed up by the model. */
   | { kind: "summary"; covers: number; before: number };
 
 /**
  * Keeps the conversation within the model's window: first the long results of older steps are shortened, then the older
  * steps are summed up. Cuts fall between steps only; goal, input and schemas always stay as they are, and so does
- * everything that is stored.
+ * everything that is stored. `beside` is what goes out with the conversation: tools, schema, the next question.
  */
-export async function shorten(
-  told: Told,
-  window: number,
-  countTokens: (text: string) => Promise<number>,
-): Promise<Shortening> {
+export async function shorten(told: Told, beside: string, countTokens: CountTokens): Promise<Shortening> {
+  const { window } = told;
   const messages = conversation(told);
-  const before = await tokensOf(messages, window, countTokens);
+  const measure = (all: readonly ChatMessage[]) => tokensOf(all, beside, window, countTokens);
+  const before = await measure(messages);
   if (before <= window * fullAt) return { kind: "none", messages };
   const visible = visibleSteps(told.steps);
   const keptFrom = visible.at(-stepsKept)?.n ?? Number.POSITIVE_INFINITY;
   const cutBefore = Math.max(told.cutBefore, visible.length > stepsKept ? keptFrom : 0);
   if (cutBefore > told.cutBefore) {
     const shorter = conversation({ ...told, cutBefore });
-    const after = await tokensOf(shorter, window, countTokens);
+    const after = await measure(shorter);
     if (after <= window * fullAt) return { kind: "results", messages: shorter, cutBefore, before, after };
   }
   const covers = visible.filter((step) => step.n < keptFrom).at(-1)?.n;
@@ -44,7 +45,7 @@ export async function shorten(
   const last = (visible.at(-1)?.n ?? 0) + 1;
   const shortest = conversation({ ...told, cutBefore: last });
   if (last <= told.cutBefore) return { kind: "none", messages };
-  const after = await tokensOf(shortest, window, countTokens);
+  const after = await measure(shortest);
   return { kind: "results", messages: shortest, cutBefore: last, before, after };
 }
 
@@ -52,9 +53,10 @@ export async function shorten(
 export async function summaryMessages(
   told: Told,
   covers: number,
-  window: number,
-  countTokens: (text: string) => Promise<number>,
+  beside: string,
+  countTokens: CountTokens,
 ): Promise<ChatMessage[]> {
+  const { window } = told;
   const older = {
     ...told,
     steps: told.steps.filter((step) => step.n <= covers || step.kind === "summary"),
@@ -71,19 +73,21 @@ export async function summaryMessages(
       calls: older.calls.filter((call: StoredCall) => !gone.has(call.step)),
     });
     if (from >= visible.length - 1) return messages;
-    if ((await tokensOf(messages, window, countTokens)) <= window * summaryRoom) return messages;
+    if ((await tokensOf(messages, beside, window, countTokens)) <= window * summaryRoom) return messages;
   }
 }
 
 /** Counted only where a look at the length does not tell already that it is far below the limit. */
 async function tokensOf(
   messages: readonly ChatMessage[],
+  beside: string,
   window: number,
-  countTokens: (text: string) => Promise<number>,
+  countTokens: CountTokens,
 ): Promise<number> {
   const texts = messages.map((message) =>
     message.role === "assistant" ? message.text + JSON.stringify(message.toolCalls) : message.content,
   );
+  texts.push(beside);
   const rough = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / bytesPerToken;
   if (rough <= window * fullAt) return Math.ceil(rough);
   let sum = 0;

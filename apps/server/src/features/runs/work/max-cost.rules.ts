@@ -1,39 +1,55 @@
 import type { Manifest } from "@gantry/wire";
 import type { ChatCall } from "../../../engines/models/chat.ts";
-import { priceOf } from "../../../kernel/money.ts";
+import { type Micros, priceOf } from "../../../kernel/money.ts";
 
 /** An answer shorter than this is of no use: then the limit is as good as reached. */
 const fewestTokens = 16;
 const mostTokens = 4096;
 
+/** Upstreams count in ways of their own, and wrap messages into more than can be seen here. */
+const countedLess = 1.1;
+const wrapping = 50;
+
+export interface Affordable {
+  /** How long the answer may be; undefined where its length costs nothing. */
+  maxTokens: number | undefined;
+  /** It may be this short only because no more can be paid. */
+  isShort: boolean;
+  /** What the call comes to at most. */
+  most: Micros;
+}
+
 /**
- * How long an answer may be so that the call stays within what the run may still cost: undefined where that is no
- * question, 0 where no call can be made any more.
+ * The call that stays within what the run may still cost: `no limit` where that is no question, undefined where no call
+ * can be made any more.
  */
-export async function affordableTokens(
+export async function affordableCall(
   { pricing, timeout_seconds }: Manifest,
   chat: Omit<ChatCall, "signal">,
   room: number | null,
   countTokens: (text: string) => Promise<number>,
-): Promise<number | undefined> {
-  if (room === null) return undefined;
+): Promise<Affordable | "no limit" | undefined> {
+  if (room === null) return "no limit";
   const perToken = pricing.per_million_output_tokens ?? 0;
   const isFree = Object.values(pricing).every((price) => !price);
-  if (isFree) return undefined;
-  if (room <= 0) return 0;
-  const asked = await countTokens(JSON.stringify([chat.messages, chat.tools ?? []]));
-  const fixed = priceOf(pricing, {
-    requests: 1,
-    seconds: pricing.per_second ? timeout_seconds : 0,
-    outputs: 1,
-    inputTokens: asked,
-    cachedTokens: 0,
-    outputTokens: 0,
-  });
-  const left = room - fixed;
-  if (left < 0) return 0;
-  if (perToken === 0) return undefined;
-  // A price of one dollar a million tokens is one millionth a token.
-  const tokens = Math.floor(left / perToken);
-  return tokens < fewestTokens ? 0 : Math.min(tokens, mostTokens);
+  if (isFree) return "no limit";
+  if (room <= 0) return undefined;
+  const counted = await countTokens(JSON.stringify([chat.messages, chat.tools ?? [], chat.responseSchema ?? null]));
+  const priceWith = (outputTokens: number) =>
+    priceOf(pricing, {
+      requests: 1,
+      seconds: pricing.per_second ? timeout_seconds : 0,
+      outputs: 1,
+      inputTokens: Math.ceil(counted * countedLess) + wrapping,
+      cachedTokens: 0,
+      outputTokens,
+    });
+  const left = room - priceWith(0);
+  if (left < 0) return undefined;
+  if (perToken === 0) return { maxTokens: undefined, isShort: false, most: priceWith(0) };
+  // A price of one dollar a million tokens is one millionth a token. One less, because the sum is rounded once.
+  const tokens = Math.floor(left / perToken) - 1;
+  if (tokens < fewestTokens) return undefined;
+  const maxTokens = Math.min(tokens, mostTokens);
+  return { maxTokens, isShort: tokens < mostTokens, most: priceWith(maxTokens) };
 }

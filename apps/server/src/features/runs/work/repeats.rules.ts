@@ -15,14 +15,19 @@ export function canonical(value: unknown): string {
 const failuresAllowed = 3;
 const repeatsNoticed = 3;
 
-/** The call that has failed too often in a row to go on, if there is one. */
+/**
+ * The call that has failed too often in a row to go on, if there is one. The same call side by side in one turn counts
+ * once: the model has not heard of its failure then.
+ */
 export function hopelessCall(calls: readonly StoredCall[]): StoredCall | undefined {
-  const failures = new Map<string, number>();
+  const failures = new Map<string, { count: number; step: number }>();
   for (const call of calls) {
     if (call.status !== "ended") continue;
     const key = callKey(call.tool, call.arguments);
-    const count = call.isError ? (failures.get(key) ?? 0) + 1 : 0;
-    failures.set(key, count);
+    const before = failures.get(key);
+    if (call.isError && before?.step === call.step) continue;
+    const count = call.isError ? (before?.count ?? 0) + 1 : 0;
+    failures.set(key, { count, step: call.isError ? call.step : 0 });
     if (count >= failuresAllowed) return call;
   }
   return undefined;

@@ -1,7 +1,16 @@
 import type { Run } from "../run.ts";
 import type { WriteRun } from "../run-writer.ts";
 import type { RunChange, Written } from "../store.ts";
+import { rest } from "./rest.ts";
 import { RunStopped } from "./stopped.ts";
+
+type Change = Omit<RunChange, "id" | "claim" | "holder" | "seq" | "active_ms" | "hold"> & {
+  /** What is set aside beside what is set aside already; below zero it is given free. */
+  holdMore?: number;
+};
+
+/** How soon somebody looks again who waits for money that another call of the same runs has set aside. */
+const lookAgainMs = 200;
 
 /** The limit of `setTimeout`. */
 const longestTimerMs = 2 ** 31 - 1;
@@ -18,6 +27,9 @@ export class RunSession {
   #seq: number;
   #countedAt = performance.now();
   #activeMs = 0;
+  #held = 0;
+  /** Nothing was written yet: what a claim before this one had set aside still is. */
+  #isFresh = true;
   #last: Promise<unknown> = Promise.resolve();
   /** What the run may still cost; null: no limit. */
   room: number | null = null;
@@ -46,25 +58,50 @@ export class RunSession {
   }
 
   /** In the order of the calls. Rejects when the run is no longer this session's. */
-  write(change: Omit<RunChange, "id" | "claim" | "holder" | "seq" | "active_ms">): Promise<Written> {
+  write(change: Change): Promise<Written> {
     const result = this.#last.then(() => this.#writeNow(change));
     this.#last = result.catch(() => {});
     return result;
   }
 
-  async #writeNow(change: Omit<RunChange, "id" | "claim" | "holder" | "seq" | "active_ms">): Promise<Written> {
+  /**
+   * Sets aside what a call may come to, where the run may not cost as much as it likes. Waits while only other calls that
+   * are under way stand against it; false: there is no room for it. It is given free by a write with `holdMore`.
+   */
+  async setAside(most: number): Promise<boolean> {
+    while (this.room !== null && most > 0) {
+      if (most > this.room) return false;
+      const { held } = await this.write({ holdMore: most });
+      if (held) return true;
+      if (this.room !== null && most <= this.room) await rest(lookAgainMs, this.signal);
+    }
+    return true;
+  }
+
+  async #writeNow({ holdMore, ...change }: Change): Promise<Written> {
     const { id, claim, holder } = this.run;
+    const hold = this.#held + (holdMore ?? 0);
     const now = performance.now();
     const active = Math.round(now - this.#countedAt);
     this.#countedAt = now;
     this.#activeMs += active;
-    const written = await this.#write({ id, claim, holder, seq: this.#seq, active_ms: active, ...change });
+    const written = await this.#write({
+      id,
+      claim,
+      holder,
+      seq: this.#seq,
+      active_ms: active,
+      ...((holdMore || this.#isFresh) && { hold }),
+      ...change,
+    });
     if (!written.written) {
       this.stop("lost");
       throw this.signal.reason instanceof RunStopped ? this.signal.reason : new RunStopped("lost");
     }
     this.#seq++;
+    this.#isFresh = false;
     this.room = written.room;
+    if (written.held) this.#held = hold;
     if (written.cancel && !change.end) this.stop("cancelled");
     return written;
   }

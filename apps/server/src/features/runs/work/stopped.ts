@@ -21,3 +21,7 @@ export class RunFailed extends Error {
     this.type = type;
   }
 }
+
+export function costsTooMuch(): RunFailed {
+  return new RunFailed("limit_exceeded", "The run has cost as much as it may");
+}

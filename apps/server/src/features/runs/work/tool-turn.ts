@@ -9,18 +9,28 @@ import type { Log } from "../../../kernel/log.ts";
 import type { Run, StoredCall } from "../run.ts";
 import type { NewCall, NewEvent, RunChange } from "../store.ts";
 import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
+import { outcomeOfFailure } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
 import { callKey, repeatNote } from "./repeats.rules.ts";
+import { rest } from "./rest.ts";
 import type { RunSession } from "./session.ts";
-import { RunFailed } from "./stopped.ts";
+import { costsTooMuch, RunFailed } from "./stopped.ts";
 
 export interface ToolTurnDeps {
   schemas: Pick<Schemas, "validate">;
   vault: Vault;
   clock: Clock;
   log: Log;
-  /** Makes the run of a sub-agent, once, under the id that the call names. Rejects with a Fault about its input. */
-  createChild(parent: Run, call: StoredCall, tool: BoxedTool & { kind: "agent" }, remainingMs: number): Promise<void>;
+  /**
+   * Makes the run of a sub-agent, once, under the id that the call names. False: its price does not fit into what the run
+   * may cost beside the calls that are under way; it may when they have ended. Rejects with a Fault, or as the run ends.
+   */
+  createChild(
+    parent: Run,
+    call: StoredCall,
+    tool: BoxedTool & { kind: "agent" },
+    remainingMs: number,
+  ): Promise<boolean>;
 }
 
 type Confirmation = NonNullable<RunChange["confirmations"]>[number];
@@ -36,8 +46,10 @@ const longestResult = 65_536;
 const confirmationSeconds = 24 * 60 * 60;
 const secretSeconds = 24 * 60 * 60;
 const toolLimitMs = 5 * 60_000;
+const lastWordMs = 250;
 const deepest = 5;
 const namedTools = 40;
+const lookAgainMs = 200;
 
 /** Whatever can be said about the calls without making them: what is wrong is answered, what must ask asks. */
 export async function prepareCalls(
@@ -129,8 +141,7 @@ async function questionOf(
   try {
     details = (await tool.preview?.({ callId: idOf(run, call), arguments: call.arguments, signal })) ?? null;
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return { refusal: `${error.message}. The tool was not called.` };
+    return { refusal: `${outcomeOfFailure(error, signal).text}\nThe tool was not called.` };
   }
   const id = newId("confirmation");
   const { step, position } = call;
@@ -196,11 +207,15 @@ async function finishCall(
       "The outcome of this call is unknown: it had begun when the server that made it went down. It was not repeated. Find out what happened before you do anything about it.";
     return end(deps, session, call, { text, isError: true });
   }
-  if (!boxed) return end(deps, session, call, { text: "The tool is not there any more.", isError: true });
+  if (!boxed) {
+    const text = ["The tool is not there any more, so it was not called.", ...toolbox.missing].join("\n- ");
+    return end(deps, session, call, { text, isError: true });
+  }
   if (boxed.kind === "agent") return startChild(deps, session, call, boxed);
+  const most = session.room === null ? 0 : ((await boxed.tool.mostCost?.(call.arguments)) ?? 0);
+  if (!(await session.setAside(most))) throw costsTooMuch();
   const outcome = await execute(deps, session, boxed.tool, call);
-  const note = repeatNote(history, call.tool, call.arguments);
-  await end(deps, session, call, { ...outcome, text: outcome.text + note });
+  await end(deps, session, call, outcome, { most, note: repeatNote(history, call.tool, call.arguments) });
 }
 
 async function startChild(
@@ -210,7 +225,9 @@ async function startChild(
   boxed: BoxedTool & { kind: "agent" },
 ): Promise<void> {
   try {
-    await deps.createChild(session.run, call, boxed, session.remainingMs);
+    while (!(await deps.createChild(session.run, call, boxed, session.remainingMs))) {
+      await rest(lookAgainMs, session.signal);
+    }
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.type === "insufficient_funds") throw new RunFailed("insufficient_funds", error.message, error);
@@ -228,7 +245,8 @@ async function execute(
   const limit = AbortSignal.timeout(toolLimitMs);
   const signal = AbortSignal.any([session.signal, limit]);
   try {
-    return await tool.execute({ callId: idOf(session.run, call), arguments: call.arguments, signal });
+    const outcome = tool.execute({ callId: idOf(session.run, call), arguments: call.arguments, signal });
+    return await orAborted(signal, outcome);
   } catch (error) {
     if (session.signal.aborted) throw session.signal.reason;
     if (limit.aborted) return { text: "The tool took longer than five minutes and was stopped.", isError: true };
@@ -237,10 +255,28 @@ async function execute(
   }
 }
 
-async function end(deps: ToolTurnDeps, session: RunSession, call: StoredCall, outcome: ToolOutcome): Promise<void> {
+/** A tool that does not listen is left behind: what it still says is of no use. */
+function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      setTimeout(() => reject(signal.reason), lastWordMs).unref();
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+async function end(
+  deps: ToolTurnDeps,
+  session: RunSession,
+  call: StoredCall,
+  outcome: ToolOutcome,
+  { most, note }: { most: number; note: string } = { most: 0, note: "" },
+): Promise<void> {
   const { oneTimeSecret, costMicros = 0 } = outcome;
   const root = session.run.ancestors[0] ?? session.run.id;
-  let text = cut(outcome.text);
+  let text = cut(outcome.text) + note;
   let secrets: RunChange["secrets"];
   if (oneTimeSecret) {
     const id = newId("secret");
@@ -252,6 +288,7 @@ async function end(deps: ToolTurnDeps, session: RunSession, call: StoredCall, ou
   await session.write({
     ends: [{ ...placeOf(call), result: text, is_error: outcome.isError }],
     events: [toolResultEvent(call)],
+    ...(most > 0 && { holdMore: -most }),
     ...(secrets && { secrets }),
     ...(costMicros > 0 && {
       cost: { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros: costMicros },

@@ -5,14 +5,14 @@ import type { Templates } from "../../../engines/templates/templates.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import type { Accounts, Caller } from "../../accounts/index.ts";
 import type { Model, Models } from "../../models/index.ts";
-import type { RunHistory, SaidMessage, Step, StepKind } from "../run.ts";
+import type { Run, RunHistory, SaidMessage, Step, StepKind } from "../run.ts";
 import type { NewEvent, RunChange } from "../store.ts";
 import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts";
 import { freeOutput, isObject, jsonAnswer } from "./answer.rules.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
 import { shorten, summaryMessages } from "./compress.ts";
 import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
-import { affordableTokens } from "./max-cost.rules.ts";
+import { type Affordable, affordableCall } from "./max-cost.rules.ts";
 import {
   afterPlanning,
   faultsPrompt,
@@ -23,7 +23,8 @@ import {
 } from "./prompts.rules.ts";
 import { hopelessCall } from "./repeats.rules.ts";
 import type { RunSession } from "./session.ts";
-import { RunFailed } from "./stopped.ts";
+import { costsTooMuch, RunFailed } from "./stopped.ts";
+import { TokenEstimate } from "./token-estimate.ts";
 import { finishCalls, prepareCalls, type ToolTurnDeps } from "./tool-turn.ts";
 
 export interface RunWorkDeps extends ModelCallDeps, ToolTurnDeps, ToolboxDeps {
@@ -36,6 +37,8 @@ export interface RunWorkDeps extends ModelCallDeps, ToolTurnDeps, ToolboxDeps {
 const defaultWindow = 32_000;
 const formatTries = 3;
 const longestMessage = 2000;
+/** Of the model's window, for a summary at most. */
+const summaryPart = 0.15;
 
 /** How the work on a run stopped without an error: it has an output, or it waits. */
 export type WorkEnd = { kind: "done"; output: Record<string, unknown> } | { kind: "left" };
@@ -80,14 +83,17 @@ async function openContext(deps: RunWorkDeps, { signal }: RunSession, history: R
 }
 
 /** What the first event says that is no plan. */
-function openingNotes({ model: { endpointId, manifest }, toolbox }: RunContext): string[] {
+function openingNotes({ userId, ownerId }: Run, { model: { endpointId, manifest }, toolbox }: RunContext): string[] {
   const notes: string[] = [];
   if (endpointId === "anthropic/default" && manifest.backend.type === "builtin") {
     notes.push(
       "anthropic/default is answered by the rule-based planner gantry/rules here, which is no language model: the operator has set neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL.",
     );
   }
-  for (const missing of toolbox.missing) notes.push(`Not available: ${missing}.`);
+  const { missing } = toolbox;
+  if (userId === ownerId) for (const one of missing) notes.push(`Not available: ${one}.`);
+  // Which servers an agent uses, and what they answer, is its creator's alone.
+  else if (missing.length > 0) notes.push(`Not available: ${missing.length} of what the agent is to have.`);
   return notes;
 }
 
@@ -97,8 +103,8 @@ async function announce(session: RunSession, { run, snapshot }: RunHistory, cont
     await session.write({});
     return;
   }
-  const plans = snapshot.instructions.planning !== undefined;
-  const notes = openingNotes(context);
+  const plans = Boolean(snapshot.instructions.planning);
+  const notes = openingNotes(run, context);
   // With an instruction for it the plan itself is the event; the platform then speaks only where it must.
   if (!plans) notes.push(`Working on the goal with ${snapshot.model}.`);
   const events = notes.length > 0 ? [{ type: "planning", data: { message: notes.join(" ") } }] : [];
@@ -110,6 +116,7 @@ class RunWork {
   readonly #session: RunSession;
   readonly #history: RunHistory;
   readonly #context: RunContext;
+  readonly #estimate: TokenEstimate;
   #callId: string;
   #cutBefore: number;
   /** The next call may have been made by another node, which died before it could say so. */
@@ -120,6 +127,7 @@ class RunWork {
     this.#session = session;
     this.#history = history;
     this.#context = context;
+    this.#estimate = new TokenEstimate(deps.countTokens);
     this.#callId = history.run.callId ?? newId("prediction");
     this.#cutBefore = history.run.cutBefore;
     this.#mayBeMade = history.run.claim > 1;
@@ -159,7 +167,8 @@ class RunWork {
 
   #tellAll(): Told {
     const { steps, calls, run } = this.#history;
-    return { ...this.#context.told, input: run.input, steps, calls, cutBefore: this.#cutBefore };
+    const window = this.#context.model.manifest.context_window ?? defaultWindow;
+    return { ...this.#context.told, input: run.input, steps, calls, cutBefore: this.#cutBefore, window };
   }
 
   #lastStep(): Step | undefined {
@@ -171,8 +180,7 @@ class RunWork {
     const { snapshot } = this.#history;
     const last = this.#lastStep();
     if (!last || last.kind === "plan" || last.message.toolCalls.length > 0) return undefined;
-    const wantsFormatting = last.kind === "work" && snapshot.instructions.formatting !== undefined;
-    if (wantsFormatting) return undefined;
+    if (last.kind === "work" && snapshot.instructions.formatting) return undefined;
     if (!snapshot.output_schema) return freeOutput(last.message.text);
     const faults = await this.#faultsOf(last);
     if (faults.length === 0) return jsonAnswer(last.message.text) as Record<string, unknown>;
@@ -180,6 +188,14 @@ class RunWork {
     if (tries < formatTries) return undefined;
     const told = faults.slice(0, 3).map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`);
     throw new RunFailed("internal", `The model's answer never satisfied the output schema: ${told.join("; ")}`);
+  }
+
+  /** Whether the next call, if there is one, is about the form of the answer. */
+  async #isFormattedAfter(step: Step): Promise<boolean> {
+    const { instructions, output_schema: schema } = this.#history.snapshot;
+    if (step.kind === "format") return true;
+    if (step.kind !== "work" || step.message.toolCalls.length > 0) return false;
+    return Boolean(instructions.formatting) || (schema !== null && (await this.#faultsOf(step)).length > 0);
   }
 
   async #faultsOf(step: Step): Promise<readonly SchemaFault[]> {
@@ -196,7 +212,7 @@ class RunWork {
     const last = this.#lastStep();
     const schema = snapshot.output_schema ? { responseSchema: snapshot.output_schema } : {};
     const noCall = tools.length > 0 ? { tools, toolChoice: "none" as const } : {};
-    if (!last && snapshot.instructions.planning !== undefined) {
+    if (!last && snapshot.instructions.planning) {
       return { kind: "plan", prompt: planningPrompt(snapshot.instructions.planning), chat: noCall };
     }
     if (last?.kind === "format") {
@@ -217,11 +233,16 @@ class RunWork {
       throw new RunFailed("limit_exceeded", `The run took its ${run.maxSteps} steps without reaching the goal`);
     }
     const next = await this.#nextCall();
-    const messages = await this.#messagesFor(next.prompt);
+    const messages = await this.#messagesFor(next.prompt, next.chat);
     if (!messages) return;
     const called = await this.#call({ ...next.chat, messages });
     const { answer } = called;
-    if (answer.stop === "refused") throw new RunFailed("internal", "The model refused to answer");
+    if (answer.stop === "refused") {
+      await this.#giveUp(called, new RunFailed("internal", "The model refused to answer"));
+    }
+    if (answer.stop === "length" && called.isShort && answer.toolCalls.length === 0) {
+      await this.#giveUp(called, costsTooMuch());
+    }
     const n = this.#steps.length + 1;
     const message: SaidMessage = {
       text: answer.text,
@@ -229,7 +250,10 @@ class RunWork {
       toolCalls: next.kind === "work" ? answer.toolCalls : [],
       ...(next.kind === "work" && answer.opaque !== undefined && { opaque: answer.opaque }),
     };
-    const prepared = await prepareCalls(this.#deps, this.#session, this.#context.toolbox, n, message.toolCalls);
+    const { toolbox } = this.#context;
+    const prepared = await prepareCalls(this.#deps, this.#session, toolbox, n, message.toolCalls).catch((error) =>
+      this.#giveUp(called, error),
+    );
     const events: NewEvent[] = [];
     if (answer.reasoning !== "") events.push({ type: "reasoning", data: { message: answer.reasoning } });
     if (next.kind === "plan") events.push({ type: "planning", data: { message: answer.text } });
@@ -238,8 +262,9 @@ class RunWork {
     }
     events.push(...prepared.change.events);
     const { calls, confirmations } = prepared.change;
-    await this.#store({ n, kind: next.kind, message, prompt: next.prompt ?? null }, called, {
-      phase: next.kind === "format" ? "formatting" : "working",
+    const step: Step = { n, kind: next.kind, message, prompt: next.prompt ?? null };
+    await this.#store(step, called, {
+      phase: (await this.#isFormattedAfter(step)) ? "formatting" : "working",
       events,
       ...(calls.length > 0 && { calls }),
       ...(confirmations.length > 0 && { confirmations }),
@@ -247,15 +272,23 @@ class RunWork {
     this.#history.calls.push(...prepared.calls);
   }
 
+  /** An answer that is no step, and was paid all the same: it is counted, under an id that nobody recalls again. */
+  async #giveUp({ used, setAside }: MadeCall, error: unknown): Promise<never> {
+    if (error instanceof RunFailed) {
+      await this.#session.write({ call_id: newId("prediction"), cost: used, holdMore: -setAside });
+    }
+    throw error;
+  }
+
   /** The conversation within the model's window; undefined when a step was spent on making it fit. */
-  async #messagesFor(prompt: string | undefined): Promise<ChatMessage[] | undefined> {
+  async #messagesFor(prompt: string | undefined, chat: Partial<ChatCall>): Promise<ChatMessage[] | undefined> {
     const told = this.#tellAll();
     const { snapshot } = this.#history;
-    const window = this.#context.model.manifest.context_window ?? defaultWindow;
     const asked = (messages: ChatMessage[]): ChatMessage[] =>
       prompt === undefined ? messages : [...messages, { role: "user", content: prompt }];
     if (!snapshot.context_compression) return asked(conversation(told));
-    const shortening = await shorten(told, window, this.#deps.countTokens);
+    const beside = JSON.stringify([chat.tools, chat.responseSchema, prompt]);
+    const shortening = await shorten(told, beside, this.#deps.countTokens);
     if (shortening.kind === "none") return asked(shortening.messages);
     if (shortening.kind === "results") {
       const { cutBefore, before, after } = shortening;
@@ -267,15 +300,16 @@ class RunWork {
       });
       return asked(shortening.messages);
     }
-    await this.#sumUp(told, shortening.covers, shortening.before, window);
+    await this.#sumUp(told, shortening.covers, shortening.before);
     return undefined;
   }
 
-  async #sumUp(told: Told, covers: number, before: number, window: number): Promise<void> {
-    const older = await summaryMessages(told, covers, window, this.#deps.countTokens);
+  async #sumUp(told: Told, covers: number, before: number): Promise<void> {
     const { tools } = this.#context.toolbox;
+    const older = await summaryMessages(told, covers, JSON.stringify(tools), this.#deps.countTokens);
     const called = await this.#call({
       messages: [...older, { role: "user", content: summaryPrompt }],
+      maxTokens: Math.ceil(told.window * summaryPart),
       ...(tools.length > 0 && { tools, toolChoice: "none" }),
     });
     const step: Step = {
@@ -291,40 +325,54 @@ class RunWork {
     });
   }
 
-  async #call(chat: Omit<ChatCall, "signal">): Promise<CalledModel> {
-    const maxTokens = await affordableTokens(
-      this.#context.model.manifest,
-      chat,
-      this.#session.room,
-      this.#deps.countTokens,
-    );
-    if (maxTokens === 0) throw new RunFailed("limit_exceeded", "The run has cost as much as it may");
+  async #call(chat: Omit<ChatCall, "signal">): Promise<MadeCall> {
+    const { maxTokens, isShort, most } = await this.#setAside(chat);
+    const inputTokens = await this.#estimate.of(chat);
     const called = await callModel(this.#deps, this.#session, {
       callId: this.#callId,
       mayBeMade: this.#mayBeMade,
       caller: this.#context.caller,
       model: this.#context.model,
-      chat: { ...chat, ...(maxTokens !== undefined && { maxTokens }) },
+      chat: {
+        ...chat,
+        ...(maxTokens !== undefined && { maxTokens: Math.min(maxTokens, chat.maxTokens ?? maxTokens) }),
+      },
+      inputTokens,
     });
+    this.#estimate.learn(called.used.input_tokens);
     this.#mayBeMade = false;
-    return called;
+    return { ...called, isShort, setAside: most };
+  }
+
+  /** What the call may cost is set aside before it is made, so that calls side by side do not exceed a limit together. */
+  async #setAside(chat: Omit<ChatCall, "signal">): Promise<Affordable> {
+    const { manifest } = this.#context.model;
+    for (;;) {
+      const affordable = await affordableCall(manifest, chat, this.#session.room, this.#deps.countTokens);
+      if (affordable === undefined) throw costsTooMuch();
+      if (affordable === "no limit") return { maxTokens: undefined, isShort: false, most: 0 };
+      if (await this.#session.setAside(affordable.most)) return affordable;
+    }
   }
 
   /** Writes a step and everything that it brought, with the id of the call after it. */
   async #store(
     step: Step,
-    { predictionId, used }: CalledModel,
+    { predictionId, used, setAside }: MadeCall,
     change: Pick<RunChange, "phase" | "events" | "calls" | "confirmations">,
   ): Promise<void> {
     this.#callId = newId("prediction");
     await this.#session.write({
       ...change,
       call_id: this.#callId,
+      holdMore: -setAside,
       step: { ...step, prompt: step.prompt ?? undefined, prediction_id: predictionId, ...used },
     });
     this.#steps.push(step);
   }
 }
+
+type MadeCall = CalledModel & Pick<Affordable, "isShort"> & { setAside: number };
 
 /** What a run ends with when the work on it rejected. */
 export function failureOf(error: unknown): RunFailed {

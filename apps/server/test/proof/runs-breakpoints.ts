@@ -1,0 +1,216 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** What changes the state of a run in the database, by a part of its SQL. A transaction counts at its commit. */
+export const writesOfRuns = {
+  claim: "from claim_runs(",
+  write: "select write_runs(",
+  admission: "from admit_and_grant(",
+  settlement: "select settle_predictions(",
+  child: "insert into runs",
+} as const;
+
+export type WriteKind = keyof typeof writesOfRuns;
+
+/** The k-th write of its kind, from 1. Claims that find nothing do not count. */
+export interface Breakpoint {
+  kind: WriteKind;
+  k: number;
+  /** Before it reaches PostgreSQL, or after it was carried out and before the answer arrives. */
+  side: "before" | "after";
+}
+
+export interface BreakpointWire {
+  url: string;
+  /** What went through, in order. */
+  readonly seen: readonly { kind: WriteKind; k: number }[];
+  /** From now on. `onReached` is called while the write, or its answer, and all that follows is held back. */
+  arm(at: Breakpoint | undefined, onReached: () => void): void;
+  /** What was held back arrives after all. */
+  release(): void;
+  /** Breaks everything, until `mend`; what was held back is lost. */
+  cut(): void;
+  mend(): void;
+  /** From now on the answer to every write is lost with its connection, the first time; what is sent again is answered. */
+  loseEveryAnswer(): void;
+  close(): Promise<void>;
+}
+
+const dataRow = 0x44;
+const readyForQuery = 0x5a;
+
+/** The messages of one direction: a type, a length, a body. What has not arrived whole is kept for the next time. */
+class Messages {
+  #rest = Buffer.alloc(0);
+  /** The first message of a client has no type. */
+  #isStarted: boolean;
+
+  constructor(isServer: boolean) {
+    this.#isStarted = isServer;
+  }
+
+  take(chunk: Buffer): Buffer[] {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    const whole: Buffer[] = [];
+    for (;;) {
+      const head = this.#isStarted ? 1 : 0;
+      if (this.#rest.length < head + 4) return whole;
+      const length = head + this.#rest.readInt32BE(head);
+      if (this.#rest.length < length) return whole;
+      whole.push(this.#rest.subarray(0, length));
+      this.#rest = this.#rest.subarray(length);
+      this.#isStarted = true;
+    }
+  }
+}
+
+/** A wire between a server and its PostgreSQL that stops at one write. It reads the protocol, so it knows each statement. */
+export async function startBreakpointWire(databaseUrl: string): Promise<BreakpointWire> {
+  const target = new URL(databaseUrl);
+  const seen: { kind: WriteKind; k: number }[] = [];
+  const sockets = new Set<Socket>();
+  let armed: Breakpoint | undefined;
+  let isCounting = false;
+  let onReached = () => {};
+  let isReached = false;
+  let isCut = false;
+  let isLossy = false;
+  const lost = new Set<WriteKind>();
+  /** In the order of their arrival, on all connections. */
+  let heldBack: (() => void)[] = [];
+
+  const countOf = (kind: WriteKind) => seen.filter((one) => one.kind === kind).length;
+  const reach = () => {
+    isReached = true;
+    onReached();
+  };
+
+  const proxy = createServer({ noDelay: true }, (client) => {
+    if (isCut) return void client.destroy();
+    const server = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
+    const statements = new Map<string, string>();
+    const [fromClient, fromServer] = [new Messages(false), new Messages(true)];
+    /** What was sent and is not answered yet, in order; undefined for what is no write of a run. */
+    const awaited: (WriteKind | undefined)[] = [];
+    let bound: WriteKind | undefined;
+    let insertsRun = false;
+    let hasRows = false;
+    const end = () => {
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) {
+      sockets.add(socket);
+      socket.on("error", end).on("close", () => {
+        sockets.delete(socket);
+        end();
+      });
+    }
+
+    client.on("data", (chunk) => {
+      for (const message of fromClient.take(chunk)) say(message);
+    });
+    server.on("data", (chunk) => {
+      for (const message of fromServer.take(chunk)) hear(message);
+    });
+
+    function say(message: Buffer): void {
+      if (isReached) {
+        heldBack.push(() => say(message));
+        return;
+      }
+      const type = String.fromCharCode(message[0] ?? 0);
+      const kind = kindOf(type, message);
+      if (kind) bound = kind;
+      if (kind && armed?.side === "before" && armed.kind === kind && armed.k === countOf(kind) + 1) {
+        heldBack.push(() => say(message));
+        reach();
+        return;
+      }
+      if (type === "S" || type === "Q") {
+        awaited.push(bound);
+        bound = undefined;
+      }
+      server.write(message);
+    }
+
+    function hear(message: Buffer): void {
+      if (isReached) {
+        heldBack.push(() => hear(message));
+        return;
+      }
+      if (message[0] === dataRow) hasRows = true;
+      if (message[0] === readyForQuery) {
+        const kind = awaited.shift();
+        if (kind && (kind !== "claim" || hasRows)) {
+          seen.push({ kind, k: countOf(kind) + 1 });
+          if (isLossy && !lost.delete(kind)) {
+            lost.add(kind);
+            end();
+            return;
+          }
+          if (armed?.side === "after" && armed.kind === kind && armed.k === countOf(kind)) {
+            heldBack.push(() => client.write(message));
+            reach();
+            return;
+          }
+        }
+        hasRows = false;
+      }
+      client.write(message);
+    }
+
+    /** A statement that is bound to its parameters, or sent as it is. */
+    function kindOf(type: string, message: Buffer): WriteKind | undefined {
+      const texts = message.subarray(5).toString("latin1").split("\0", 3);
+      if (type === "P") statements.set(texts[0] ?? "", texts[1] ?? "");
+      const sql = type === "B" ? statements.get(texts[1] ?? "") : type === "Q" ? texts[0] : undefined;
+      if (sql === undefined || !isCounting) return undefined;
+      if (/^\s*commit/i.test(sql)) {
+        const isChild = insertsRun;
+        insertsRun = false;
+        return isChild ? "child" : undefined;
+      }
+      if (sql.includes(writesOfRuns.child)) insertsRun = true;
+      const found = Object.entries(writesOfRuns).find(([kind, part]) => kind !== "child" && sql.includes(part));
+      return found?.[0] as WriteKind | undefined;
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  return {
+    url: url.toString(),
+    seen,
+    arm(at, reached) {
+      armed = at;
+      onReached = reached;
+      isCounting = true;
+    },
+    release() {
+      isReached = false;
+      armed = undefined;
+      const late = heldBack;
+      heldBack = [];
+      for (const arrive of late) arrive();
+    },
+    cut() {
+      isCut = true;
+      isReached = false;
+      armed = undefined;
+      heldBack = [];
+      for (const socket of sockets) socket.destroy();
+    },
+    mend() {
+      isCut = false;
+    },
+    loseEveryAnswer() {
+      isCounting = true;
+      isLossy = true;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        proxy.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

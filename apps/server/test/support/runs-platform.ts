@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { verifyLedger } from "../../src/features/billing/index.ts";
+import { type Answer, type GantryNode, startGantry } from "./gantry.ts";
+import { type ScriptedLlm, startScriptedLlm } from "./scripted-llm.ts";
+import { waitFor } from "./wait-for.ts";
+
+export interface RunOptions {
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
+export type Seen = any;
+
+export interface RunsPlatform {
+  readonly gantry: GantryNode;
+  readonly llm: ScriptedLlm;
+  /** A published agent on the scripted model `admin/llm`; answers its id. */
+  makeAgent(fields?: object, key?: string): Promise<string>;
+  /** Starts a run and waits for its end, unless the body says otherwise. */
+  run(agentId: string, body?: object, options?: RunOptions): Promise<Answer>;
+  /** Starts a run and does not wait; answers its id. */
+  start(agentId: string, body?: object, options?: RunOptions): Promise<string>;
+  read(runId: string, key?: string): Promise<Seen>;
+  /** The run once it has ended. */
+  ended(runId: string, key?: string): Promise<Seen>;
+  events(runId: string, key?: string): Promise<Seen[]>;
+  types(runId: string, key?: string): Promise<string[]>;
+  /** Another text model on the scripted server. */
+  makeModel(name: string, manifest?: object): Promise<void>;
+  newUser(options?: Parameters<GantryNode["newUser"]>[1]): Promise<{ name: string; key: string }>;
+}
+
+/** A server and a scripted model for the tests of one file. After each test the books must be in order. */
+export function useRunsPlatform(model: object = {}): RunsPlatform {
+  let gantry: GantryNode;
+  let llm: ScriptedLlm;
+  let agents = 0;
+  let users = 0;
+
+  beforeAll(async () => {
+    gantry = await startGantry();
+    llm = await startScriptedLlm();
+    await platform.makeModel("llm", model);
+  });
+  afterAll(async () => {
+    await gantry.close();
+    await llm.close();
+  });
+  beforeEach(() => {
+    llm.script = () => ({ text: "done" });
+    llm.requests.length = 0;
+  });
+  afterEach(async () => {
+    expect(await verifyLedger(gantry.database)).toEqual([]);
+  });
+
+  const platform: RunsPlatform = {
+    get gantry() {
+      return gantry;
+    },
+    get llm() {
+      return llm;
+    },
+    async makeModel(name, manifest = {}) {
+      const text = { type: "string" };
+      const json = {
+        title: "A language model",
+        kind: "text",
+        visibility: "public",
+        capacity: 50,
+        context_window: 8000,
+        pricing: { per_million_input_tokens: 1, per_million_output_tokens: 10 },
+        input: { type: "object", properties: { prompt: text }, required: ["prompt"] },
+        output: { type: "object", properties: { output: { ...text, isStream: true } } },
+        backend: { type: "openai-chat", url: llm.url, model: name },
+        ...manifest,
+      };
+      const made = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
+      expect(made.status, made.text).toBe(201);
+    },
+    async makeAgent(fields = {}, key) {
+      const who = key === undefined ? {} : { key };
+      const json = { name: `Agent ${++agents}`, goal: "Do {{thing}}.", tools: [], model: "admin/llm", ...fields };
+      const made = await gantry.call("POST", "/v1/agents", { json, ...who });
+      expect(made.status, made.text).toBe(201);
+      const published = await gantry.call("POST", `/v1/agents/${made.body.id}/publish`, { json: {}, ...who });
+      expect(published.status, published.text).toBe(200);
+      return made.body.id;
+    },
+    run: (agentId, body = {}, options = {}) =>
+      gantry.call("POST", `/v1/agents/${agentId}/runs`, { json: { input: {}, wait: 20, ...body }, ...options }),
+    async start(agentId, body = {}, options = {}) {
+      const made = await platform.run(agentId, { wait: 0, ...body }, options);
+      expect(made.status, made.text).toBe(201);
+      return made.body.id;
+    },
+    async read(runId, key) {
+      const answer = await gantry.call("GET", `/v1/runs/${runId}`, key === undefined ? {} : { key });
+      expect(answer.status, answer.text).toBe(200);
+      return answer.body;
+    },
+    async ended(runId, key) {
+      let seen: Seen;
+      await waitFor("the run to end", async () => {
+        seen = await platform.read(runId, key);
+        return seen.status === "done" || seen.status === "error";
+      });
+      return seen;
+    },
+    async events(runId, key) {
+      const path = `/v1/runs/${runId}/events/list`;
+      return (await gantry.call("GET", path, key === undefined ? {} : { key })).body.events;
+    },
+    types: async (runId, key) => (await platform.events(runId, key)).map((event) => event.type),
+    async newUser(options = {}) {
+      const name = `user-${++users}`;
+      return { name, key: await gantry.newUser(name, options) };
+    },
+  };
+  return platform;
+}
+
+/** Resolves from outside. */
+export function gate<T = void>(): { promise: Promise<T>; open(value: T): void } {
+  let open: (value: T) => void = () => {};
+  const promise = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open };
+}
