@@ -15,7 +15,7 @@ import { verdict } from "./support/verdict.ts";
 const runs = Number(process.argv[2] ?? 300);
 const parallel = Number(process.argv[3] ?? 32);
 const rounds = 3;
-const peers = { "AI SDK": "loop-ai-sdk", LangGraph: "loop-langgraph", Mastra: "loop-mastra" };
+const peers = { "AI SDK": "ai-sdk-loop", LangGraph: "langgraph-loop", Mastra: "mastra-loop" };
 
 const upstream = await serve(new URL("./support/agent-upstream.ts", import.meta.url));
 const gantry = await serveGantry();

@@ -1,4 +1,4 @@
-import { callTool, goal, measureLoop, toolDescription, toolName } from "./agent-loop.ts";
+import { callTool, goal, measureLoop, toolDescription, toolName } from "./measure-loop.ts";
 import { importPeer } from "./peers.ts";
 
 const { Agent } = await importPeer("@mastra/core/agent");
