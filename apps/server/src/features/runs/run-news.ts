@@ -1,6 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Run, RunEvent } from "./run.ts";
-import { eventsChannel, findRun, listEvents } from "./store.ts";
+import { endedChannel, eventsChannel, findRun, listEvents } from "./store.ts";
 
 export interface RunNews {
   /** The events after a number, then the live ones, until the run has ended or the reader leaves. */
@@ -47,12 +47,19 @@ export async function startRunNews(database: Database): Promise<RunNews> {
   const onNews = (runId: string) => {
     const tail = tails.get(runId);
     if (tail) void readOn(runId, tail).catch(() => wakeAll(tail));
+  };
+  const onEnd = (runId: string) => {
+    onNews(runId);
     for (const wake of endWaits.get(runId) ?? []) wake();
   };
   const onReconnect = () => {
-    for (const runId of new Set([...tails.keys(), ...endWaits.keys()])) onNews(runId);
+    for (const runId of new Set([...tails.keys(), ...endWaits.keys()])) onEnd(runId);
   };
-  const listener = await database.listen(eventsChannel, onNews, onReconnect);
+  // Two channels: who waits for the end of a run need not look at it for each of its events.
+  const listeners = [
+    await database.listen(eventsChannel, onNews),
+    await database.listen(endedChannel, onEnd, onReconnect),
+  ];
 
   function wakeAll(tail: Tail): void {
     for (const wake of tail.waiting) wake();
@@ -169,7 +176,7 @@ export async function startRunNews(database: Database): Promise<RunNews> {
       isClosed = true;
       for (const tail of tails.values()) wakeAll(tail);
       for (const waits of endWaits.values()) for (const wake of waits) wake();
-      await listener.stop();
+      for (const listener of listeners) await listener.stop();
     },
   };
 }

@@ -387,6 +387,7 @@ export async function requestCancel(database: Database, runId: string): Promise<
 
 export const cancelChannel = "gantry_run_cancel";
 export const eventsChannel = "gantry_run_events";
+export const endedChannel = "gantry_run_ended";
 
 // Confirmations.
 
