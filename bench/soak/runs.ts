@@ -23,7 +23,7 @@ export async function runsSoak(_seed: number, say: (line: string) => void): Prom
     const walk = await startWalk(server, postgres.url.slice(server.length + 1));
     try {
       const { breakpoints } = walk;
-      say(`${breakpoints.length / 2} writes, each killed before and after`);
+      say(`${breakpoints.length} points at which a run is killed, before and after each write`);
       const reports = await walkAll(walk.kill, breakpoints, atOnce, ({ at, faults }) => {
         for (const fault of faults) say(`${nameOf(at)}: ${fault}`);
       });

@@ -102,7 +102,7 @@ describe("a call that asks", () => {
     expect(answered.status, answered.text).toBe(200);
     expect(answered.body).toMatchObject({ id: question?.id, status: "approved" });
     await waitFor("the model to be told", () => llm.requests.length === 2);
-    // Below the two seconds after which a lost wake-up is noticed; alone on the machine it takes a twentieth of one.
+    // Below the two seconds after which the sweep would have found it without a wake-up.
     expect(performance.now() - answeredAt).toBeLessThan(1_000);
     await untilOver(run.body.id);
     expect(await read(run.body.id)).toMatchObject({ status: "done", output: { text: "It is 42." } });

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** What changes the state of a run in the database, by a part of its SQL. A transaction counts at its commit. */
-export const writesOfRuns = {
+const writesOfRuns = {
   claim: "from claim_runs(",
   write: "select write_runs(",
   admission: "from admit_and_grant(",
@@ -9,7 +9,7 @@ export const writesOfRuns = {
   child: "insert into runs",
 } as const;
 
-export type WriteKind = keyof typeof writesOfRuns;
+type WriteKind = keyof typeof writesOfRuns;
 
 /** The k-th write of its kind, from 1. Claims that find nothing do not count. */
 export interface Breakpoint {

@@ -19,7 +19,7 @@ import { type Breakpoint, type BreakpointWire, startBreakpointWire } from "./run
  * a tool that reads and one that writes in one turn, then another agent, says that it is finished and formats its answer.
  */
 export interface Walk {
-  /** Every write of a run that nobody disturbs, in order, once before and once after. */
+  /** Every write of a run that nobody disturbs, in order, before and after. */
   breakpoints: Breakpoint[];
   /** Takes the run to the point, kills the server, lets another go on. */
   kill(at: Breakpoint): Promise<BreakReport>;
@@ -136,7 +136,8 @@ export async function startWalk(serverUrl: string, template: string): Promise<Wa
 
   return {
     breakpoints: undisturbed.seen.flatMap(({ kind, k }) => [
-      { kind, k, side: "before" as const },
+      // Before a claim all is as it was after the write that came before it.
+      ...(kind === "claim" ? [] : [{ kind, k, side: "before" as const }]),
       { kind, k, side: "after" as const },
     ]),
     kill: async (at) =>
@@ -172,7 +173,8 @@ export async function startWalk(serverUrl: string, template: string): Promise<Wa
           await sleep(awakeMs);
           const after = await stateOf(database);
           if (after !== before) throw new Error(`whoever woke up late changed ${before} to ${after}`);
-          return { mayRepeat: repeats(at) };
+          // One that was admitted before it slept is made when it wakes up; nobody pays for it, and it says nothing.
+          return { mayRepeat: at.kind === "admission" && at.side === "after" ? 1 : repeats(at) };
         }),
       ),
     away: async (at, milliseconds) =>

@@ -10,8 +10,10 @@ import { storeBody } from "./store-body.ts";
 
 export interface Upload {
   ownerId: string;
-  /** Left alive when the upload is refused, for the caller to drain or destroy. Its chunks are freed once stored. */
+  /** Left alive when the upload is refused, for the caller to drain or destroy. */
   body: Readable;
+  /** Its chunks are given away, to be freed once they are stored. */
+  ownsChunks?: boolean;
   filename?: string | undefined;
   declaredType?: string | undefined;
   /** The address that the download link carries. */
@@ -20,7 +22,7 @@ export interface Upload {
 }
 
 export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<PresignedUrl> {
-  const { ownerId, filename, base, signal } = upload;
+  const { ownerId, filename, base, signal, ownsChunks = false } = upload;
   const { blobs } = deps;
   const loc = ["body", "file"];
   if (filename !== undefined && filename.length > maxFilenameLength) {
@@ -41,7 +43,7 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
       maxBytes: deps.maxUploadBytes,
       predictionId: undefined,
     } as const;
-    const { size } = await storeBody(deps, file, body, { contentType, signal, ownsChunks: true });
+    const { size } = await storeBody(deps, file, body, { contentType, signal, ownsChunks });
     const s3Path = formatS3Path({ bucket: blobs.bucket, key });
     return { ...link, file_input: { s3_path: s3Path, size, content_type: contentType } };
   } catch (error) {

@@ -7,7 +7,7 @@ import type { Caller } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import { stopReasons } from "./held-predictions.ts";
-import { endedUnused } from "./prediction.ts";
+import { endedUnused, type StoredOutput } from "./prediction.ts";
 import { isHandedOn, type RunDeps, runPrediction } from "./run-prediction.ts";
 import { findEndedCall, findLiveClaim } from "./store.ts";
 
@@ -66,23 +66,36 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
   return { kind: "answered", answer: outcome.output.answer as unknown as ChatAnswer, usage, price };
 }
 
+/** What became of a call of a run that another node may have made. */
+export type RecalledCall = { usage: TokenUsage; price: Micros } & (
+  | { kind: "done"; output: StoredOutput }
+  | { kind: "failed"; fault: Fault }
+);
+
+type RecallDeps = Pick<RunDeps, "settlement"> & { database: Database };
+
 /**
  * What became of a call whose run was taken over from a dead node. One that is still believed to run is ended, unpaid: its
  * node is gone, and if it is not, what it says no longer counts. Undefined: it never began, and never will.
  */
-export async function recallChat(
-  { database, settlement }: Pick<RunDeps, "settlement"> & { database: Database },
+export async function recallCall(
+  { database, settlement }: RecallDeps,
   predictionId: string,
-): Promise<ChatEnd | undefined> {
+): Promise<RecalledCall | undefined> {
   const claim = await findLiveClaim(database.sql, predictionId);
   if (claim !== undefined) await settlement.settle(predictionId, claim, endedUnused(stopReasons.lost()));
   const ended = await findEndedCall(database.sql, predictionId);
   if (!ended) return undefined;
   const { inputTokens, outputTokens, cachedTokens, price } = ended;
   const usage = { inputTokens, outputTokens, cachedTokens };
-  if (ended.status !== 200) {
-    const [first = stopReasons.lost().issues[0], ...more] = ended.error ?? [];
-    return { kind: "failed", fault: new Fault([first, ...more]), usage, price, isOurs: false };
-  }
-  return { kind: "answered", answer: ended.output?.answer as unknown as ChatAnswer, usage, price };
+  if (ended.status === 200) return { kind: "done", output: ended.output ?? {}, usage, price };
+  const [first = stopReasons.lost().issues[0], ...more] = ended.error ?? [];
+  return { kind: "failed", fault: new Fault([first, ...more]), usage, price };
+}
+
+export async function recallChat(deps: RecallDeps, predictionId: string): Promise<ChatEnd | undefined> {
+  const call = await recallCall(deps, predictionId);
+  if (call?.kind !== "done") return call && { ...call, isOurs: false };
+  const { output, usage, price } = call;
+  return { kind: "answered", answer: output.answer as unknown as ChatAnswer, usage, price };
 }

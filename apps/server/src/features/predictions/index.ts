@@ -1,5 +1,5 @@
 export { type RateFigures, rateHeaders } from "./admit-predictions.ts";
-export type { ChatAnswer, ChatEnd, ChatRequest } from "./chat-with-model.ts";
+export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./chat-with-model.ts";
 export { countWrongInput } from "./count-wrong-input.ts";
 export type { HeldPrediction } from "./held-predictions.ts";
 export { checkIdempotencyKey } from "./idempotency.ts";

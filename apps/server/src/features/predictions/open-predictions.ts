@@ -8,7 +8,14 @@ import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./accept-async.t
 import { createAdmission, type RateFigures } from "./admit-predictions.ts";
 import { startCallsOfAgents } from "./agent-calls.ts";
 import { startCancellation } from "./cancel-prediction.ts";
-import { type ChatEnd, type ChatRequest, chatWithModel, recallChat } from "./chat-with-model.ts";
+import {
+  type ChatEnd,
+  type ChatRequest,
+  chatWithModel,
+  type RecalledCall,
+  recallCall,
+  recallChat,
+} from "./chat-with-model.ts";
 import { startEndedNotices } from "./ended-notices.ts";
 import type { ExecutionDeps } from "./execute-prediction.ts";
 import { followPrediction } from "./follow-prediction.ts";
@@ -58,6 +65,8 @@ export interface Predictions {
   chat(request: ChatRequest): Promise<ChatEnd>;
   /** What became of a call that a dead node made. */
   recallChat(predictionId: string): Promise<ChatEnd | undefined>;
+  /** The same for a call that was no conversation. */
+  recallCall(predictionId: string): Promise<RecalledCall | undefined>;
   /** Queues one for a worker. */
   accept(request: AsyncRequest): Promise<{ predictionId: string; rate: RateFigures | undefined }>;
   /** Rejects as admission would: key, model, funds, limits. */
@@ -125,6 +134,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   return {
     run: (request) => runPrediction(runDeps, request),
     chat: (request) => chatWithModel(runDeps, request),
+    recallCall: (predictionId) => recallCall({ database, settlement }, predictionId),
     recallChat: (predictionId) => recallChat({ database, settlement }, predictionId),
     accept: (request) => acceptAsync(asyncDeps, request),
     look: (request) => lookAtLimits(admit, request),

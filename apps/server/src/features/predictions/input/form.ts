@@ -1,6 +1,9 @@
 import type { Readable } from "node:stream";
 
-/** One file of a form, in memory or as a stream; what it is called and said to be decides nothing. */
+/**
+ * One file of a form, in memory or as a stream; what it is called and said to be decides nothing. The chunks of a stream are
+ * the receiver's, who frees them.
+ */
 export interface FormFile {
   name: string;
   filename: string | undefined;

@@ -32,7 +32,7 @@ export function receiveFiles({ plan, spool, media, signal }: Receiving) {
     if (taken.has(field.name)) return drop(part.body, repeatedField(part.name));
     taken.add(field.name);
     try {
-      const spooled = await spool.take(part.body, field.file.maxBytes);
+      const spooled = await spool.take(part.body, field.file.maxBytes, { ownsChunks: true });
       const result = await inspectFile({ media, signal }, field, spooled, part.filename);
       return isCheckedFile(result) ? { file: result } : { issue: issueOf(part.name, result) };
     } catch (error) {

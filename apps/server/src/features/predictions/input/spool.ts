@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { fault } from "../../../kernel/errors.ts";
+import { freeBuffer } from "../../../kernel/free-buffer.ts";
 
 /** Bytes of one caller's file: in memory where they came so, else on disk. */
 export interface Spooled {
@@ -32,8 +33,9 @@ export class Spool {
     this.#dir = dir;
   }
 
-  async take(body: Uint8Array | Readable, maxBytes: number): Promise<Spooled> {
-    if (!(body instanceof Uint8Array)) return this.#write(body, maxBytes);
+  /** `ownsChunks`: those of a stream are the spool's, which frees their memory as soon as they are written. */
+  async take(body: Uint8Array | Readable, maxBytes: number, { ownsChunks = false } = {}): Promise<Spooled> {
+    if (!(body instanceof Uint8Array)) return this.#write(body, maxBytes, ownsChunks);
     if (body.length > maxBytes) throw new LongerThanAllowed();
     return { source: body, size: body.length, open: async () => Readable.from([Buffer.from(body)]) };
   }
@@ -44,7 +46,7 @@ export class Spool {
     await Promise.all(paths.map((path) => rm(path, { force: true })));
   }
 
-  async #write(body: Readable, maxBytes: number): Promise<Spooled> {
+  async #write(body: Readable, maxBytes: number, ownsChunks: boolean): Promise<Spooled> {
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
     const path = join(this.#dir, `in.${host}.${process.pid}.${randomBytes(12).toString("hex")}`);
     this.#paths.add(path);
@@ -56,7 +58,10 @@ export class Spool {
       for await (const chunk of body) {
         size += chunk.length;
         if (size > maxBytes) throw new LongerThanAllowed();
-        if (!file.write(chunk)) await Promise.race([once(file, "drain"), written]);
+        const onWritten = (error: unknown) => {
+          if (ownsChunks && !error) freeBuffer(chunk);
+        };
+        if (!file.write(chunk, onWritten)) await Promise.race([once(file, "drain"), written]);
       }
       file.end();
       await written;

@@ -125,6 +125,28 @@ describe("a model that is run", () => {
     ]);
   });
 
+  test("is not paid again when a crash kept its answer from the run", async () => {
+    const scope = own();
+    const call = calling({ model: "ann/echo", input: { prompt: "once" } });
+    const { balance: before } = await openBilling(t).walletOf(owner.userId);
+    const first = await toolIn(scope).execute(call);
+    const again = await toolIn(scope).execute(call);
+    expect(again).toEqual(first);
+    expect(seen).toHaveLength(1);
+    expect((await openBilling(t).walletOf(owner.userId)).balance).toBe(before - 10_000);
+  });
+
+  test("is made again, and paid once, when it had failed", async () => {
+    const scope = own();
+    const call = calling({ model: "ann/echo", input: { prompt: "twice" } });
+    failure = { status: 500, body: {} };
+    expect(await toolIn(scope).execute(call)).toMatchObject({ isError: true });
+    failure = undefined;
+    const { balance: before } = await openBilling(t).walletOf(owner.userId);
+    expect(await toolIn(scope).execute(call)).toMatchObject({ isError: false, costMicros: 10_000 });
+    expect((await openBilling(t).walletOf(owner.userId)).balance).toBe(before - 10_000);
+  });
+
   test("may be one that streams", async () => {
     const { text, isError, costMicros } = await run("gantry/text", { prompt: "Say hello" });
     expect(isError).toBe(false);

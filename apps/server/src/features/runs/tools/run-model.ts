@@ -1,16 +1,18 @@
-import { Fault } from "../../../kernel/errors.ts";
+import { createHash } from "node:crypto";
+import { idPrefixes } from "@gantry/wire";
+import { Fault, fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import { reservationOf } from "../../billing/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
-import type { CheckedInput, FormReader, Predictions } from "../../predictions/index.ts";
+import type { CheckedInput, FormReader, Predictions, RecalledCall } from "../../predictions/index.ts";
 import { modelForm } from "./model-form.ts";
 import type { RunScope, RunTool, ToolCallRequest, ToolOutcome } from "./run-tool.ts";
 import { explainFault, failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 export interface RunModelDeps {
   models: Pick<Models, "resolveForCall">;
-  predictions: Pick<Predictions, "run">;
+  predictions: Pick<Predictions, "run" | "recallCall">;
   drives: Pick<Drives, "readFile">;
   /** Turns a form into checked input, with the caller's own stored files; see features/predictions/input. */
   readInput(request: {
@@ -62,9 +64,11 @@ async function predict(
   scope: RunScope,
   model: Model,
   given: Readonly<Record<string, unknown>>,
-  { signal }: ToolCallRequest,
+  { signal, callId }: ToolCallRequest,
 ): Promise<ToolOutcome> {
   const { caller } = scope;
+  const { predictionId, made } = await findTry(deps, scope, callId);
+  if (made) return { text: JSON.stringify(made.output), isError: false, costMicros: made.price };
   const form = modelForm(deps, scope, model.manifest, given);
   const extras = { user: false, webhook: false };
   const input = await deps.readInput({ caller, model, extras, readForm: form.read, signal }).catch((error) => {
@@ -73,6 +77,7 @@ async function predict(
   let stop = () => {};
   try {
     const { outcome } = await deps.predictions.run({
+      predictionId,
       caller,
       model,
       route: "agent",
@@ -91,4 +96,33 @@ async function predict(
     signal.removeEventListener("abort", stop);
     await input.dispose();
   }
+}
+
+const mostTries = 8;
+
+/**
+ * A call that a crash interrupted is made again, but not paid again: the id of its prediction follows from the call, so
+ * one that was done is found. One that was not gets the next id.
+ */
+async function findTry(
+  { predictions }: RunModelDeps,
+  { runId }: RunScope,
+  callId: string,
+): Promise<{ predictionId: string; made: Extract<RecalledCall, { kind: "done" }> | undefined }> {
+  for (let attempt = 0; attempt < mostTries; attempt++) {
+    const predictionId = idOfTry(runId, callId, attempt);
+    const before = await predictions.recallCall(predictionId);
+    if (!before) return { predictionId, made: undefined };
+    if (before.kind === "done") return { predictionId, made: before };
+  }
+  throw fault("internal_server_error", "The call was interrupted too often");
+}
+
+const digits = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** With the time of the run, so that it sorts where it belongs. */
+function idOfTry(runId: string, callId: string, attempt: number): string {
+  const hash = createHash("sha256").update(`${callId} ${attempt}`).digest();
+  const tail = Array.from(hash.subarray(0, 16), (byte) => digits.charAt(byte & 31)).join("");
+  return `${idPrefixes.prediction}_${runId.slice(-26, -16)}${tail}`;
 }

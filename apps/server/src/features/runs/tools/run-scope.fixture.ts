@@ -1,4 +1,4 @@
-import type { AgentSnapshot } from "@gantry/wire";
+import { type AgentSnapshot, newId } from "@gantry/wire";
 import type { Caller } from "../../accounts/index.ts";
 import { toolTable } from "../../agents/tools.ts";
 import type { RunScope, RunTool, ToolCallRequest } from "./run-tool.ts";
@@ -33,7 +33,7 @@ export function scopeOf(
 ): RunScope {
   const caller = typeof owner === "string" ? callerNamed(owner) : owner;
   return {
-    runId: "run_1",
+    runId: newId("run"),
     caller,
     ownerId: caller.userId,
     connectors: [],
@@ -56,8 +56,11 @@ export function scopeOf(
   };
 }
 
+let calls = 0;
+
+/** Each is a call of its own. */
 export const calling = (given: Record<string, unknown>, signal = new AbortController().signal): ToolCallRequest => ({
-  callId: "call_1",
+  callId: `call_${++calls}`,
   arguments: given,
   signal,
 });
