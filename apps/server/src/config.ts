@@ -156,7 +156,7 @@ export const settings = {
   ),
   GANTRY_LLM_MODEL: optional("Name of the model at GANTRY_LLM_URL."),
   GANTRY_LLM_KEY: optional("Key for GANTRY_LLM_URL."),
-  GANTRY_RESULT_DAYS: integer("Days that results and the files of predictions are kept.", 30, 1, 36_500),
+  GANTRY_RESULT_DAYS: integer("Days that results, runs and the files of predictions are kept.", 30, 1, 36_500),
   GANTRY_DELIVERY_DAYS: integer("Days that it is kept which webhooks were sent.", 30, 1, 36_500),
   GANTRY_USAGE_DAYS: integer("Days that single usage rows are kept; their sums are kept for ever.", 400, 1, 36_500),
   GANTRY_LOG_LEVEL: choice(

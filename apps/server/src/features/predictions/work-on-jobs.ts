@@ -2,6 +2,7 @@ import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
 import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import type { Log } from "../../kernel/log.ts";
+import { createTaking } from "../../kernel/taking.ts";
 import type { Model } from "../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import { recordFragments } from "./fragments.ts";
@@ -47,28 +48,12 @@ const claimedAtOnce = 50;
  */
 export function createWorker(deps: WorkerDeps): Worker {
   const running = new Map<string, ClaimedJob>();
-  let stopped = false;
-  let looking: Promise<void> | undefined;
-  let lookAgain = false;
-
-  async function take(): Promise<void> {
-    do {
-      lookAgain = false;
-      for (let hands = deps.parallel - running.size; hands > 0 && !stopped; hands = deps.parallel - running.size) {
-        const jobs = await claimJobs(deps.database.sql, deps.nodeId, Math.min(hands, claimedAtOnce));
-        if (jobs.length === 0) break;
-        for (const job of jobs) void deps.telemetry.within(deps.telemetry.resumed(job.trace), () => run(job));
-      }
-    } while (lookAgain && !stopped);
-  }
-
-  function work(): Promise<void> {
-    lookAgain = true;
-    looking ??= take().finally(() => {
-      looking = undefined;
-    });
-    return looking;
-  }
+  const taking = createTaking<ClaimedJob>({
+    freeHands: () => deps.parallel - running.size,
+    atOnce: claimedAtOnce,
+    claim: (hands) => claimJobs(deps.database.sql, deps.nodeId, hands),
+    begin: (job) => void deps.telemetry.within(deps.telemetry.resumed(job.trace), () => run(job)),
+  });
 
   async function run(job: ClaimedJob): Promise<void> {
     running.set(job.id, job);
@@ -97,18 +82,16 @@ export function createWorker(deps: WorkerDeps): Worker {
     } finally {
       held.release();
       if (running.get(job.id) === job) running.delete(job.id);
-      if (!stopped)
-        work().catch((error) => deps.log.warn({ err: error }, "Taking jobs failed, the next look tries again"));
+      if (!taking.isStopped) {
+        taking.look().catch((error) => deps.log.warn({ err: error }, "Taking jobs failed, the next look tries again"));
+      }
     }
   }
 
   return {
-    work,
+    work: taking.look,
     isFull: () => running.size >= deps.parallel,
-    async stop() {
-      stopped = true;
-      await looking?.catch(() => {});
-    },
+    stop: taking.stop,
     async handBack() {
       const jobs = [...running.values()];
       running.clear();

@@ -1,5 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
+import { createTaking } from "../../kernel/taking.ts";
 import type { Agents } from "../agents/index.ts";
 import type { Run, RunError } from "./run.ts";
 import type { WriteRun } from "./run-writer.ts";
@@ -49,34 +50,18 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   const sessions = new Map<string, RunSession>();
   /** Claims that ended without a word, by run. */
   const failed = new Map<string, number>();
-  let stopped = false;
-  let looking: Promise<void> | undefined;
-  let lookAgain = false;
-
-  async function take(): Promise<void> {
-    do {
-      lookAgain = false;
-      for (let hands = deps.parallel - sessions.size; hands > 0 && !stopped; hands = deps.parallel - sessions.size) {
-        const runs = await claimRuns(deps.database.sql, deps.nodeId, Math.min(hands, claimedAtOnce));
-        if (runs.length === 0) break;
-        for (const run of runs) void attend(run);
-      }
-    } while (lookAgain && !stopped);
-  }
-
-  function work(): Promise<void> {
-    lookAgain = true;
-    looking ??= take().finally(() => {
-      looking = undefined;
-    });
-    return looking;
-  }
+  const taking = createTaking<Run>({
+    freeHands: () => deps.parallel - sessions.size,
+    atOnce: claimedAtOnce,
+    claim: (hands) => claimRuns(deps.database.sql, deps.nodeId, hands),
+    begin: (run) => void attend(run),
+  });
 
   async function attend(run: Run): Promise<void> {
     const session = new RunSession(run, deps.write);
     sessions.get(run.id)?.stop("lost");
     sessions.set(run.id, session);
-    if (stopped) session.isLeaving = true;
+    if (taking.isStopped) session.isLeaving = true;
     try {
       await bringForward(deps, session);
     } catch (error) {
@@ -87,14 +72,14 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
       // Whatever still goes on for it, a tool beside one that failed, is of no use to anybody.
       session.stop("lost");
       if (sessions.get(run.id) === session) sessions.delete(run.id);
-      if (!stopped) {
-        work().catch((error) => deps.log.warn({ err: error }, "Taking runs failed, the next look tries again"));
+      if (!taking.isStopped) {
+        taking.look().catch((error) => deps.log.warn({ err: error }, "Taking runs failed, the next look tries again"));
       }
     }
   }
 
   return {
-    work,
+    work: taking.look,
     isFull: () => sessions.size >= deps.parallel,
     underWay: () => sessions.size,
     stopRun: (runId, reason) => sessions.get(runId)?.stop(reason),
@@ -113,8 +98,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
         .map((run) => ({ ...run, wasTried: failed.has(run.id) }));
     },
     async stop() {
-      stopped = true;
-      await looking?.catch(() => {});
+      await taking.stop();
       for (const session of sessions.values()) session.isLeaving = true;
     },
     handBack() {
