@@ -66,6 +66,28 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       }
     });
 
+    test("frees the chunks that it was given, when they are stored, and no others", async () => {
+      const content = randomBytes(9_000_000);
+      const cut = () =>
+        Array.from({ length: 90 }, (_, i) => {
+          const chunk = Buffer.allocUnsafeSlow(100_000);
+          content.copy(chunk, 0, i * 100_000);
+          return chunk;
+        });
+      for (const ownsChunks of [true, false]) {
+        const key = newKey();
+        const chunks = cut();
+        await blobs.put(key, Readable.from(chunks), { ...text, ownsChunks });
+        const opened = await blobs.open(key);
+        expect(opened && (await bytesOf(opened.body)).equals(content)).toBe(true);
+        expect(chunks.map(({ length }) => length)).toEqual(chunks.map(() => (ownsChunks ? 0 : 100_000)));
+      }
+      // A view of something larger says nothing about who else looks at the rest.
+      const whole = Buffer.alloc(200_000, "w");
+      await blobs.put(newKey(), Readable.from([whole.subarray(0, 150_000)]), { ...text, ownsChunks: true });
+      expect(whole.toString("latin1")).toBe("w".repeat(200_000));
+    });
+
     test("keeps an empty object", async () => {
       for (const body of [new Uint8Array(), Readable.from([])]) {
         const key = newKey();

@@ -52,6 +52,7 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
           stored = await storeUpload(deps.files, {
             ownerId: userId,
             body: body instanceof Readable ? body : Readable.from([body]),
+            ownsChunks: true,
             filename,
             declaredType: contentType,
             base: request.baseUrl,

@@ -4,6 +4,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Busboy } from "@fastify/busboy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freeBuffer } from "../../kernel/free-buffer.ts";
 import { malformedBody } from "./body-reader.ts";
 import { collectForm } from "./collect-form.ts";
 import { defaultLimits } from "./limits.ts";
@@ -40,6 +41,30 @@ async function read(pieces: Buffer[], isStreaming: boolean, bounds = limits, cut
     .then((entries) => outcomeOf({ kind: "form", entries }))
     .catch((error: unknown) => outcomeOfError(error instanceof Malformed ? malformedBody(error.message) : error));
 }
+
+it("keeps no view of a piece that it gives away whole: the receiver may free it", () => {
+  const scanner = new Scanner(boundary, limits);
+  const content = Buffer.from("freed as it comes \r\n--but all there".repeat(50));
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(head), content, Buffer.from(`\r\n--${boundary}--`)]);
+  const seen: Buffer[] = [];
+  let freed = 0;
+  for (let at = 0; at < body.length; at += 7) {
+    // Each piece in memory of its own, as those of a request are.
+    const piece = Buffer.allocUnsafeSlow(Math.min(7, body.length - at));
+    body.copy(piece, 0, at);
+    scanner.write(piece);
+    for (let event = scanner.next(); event !== undefined; event = scanner.next()) {
+      if (event.type !== "data") continue;
+      seen.push(Buffer.from(event.chunk));
+      freeBuffer(event.chunk);
+      if (event.chunk.length === 0) freed++;
+    }
+  }
+  scanner.finish();
+  expect(Buffer.concat(seen).equals(content)).toBe(true);
+  expect(freed).toBeGreaterThan(100);
+});
 
 describe("every case, whichever way the bytes come", () => {
   let buffered: FormServer;
