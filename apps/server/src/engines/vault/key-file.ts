@@ -19,16 +19,10 @@ export async function loadSecretKey(home: string, given: string | undefined): Pr
   const existing = await readKey(path);
   if (existing) return existing;
   await mkdir(home, { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
-  await writeKey(temporary, newSecretKey());
-  try {
-    // A link does not replace: of two processes that start together one wins, and both use its key.
-    await link(temporary, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    await unlink(temporary);
-  }
+  await writeKey(path, newSecretKey()).catch((error: NodeJS.ErrnoException) => {
+    // Of two processes that start together one wins, and both use its key.
+    if (error.code !== "EEXIST") throw error;
+  });
   const made = await readKey(path);
   if (!made) throw new Error(`${path} could not be written`);
   return made;
@@ -46,10 +40,17 @@ export async function readKey(path: string): Promise<Uint8Array | undefined> {
   return key;
 }
 
-/** Into a file that is not there yet; on the disk when it resolves. */
+/** Into a file that is not there yet, as a whole or not at all; on the disk when it resolves. */
 export async function writeKey(path: string, key: Uint8Array): Promise<void> {
   const text = `${Buffer.from(key).toString("base64")}\n`;
-  await writeFile(path, text, { mode: 0o600, flag: "wx", flush: true });
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  await writeFile(temporary, text, { mode: 0o600, flag: "wx", flush: true });
+  try {
+    // A link does not replace what is there.
+    await link(temporary, path);
+  } finally {
+    await unlink(temporary);
+  }
 }
 
 /** A name is only as durable as its folder. */
