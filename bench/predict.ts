@@ -5,8 +5,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { countCpu, countOwnCpu } from "./support/cpu.ts";
 import { formRequest, load } from "./support/load.ts";
-import { cpuSecondsOf, type Served, serve } from "./support/processes.ts";
+import { type Served, serve } from "./support/processes.ts";
 
 const seconds = Number(process.argv[2] ?? 6);
 const rounds = Number(process.argv[3] ?? 2);
@@ -52,16 +53,16 @@ async function putModel(): Promise<void> {
 }
 
 async function measure(name: string, served: Served, request: Buffer, connections: number) {
-  const before = { own: cpuSecondsOf(served.pid), upstream: cpuSecondsOf(upstream.pid), client: process.cpuUsage() };
+  const used = { server: countCpu(served.pid), upstream: countCpu(upstream.pid), client: countOwnCpu() };
   const result = await load({ port: served.port, request, connections, seconds });
-  const client = process.cpuUsage(before.client);
+  const [server, client] = [used.server(), used.client()];
   const perRequest = (cpu: number) => Math.round((cpu / result.requests) * 1e6);
   console.log(
     `${name.padEnd(8)} ${String(connections).padStart(4)} connections: ${result.perSecond.toFixed(0).padStart(6)} /s  ` +
       `p50 ${result.p50.toFixed(2)} ms  p99 ${result.p99.toFixed(2)} ms  failures ${result.failures}  ` +
-      `CPU µs a request: server ${perRequest(cpuSecondsOf(served.pid) - before.own)}, ` +
-      `upstream ${perRequest(cpuSecondsOf(upstream.pid) - before.upstream)}, ` +
-      `load client ${perRequest((client.user + client.system) / 1e6)}`,
+      `CPU µs a request: server ${perRequest(server.own + server.below)}` +
+      `${server.below > 0 ? ` (PostgreSQL ${perRequest(server.below)})` : ""}, ` +
+      `upstream ${perRequest(used.upstream().own)}, load client ${perRequest(client)}`,
   );
   if (result.failures > 0) throw new Error("the run had failures, its figures mean nothing");
   return result.perSecond;

@@ -16,7 +16,8 @@ export interface Batcher<In, Out> {
  * by one, so that only the guilty one fails.
  */
 export function createBatcher<In, Out>(options: {
-  run(items: readonly In[]): Promise<readonly Out[]>;
+  /** One answer an item; where an answer is a promise, the item waits for it and the next batch does not. */
+  run(items: readonly In[]): Promise<readonly (Out | Promise<Out>)[]>;
   maxItems: number;
   blameItem(error: unknown): boolean;
 }): Batcher<In, Out> {
@@ -44,6 +45,7 @@ export function createBatcher<In, Out>(options: {
       const batch = waiting.slice(0, options.maxItems);
       waiting = waiting.slice(options.maxItems);
       await attempt(batch);
+      if (waiting.length > 0) await new Promise(setImmediate);
     }
     underWay = false;
   }

@@ -5,7 +5,7 @@ const writesOfRuns = {
   claim: "from claim_runs(",
   write: "select write_runs(",
   admission: "from admit_and_grant(",
-  settlement: "select settle_predictions(",
+  settlement: "from write_predictions(",
   child: "insert into runs",
 } as const;
 

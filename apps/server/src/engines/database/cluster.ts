@@ -78,6 +78,8 @@ const settings: Record<string, string | number> = {
   checkpoint_timeout: "10min",
   random_page_cost: 1.1,
   jit: "off",
+  // Thousands of predictions begin and end a second: their places are to be used again before they fill the memory.
+  autovacuum_naptime: "15s",
   password_encryption: "scram-sha-256",
   scram_iterations: 1,
   // Errors of single statements are told to whoever sent them; the log is for what concerns the server.

@@ -1,5 +1,5 @@
+import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
 import type { Database } from "./database.ts";
-import { createDeadlines, type Deadlines } from "./deadlines.ts";
 import { createDriver, type DriverOptions, type DriverQuery, sqlOver } from "./driver.ts";
 import { QueryJob } from "./job.ts";
 import { createListenerHub } from "./listener.ts";
@@ -24,12 +24,7 @@ export function connect(options: ConnectOptions): Database {
   const driver = createDriver(options);
   const settings = { openMs: Math.min(5000, deadlineMs), cancelMs: Math.min(1000, deadlineMs), port: options.port };
   const pool = new Pool(driver, { size: poolSize, connection: settings, patienceMs: Math.min(1000, deadlineMs) });
-  const deadlinesByLength = new Map<number, Deadlines>();
-  const deadlinesOf = (ms: number): Deadlines => {
-    const known = deadlinesByLength.get(ms) ?? createDeadlines(ms);
-    deadlinesByLength.set(ms, known);
-    return known;
-  };
+  const deadlinesOf = createDeadlinesByLength();
   const usual = deadlinesOf(deadlineMs);
   const hub = createListenerHub(driver, settings, usual);
   const quick = sqlOver(driver, (query: DriverQuery) => pool.submit(new QueryJob(query, deadlinesOf(readyWithinMs))));

@@ -1,5 +1,5 @@
+import type { Deadlines, Timed } from "../../kernel/deadlines.ts";
 import type { Connection, Job } from "./connection.ts";
-import type { Deadlines, Timed } from "./deadlines.ts";
 import type { DriverQuery } from "./driver.ts";
 import type { Waiter } from "./pool.ts";
 import { translate, unavailable } from "./unavailable.ts";

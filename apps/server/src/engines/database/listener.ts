@@ -1,6 +1,6 @@
+import type { Deadlines } from "../../kernel/deadlines.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { Database } from "./database.ts";
-import type { Deadlines } from "./deadlines.ts";
 import { type Driver, type DriverQuery, sqlOver } from "./driver.ts";
 import { QueryJob } from "./job.ts";
 import { translate, unavailable } from "./unavailable.ts";

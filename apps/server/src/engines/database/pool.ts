@@ -1,6 +1,6 @@
+import type { Deadlines, Timed } from "../../kernel/deadlines.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { PoolFigures } from "./database.ts";
-import type { Deadlines, Timed } from "./deadlines.ts";
 import type { Driver } from "./driver.ts";
 import { Line } from "./line.ts";
 import { translate, unavailable } from "./unavailable.ts";

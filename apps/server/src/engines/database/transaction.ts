@@ -1,6 +1,6 @@
+import type { Deadlines } from "../../kernel/deadlines.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./database.ts";
-import type { Deadlines } from "./deadlines.ts";
 import { type Driver, type DriverQuery, sqlOver } from "./driver.ts";
 import { QueryJob } from "./job.ts";
 import type { Pool } from "./pool.ts";

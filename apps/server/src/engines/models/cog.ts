@@ -6,7 +6,7 @@ import type { ModelCall, ModelDriver, ModelResult } from "./driver.ts";
 import { eventsOf, isEventStream, objectOf } from "./event-answer.ts";
 import { inputParts } from "./input-parts.ts";
 import { jsonBody } from "./json-body.ts";
-import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
+import { type MediaBackend, nothingToDiscard, postUpstream, readAnswer } from "./media-call.ts";
 import { fileFieldsOf, fillOutput, isRecord, noMedia, streamedFieldOf } from "./output-fields.ts";
 import { StreamedText } from "./streamed-text.ts";
 import { broken, joinUrl, masked, UpstreamFailure, UpstreamSaid } from "./upstream.ts";
@@ -21,28 +21,27 @@ const keptLog = 2000;
  * older one that answers JSON whatever is asked) is read whole.
  */
 export function createCog(backend: MediaBackend): ModelDriver {
+  const field = streamedFieldOf(backend.output);
+  const url = joinUrl(backend.url, "predictions");
   return {
     async run(call) {
-      const field = streamedFieldOf(backend.output);
       let sent = false;
       const cancelling = cancelOnAbort(backend, call.signal, () =>
         sent
-          ? {
-              url: joinUrl(backend.url, `predictions/${encodeURIComponent(call.predictionId)}/cancel`),
-              headers: headersOf(backend),
-            }
+          ? { url: `${url}/${encodeURIComponent(call.predictionId)}/cancel`, headers: headersOf(backend) }
           : undefined,
       );
       try {
-        const answer = await inLine(call, async () => {
-          sent = true;
-          try {
-            return await predict(backend, call, field !== undefined);
-          } catch (error) {
+        const answer = await inLine(
+          call,
+          () => {
+            sent = true;
+            return predict(backend, url, call, field !== undefined);
+          },
+          () => {
             sent = call.signal.aborted;
-            throw error;
-          }
-        });
+          },
+        );
         if (field !== undefined && isEventStream(answer))
           return await streamed(backend, call, field, answer, cancelling);
         return await whole(backend, call, field, answer);
@@ -57,15 +56,16 @@ function headersOf(backend: MediaBackend): Record<string, string> {
   return backend.key ? { authorization: `Bearer ${backend.key}` } : {};
 }
 
-async function predict(backend: MediaBackend, call: ModelCall, stream: boolean): Promise<NetResponse> {
+function predict(backend: MediaBackend, url: string, call: ModelCall, stream: boolean): Promise<NetResponse> {
   const { files, values } = inputParts(backend, call);
   // A null is refused even for a nullable input, so what is null is left out; `inputParts` has done so.
-  const body = jsonBody({ id: call.predictionId, input: { ...values, ...Object.fromEntries(files) } });
+  const input = files.length === 0 ? values : { ...values, ...Object.fromEntries(files) };
+  const body = jsonBody({ id: call.predictionId, input });
   const ask = (accept: string) =>
     postUpstream(
       backend,
       {
-        url: joinUrl(backend.url, "predictions"),
+        url,
         headers: { ...headersOf(backend), accept },
         signal: call.signal,
         explain: (status, text) => (status === 422 ? wrongInput(backend, text) : undefined),
@@ -80,11 +80,12 @@ async function predict(backend: MediaBackend, call: ModelCall, stream: boolean):
 }
 
 /** 409 says that all slots are taken: the time that the run may take is the time that it may wait. */
-async function inLine<T>(call: ModelCall, attempt: () => Promise<T>): Promise<T> {
+async function inLine<T>(call: ModelCall, attempt: () => Promise<T>, onFailed: () => void): Promise<T> {
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
     try {
       return await attempt();
     } catch (error) {
+      onFailed();
       if (statusOf(error) !== 409) throw error;
       const spread = waitMs * (0.75 + Math.random() / 2);
       await sleep(spread, undefined, { signal: call.signal }).catch(() => call.signal.throwIfAborted());
@@ -130,7 +131,7 @@ async function whole(
     await arriving.add(textOf(made));
     return { output: { [field]: arriving.text }, usage: await arriving.counted() };
   } finally {
-    await answer.discard();
+    if (answer.discard !== nothingToDiscard) await answer.discard();
   }
 }
 

@@ -15,6 +15,7 @@ export interface DataUriHeader {
 
 /** The beginning of a base64 data URI, or undefined where the text is none. Only its first characters are needed. */
 export function readDataUriHeader(text: string): DataUriHeader | undefined {
+  if (text[4] !== ":") return undefined;
   const found = base64Header.exec(text.slice(0, longestDataUriHeader));
   return found ? { mediaType: found[1]?.toLowerCase() || undefined, length: found[0].length } : undefined;
 }

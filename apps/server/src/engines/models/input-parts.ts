@@ -13,13 +13,15 @@ export interface InputParts {
 export function inputParts(backend: MediaBackend, call: Pick<ModelCall, "input">): InputParts {
   const files: [string, FileInput][] = [];
   const values: InputParts["values"] = {};
-  const names = new Set([...Object.keys(backend.input.properties), ...Object.keys(call.input)]);
-  for (const name of names) {
+  const { properties } = backend.input;
+  const take = (name: string) => {
     const value = call.input[name];
-    if (value === undefined || value === null) continue;
+    if (value === undefined || value === null) return;
     if (isFileInput(value)) files.push([name, value]);
     else values[name] = value as Exclude<InputValue, FileInput | null>;
-  }
+  };
+  for (const name of Object.keys(properties)) take(name);
+  for (const name of Object.keys(call.input)) if (!Object.hasOwn(properties, name)) take(name);
   return { files, values };
 }
 

@@ -26,7 +26,7 @@ const defaultMaxFileBytes = 500 * 1024 * 1024;
 export const maxTextBytes = 16 * 1024 * 1024;
 /** No longer than what `readJsonAnswer` keeps as a text. */
 const shortAnswer = 32 * 1024;
-const nothingToDiscard = async () => {};
+export const nothingToDiscard = async () => {};
 /** The model's own time limit ends a call by its signal; these only must not come first. */
 const day = 86_400_000;
 
@@ -35,26 +35,27 @@ export function maxFileBytesOf(backend: MediaBackend): number {
 }
 
 /** Sends a body that may hold files and gives the answer of a 2xx. Repeated, as long as nothing was answered. */
-export async function postUpstream(
+export function postUpstream(
   backend: MediaBackend,
   call: Omit<UpstreamCall, "body" | "method" | "key">,
   body: RequestBody,
 ): Promise<NetResponse> {
-  const request = {
+  const request: UpstreamCall = {
     ...call,
     key: backend.key,
-    method: "POST" as const,
+    method: "POST",
     headers: { ...call.headers, "content-type": body.contentType, "content-length": String(body.length) },
     // Base64 makes three bytes four.
     bounds: { totalMs: day, headersMs: day, idleMs: day, maxBytes: maxTextBytes + 2 * maxFileBytesOf(backend) },
   };
-  if (body.text !== undefined) return requestUpstream(backend.net, { ...request, body: body.text });
+  if (body.text !== undefined) {
+    request.body = body.text;
+    return requestUpstream(backend.net, request);
+  }
   const source = new AbortController();
-  return requestUpstream(backend.net, {
-    ...request,
-    signal: AbortSignal.any([call.signal, source.signal]),
-    body: () => openBody(body, (error) => source.abort(error)),
-  });
+  request.signal = AbortSignal.any([call.signal, source.signal]);
+  request.body = () => openBody(body, (error) => source.abort(error));
+  return requestUpstream(backend.net, request);
 }
 
 /** The JSON of an answer, its files as spools. */

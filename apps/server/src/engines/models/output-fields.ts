@@ -62,7 +62,12 @@ export async function fillOutput(
   const filled: Record<string, OutputValue> = {};
   try {
     for (const [name, part] of Object.entries(assignOutput(backend.output, value))) {
-      const made = await outputValue(backend, call, backend.output.properties[name], part);
+      const field = backend.output.properties[name];
+      if (typeof part === "string" && field?.format !== "binary" && !isDataUri(part)) {
+        filled[name] = part;
+        continue;
+      }
+      const made = await outputValue(backend, call, field, part);
       if (made !== undefined) filled[name] = made;
     }
   } catch (error) {

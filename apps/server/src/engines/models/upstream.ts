@@ -68,6 +68,7 @@ const firstWaitMs = 250;
 /** 529 is what Anthropic calls overloaded. */
 const unavailable = new Set([408, 429, 502, 503, 504, 529]);
 const worthRetrying = new Set([...unavailable, 500]);
+const always = () => true;
 
 /** Appends a path to a base address, whether or not the base ends with a slash. */
 export function joinUrl(base: string, path: string): string {
@@ -75,8 +76,18 @@ export function joinUrl(base: string, path: string): string {
 }
 
 /** The answer of a 2xx; everything else is a fault. Its body must be read, dumped or destroyed. */
-export function requestUpstream(net: Net, call: UpstreamCall): Promise<NetResponse> {
-  return withRetries(call, () => answerOf(net, call));
+export async function requestUpstream(net: Net, call: UpstreamCall): Promise<NetResponse> {
+  for (let n = 1; ; n++) {
+    call.signal.throwIfAborted();
+    try {
+      const request = netRequestOf(call);
+      const answer = await net.request(request instanceof Promise ? await request : request);
+      if (isSuccess(answer)) return answer;
+      throw await refusal(call, answer);
+    } catch (error) {
+      await beforeNextTry(call, error, n, always);
+    }
+  }
 }
 
 /** The parsed JSON of a 2xx. An answer that is no JSON, too long or cut short is a fault. */
@@ -90,21 +101,31 @@ export function requestJson(net: Net, call: UpstreamCall): Promise<{ headers: Ne
 
 async function answerOf(net: Net, call: UpstreamCall): Promise<NetResponse> {
   const answer = await net.request(await netRequestOf(call));
-  if (answer.status >= 200 && answer.status < 300) return answer;
-  const body = await head(answer);
-  throw refusalOf(call, answer.status, answer.headers, body);
+  if (isSuccess(answer)) return answer;
+  throw await refusal(call, answer);
 }
 
-export async function netRequestOf(call: UpstreamCall): Promise<NetRequest> {
-  const body = typeof call.body === "function" ? await call.body() : call.body;
-  return {
-    url: call.url,
-    method: call.method ?? "POST",
-    signal: call.signal,
-    ...(call.headers && { headers: call.headers }),
-    ...(body !== undefined && { body }),
-    ...(call.bounds && { bounds: call.bounds }),
-  };
+function isSuccess({ status }: NetResponse): boolean {
+  return status >= 200 && status < 300;
+}
+
+async function refusal(call: UpstreamCall, answer: NetResponse): Promise<Error> {
+  return refusalOf(call, answer.status, answer.headers, await head(answer));
+}
+
+export function netRequestOf(call: UpstreamCall): NetRequest | Promise<NetRequest> {
+  return typeof call.body === "function" ? withOpenedBody(call, call.body) : withBody(call, call.body);
+}
+
+async function withOpenedBody(call: UpstreamCall, open: () => NetRequest["body"] | Promise<NetRequest["body"]>) {
+  return withBody(call, await open());
+}
+
+function withBody(
+  { url, method = "POST", signal, headers, bounds }: UpstreamCall,
+  body: NetRequest["body"],
+): NetRequest {
+  return { url, method, signal, headers, body, bounds };
 }
 
 /** What to throw for an answer that is no success. */
@@ -120,20 +141,29 @@ export function refusalOf(call: UpstreamCall, status: number, headers: NetHeader
 export async function withRetries<T>(
   call: Pick<UpstreamCall, "signal" | "tries" | "key">,
   attempt: () => Promise<T>,
-  mayRetry: () => boolean = () => true,
+  mayRetry: () => boolean = always,
 ): Promise<T> {
-  const tries = call.tries ?? 3;
   for (let n = 1; ; n++) {
     call.signal.throwIfAborted();
     try {
       return await attempt();
     } catch (error) {
-      call.signal.throwIfAborted();
-      const waitMs = n < tries && mayRetry() ? waitBeforeRetry(error, n) : undefined;
-      if (waitMs === undefined) throw toFault(error, call.key);
-      await sleep(waitMs, undefined, { signal: call.signal }).catch(() => call.signal.throwIfAborted());
+      await beforeNextTry(call, error, n, mayRetry);
     }
   }
+}
+
+/** Waits until it is time for another try after the nth has failed; rejects where there is none. */
+async function beforeNextTry(
+  { signal, tries = 3, key }: Pick<UpstreamCall, "signal" | "tries" | "key">,
+  error: unknown,
+  n: number,
+  mayRetry: () => boolean,
+): Promise<void> {
+  signal.throwIfAborted();
+  const waitMs = n < tries && mayRetry() ? waitBeforeRetry(error, n) : undefined;
+  if (waitMs === undefined) throw toFault(error, key);
+  await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 function waitBeforeRetry(error: unknown, n: number): number | undefined {

@@ -1,4 +1,5 @@
 import { type Dispatcher, errors } from "undici";
+import { createDeadlinesByLength, type Deadlines, type Timed } from "../../kernel/deadlines.ts";
 import { type NetBounds, NetError, type NetHeaders } from "./net.ts";
 
 const timeouts = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "ETIMEDOUT"]);
@@ -38,11 +39,7 @@ export interface BoundedOptions {
   stopSignal: AbortSignal | undefined;
 }
 
-/** Laid around a pool, so that undici's own fast `request` and a bare `dispatch` obey the same bounds. */
-export const bounded: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-  const { bounds, stopSignal } = options as Dispatcher.DispatchOptions & BoundedOptions;
-  return dispatch(options, new BoundedExchange(handler, bounds, stopSignal));
-};
+const totalTimes = createDeadlinesByLength();
 
 /** Stands in for undici's own when the exchange ended before it began. */
 const ended: Dispatcher.DispatchController = {
@@ -61,11 +58,12 @@ const ended: Dispatcher.DispatchController = {
  *   waiting ──onRequestStart──► running ──end | error──► over
  *      └──────── stop (abort, time): the reader is told at once; undici's own end is swallowed ──► over
  */
-class BoundedExchange implements Dispatcher.DispatchHandler {
+export class BoundedExchange implements Dispatcher.DispatchHandler, Timed {
+  since = 0;
   readonly #inner: Dispatcher.DispatchHandler;
   readonly #maxBytes: number;
   readonly #signal: AbortSignal | undefined;
-  readonly #timer: NodeJS.Timeout;
+  readonly #totalTime: Deadlines;
   readonly #onAbort: (() => void) | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #received = 0;
@@ -76,10 +74,8 @@ class BoundedExchange implements Dispatcher.DispatchHandler {
     this.#inner = inner;
     this.#maxBytes = bounds.maxBytes;
     this.#signal = signal;
-    this.#timer = setTimeout(
-      () => this.#stop(new NetError("timeout", "The server did not answer in time")),
-      bounds.totalMs,
-    );
+    this.#totalTime = totalTimes(bounds.totalMs);
+    this.#totalTime.add(this);
     if (signal) {
       this.#onAbort = () => this.#stop(asError(signal.reason));
       signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -129,6 +125,10 @@ class BoundedExchange implements Dispatcher.DispatchHandler {
     this.#inner.onResponseError?.(controller, this.#stopped ?? toNetError(error));
   }
 
+  expire(): void {
+    this.#stop(new NetError("timeout", "The server did not answer in time"));
+  }
+
   #stop(reason: Error): void {
     if (this.#over || this.#stopped) return;
     this.#stopped = reason;
@@ -142,7 +142,7 @@ class BoundedExchange implements Dispatcher.DispatchHandler {
 
   #finish(): void {
     this.#over = true;
-    clearTimeout(this.#timer);
+    this.#totalTime.remove(this);
     if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
   }
 }

@@ -3,7 +3,7 @@ import type { BoundedOptions } from "./bounded-exchange.ts";
 import { download } from "./download.ts";
 import { type ConnectOptions, createGuardedConnect, createOpenConnect, trusting } from "./guarded-connect.ts";
 import type { Net, NetBounds, NetHandler, NetRequest, NetResponse } from "./net.ts";
-import { Pools } from "./pools.ts";
+import { type BoundedPool, Pools } from "./pools.ts";
 import { Receiver } from "./receive.ts";
 import { type Target, Targets } from "./targets.ts";
 
@@ -36,7 +36,7 @@ export function createNet(options: NetOptions): Net {
   const guarded = new Pools({ ...sizes, connect: createGuardedConnect(connecting) });
   const targets = new Targets();
 
-  function poolFor(origin: string, redirected: boolean): Dispatcher {
+  function poolFor(origin: string, redirected: boolean): BoundedPool {
     const free = options.allowPrivateNetwork || (!redirected && exempt.has(origin));
     return (free ? open : guarded).for(origin);
   }

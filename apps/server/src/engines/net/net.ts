@@ -47,12 +47,12 @@ export interface NetBounds {
 
 export interface NetRequest {
   url: string | URL;
-  method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-  headers?: Record<string, string | string[]>;
-  body?: string | Uint8Array | Readable;
+  method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | undefined;
+  headers?: Record<string, string | string[]> | undefined;
+  body?: string | Uint8Array | Readable | undefined;
   /** Aborting ends the call at once, also while it waits for a connection; it then rejects with the signal's reason. */
-  signal?: AbortSignal;
-  bounds?: Partial<NetBounds>;
+  signal?: AbortSignal | undefined;
+  bounds?: Partial<NetBounds> | undefined;
 }
 
 export type NetHeaders = Record<string, string | string[] | undefined>;

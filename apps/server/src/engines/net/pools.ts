@@ -1,5 +1,5 @@
 import { type buildConnector, type Dispatcher, Pool } from "undici";
-import { bounded } from "./bounded-exchange.ts";
+import { BoundedExchange, type BoundedOptions } from "./bounded-exchange.ts";
 
 interface PoolOptions {
   connect: buildConnector.connector;
@@ -8,10 +8,20 @@ interface PoolOptions {
   maxHeaderBytes: number;
 }
 
-interface Kept {
-  pool: Pool;
-  /** The pool as callers see it. */
-  bounded: Dispatcher;
+/**
+ * A pool as callers see it: whatever goes through it obeys its bounds. (Not `pool.compose`, which copies the options of
+ * every call.)
+ */
+export class BoundedPool {
+  readonly pool: Pool;
+
+  constructor(pool: Pool) {
+    this.pool = pool;
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions & BoundedOptions, handler: Dispatcher.DispatchHandler): void {
+    this.pool.dispatch(options, new BoundedExchange(handler, options.bounds, options.stopSignal));
+  }
 }
 
 /**
@@ -20,20 +30,24 @@ interface Kept {
  */
 export class Pools {
   readonly #options: PoolOptions;
-  readonly #byOrigin = new Map<string, Kept>();
+  readonly #byOrigin = new Map<string, BoundedPool>();
+  #lastOrigin = "";
   readonly #closing = new Set<Pool>();
 
   constructor(options: PoolOptions) {
     this.#options = options;
   }
 
-  for(origin: string): Dispatcher {
+  for(origin: string): BoundedPool {
     const known = this.#byOrigin.get(origin);
     if (known) {
       // A Map keeps the order of insertion: the first one is the one not used for longest.
-      this.#byOrigin.delete(origin);
-      this.#byOrigin.set(origin, known);
-      return known.bounded;
+      if (origin !== this.#lastOrigin) {
+        this.#byOrigin.delete(origin);
+        this.#byOrigin.set(origin, known);
+        this.#lastOrigin = origin;
+      }
+      return known;
     }
     const pool = new Pool(origin, {
       connect: this.#options.connect,
@@ -44,14 +58,15 @@ export class Pools {
       keepAliveTimeout: 10_000,
       keepAliveMaxTimeout: 60_000,
     });
-    const kept = { pool, bounded: pool.compose(bounded) };
+    const kept = new BoundedPool(pool);
     this.#byOrigin.set(origin, kept);
+    this.#lastOrigin = origin;
     for (const [oldest, idle] of this.#byOrigin) {
       if (this.#byOrigin.size <= this.#options.maxOrigins) break;
       this.#byOrigin.delete(oldest);
       this.#retire(idle.pool);
     }
-    return kept.bounded;
+    return kept;
   }
 
   #retire(pool: Pool): void {

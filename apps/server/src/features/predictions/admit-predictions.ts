@@ -7,6 +7,7 @@ import type { Micros } from "../../kernel/money.ts";
 import { stopReasons } from "./held-predictions.ts";
 import type { Route } from "./prediction.ts";
 import { admitArrivals, type Decision, type Refusal } from "./store.ts";
+import type { PredictionWriter } from "./write-predictions.ts";
 
 export interface ArrivingPrediction {
   id: string;
@@ -106,10 +107,14 @@ class Places {
 }
 
 /**
- * Admission: all requests that arrive within the same few milliseconds are decided under one lock and written with one
- * commit; the answer comes after it. What is decided, and in which order, stands in migrations/0009.
+ * Decides about arrivals one by one, those of the same few milliseconds under one lock and with one commit. What is
+ * decided, and in which order, stands in migrations/0020.
  */
-export function createAdmission(database: Database, clock: Clock, telemetry: Telemetry): Admit {
+export function createDecisions(
+  database: Database,
+  clock: Clock,
+  telemetry: Telemetry,
+): (arrival: ArrivingPrediction) => Promise<Decision> {
   async function admitBatch(batch: readonly ArrivingPrediction[]): Promise<Decision[]> {
     const now = clock.now();
     const startedAt = performance.now();
@@ -150,13 +155,34 @@ export function createAdmission(database: Database, clock: Clock, telemetry: Tel
     blameItem: (error) => !(error instanceof Fault),
   });
 
-  return async (arrival) => {
-    const decision = await batcher.add(arrival);
+  return batcher.add;
+}
+
+/**
+ * Admission: all requests that arrive within the same few milliseconds are decided under one lock and written with one
+ * commit; the answer comes after it. Those that this node holds share statement and commit with what ends meanwhile.
+ */
+export function createAdmission({
+  writer,
+  decideOneByOne,
+  telemetry,
+}: {
+  writer: Pick<PredictionWriter<ArrivingPrediction>, "admit">;
+  decideOneByOne(arrival: ArrivingPrediction): Promise<Decision>;
+  telemetry: Telemetry;
+}): Admit {
+  function admitted(decision: Decision): Admitted {
     if (decision.verdict === "run" || decision.verdict === "wait") {
       return { starts: decision.verdict === "run", rate: figuresOf(decision) };
     }
     const refusal = refusals[decision.verdict](decision);
     telemetry.admissionRefused(refusal.type);
     throw refusal;
+  }
+
+  return (arrival) => {
+    // A call of a run is admitted only while this node works on the run, which is looked at one by one.
+    const isPlain = arrival.purpose === "run" && (arrival.route === "sync" || arrival.route === "stream");
+    return (isPlain ? writer.admit(arrival) : decideOneByOne(arrival)).then(admitted);
   };
 }

@@ -9,7 +9,8 @@ import {
   type OutputValue,
   type TokenUsage,
 } from "../../engines/models/driver.ts";
-import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
+import type { Span, Telemetry } from "../../engines/telemetry/telemetry.ts";
+import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Model } from "../models/index.ts";
@@ -47,64 +48,67 @@ const runDriver = (driver: ModelDriver, call: ModelCall) => driver.run(call);
 export function executePrediction(deps: ExecutionDeps, execution: Execution): Promise<Outcome> {
   return deps.telemetry.inSpan(
     () => ({ name: "execution", attributes: { "gantry.prediction_id": execution.held.id } }),
-    async (span) => {
-      const outcome = await execute(deps, execution);
-      if (outcome.kind === "failed") span.fail(outcome.fault.type);
-      return outcome;
-    },
+    (span) => execute(deps, execution, span),
   );
 }
 
-async function execute(deps: ExecutionDeps, execution: Execution): Promise<Outcome> {
+const timeLimits = createDeadlinesByLength();
+
+async function execute(deps: ExecutionDeps, execution: Execution, span: Span): Promise<Outcome> {
   const { held, model } = execution;
   const pricing = execution.pricing ?? model.manifest.pricing;
   const startedAt = performance.now();
-  const elapsed = () => performance.now() - startedAt;
-  const timer = setTimeout(() => held.stop("timeout"), model.manifest.timeout_seconds * 1000);
+  const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000);
+  timeLimit.add(held);
   try {
-    const result = await callModel(deps, execution);
-    const inferenceMs = elapsed();
-    const output = await storeFiles(deps, execution, result);
-    const outputs = Math.max(1, Object.values(result.output).filter(isFile).length);
+    const driver = await deps.driverOf(model);
+    const result = await deps.telemetry.inSpan(
+      () => describeModelCall(model, execution.input, held.id),
+      (call) => callDriver(deps, execution, driver, call),
+    );
+    const inferenceMs = performance.now() - startedAt;
+    const files = Object.values(result.output).filter(isFile).length;
+    const output = files > 0 ? await storeFiles(deps, execution, result) : (result.output as StoredOutput);
+    checkComplete(execution, output);
+    const outputs = Math.max(1, files);
     const price = chargeWhenDone(pricing, { seconds: inferenceMs / 1000, usage: result.usage, outputs });
     const streamDetails = streamDetailsOf(model, result.usage);
     return { kind: "done", output, usage: result.usage, streamDetails, inferenceMs, price };
   } catch (error) {
     const failure = toFailure(deps.log, held, error);
-    const inferenceMs = elapsed();
+    span.fail(failure.type);
+    const inferenceMs = performance.now() - startedAt;
     const usage = usageBeforeStop(error);
     const cancelled = failure.type === "generation_cancelled";
     const price = cancelled ? chargeWhenCancelled(pricing, { seconds: inferenceMs / 1000, usage, outputs: 0 }) : 0;
     const streamDetails = usage && streamDetailsOf(model, usage);
     return { kind: "failed", fault: failure, usage, streamDetails, inferenceMs, price };
   } finally {
-    clearTimeout(timer);
+    timeLimit.remove(held);
   }
 }
 
-async function callModel(deps: ExecutionDeps, execution: Execution): Promise<ModelResult> {
-  const { held, model, input, onFragment = noReader, perform = runDriver } = execution;
+async function callDriver(
+  { telemetry }: ExecutionDeps,
+  { held, model, input, onFragment = noReader, perform = runDriver }: Execution,
+  driver: ModelDriver,
+  span: Span,
+): Promise<ModelResult> {
   const { type } = model.manifest.backend;
-  const driver = await deps.driverOf(model);
   const startedAt = performance.now();
-  return deps.telemetry.inSpan(
-    () => describeModelCall(model, input, held.id),
-    async (span) => {
-      try {
-        const call = { predictionId: held.id, input, signal: held.signal, onFragment };
-        const result = await orStopped(held.signal, perform(driver, call));
-        deps.telemetry.modelCalled(type, performance.now() - startedAt, undefined);
-        span.set(usageAttributes(result.usage));
-        return result;
-      } catch (error) {
-        const failure = faultTypeOf(held.signal.aborted ? held.signal.reason : error);
-        deps.telemetry.modelCalled(type, performance.now() - startedAt, failure);
-        span.set(usageAttributes(usageBeforeStop(error)));
-        span.fail(failure);
-        throw error;
-      }
-    },
-  );
+  try {
+    const call = { predictionId: held.id, input, signal: held.signal, onFragment };
+    const result = await orStopped(held, perform(driver, call));
+    telemetry.modelCalled(type, performance.now() - startedAt, undefined);
+    if (result.usage) span.set(usageAttributes(result.usage));
+    return result;
+  } catch (error) {
+    const failure = faultTypeOf(held.signal.aborted ? held.signal.reason : error);
+    telemetry.modelCalled(type, performance.now() - startedAt, failure);
+    span.set(usageAttributes(usageBeforeStop(error)));
+    span.fail(failure);
+    throw error;
+  }
 }
 
 function faultTypeOf(error: unknown): ErrorType {
@@ -114,18 +118,28 @@ function faultTypeOf(error: unknown): ErrorType {
 // A driver that listens to its signal ends within this time and says what it used; one that does not is left behind.
 const lastWordMs = 250;
 
-function orStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+function orStopped<T>(held: HeldPrediction, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     let patience: NodeJS.Timeout | undefined;
     const stop = () => {
-      patience = setTimeout(() => reject(signal.reason), lastWordMs);
+      patience = setTimeout(() => reject(held.signal.reason), lastWordMs);
     };
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => {
+    if (held.signal.aborted) stop();
+    else held.onStop = stop;
+    const over = () => {
       clearTimeout(patience);
-      signal.removeEventListener("abort", stop);
-    });
+      held.onStop = undefined;
+    };
+    work.then(
+      (result) => {
+        over();
+        resolve(result);
+      },
+      (error) => {
+        over();
+        reject(error);
+      },
+    );
   });
 }
 
@@ -142,18 +156,22 @@ function toFailure(log: Log, held: HeldPrediction, error: unknown): Fault {
 
 async function storeFiles(
   deps: ExecutionDeps,
-  { held, userId, model, perform }: Execution,
+  { held, userId }: Execution,
   result: ModelResult,
 ): Promise<StoredOutput> {
   const stored: StoredOutput = {};
   for (const [field, value] of Object.entries(result.output)) {
     stored[field] = isFile(value) ? await deps.storeOutput(userId, held.id, field, value) : value;
   }
-  // Another face of the driver has another output than the manifest says.
-  for (const field of perform ? [] : (model.manifest.output.required ?? [])) {
-    if (stored[field] === undefined) throw missingOutput(field, model.manifest.output.properties[field]);
-  }
   return stored;
+}
+
+function checkComplete({ model, perform }: Execution, output: StoredOutput): void {
+  // Another face of the driver has another output than the manifest says.
+  if (perform) return;
+  for (const field of model.manifest.output.required ?? []) {
+    if (output[field] === undefined) throw missingOutput(field, model.manifest.output.properties[field]);
+  }
 }
 
 function isFile(value: OutputValue): value is FileOutput {

@@ -1,3 +1,4 @@
+import type { Timed } from "../../kernel/deadlines.ts";
 import { fault } from "../../kernel/errors.ts";
 
 /** Why a run is stopped before its own end. The reason travels as the abort signal's `reason`. */
@@ -10,15 +11,20 @@ export const stopReasons = {
   queueTimeout: () => fault("generation_timeout", "The prediction waited longer than the model's queue limit"),
 } as const;
 
-export interface HeldPrediction {
+export type StopReason = keyof typeof stopReasons;
+
+/** As something timed, it is stopped when the time that its model allows is over. */
+export interface HeldPrediction extends Timed {
   readonly id: string;
   readonly signal: AbortSignal;
   /** Why it was stopped, if it was. */
-  readonly stoppedBy: keyof typeof stopReasons | undefined;
+  readonly stoppedBy: StopReason | undefined;
+  /** Called when it is stopped, after the signal: a listener of the signal costs ten times as much. */
+  onStop: (() => void) | undefined;
   /** The database knows it now, under this claim. */
   accepted(claim: number): void;
   /** Stops it; the first reason counts. */
-  stop(reason: keyof typeof stopReasons): void;
+  stop(reason: StopReason): void;
   /** Resolves when a slot was granted, rejects with the reason when it is stopped before. */
   slot(): Promise<void>;
   release(): void;
@@ -36,7 +42,7 @@ export interface HeldPredictions {
   lose(claim: Claim): void;
   /** Those that wait for a slot. */
   waitingIds(): string[];
-  stopAll(reason: keyof typeof stopReasons): void;
+  stopAll(reason: StopReason): void;
 }
 
 export interface Claim {
@@ -44,52 +50,77 @@ export interface Claim {
   claim: number;
 }
 
-interface Entry extends HeldPrediction {
+/** A class, and not a handful of closures: one is made for every request. */
+class Entry implements HeldPrediction, Timed {
+  readonly id: string;
   claim: number | undefined;
-  grant: (() => void) | undefined;
-  stoppedBy: keyof typeof stopReasons | undefined;
+  stoppedBy: StopReason | undefined;
+  onStop: (() => void) | undefined;
+  since = 0;
+  readonly #all: Map<string, Entry>;
+  readonly #controller = new AbortController();
+  #hasSlot = false;
+  #onSlot: (() => void) | undefined;
+
+  constructor(id: string, all: Map<string, Entry>) {
+    this.id = id;
+    this.#all = all;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get waitsForSlot(): boolean {
+    return !this.#hasSlot;
+  }
+
+  accepted(claim: number): void {
+    this.claim = claim;
+  }
+
+  stop(reason: StopReason): void {
+    if (this.stoppedBy !== undefined) return;
+    this.stoppedBy = reason;
+    this.#controller.abort(stopReasons[reason]());
+    this.onStop?.();
+  }
+
+  expire(): void {
+    this.stop("timeout");
+  }
+
+  grant(): void {
+    this.#hasSlot = true;
+    this.#onSlot?.();
+  }
+
+  slot(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { signal } = this;
+      const stopped = () => reject(signal.reason);
+      if (this.#hasSlot) return resolve();
+      if (signal.aborted) return stopped();
+      signal.addEventListener("abort", stopped, { once: true });
+      this.#onSlot = () => {
+        signal.removeEventListener("abort", stopped);
+        resolve();
+      };
+    });
+  }
+
+  release(): void {
+    if (this.#all.get(this.id) === this) this.#all.delete(this.id);
+  }
 }
 
 export function createHeldPredictions(): HeldPredictions {
   const held = new Map<string, Entry>();
 
   function hold(id: string): HeldPrediction {
-    const controller = new AbortController();
-    let hasSlot = false;
     // This process was taken for dead, woke up, and claims anew what it has not noticed to have lost.
     held.get(id)?.stop("lost");
-    const entry: Entry = {
-      id,
-      claim: undefined,
-      stoppedBy: undefined,
-      accepted: (claim) => {
-        entry.claim = claim;
-      },
-      signal: controller.signal,
-      grant: () => {
-        hasSlot = true;
-      },
-      stop: (reason) => {
-        if (controller.signal.aborted) return;
-        entry.stoppedBy = reason;
-        controller.abort(stopReasons[reason]());
-      },
-      slot: () =>
-        new Promise((resolve, reject) => {
-          const stopped = () => reject(controller.signal.reason);
-          if (hasSlot) return resolve();
-          if (controller.signal.aborted) return stopped();
-          controller.signal.addEventListener("abort", stopped, { once: true });
-          entry.grant = () => {
-            entry.grant = undefined;
-            controller.signal.removeEventListener("abort", stopped);
-            resolve();
-          };
-        }),
-      release: () => {
-        if (held.get(id) === entry) held.delete(id);
-      },
-    };
+    const entry = new Entry(id, held);
     held.set(id, entry);
     return entry;
   }
@@ -97,7 +128,7 @@ export function createHeldPredictions(): HeldPredictions {
   return {
     hold,
     get: (id) => held.get(id),
-    granted: (id) => held.get(id)?.grant?.(),
+    granted: (id) => held.get(id)?.grant(),
     get size() {
       return held.size;
     },
@@ -106,7 +137,7 @@ export function createHeldPredictions(): HeldPredictions {
       const entry = held.get(id);
       if (entry?.claim === claim) entry.stop("lost");
     },
-    waitingIds: () => [...held.values()].filter((entry) => entry.grant).map((entry) => entry.id),
+    waitingIds: () => [...held.values()].filter((entry) => entry.waitsForSlot).map((entry) => entry.id),
     stopAll: (reason) => {
       for (const entry of held.values()) entry.stop(reason);
     },

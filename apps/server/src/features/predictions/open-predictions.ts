@@ -5,7 +5,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Model } from "../models/index.ts";
 import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./accept-async.ts";
-import { createAdmission, type RateFigures } from "./admit-predictions.ts";
+import { createAdmission, createDecisions, type RateFigures } from "./admit-predictions.ts";
 import { startCallsOfAgents } from "./agent-calls.ts";
 import { startCancellation } from "./cancel-prediction.ts";
 import {
@@ -36,6 +36,7 @@ import {
 } from "./store.ts";
 import { startSweeper, type TakeOver } from "./sweep-predictions.ts";
 import { createWorker } from "./work-on-jobs.ts";
+import { createPredictionWriter } from "./write-predictions.ts";
 
 export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTokens" | "sealWebhook"> {
   database: Database;
@@ -98,7 +99,9 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   const grants = await startGrantAnnouncements(database, nodeId, held);
   const notices = await startEndedNotices(database);
   const announceGrants = grants.announce;
-  const settlement = createSettlement({ ...deps, announceGrants, wakeWorkers });
+  const decideOneByOne = createDecisions(database, clock, deps.telemetry);
+  const writer = createPredictionWriter({ ...deps, decideOneByOne, announceGrants, wakeWorkers });
+  const settlement = createSettlement({ ...deps, writer, announceGrants, wakeWorkers });
   const cancellation = await startCancellation({ database, nodeId, held, settlement });
   const { takeOver } = deps;
   const sweeper = await startSweeper({
@@ -111,7 +114,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     wakeWorkers,
     takeOver,
   });
-  const admit = createAdmission(database, clock, deps.telemetry);
+  const admit = createAdmission({ writer, decideOneByOne, telemetry: deps.telemetry });
   const calls = await startCallsOfAgents(database, nodeId, held, log);
   const runDeps = { ...deps, held, settlement, admit, startAgentCalls: calls.start };
   const asyncDeps: AsyncDeps = { ...deps, admit, wakeWorkers };

@@ -4,17 +4,23 @@ import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 
 /** What a run of this input may cost. Tokens are counted only where they have a price. */
-export async function reservationFor(
+export function reservationFor(
   model: Model,
   input: Readonly<Record<string, InputValue>>,
   countTokens: (text: string) => Promise<number>,
-): Promise<Micros> {
+): Micros | Promise<Micros> {
   const { pricing } = model.manifest;
   const inputIsPriced = (pricing.per_million_input_tokens ?? 0) > 0 || (pricing.per_million_cached_tokens ?? 0) > 0;
-  let countedTokens = 0;
-  if (inputIsPriced) {
-    for (const value of Object.values(input)) if (typeof value === "string") countedTokens += await countTokens(value);
-  }
   const maxTokens = typeof input.max_tokens === "number" ? input.max_tokens : undefined;
-  return reservationOf(model.manifest, { countedTokens, maxTokens });
+  const reserve = (countedTokens: number) => reservationOf(model.manifest, { countedTokens, maxTokens });
+  return inputIsPriced ? tokensOf(input, countTokens).then(reserve) : reserve(0);
+}
+
+async function tokensOf(
+  input: Readonly<Record<string, InputValue>>,
+  countTokens: (text: string) => Promise<number>,
+): Promise<number> {
+  let counted = 0;
+  for (const value of Object.values(input)) if (typeof value === "string") counted += await countTokens(value);
+  return counted;
 }

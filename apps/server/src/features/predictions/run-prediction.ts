@@ -1,4 +1,5 @@
 import { newId } from "@gantry/wire";
+import { createDeadlines, type Timed } from "../../kernel/deadlines.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Caller } from "../accounts/index.ts";
@@ -48,7 +49,7 @@ export interface RunEnd {
 }
 
 // How long a client waits for the end of its run to be written when the database is away.
-const settleWaitMs = 10_000;
+const settleWaits = createDeadlines(10_000);
 /** What has a client runs once: it is never claimed again. */
 const onlyClaim = 1;
 const longestTimerMs = 2 ** 31 - 1;
@@ -91,50 +92,54 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   }
   held.accepted(onlyClaim);
   request.onAccepted?.(id, admitted.rate);
-  const outcome = await waitAndExecute(deps, held, request, admitted.starts);
-  const settling = deps.settlement.settle(id, onlyClaim, outcome).finally(() => held.release());
+  const unstarted = admitted.starts ? undefined : await waitForSlot(deps, held, request);
+  const outcome = unstarted ?? (await execute(deps, held, request));
+  const settling = deps.settlement.settle(id, onlyClaim, outcome);
+  const release = () => held.release();
+  settling.then(release, release);
   // A run waits as long as it takes: told that it failed, it would make and pay the same call again.
-  const isWritten = await (request.route === "agent" ? settling : within(settling, settleWaitMs));
+  const isWritten = await (request.route === "agent" ? settling : withinTime(settling));
   // A failure may be told as it is. A result that was not written down is none.
   if (!isWritten && outcome.kind === "done") throw endedElsewhere();
   return { predictionId: id, outcome };
 }
 
-async function waitAndExecute(
+/** Resolves with nothing when it may start, or with what it came to instead. */
+async function waitForSlot(
+  deps: RunDeps,
+  held: HeldPrediction,
+  { model, route }: RunRequest,
+): Promise<Outcome | undefined> {
+  const limitMs = Math.min(model.manifest.max_queue_seconds * 1000, longestTimerMs);
+  const limit = setTimeout(() => held.stop("queueTimeout"), limitMs);
+  const startedAt = performance.now();
+  try {
+    const slot = held.slot();
+    // Those before it in the line may wait for their own limits, and nothing then tells it that there is room.
+    if (route === "agent") void deps.startAgentCalls();
+    await deps.telemetry.inSpan(
+      () => ({ name: "wait for capacity" }),
+      () => slot,
+    );
+    return undefined;
+  } catch (reason) {
+    return endedUnused(reason as Fault);
+  } finally {
+    clearTimeout(limit);
+    deps.telemetry.slotAwaited(route, performance.now() - startedAt);
+  }
+}
+
+function execute(
   deps: RunDeps,
   held: HeldPrediction,
   { caller, model, input, route, onFragment, perform }: RunRequest,
-  starts: boolean,
 ): Promise<Outcome> {
-  if (!starts) {
-    const limitMs = Math.min(model.manifest.max_queue_seconds * 1000, longestTimerMs);
-    const limit = setTimeout(() => held.stop("queueTimeout"), limitMs);
-    const startedAt = performance.now();
-    try {
-      const slot = held.slot();
-      // Those before it in the line may wait for their own limits, and nothing then tells it that there is room.
-      if (route === "agent") void deps.startAgentCalls();
-      await deps.telemetry.inSpan(
-        () => ({ name: "wait for capacity" }),
-        () => slot,
-      );
-    } catch (reason) {
-      return endedUnused(reason as Fault);
-    } finally {
-      clearTimeout(limit);
-      deps.telemetry.slotAwaited(route, performance.now() - startedAt);
-    }
-  }
-  const outcome = await executePrediction(deps, {
-    held,
-    userId: caller.userId,
-    model,
-    input: input.input,
-    onFragment,
-    perform,
-  });
+  const execution = { held, userId: caller.userId, model, input: input.input, onFragment, perform };
+  const executing = executePrediction(deps, execution);
+  if (route !== "agent") return executing;
   // The run goes on elsewhere and makes the call again: that one is paid for and counted.
-  return route === "agent" && isHandedOn(held) ? { ...outcome, usage: undefined, price: 0 } : outcome;
+  return executing.then((outcome) => (isHandedOn(held) ? { ...outcome, usage: undefined, price: 0 } : outcome));
 }
 
 /** This node goes down, or was taken for dead. */
@@ -142,13 +147,24 @@ export function isHandedOn({ stoppedBy }: Pick<HeldPrediction, "stoppedBy">): bo
   return stoppedBy === "shutdown" || stoppedBy === "lost";
 }
 
-function within(work: Promise<boolean>, milliseconds: number): Promise<boolean> {
+function withinTime(work: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(fault("service_unavailable", "The result could not be stored in time; fetch it by its id later")),
-      milliseconds,
+    const waiting: Timed = {
+      since: 0,
+      expire: () =>
+        reject(fault("service_unavailable", "The result could not be stored in time; fetch it by its id later")),
+    };
+    settleWaits.add(waiting);
+    work.then(
+      (isWritten) => {
+        settleWaits.remove(waiting);
+        resolve(isWritten);
+      },
+      (error) => {
+        settleWaits.remove(waiting);
+        reject(error);
+      },
     );
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 

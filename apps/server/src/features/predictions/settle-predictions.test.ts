@@ -38,6 +38,8 @@ beforeAll(async () => {
     log: pino({ level: "silent" }),
     telemetry: noTelemetry,
     linkOf: async () => undefined,
+    // All of them are queued here.
+    writer: { end: () => Promise.reject(new Error("not queued")) },
     announceGrants: async () => {},
     wakeWorkers: () => {},
   });

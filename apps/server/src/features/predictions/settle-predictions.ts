@@ -9,6 +9,7 @@ import { endedUnused, type Outcome, statusOf } from "./prediction.ts";
 import { dropInput } from "./queued-input.ts";
 import { type LinkOf, resultItem } from "./result-item.ts";
 import { type Ending, type GrantedSlot, type Settled, settleEndings, wasEndedAs } from "./store.ts";
+import type { PredictionWriter } from "./write-predictions.ts";
 
 export interface Settlement {
   /**
@@ -25,15 +26,17 @@ export interface SettlementDeps {
   log: Log;
   telemetry: Telemetry;
   linkOf: LinkOf;
+  /** Ends what was not queued. */
+  writer: Pick<PredictionWriter<never>, "end">;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
   /** A slot is free that a queued prediction may take. */
   wakeWorkers(): void;
 }
 
+/** The end of a queued one, which may have a webhook. */
 interface Item {
   ending: Ending;
   outcome: Outcome;
-  queued: boolean;
   trace: string | undefined;
 }
 
@@ -46,7 +49,6 @@ export function createSettlement(deps: SettlementDeps): Settlement {
 
   async function write(items: readonly Item[]): Promise<Settled> {
     const endings = items.map(({ ending }, n) => ({ n, ...ending }));
-    if (!items.some((item) => item.queued)) return settleEndings(database.sql, endings);
     return database.transaction(async (tx) => {
       const settled = await settleEndings(tx, endings);
       const deliveries = settled.webhooks.map(async (webhook) => ({
@@ -103,22 +105,27 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     },
   });
 
-  async function settle(id: string, claim: number, outcome: Outcome, queued = false): Promise<boolean> {
-    const isEnded = await telemetry.inSpan(
+  function settle(id: string, claim: number, outcome: Outcome, queued = false): Promise<boolean> {
+    const writing = telemetry.inSpan(
       () => ({ name: "settlement", attributes: { "gantry.prediction_id": id } }),
       () => writeEnd(id, claim, outcome, queued),
     );
-    if (isEnded) telemetry.predictionEnded(figuresOf(outcome));
-    return isEnded;
+    return writing.then((isEnded) => {
+      if (isEnded) telemetry.predictionEnded(figuresOf(outcome));
+      return isEnded;
+    });
   }
 
   async function writeEnd(id: string, claim: number, outcome: Outcome, queued: boolean): Promise<boolean> {
-    const item = { ending: toEnding(id, claim, outcome), outcome, queued, trace: telemetry.traceparent() };
+    const ending = toEnding(id, claim, outcome);
+    const end = queued
+      ? () => batcher.add({ ending, outcome, trace: telemetry.traceparent() })
+      : () => deps.writer.end(ending);
     for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
       try {
-        const endedNow = await batcher.add(item);
+        const endedNow = await end();
         // A try before this one may have been committed although its answer was lost.
-        return endedNow || (pause > firstPauseMs && (await wasEndedAs(database.sql, id, item.ending.status)));
+        return endedNow || (pause > firstPauseMs && (await wasEndedAs(database.sql, id, ending.status)));
       } catch (error) {
         if (!isPassing(error)) {
           await writeUnwritable(id, claim, outcome, queued, error);

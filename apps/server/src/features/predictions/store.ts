@@ -56,7 +56,6 @@ export type Refusal =
   | "run_lost";
 
 export interface Decision {
-  n: number;
   verdict: "run" | "wait" | Refusal;
   rateLimit: number | null;
   rateRemaining: number | null;
@@ -77,7 +76,7 @@ export async function admitArrivals(
 ): Promise<Decision[]> {
   // The time is the database's: the minute of a rate limit is one minute for all nodes, whatever their clocks say.
   return sql<Decision[]>`
-    select n, verdict, rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset_ms as "rateResetMs",
+    select verdict, rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset_ms as "rateResetMs",
       retry_after_ms as "retryAfterMs"
     from admit_and_grant(${batch.users}, ${batch.keys}, ${batch.models}, ${JSON.stringify(batch.arrivals)}::text::json,
       ${batch.month}::date, (extract(epoch from clock_timestamp()) * 1000)::bigint)

@@ -30,6 +30,7 @@ export interface Doorway {
 
 // Headers must come at once; bodies may take long (500 MB over a slow line), so the request as a whole has no limit.
 const headersTimeoutMs = 15_000;
+const ownPath = /^\/(healthz|readyz)\/*(?:\?|$)/;
 
 export function createDoorway(publicUrl: string | undefined): Doorway {
   let state: "starting" | "open" | "closing" = "starting";
@@ -40,19 +41,21 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
 
   function pass(listener: RequestListener, request: IncomingMessage, response: ServerResponse): void {
     underWay++;
-    response.once("close", () => {
-      if (--underWay > 0) return;
-      for (const tell of whenIdle) tell();
-    });
+    response.on("close", onClosed);
     listener(request, response);
+  }
+
+  function onClosed(): void {
+    if (--underWay > 0) return;
+    for (const tell of whenIdle) tell();
   }
 
   const server = createServer(
     { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000 },
     (request, response) => {
-      const path = request.url?.split("?", 1)[0]?.replace(/(.)\/+$/, "$1");
-      if (path === "/healthz") return answer(response, 200, { status: "ok" });
-      if (path === "/readyz") return void answerReady(response);
+      const asked = ownPath.exec(request.url ?? "")?.[1];
+      if (asked === "healthz") return answer(response, 200, { status: "ok" });
+      if (asked === "readyz") return void answerReady(response);
       if (state === "open" && behind) return pass(behind, request, response);
       refuse(request, response);
     },

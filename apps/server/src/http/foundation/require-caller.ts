@@ -10,22 +10,27 @@ import { presentedKey } from "./presented-key.ts";
 export function requireCaller(
   authenticate: (presented: string) => Promise<Caller>,
 ): (request: FastifyRequest) => Promise<Caller> {
-  const callers = new WeakMap<FastifyRequest, Promise<Caller>>();
   return (request) => {
-    const known = callers.get(request);
-    if (known) return known;
+    if (request.identified?.by === authenticate) return request.identified.caller;
     const caller = identify(request);
-    callers.set(request, caller);
+    request.identified = { by: authenticate, caller };
     return caller;
   };
 
-  async function identify(request: FastifyRequest): Promise<Caller> {
+  function identify(request: FastifyRequest): Promise<Caller> {
     const key = presentedKey(request.headers);
-    if (key === undefined) {
-      throw fault("unauthorized", "API key required: send it as X-API-KEY or as Authorization: Bearer", {
+    if (key !== undefined) return authenticate(key);
+    return Promise.reject(
+      fault("unauthorized", "API key required: send it as X-API-KEY or as Authorization: Bearer", {
         headers: { "www-authenticate": "Bearer" },
-      });
-    }
-    return authenticate(key);
+      }),
+    );
+  }
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Whose it is, once that was asked; null before. */
+    identified: { by: (presented: string) => Promise<Caller>; caller: Promise<Caller> } | null;
   }
 }

@@ -1,5 +1,11 @@
 import { type IdKind, newId } from "@gantry/wire";
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type onRequestHookHandler,
+  type RouteHandlerMethod,
+} from "fastify";
 import FindMyWay from "find-my-way";
 import { type Activity, noTelemetry, type Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
@@ -41,6 +47,8 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
   });
   app.decorateRequest("baseUrl", { getter: requestBaseUrl });
   app.decorateRequest("activity", null);
+  app.decorateRequest("template", undefined);
+  app.decorateRequest("identified", null);
   const known = FindMyWay({ ignoreTrailingSlash: true, maxParamLength: 2048 });
 
   function requestBaseUrl(this: FastifyRequest): string {
@@ -63,13 +71,15 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
   }
 
   app.addHook("onRoute", (route) => {
-    const { handler } = route;
+    const { handler, url } = route;
     // From here on whatever the request does belongs to its activity; hooks before it, and the parsing of a body, do not.
     route.handler = function (request, reply) {
+      request.template = url;
       return request.activity
         ? telemetry.within(request.activity, () => handler.call(this, request, reply))
         : handler.call(this, request, reply);
     };
+    if (route.config?.readsBody) route.onRequest = [route.onRequest ?? [], answerFrom(route.handler)].flat();
     for (const method of [route.method].flat()) {
       // A second, empty router knows which paths exist at all, so that a wrong method is told apart from a wrong path.
       if (!known.hasRoute(method as "GET", route.url)) known.on(method as "GET", route.url, () => {});
@@ -81,10 +91,10 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     const { traceparent, tracestate } = request.headers;
     const activity = telemetry.requestStarted(one(traceparent), one(tracestate));
     request.activity = activity;
-    raw.once("close", () => {
+    raw.on("close", () => {
       telemetry.requestEnded(activity, {
         method: request.method,
-        route: request.is404 ? undefined : request.routeOptions.url,
+        route: request.template ?? (request.is404 ? undefined : request.routeOptions.url),
         status: raw.writableFinished ? raw.statusCode : undefined,
         requestId: request.id,
       });
@@ -102,6 +112,23 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
   return app;
 }
 
+/**
+ * The handler of a route that reads its body itself, as the last hook before the body: Fastify would first look for a
+ * parser of the body's type, which costs as much as reading a small form does.
+ */
+function answerFrom(handler: RouteHandlerMethod): onRequestHookHandler {
+  return function (request, reply) {
+    Promise.resolve(handler.call(this, request, reply)).then(
+      (payload) => {
+        if (!reply.sent && payload !== reply) reply.send(payload);
+      },
+      (error) => {
+        if (!reply.sent) reply.send(error instanceof Error ? error : new Error("Not an error", { cause: error }));
+      },
+    );
+  };
+}
+
 function one(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" ? header : undefined;
 }
@@ -117,5 +144,11 @@ declare module "fastify" {
     readonly baseUrl: string;
     /** What is measured of it; null until its first hook. */
     activity: Activity | null;
+    /** The path of its route as it was registered; undefined until its handler is called. */
+    template: string | undefined;
+  }
+  interface FastifyContextConfig {
+    /** The handler reads the body of the request itself. */
+    readsBody?: boolean;
   }
 }

@@ -7,7 +7,7 @@ import { fault } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
 import { acceptInput } from "./accept-input.ts";
 import { clientPresence } from "./client-presence.ts";
-import type { OfModel, RouteDeps } from "./deps.ts";
+import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 import { sendJsonLines, wantsJsonLines } from "./json-lines.ts";
 
 const longestWaitSeconds = 60;
@@ -16,7 +16,7 @@ type Request = FastifyRequest<OfModel & { Querystring: Record<string, unknown> }
 
 /** Queued predictions: accepting one, its result, and the figures of a model's queue. */
 export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
-  app.post<OfModel>("/api/v1/:owner/:model/predict/async", async (request, reply) => {
+  app.post<OfModel>("/api/v1/:owner/:model/predict/async", readsBody, async (request, reply) => {
     const caller = await deps.callerOf(request);
     const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
     const key = checkIdempotencyKey(request.headers["idempotency-key"]);

@@ -1,10 +1,26 @@
 import type { FastifyReply } from "fastify";
 
+/** Whoever waits for an answer. */
+export interface Client {
+  /** Aborts when the client goes away before its answer was sent. */
+  readonly signal: AbortSignal;
+  /** Called at that moment too; cheaper than a listener of the signal. */
+  onLeft: (() => void) | undefined;
+}
+
+export function watchClient(reply: FastifyReply): Client {
+  const controller = new AbortController();
+  const client: Client = { signal: controller.signal, onLeft: undefined };
+  const { raw } = reply;
+  raw.on("close", () => {
+    if (raw.writableFinished) return;
+    controller.abort(new Error("The client went away"));
+    client.onLeft?.();
+  });
+  return client;
+}
+
 /** Aborts when the client goes away before its answer was sent. */
 export function clientPresence(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) controller.abort(new Error("The client went away"));
-  });
-  return controller.signal;
+  return watchClient(reply).signal;
 }

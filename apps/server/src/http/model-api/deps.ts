@@ -25,6 +25,9 @@ export interface RouteDeps extends ModelApiDeps {
   callerOf(request: FastifyRequest): Promise<Caller>;
 }
 
+/** Bodies of models are read as they arrive. */
+export const readsBody = { config: { readsBody: true } } as const;
+
 export interface OfModel {
   Params: { owner: string; model: string };
 }

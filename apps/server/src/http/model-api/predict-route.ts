@@ -12,8 +12,8 @@ import {
 import { Fault, fault } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
 import { acceptInput } from "./accept-input.ts";
-import { clientPresence } from "./client-presence.ts";
-import type { OfModel, RouteDeps } from "./deps.ts";
+import { type Client, watchClient } from "./client-presence.ts";
+import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 
 /** Text models and every model with a streamed output are called through the stream route only. */
 function isStreamingOnly(model: Model): boolean {
@@ -21,86 +21,94 @@ function isStreamingOnly(model: Model): boolean {
 }
 
 interface SyncCall {
+  deps: RouteDeps;
+  request: FastifyRequest<OfModel>;
+  reply: FastifyReply;
   caller: Caller;
   model: Model;
   input: CheckedInput;
-  client: AbortSignal;
+  client: Client;
 }
 
 export function predictRoute(app: FastifyInstance, deps: RouteDeps): void {
-  app.post<OfModel>("/api/v1/:owner/:model/predict", async (request, reply) => {
+  app.post<OfModel>("/api/v1/:owner/:model/predict", readsBody, async (request, reply) => {
     const caller = await deps.callerOf(request);
     const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
     if (isStreamingOnly(model)) return misdirected(request, reply, model);
     const key = checkIdempotencyKey(request.headers["idempotency-key"]);
-    const client = clientPresence(reply);
-    const input = await acceptInput(deps, request, { caller, model, route: "sync", signal: client });
+    const client = watchClient(reply);
+    const input = await acceptInput(deps, request, { caller, model, route: "sync", signal: client.signal });
     try {
-      const call: SyncCall = { caller, model, input, client };
-      return await (key === undefined ? runNow(call) : runOnce(call, key));
+      const call: SyncCall = { deps, request, reply, caller, model, input, client };
+      return await (key === undefined ? runNow(call, undefined) : runOnce(call, key));
     } finally {
-      await input.dispose();
-    }
-
-    async function runNow(call: SyncCall, promised?: { predictionId: string }) {
-      const { predictionId, outcome } = await deps.predictions.run({
-        predictionId: promised?.predictionId,
-        caller,
-        model,
-        route: "sync",
-        input,
-        // With an Idempotency-Key the run goes on: the repeat fetches it.
-        onHeld: (held) => {
-          if (!promised) call.client.addEventListener("abort", () => held.stop("left"), { once: true });
-        },
-        onAccepted: (id, rate) => reply.headers({ "x-prediction-id": id, ...rateHeaders(rate) }),
-      });
-      if (outcome.kind === "failed") throw outcome.fault;
-      return answer(predictionId, outcome.output, outcome.inferenceMs);
-    }
-
-    async function runOnce(call: SyncCall, idempotencyKey: string) {
-      const start = await deps.predictions.startIdempotent({
-        userId: caller.userId,
-        modelName: model.endpointId,
-        route: "sync",
-        key: idempotencyKey,
-        fingerprint: await input.fingerprint(),
-      });
-      if (start.kind === "repeat") return repeat(start.predictionId);
-      let isAccepted = false;
-      try {
-        return await runNow(call, { predictionId: start.predictionId });
-      } catch (error) {
-        isAccepted = reply.hasHeader("x-prediction-id");
-        throw error;
-      } finally {
-        if (!isAccepted && !reply.hasHeader("x-prediction-id")) await start.refused();
-      }
-    }
-
-    /** The first answer again; while the first is open, it is waited for. */
-    async function repeat(predictionId: string) {
-      const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
-      const longest = (model.manifest.timeout_seconds + model.manifest.max_queue_seconds) * 1000;
-      const ended = await deps.predictions.awaitEnd(address, longest, client);
-      if (!ended)
-        throw fault("generation_timeout", "The first request with this Idempotency-Key has not ended in time");
-      reply.header("x-prediction-id", predictionId);
-      if (!ended.output) throw faultOf(ended);
-      return answer(predictionId, ended.output, ended.inferenceMs ?? 0);
-    }
-
-    async function answer(predictionId: string, output: StoredOutput, inferenceMs: number) {
-      return {
-        prediction_id: predictionId,
-        status: 200,
-        output_data: output,
-        inference_time: Math.round(inferenceMs) / 1000,
-        files: await deps.linksOf(predictionId, output, request.baseUrl),
-      };
+      if (input.files.length > 0) await input.dispose();
     }
   });
+}
+
+/** `promisedId` is that of a call with an Idempotency-Key. */
+async function runNow(call: SyncCall, promisedId: string | undefined) {
+  const { predictionId, outcome } = await call.deps.predictions.run({
+    predictionId: promisedId,
+    caller: call.caller,
+    model: call.model,
+    route: "sync",
+    input: call.input,
+    // With an Idempotency-Key the run goes on: the repeat fetches it.
+    onHeld: (held) => {
+      if (promisedId === undefined) call.client.onLeft = () => held.stop("left");
+    },
+    onAccepted: (id, rate) => {
+      call.reply.header("x-prediction-id", id);
+      if (rate) call.reply.headers(rateHeaders(rate));
+    },
+  });
+  if (outcome.kind === "failed") throw outcome.fault;
+  return answer(call, predictionId, outcome.output, outcome.inferenceMs);
+}
+
+async function runOnce(call: SyncCall, idempotencyKey: string) {
+  const { deps, caller, model, input, reply } = call;
+  const start = await deps.predictions.startIdempotent({
+    userId: caller.userId,
+    modelName: model.endpointId,
+    route: "sync",
+    key: idempotencyKey,
+    fingerprint: await input.fingerprint(),
+  });
+  if (start.kind === "repeat") return repeat(call, start.predictionId);
+  let isAccepted = false;
+  try {
+    return await runNow(call, start.predictionId);
+  } catch (error) {
+    isAccepted = reply.hasHeader("x-prediction-id");
+    throw error;
+  } finally {
+    if (!isAccepted && !reply.hasHeader("x-prediction-id")) await start.refused();
+  }
+}
+
+/** The first answer again; while the first is open, it is waited for. */
+async function repeat(call: SyncCall, predictionId: string) {
+  const { deps, caller, model, client, reply } = call;
+  const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
+  const longest = (model.manifest.timeout_seconds + model.manifest.max_queue_seconds) * 1000;
+  const ended = await deps.predictions.awaitEnd(address, longest, client.signal);
+  if (!ended) throw fault("generation_timeout", "The first request with this Idempotency-Key has not ended in time");
+  reply.header("x-prediction-id", predictionId);
+  if (!ended.output) throw faultOf(ended);
+  return answer(call, predictionId, ended.output, ended.inferenceMs ?? 0);
+}
+
+async function answer({ deps, request }: SyncCall, id: string, output: StoredOutput, inferenceMs: number) {
+  return {
+    prediction_id: id,
+    status: 200,
+    output_data: output,
+    inference_time: Math.round(inferenceMs) / 1000,
+    files: await deps.linksOf(id, output, request.baseUrl),
+  };
 }
 
 function faultOf({ error }: EndedPrediction): Fault {

@@ -4,8 +4,8 @@ import { type RateFigures, type RunEnd, rateHeaders, streamedField } from "../..
 import { errorBody } from "../../kernel/error-body.ts";
 import { toFault } from "../foundation/to-fault.ts";
 import { acceptInput } from "./accept-input.ts";
-import { clientPresence } from "./client-presence.ts";
-import type { OfModel, RouteDeps } from "./deps.ts";
+import { watchClient } from "./client-presence.ts";
+import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
 
 /**
@@ -15,11 +15,11 @@ import { type EventStream, openEventStream } from "./event-stream.ts";
  *                                          └──────────► {detail: […], status}          (failed or cancelled)
  */
 export function streamRoute(app: FastifyInstance, deps: RouteDeps): void {
-  app.post<OfModel>("/api/v1/:owner/:model/predict/stream", async (request, reply) => {
+  app.post<OfModel>("/api/v1/:owner/:model/predict/stream", readsBody, async (request, reply) => {
     const caller = await deps.callerOf(request);
     const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
-    const client = clientPresence(reply);
-    const input = await acceptInput(deps, request, { caller, model, route: "stream", signal: client });
+    const client = watchClient(reply);
+    const input = await acceptInput(deps, request, { caller, model, route: "stream", signal: client.signal });
     let events: EventStream | undefined;
     try {
       const end = await deps.predictions.run({
@@ -27,7 +27,9 @@ export function streamRoute(app: FastifyInstance, deps: RouteDeps): void {
         model,
         route: "stream",
         input,
-        onHeld: (held) => client.addEventListener("abort", () => held.stop("left"), { once: true }),
+        onHeld: (held) => {
+          client.onLeft = () => held.stop("left");
+        },
         onAccepted: (id, rate) => {
           events = acknowledge(request, reply, id, rate);
         },

@@ -7,8 +7,8 @@ import type { PartHeaders } from "./part-headers.ts";
 import type { Scanner } from "./scanner.ts";
 
 export interface FormSource {
-  /** The next bytes, undefined at the end of the body. */
-  more(): Promise<Buffer | undefined>;
+  /** The next bytes, undefined at the end of the body; left out where the scanner has all there is. */
+  more?: () => Promise<Buffer | undefined>;
   /** Files are streamed to their receiver; otherwise they are handed over in memory. */
   isStreaming: boolean;
   /** The source calls what is set here when it knows that the body will not be complete. */
@@ -34,7 +34,7 @@ export async function collectForm<T>(
     for (;;) {
       const event = scanner.next();
       if (event === undefined) {
-        const chunk = await source.more();
+        const chunk = source.more && (await source.more());
         if (chunk === undefined) break;
         scanner.write(chunk);
       } else if (event.type === "part") {
@@ -52,15 +52,17 @@ export async function collectForm<T>(
         if (!headers.isFile && length > limits.maxFieldBytes) throw tooLong(headers.name, limits.maxFieldBytes);
         gathered.push(event.chunk);
       } else if (event.type === "part-end" && headers) {
-        const { name, filename } = fileOf(headers);
         if (streamed) {
+          const { name, filename } = fileOf(headers);
           entries.push({ name, file: await streamed.finish(), filename });
           streamed = undefined;
-        } else if (headers.isFile && (length > 0 || filename)) {
-          entries.push({ name, file: await onFile({ ...fileOf(headers), body: joined(gathered) }), filename });
+        } else if (headers.isFile && (length > 0 || headers.filename)) {
+          const file = fileOf(headers);
+          const { name, filename } = file;
+          entries.push({ name, file: await onFile({ ...file, body: joined(gathered) }), filename });
         } else {
           // A browser sends a file input that was left empty as a file without a name and without bytes.
-          entries.push({ name, value: textOf(joined(gathered), headers) });
+          entries.push({ name: headers.name, value: textOf(joined(gathered), headers) });
         }
       }
     }

@@ -16,9 +16,8 @@ const plainField = /^\r\nContent-Disposition: form-data; name="([^"\\\r\n]*)"$/;
 const bytesType = /^(image|video|audio)\/|^application\/octet-stream$/;
 const encodings = new Set(["7bit", "8bit", "binary"]);
 
-/** `block` begins with the CRLF that ends the boundary line and ends before the empty line. A text is what is wrong. */
-export function parsePartHeaders(block: Buffer, limits: MultipartLimits): PartHeaders | string {
-  const text = block.toString("utf8");
+/** `text` begins with the CRLF that ends the boundary line and ends before the empty line. A text is what is wrong. */
+export function parsePartHeaders(text: string, limits: MultipartLimits): PartHeaders | string {
   const quick = plainField.exec(text)?.[1];
   if (quick !== undefined && quick !== "" && quick.length <= limits.maxNameLength) {
     return { name: quick, filename: undefined, contentType: "text/plain", charset: undefined, isFile: false };

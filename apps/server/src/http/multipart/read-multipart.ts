@@ -37,7 +37,8 @@ export async function readMultipart<T>(
     const scanner = new Scanner(boundary, limits);
     const length = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY);
     const isSmall = length <= limits.bufferedBytes;
-    const arrived = isSmall ? await takeArrived(request, length) : undefined;
+    if (isSmall && request.readableLength !== length) await new Promise<void>(process.nextTick);
+    const arrived = isSmall ? takeArrived(request, length) : undefined;
     signal?.throwIfAborted();
     if (!arrived) reader = new BodyReader(request, { idleMs: limits.idleMs, signal });
     if (isSmall) scanner.write(arrived ?? (await reader?.readAll()) ?? nothing);
@@ -52,14 +53,13 @@ export async function readMultipart<T>(
 }
 
 const nothing = Buffer.alloc(0);
-const ended = (): FormSource => ({ isStreaming: false, more: async () => undefined, onFailure: undefined });
+const ended = (): FormSource => ({ isStreaming: false, onFailure: undefined });
 
 /**
  * A small body mostly comes in one packet with the headers and lies ready by now: then it is taken without any listener
  * or timer, which would cost more than the parsing. Undefined when it is not all there.
  */
-async function takeArrived(request: IncomingMessage, length: number): Promise<Buffer | undefined> {
-  if (request.readableLength !== length) await new Promise<void>(process.nextTick);
+function takeArrived(request: IncomingMessage, length: number): Buffer | undefined {
   if (request.readableLength !== length || request.readableFlowing) return undefined;
   const bytes: Buffer | null = request.read();
   // Nobody waits for its end, but the connection does.

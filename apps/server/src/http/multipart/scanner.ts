@@ -114,7 +114,7 @@ export class Scanner {
     const length = (end === -1 ? this.#bytes.length - 3 : end) - this.#at;
     if (length > this.#limits.maxHeaderBytes) throw new Malformed("the headers of a part are too long");
     if (end === -1) return undefined;
-    const headers = parsePartHeaders(this.#bytes.subarray(this.#at, end), this.#limits);
+    const headers = parsePartHeaders(this.#bytes.toString("utf8", this.#at, end), this.#limits);
     if (typeof headers === "string") throw new Malformed(headers);
     this.#at = end + 2;
     this.#atBodyStart = true;

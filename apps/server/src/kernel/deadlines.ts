@@ -9,9 +9,12 @@ export interface Deadlines {
   remove(item: Timed): void;
 }
 
+const longestTimerMs = 2 ** 31 - 1;
+const mostLengths = 1000;
+
 /**
  * Calls `expire` on whatever is still held `ms` after it was added. All items live equally long, so they expire in the
- * order in which they came: a set in insertion order and one timer do for thousands of queries a second.
+ * order in which they came: a set in insertion order and one timer do for thousands of them a second.
  */
 export function createDeadlines(ms: number): Deadlines {
   const held = new Set<Timed>();
@@ -20,7 +23,8 @@ export function createDeadlines(ms: number): Deadlines {
   function arm(): void {
     const [oldest] = held;
     if (timer || !oldest) return;
-    timer = setTimeout(expireOldest, Math.max(1, oldest.since + ms - performance.now()));
+    const left = Math.max(1, oldest.since + ms - performance.now());
+    timer = setTimeout(expireOldest, Math.min(left, longestTimerMs));
     timer.unref();
   }
 
@@ -42,5 +46,22 @@ export function createDeadlines(ms: number): Deadlines {
       if (!timer) arm();
     },
     remove: (item) => void held.delete(item),
+  };
+}
+
+/**
+ * Deadlines of any length, for what has few different ones. An item is removed from where it was added, which need not
+ * be what the same length gives later.
+ */
+export function createDeadlinesByLength(): (ms: number) => Deadlines {
+  const byLength = new Map<number, Deadlines>();
+  return (ms) => {
+    let deadlines = byLength.get(ms);
+    if (!deadlines) {
+      if (byLength.size >= mostLengths) byLength.clear();
+      deadlines = createDeadlines(ms);
+      byLength.set(ms, deadlines);
+    }
+    return deadlines;
   };
 }

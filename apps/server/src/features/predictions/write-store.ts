@@ -1,0 +1,64 @@
+import type { Sql } from "../../engines/database/database.ts";
+import type { Ending, GrantedSlot } from "./store.ts";
+import type { ClientArrival, Tally } from "./tally-arrivals.rules.ts";
+
+export interface Written {
+  /** False: not all of the arrivals may run at once, and none was admitted. */
+  admitted: boolean;
+  /** As they were before, of the users whose plan has a limit; null where none has. */
+  rateUsers: string[] | null;
+  rateLimits: number[] | null;
+  rateRequests: number[] | null;
+  rateResetMs: number[] | null;
+  /** Places of the endings that counted; null: all of them. */
+  endedN: number[] | null;
+  grants: GrantedSlot[] | null;
+  wake: boolean;
+}
+
+/** Ends predictions, and admits arrivals if all of them may run at once, in one statement; see migrations/0021. */
+export async function writePredictions(
+  sql: Sql,
+  endings: readonly Ending[],
+  arrivals: readonly ClientArrival[],
+  { users, keys, models }: Tally,
+  { nodeId, month }: { nodeId: string; month: string },
+): Promise<Written> {
+  const [row] = await sql<Written[]>`
+    select admitted, rate_users as "rateUsers", rate_limits as "rateLimits", rate_requests as "rateRequests",
+      rate_reset_ms as "rateResetMs", ended_n as "endedN", grants, wake
+    from write_predictions(
+      ${list(endings, (one) => one.id)}, ${list(endings, (one) => one.claim)}, ${list(endings, (one) => one.status)},
+      ${list(endings, (one) => one.inference_ms)}, ${list(endings, (one) => quoted(one.output))},
+      ${list(endings, (one) => quoted(one.error))}, ${list(endings, (one) => one.input_tokens)},
+      ${list(endings, (one) => one.output_tokens)}, ${list(endings, (one) => one.cached_tokens)},
+      ${list(endings, (one) => quoted(one.stream_details))}, ${list(endings, (one) => one.price)},
+      ${list(arrivals, (one) => one.id)}, ${list(users.places)}, ${list(keys.places)}, ${list(models.places)},
+      ${list(arrivals, (one) => one.route)}, ${list(arrivals, (one) => one.highPriority)},
+      ${list(arrivals, (one) => one.reservation)}, ${list(arrivals, (one) => one.queueSeconds)}, ${nodeId},
+      ${list(users.sums, (one) => one.id)}, ${list(users.sums, (one) => one.arrivals)},
+      ${list(users.sums, (one) => one.reserved)},
+      ${list(keys.sums, (one) => one.id)}, ${list(keys.sums, (one) => one.reserved)}, ${month},
+      ${list(models.sums, (one) => one.id)}, ${list(models.sums, (one) => quoted(one.name))},
+      ${list(models.sums, (one) => one.arrivals)})`;
+  if (!row) throw new Error("writing predictions answered nothing");
+  return row;
+}
+
+type Element = string | number | boolean | undefined;
+
+/** An array as PostgreSQL reads it; null for one that holds nothing but nulls. Made here because it is made so often. */
+function list<T>(items: readonly T[], of: (item: T) => Element = (item) => item as Element): string | null {
+  let text = "";
+  let hasValue = items.length === 0;
+  for (const item of items) {
+    const value = of(item);
+    if (value !== undefined) hasValue = true;
+    text += text === "" ? (value ?? "NULL") : `,${value ?? "NULL"}`;
+  }
+  return hasValue ? `{${text}}` : null;
+}
+
+function quoted(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : `"${text.replace(/["\\]/g, "\\$&")}"`;
+}
