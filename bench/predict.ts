@@ -10,7 +10,7 @@ import { formRequest, load } from "./support/load.ts";
 import { type Served, serve } from "./support/processes.ts";
 
 const seconds = Number(process.argv[2] ?? 6);
-const rounds = Number(process.argv[3] ?? 2);
+const rounds = Number(process.argv[3] ?? 3);
 const budget = 0.65;
 const adminKey = "bench-admin-key-0123456789-0123456789";
 const fields = { prompt: "a lighthouse in the fog", style: "ink", mood: "calm", size: "2k" };
@@ -81,7 +81,8 @@ try {
       const own = await measure("gantry", gantry, toGantry, connections);
       ratios.push(own / bare);
     }
-    const ratio = Math.max(...ratios);
+    // Not the best one: on a busy machine that is the round in which the proxy was disturbed.
+    const ratio = ratios.toSorted((one, other) => one - other)[Math.floor((rounds - 1) / 2)] ?? 0;
     const verdict =
       connections === 256 ? (ratio >= budget ? `within the budget of ${budget}` : `BELOW the budget of ${budget}`) : "";
     console.log(`ratio at ${connections}: ${ratios.map((one) => one.toFixed(2)).join(", ")} ${verdict}`);

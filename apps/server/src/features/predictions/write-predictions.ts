@@ -74,9 +74,10 @@ export function createPredictionWriter<Arrival extends ClientArrival>(
     const month = `${deps.clock.now().toISOString().slice(0, 7)}-01`;
     const written = await writePredictions(database.sql, endings, arrivals, tally, { nodeId, month });
     const milliseconds = performance.now() - startedAt;
-    if (arrivals.length > 0) telemetry.batchWritten("admission", arrivals.length, milliseconds);
+    if (written.admitted) telemetry.batchWritten("admission", arrivals.length, milliseconds);
     if (endings.length > 0) telemetry.batchWritten("settlement", endings.length, milliseconds);
-    if (written.grants) await deps.announceGrants(written.grants);
+    // It is committed: a notice that gets lost must not look like a failure. The sweep of its node picks the grant up.
+    if (written.grants) deps.announceGrants(written.grants).catch(() => {});
     if (written.wake) deps.wakeWorkers();
     const decisions = written.admitted ? decisionsOf(arrivals, written) : arrivals.map(decideOneByOne);
     const ended = written.endedN && new Set(written.endedN);

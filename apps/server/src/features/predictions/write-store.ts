@@ -49,14 +49,14 @@ type Element = string | number | boolean | undefined;
 
 /** An array as PostgreSQL reads it; null for one that holds nothing but nulls. Made here because it is made so often. */
 function list<T>(items: readonly T[], of: (item: T) => Element = (item) => item as Element): string | null {
-  let text = "";
+  const values: (string | number | boolean)[] = [];
   let hasValue = items.length === 0;
   for (const item of items) {
     const value = of(item);
     if (value !== undefined) hasValue = true;
-    text += text === "" ? (value ?? "NULL") : `,${value ?? "NULL"}`;
+    values.push(value ?? "NULL");
   }
-  return hasValue ? `{${text}}` : null;
+  return hasValue ? `{${values.join(",")}}` : null;
 }
 
 function quoted(text: string | undefined): string | undefined {

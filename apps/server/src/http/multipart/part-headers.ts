@@ -10,17 +10,20 @@ export interface PartHeaders {
   isFile: boolean;
 }
 
-/** What nearly every text field of every client looks like. */
-const plainField = /^\r\nContent-Disposition: form-data; name="([^"\\\r\n]*)"$/;
+/** What nearly every text field of every client looks like: this, a name of plain characters, a quote. */
+const plainField = '\r\nContent-Disposition: form-data; name="';
+const notPlain = /["\\\r\n]/;
 /** A part without a file name is a file only if its type leaves no doubt: several clients send a type with every text. */
 const bytesType = /^(image|video|audio)\/|^application\/octet-stream$/;
 const encodings = new Set(["7bit", "8bit", "binary"]);
 
 /** `text` begins with the CRLF that ends the boundary line and ends before the empty line. A text is what is wrong. */
 export function parsePartHeaders(text: string, limits: MultipartLimits): PartHeaders | string {
-  const quick = plainField.exec(text)?.[1];
-  if (quick !== undefined && quick !== "" && quick.length <= limits.maxNameLength) {
-    return { name: quick, filename: undefined, contentType: "text/plain", charset: undefined, isFile: false };
+  if (text.startsWith(plainField) && text.endsWith('"')) {
+    const name = text.slice(plainField.length, -1);
+    if (name !== "" && name.length <= limits.maxNameLength && !notPlain.test(name)) {
+      return { name, filename: undefined, contentType: "text/plain", charset: undefined, isFile: false };
+    }
   }
   const headers = splitHeaders(text);
   if (typeof headers === "string") return headers;
