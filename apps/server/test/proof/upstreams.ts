@@ -81,8 +81,9 @@ export async function startUpstreams(): Promise<Upstreams> {
     return { entry, gone: gone.signal };
   }
 
+  /** To be called in the turn in which the call arrived: whoever sees it as open may release it. */
   function untilReleased(id: string, gone: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
+    const released = new Promise<void>((resolve, reject) => {
       const waiting = hanging.get(id) ?? new Set();
       hanging.set(id, waiting);
       waiting.add(resolve);
@@ -91,14 +92,18 @@ export async function startUpstreams(): Promise<Upstreams> {
         reject(gone.reason);
       });
     });
+    // Looked at later, or never, where the call breaks off before.
+    released.catch(() => {});
+    return released;
   }
 
   async function cog(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { id, input } = JSON.parse(await textOf(request));
     const script = scriptOf(input.prompt);
     const { entry, gone } = arrive(id, script, response);
+    const released = script.end === "hang" ? untilReleased(id, gone) : undefined;
     await sleep(script.ms, undefined, { signal: gone });
-    if (script.end === "hang") await untilReleased(id, gone);
+    await released;
     if (script.end === "cut") return void response.destroy();
     if (script.end === "fail") return void response.writeHead(500).end("{}");
     response.once("finish", () => entry.completed++);
@@ -111,6 +116,7 @@ export async function startUpstreams(): Promise<Upstreams> {
     const { messages } = JSON.parse(await textOf(request));
     const script = scriptOf(messages.at(-1).content);
     const { entry, gone } = arrive(id, script, response);
+    const released = script.end === "hang" ? untilReleased(id, gone) : undefined;
     if (script.end === "fail") return void response.writeHead(500).end("{}");
     response.writeHead(200, { "content-type": "text/event-stream" });
     const say = (event: object) => response.write(`data: ${JSON.stringify(event)}\n\n`);
@@ -118,7 +124,7 @@ export async function startUpstreams(): Promise<Upstreams> {
       say({ choices: [{ index: 0, delta: { content: `word${word} ` } }] });
       if (word === Math.floor(script.words / 2)) {
         if (script.end === "cut") return void response.destroy();
-        if (script.end === "hang") await untilReleased(id, gone);
+        await released;
       }
       await sleep(script.ms / script.words, undefined, { signal: gone });
     }
