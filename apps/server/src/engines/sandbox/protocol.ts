@@ -1,5 +1,3 @@
-import type { SandboxResult } from "./sandbox.ts";
-
 export interface ProgramLimits {
   /** Of processor time: a busy machine takes nothing from a program. */
   cpuMs: number;
@@ -8,14 +6,10 @@ export interface ProgramLimits {
 
 /** What is sent to a thread. */
 export interface ProgramJob {
-  id: number;
   code: string;
   /** As JSON; left out where the program gets none. */
   input?: string;
 }
-
-/** What a thread sends: that it has loaded the interpreter, then one answer a job. */
-export type FromThread = { ready: true } | { id: number; result: SandboxResult };
 
 export function tookTooLong(cpuMs: number): string {
   return `The program took more than ${cpuMs / 1000} s of processor time and was stopped`;

@@ -2,8 +2,10 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { newQuickJSWASMModuleFromVariant, newVariant, type QuickJSWASMModule, RELEASE_SYNC } from "quickjs-emscripten";
-import type { FromThread, ProgramJob, ProgramLimits } from "./protocol.ts";
+import type { FromThread, Numbered } from "../../kernel/job-thread.ts";
+import type { ProgramJob, ProgramLimits } from "./protocol.ts";
 import { runProgram } from "./run-program.ts";
+import type { SandboxResult } from "./sandbox.ts";
 
 /**
  * Runs programs one after the other, in a thread that can be ended. Each gets an instance of the interpreter of its own,
@@ -41,11 +43,11 @@ function newInterpreter(): Promise<QuickJSWASMModule> {
   );
 }
 
-const send = (message: FromThread) => parentPort?.postMessage(message);
+const send = (message: FromThread<SandboxResult>) => parentPort?.postMessage(message);
 
-parentPort?.on("message", async (job: ProgramJob) => {
+parentPort?.on("message", async (job: Numbered<ProgramJob>) => {
   send({ id: job.id, result: runProgram(await newInterpreter(), job, limits) });
 });
 // The first program shall not pay for what is compiled when it is first used.
-runProgram(await newInterpreter(), { id: 0, code: "0" }, limits);
+runProgram(await newInterpreter(), { code: "0" }, limits);
 send({ ready: true });

@@ -2,7 +2,8 @@ import { parentPort } from "node:worker_threads";
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { FromThread, SchemaJob } from "./protocol.ts";
+import type { FromThread, Numbered } from "../../kernel/job-thread.ts";
+import type { SchemaJob } from "./protocol.ts";
 import type { SchemaFault } from "./schemas.ts";
 
 /**
@@ -120,9 +121,9 @@ function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, 500);
 }
 
-const send = (message: FromThread) => parentPort?.postMessage(message);
+const send = (message: FromThread<readonly SchemaFault[]>) => parentPort?.postMessage(message);
 
-parentPort?.on("message", (job: SchemaJob) => send({ id: job.id, faults: validate(job) }));
+parentPort?.on("message", (job: Numbered<SchemaJob>) => send({ id: job.id, result: validate(job) }));
 // The first use of a dialect compiles what a schema must look like; no job shall pay for that with its time.
 for (const { meta, blank } of [latest, draft7]) {
   meta.validateSchema({});
