@@ -3,9 +3,9 @@ import { fault, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import type { Caller } from "../accounts/index.ts";
 import { storableIssues } from "../agents/index.ts";
+import { type Confirmation, listConfirmations, listExpired, resolveConfirmation } from "./confirmation-store.ts";
 import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
-import { type Confirmation, listConfirmations, listExpired, resolveConfirmation } from "./store.ts";
 
 /** The questions of a run and of all that it started, answered ones too. */
 export async function readConfirmations(context: RunsContext, caller: Caller, runId: string): Promise<Confirmation[]> {

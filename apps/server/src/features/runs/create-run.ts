@@ -8,10 +8,7 @@ import type { Caller } from "../accounts/index.ts";
 import { type AgentAddress, type Runnable, storableIssues } from "../agents/index.ts";
 import type { RateFigures } from "../predictions/index.ts";
 import type { RunsContext } from "./context.ts";
-import type { Run } from "./run.ts";
-import { runNotFound } from "./run-faults.ts";
 import {
-  findRun,
   findRunKey,
   insertRun,
   lockFunds,
@@ -19,7 +16,10 @@ import {
   replaceRunKey,
   reservePrice,
   takeRunKey,
-} from "./store.ts";
+} from "./create-store.ts";
+import type { Run } from "./run.ts";
+import { runNotFound } from "./run-faults.ts";
+import { findRun } from "./store.ts";
 import { isObject } from "./work/answer.rules.ts";
 import { canonical } from "./work/repeats.rules.ts";
 

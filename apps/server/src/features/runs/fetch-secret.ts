@@ -1,9 +1,9 @@
 import { isId } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
+import { takeSecret } from "./confirmation-store.ts";
 import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
-import { takeSecret } from "./store.ts";
 import { secretContext } from "./work/tool-turn.ts";
 
 /** A secret that a tool made: given out once, to the caller of the run, within a day. */

@@ -2,6 +2,7 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Queue } from "../../engines/queue/queue.ts";
 import type { Caller, Page } from "../accounts/index.ts";
 import { cancelRun } from "./cancel-run.ts";
+import { type Confirmation, dropExpiredSecrets } from "./confirmation-store.ts";
 import { answerConfirmation, expireConfirmations, readConfirmations } from "./confirmations.ts";
 import type { RunsContext } from "./context.ts";
 import { createChild } from "./create-child.ts";
@@ -12,9 +13,7 @@ import type { Run, RunEvent } from "./run.ts";
 import { type FollowedEvent, startRunNews } from "./run-news.ts";
 import { createRunWriter } from "./run-writer.ts";
 import {
-  type Confirmation,
   cancelChannel,
-  dropExpiredSecrets,
   findRun,
   isAnyReady,
   listDeadHolders,

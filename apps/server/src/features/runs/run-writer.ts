@@ -2,7 +2,7 @@ import type { Database } from "../../engines/database/database.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { type RunChange, type Written, writeRuns } from "./store.ts";
+import { type RunChange, type Written, writeRuns } from "./run-change.ts";
 
 /** Writes what happened to a run. Does not give up while the database is away: what happened must be written down. */
 export type WriteRun = (change: RunChange) => Promise<Written>;

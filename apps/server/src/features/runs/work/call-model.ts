@@ -5,7 +5,7 @@ import { Fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, Predictions } from "../../predictions/index.ts";
-import type { UsedByCall } from "../store.ts";
+import type { UsedByCall } from "../run-change.ts";
 import { rest } from "./rest.ts";
 import type { RunSession } from "./session.ts";
 import { RunFailed, RunStopped } from "./stopped.ts";

@@ -1,6 +1,6 @@
 import type { Run } from "../run.ts";
+import type { RunChange, Written } from "../run-change.ts";
 import type { WriteRun } from "../run-writer.ts";
-import type { RunChange, Written } from "../store.ts";
 import { rest } from "./rest.ts";
 import { RunStopped } from "./stopped.ts";
 

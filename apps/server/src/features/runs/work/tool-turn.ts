@@ -7,7 +7,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
 import type { Run, StoredCall } from "../run.ts";
-import type { NewCall, NewEvent, RunChange } from "../store.ts";
+import type { NewCall, NewEvent, RunChange } from "../run-change.ts";
 import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
 import { outcomeOfFailure } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";

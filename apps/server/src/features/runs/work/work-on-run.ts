@@ -6,7 +6,7 @@ import { Fault } from "../../../kernel/errors.ts";
 import type { Accounts, Caller } from "../../accounts/index.ts";
 import type { Model, Models } from "../../models/index.ts";
 import type { Run, RunHistory, SaidMessage, Step, StepKind } from "../run.ts";
-import type { NewEvent, RunChange } from "../store.ts";
+import type { NewEvent, RunChange } from "../run-change.ts";
 import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts";
 import { freeOutput, isObject, jsonAnswer } from "./answer.rules.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";

@@ -1,0 +1,131 @@
+import type { Sql, Transaction } from "../../engines/database/database.ts";
+import type { Micros } from "../../kernel/money.ts";
+import type { Run } from "./run.ts";
+
+// What creating a run reads and writes: the run itself, its price, the runs above it, its Idempotency-Key.
+
+/** As text, because the driver would send a value of the type json through jsonb, which loses the order of fields. */
+const asJson = (sql: Sql, value: unknown) => sql`${JSON.stringify(value)}::text::json`;
+
+export interface NewRun {
+  id: string;
+  agentId: string;
+  revisionId: string;
+  ownerId: string;
+  userId: string;
+  keyId: string;
+  ancestors: readonly string[];
+  parentStep: number | null;
+  parentPosition: number | null;
+  input: unknown;
+  maxCost: Micros | null;
+  timeoutMs: number;
+  maxSteps: number;
+  approve: readonly string[];
+  connectors: readonly string[];
+  baseUrl: string;
+  callId: string;
+  price: Micros;
+  saleName: string | null;
+}
+
+export async function insertRun(tx: Sql, run: NewRun, keyMonth: string | null): Promise<void> {
+  await tx`
+    insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, parent_step, parent_position,
+      input, max_cost_micros, timeout_ms, max_steps, approve, connectors, base_url, call_id, price_micros, due_micros,
+      sale_name, key_month)
+    values (${run.id}, ${run.agentId}, ${run.revisionId}, ${run.ownerId}, ${run.userId}, ${run.keyId},
+      ${run.ancestors as string[]}::text[], ${run.parentStep}, ${run.parentPosition}, ${asJson(tx, run.input)},
+      ${run.maxCost}, ${run.timeoutMs}, ${run.maxSteps}, ${run.approve as string[]}::text[],
+      ${run.connectors as string[]}::text[], ${run.baseUrl}, ${run.callId}, ${run.price}, ${run.price},
+      ${run.saleName}, ${keyMonth}::text::date)`;
+}
+
+/** Locks a run and those above it; answers whether it may start another, and what that may cost. */
+export async function lockAbove(
+  tx: Transaction,
+  { id, ancestors, claim }: Pick<Run, "id" | "ancestors" | "claim">,
+): Promise<{ isLive: boolean; isCancelled: boolean; room: Micros | null; spare: Micros | null }> {
+  const chain = [...ancestors, id];
+  await tx`select 1 from runs where id = any (${chain}) order by cardinality(ancestors), id for update`;
+  const [row] = await tx<{ isLive: boolean; isCancelled: boolean; room: Micros | null; spare: Micros | null }[]>`
+    select bool_and(id <> ${id} or (claim = ${claim} and status = 'running' and not cancel_requested)) as "isLive",
+      bool_or(cancel_requested) as "isCancelled", min(max_cost_micros - cost_micros - due_micros) as room,
+      min(max_cost_micros - cost_micros - due_micros - held_micros) as spare
+    from runs where id = any (${chain})`;
+  return row ?? { isLive: false, isCancelled: false, room: null, spare: null };
+}
+
+/** A price that runs above have to count as theirs. */
+export async function addDue(tx: Transaction, ids: readonly string[], price: Micros): Promise<void> {
+  if (price === 0) return;
+  await tx`update runs set due_micros = due_micros + ${price} where id = any (${ids as string[]})`;
+}
+
+export interface Funds {
+  available: Micros;
+  /** Null where the key has no monthly limit. */
+  keyRoom: Micros | null;
+}
+
+/** Locks the wallet, and the month of a key with a limit; answers what is left in them. */
+export async function lockFunds(tx: Transaction, userId: string, keyId: string, month: string): Promise<Funds> {
+  const [wallet] = await tx<{ available: Micros }[]>`
+    select balance_micros - reserved_micros as available from wallets where user_id = ${userId} for update`;
+  const [key] = await tx<{ limit: Micros | null }[]>`
+    select monthly_limit_micros as limit from api_keys where id = ${keyId}`;
+  if (!wallet) throw new Error(`there is no wallet of ${userId}`);
+  if (key?.limit == null) return { available: wallet.available, keyRoom: null };
+  await tx`insert into key_months (key_id, month) values (${keyId}, ${month}::text::date) on conflict do nothing`;
+  const [used] = await tx<{ micros: Micros }[]>`
+    select spent_micros + reserved_micros as micros from key_months
+    where key_id = ${keyId} and month = ${month}::text::date for update`;
+  return { available: wallet.available, keyRoom: key.limit - (used?.micros ?? 0) };
+}
+
+export async function reservePrice(
+  tx: Transaction,
+  { userId, keyId, month, price }: { userId: string; keyId: string; month: string | null; price: Micros },
+): Promise<void> {
+  await tx`update wallets set reserved_micros = reserved_micros + ${price} where user_id = ${userId}`;
+  if (month === null) return;
+  await tx`
+    update key_months set reserved_micros = reserved_micros + ${price}
+    where key_id = ${keyId} and month = ${month}::text::date`;
+}
+
+/** The run that used the key before; undefined when this one is the first. Waits for who is using it at this moment. */
+export async function takeRunKey(
+  tx: Transaction,
+  taken: { userId: string; scope: string; key: string; fingerprint: string; runId: string },
+): Promise<{ runId: string; fingerprint: string; isStale: boolean } | undefined> {
+  const mine = await tx`
+    insert into idempotency_keys (user_id, scope, key, fingerprint, prediction_id)
+    values (${taken.userId}, ${taken.scope}, ${taken.key}, ${taken.fingerprint}, ${taken.runId})
+    on conflict (user_id, scope, key) do nothing returning key`;
+  if (mine.length > 0) return undefined;
+  await tx`
+    select 1 from idempotency_keys
+    where user_id = ${taken.userId} and scope = ${taken.scope} and key = ${taken.key} for update`;
+  return findRunKey(tx, taken);
+}
+
+export async function findRunKey(
+  sql: Sql,
+  { userId, scope, key }: { userId: string; scope: string; key: string },
+): Promise<{ runId: string; fingerprint: string; isStale: boolean } | undefined> {
+  const [row] = await sql<{ runId: string; fingerprint: string; isStale: boolean }[]>`
+    select prediction_id as "runId", fingerprint, created_at < now() - interval '24 hours' as "isStale"
+    from idempotency_keys where user_id = ${userId} and scope = ${scope} and key = ${key}`;
+  return row;
+}
+
+export async function replaceRunKey(
+  tx: Transaction,
+  taken: { userId: string; scope: string; key: string; fingerprint: string; runId: string },
+): Promise<void> {
+  await tx`
+    update idempotency_keys
+    set prediction_id = ${taken.runId}, fingerprint = ${taken.fingerprint}, created_at = now()
+    where user_id = ${taken.userId} and scope = ${taken.scope} and key = ${taken.key}`;
+}

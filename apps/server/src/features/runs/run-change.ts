@@ -1,0 +1,106 @@
+import type { RunPhase } from "@gantry/wire";
+import type { Sql } from "../../engines/database/database.ts";
+import type { Micros } from "../../kernel/money.ts";
+import type { CallKind, RunError, SaidMessage, StepKind, StoredCall } from "./run.ts";
+
+export interface NewCall {
+  step: number;
+  position: number;
+  call_id: string;
+  tool: string;
+  arguments: Record<string, unknown>;
+  kind: CallKind;
+  status: StoredCall["status"];
+  child_id?: string | undefined;
+  result?: string | undefined;
+  is_error?: boolean | undefined;
+}
+
+export interface EndedCall {
+  step: number;
+  position: number;
+  result: string;
+  is_error: boolean;
+}
+
+export interface UsedByCall {
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  cost_micros: Micros;
+}
+
+export interface NewEvent {
+  type: string;
+  data: Record<string, unknown>;
+}
+
+/** What happened to a run, as `write_runs` of migrations/0022 reads it. */
+export interface RunChange {
+  id: string;
+  claim: number;
+  holder: string | null;
+  /** The number of this write. */
+  seq: number;
+  phase?: RunPhase;
+  call_id?: string;
+  cut_before?: number;
+  /** What its calls under way may come to, all together. */
+  hold?: Micros;
+  active_ms?: number;
+  release?: boolean;
+  park?: "confirmation" | "children";
+  step?: UsedByCall & {
+    n: number;
+    kind: StepKind;
+    message: SaidMessage;
+    prompt?: string | undefined;
+    prediction_id: string;
+  };
+  cost?: UsedByCall;
+  calls?: readonly NewCall[];
+  starts?: readonly { step: number; position: number }[];
+  ends?: readonly EndedCall[];
+  confirmations?: readonly {
+    id: string;
+    step: number;
+    position: number;
+    tool: string;
+    arguments: Record<string, unknown>;
+    details: Record<string, unknown> | null;
+    hash: string;
+    seconds: number;
+  }[];
+  secrets?: readonly { id: string; field: string; sealed: string; seconds: number }[];
+  events?: readonly NewEvent[];
+  end?: {
+    status: "done" | "error";
+    output?: unknown;
+    error?: RunError;
+    /** For the model of the parent. */
+    told: string;
+    told_error: boolean;
+  };
+}
+
+export interface Written {
+  n: number;
+  /** False: the run is no longer this claim's. */
+  written: boolean;
+  cancel: boolean;
+  /** What it may still cost, by its own limit and those above; null: no limit. */
+  room: Micros | null;
+  /** The same without what calls under way may come to. */
+  spare: Micros | null;
+  /** Whether there was room for `hold`. */
+  held: boolean;
+  /** A worker may go on with it, or with its parent. */
+  wake: boolean;
+}
+
+export async function writeRuns(sql: Sql, changes: readonly RunChange[]): Promise<Written[]> {
+  const numbered = changes.map((change, n) => ({ n, ...change }));
+  const [row] = await sql<{ answers: Written[] }[]>`
+    select write_runs(${JSON.stringify(numbered)}::text::json) as answers`;
+  return row?.answers ?? [];
+}
