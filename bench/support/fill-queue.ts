@@ -20,6 +20,7 @@ export async function fillQueue({ sql }: Database, { rows, userIds, model }: Bac
         'http://127.0.0.1'
       from generate_series(${from}::int, ${to}::int) n`;
   }
+  await sql`select mend_lines()`;
   await sql`
     insert into model_slots as s (model_id, waiting) values (${model.id}, ${rows})
     on conflict (model_id) do update set waiting = s.waiting + excluded.waiting`;
@@ -28,7 +29,7 @@ export async function fillQueue({ sql }: Database, { rows, userIds, model }: Bac
 
 /** Nobody waits and nobody runs any more. */
 export async function emptyQueue({ sql }: Database): Promise<void> {
-  await sql`truncate live_predictions`;
+  await sql`truncate live_predictions, model_lines`;
   await sql`update model_slots set waiting = 0, running = 0`;
   await sql`update wallets set running = 0, reserved_micros = 0`;
 }

@@ -6,6 +6,11 @@ export interface ClusterFigures {
   predictionsRunning: number;
   /** Waiting for a worker. */
   jobsQueued: number;
+  /** For a worker. */
+  runsWaiting: number;
+  runsRunning: number;
+  /** Of the one that waits longest for its first worker. */
+  runsOldestWaitSeconds: number;
   webhooksPending: number;
   nodesAlive: number;
   heartbeatAgeSeconds: number;
@@ -20,8 +25,14 @@ export async function selectClusterFigures(sql: Sql, nodeId: string): Promise<Cl
       coalesce((select sum(waiting) from model_slots), 0)::int as "predictionsWaiting",
       coalesce((select sum(running) from model_slots), 0)::int as "predictionsRunning",
       (select count(*) from (
-        select 1 from live_predictions where started_at is null and holder is null limit ${countedUpTo}) q
+        select 1 from live_predictions where started_at is null and holder is null and user_id > '' limit ${countedUpTo}) q
       )::int as "jobsQueued",
+      (select count(*) from (
+        select 1 from runs where holder is null and not parked and status in ('pending', 'running') limit ${countedUpTo}) r
+      )::int as "runsWaiting",
+      (select count(*) from runs where holder is not null)::int as "runsRunning",
+      coalesce((select extract(epoch from clock_timestamp() - min(created_at)) from runs where status = 'pending'), 0)::float8
+        as "runsOldestWaitSeconds",
       (select count(*) from (
         select 1 from webhook_deliveries where status = 'pending' limit ${countedUpTo}) w
       )::int as "webhooksPending",

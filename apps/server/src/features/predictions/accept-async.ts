@@ -7,6 +7,7 @@ import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
 import type { SealedWebhook, Webhook } from "../webhooks/index.ts";
 import type { Admit, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
+import type { Hand } from "./hands.ts";
 import type { CheckedInput } from "./input/index.ts";
 import { dropInput, keepInput } from "./queued-input.ts";
 import { reservationFor } from "./reserve.ts";
@@ -19,6 +20,8 @@ export interface AsyncDeps {
   countTokens(text: string): Promise<number>;
   sealWebhook(owner: { userId: string; predictionId: string }, webhook: Webhook): SealedWebhook;
   wakeWorkers(): void;
+  /** A hand of this node, if it is a worker and one is free. */
+  reserveHand(): Hand | undefined;
   telemetry: Telemetry;
 }
 
@@ -31,7 +34,13 @@ export interface AsyncRequest {
   base: string;
 }
 
-/** Queues a prediction: once this resolves it is committed, and will end whatever dies on the way. */
+/** Its first; a worker that takes it over later counts on. */
+const firstClaim = 1;
+
+/**
+ * Queues a prediction: once this resolves it is committed, and will end whatever dies on the way. Where this node has a
+ * free hand and nobody waits before it, it starts here with the same commit.
+ */
 export async function acceptAsync(
   deps: AsyncDeps,
   { predictionId: id = newId("prediction"), caller, model, input, base }: AsyncRequest,
@@ -39,6 +48,8 @@ export async function acceptAsync(
   const reservation = await reservationFor(model, input.input, deps.countTokens);
   const stored = await keepInput(deps.blobs, id, input);
   const webhook = input.webhook && deps.sealWebhook({ userId: caller.userId, predictionId: id }, input.webhook);
+  const hand = deps.reserveHand();
+  let isBegun = false;
   try {
     deps.telemetry.concerns(id, "async");
     const trace = deps.telemetry.traceparent();
@@ -55,6 +66,7 @@ export async function acceptAsync(
       reservation,
       purpose: "run",
       queueSeconds: model.manifest.max_queue_seconds,
+      handFree: hand !== undefined,
       queued: {
         input: JSON.stringify(stored),
         pricing: JSON.stringify(model.manifest.pricing),
@@ -65,16 +77,33 @@ export async function acceptAsync(
         }),
       },
     };
-    const { rate } = await deps.telemetry.inSpan(
+    const { rate, starts } = await deps.telemetry.inSpan(
       () => ({ name: "admission", kind: "producer" }),
       () => deps.admit(arrival),
     );
-    deps.wakeWorkers();
+    if (starts && hand) {
+      isBegun = true;
+      hand.begin({
+        id,
+        claim: firstClaim,
+        userId: caller.userId,
+        modelId: model.id,
+        modelName: model.endpointId,
+        input: stored,
+        pricing: model.manifest.pricing,
+        acceptedAt: new Date(),
+        waitedMs: 0,
+        hasWebhook: webhook !== undefined,
+        trace: trace ?? null,
+      });
+    } else deps.wakeWorkers();
     return { predictionId: id, rate };
   } catch (error) {
     // No answer is no refusal: what was accepted after all needs its files.
     if (!(await mayBeKnown(deps.database, id, error))) await dropInput(deps.blobs, id, stored);
     throw error;
+  } finally {
+    if (!isBegun) hand?.giveBack();
   }
 }
 

@@ -7,6 +7,7 @@ import type { Micros } from "../../kernel/money.ts";
 import { stopReasons } from "./held-predictions.ts";
 import type { Route } from "./prediction.ts";
 import { admitArrivals, type Decision, type Refusal } from "./store.ts";
+import type { QueuedInput } from "./tally-arrivals.rules.ts";
 import type { PredictionWriter } from "./write-predictions.ts";
 
 export interface ArrivingPrediction {
@@ -23,14 +24,9 @@ export interface ArrivingPrediction {
   runId?: string | undefined;
   reservation: Micros;
   queueSeconds: number;
-  /** What a worker needs to run it later; named as the SQL function reads it. */
-  queued?: {
-    input: string;
-    pricing: string;
-    base_url: string;
-    webhook_destination?: string;
-    webhook_target?: string;
-  };
+  queued?: QueuedInput;
+  /** Of a queued one: this node has a hand free for it, and runs it if it starts. */
+  handFree?: boolean;
   /** To run, or only to know whether it would be refused (counted as a request or not). */
   purpose: "run" | "look" | "look_and_count";
 }
@@ -182,7 +178,7 @@ export function createAdmission({
 
   return (arrival) => {
     // A call of a run is admitted only while this node works on the run, which is looked at one by one.
-    const isPlain = arrival.purpose === "run" && (arrival.route === "sync" || arrival.route === "stream");
+    const isPlain = arrival.purpose === "run" && arrival.route !== "agent";
     return (isPlain ? writer.admit(arrival) : decideOneByOne(arrival)).then(admitted);
   };
 }

@@ -50,7 +50,7 @@ export async function startCancellation(deps: {
         if (status !== undefined) return status;
       }
       // Nobody executes it, or its holder does not answer. A worker may claim it in this moment: then look again.
-      await deps.settlement.settle(address.id, live.claim, endedUnused(stopReasons.cancelled()), true);
+      await deps.settlement.settle(address.id, live.claim, endedUnused(stopReasons.cancelled()), "queued");
     }
   }
 

@@ -100,8 +100,15 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   const notices = await startEndedNotices(database);
   const announceGrants = grants.announce;
   const decideOneByOne = createDecisions(database, clock, deps.telemetry);
-  const writer = createPredictionWriter({ ...deps, decideOneByOne, announceGrants, wakeWorkers });
+  const writer = createPredictionWriter({
+    ...deps,
+    decideOneByOne,
+    announceGrants,
+    wakeWorkers,
+    lendHands: (freed) => worker.lendHands(freed),
+  });
   const settlement = createSettlement({ ...deps, writer, announceGrants, wakeWorkers });
+  const worker = createWorker({ ...deps, held, settlement, wakeWorkers, parallel: deps.workerParallel });
   const cancellation = await startCancellation({ database, nodeId, held, settlement });
   const { takeOver } = deps;
   const sweeper = await startSweeper({
@@ -117,9 +124,8 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   const admit = createAdmission({ writer, decideOneByOne, telemetry: deps.telemetry });
   const calls = await startCallsOfAgents(database, nodeId, held, log);
   const runDeps = { ...deps, held, settlement, admit, startAgentCalls: calls.start };
-  const asyncDeps: AsyncDeps = { ...deps, admit, wakeWorkers };
   const reading = { database, notices, linkOf: deps.linkOf };
-  const worker = createWorker({ ...deps, held, settlement, wakeWorkers, parallel: deps.workerParallel });
+  const asyncDeps: AsyncDeps = { ...deps, admit, wakeWorkers, reserveHand: worker.reserveHand };
   const consumer =
     deps.workerParallel > 0
       ? await queue.consume("predictions", { parallel: 1 }, async ({ passOn }) => {

@@ -70,6 +70,10 @@ function asFile(blobs: BlobStore, { $file: { key, contentType, size, filename } 
   };
 }
 
+export function hasFiles(predictionId: string, stored: Record<string, unknown>): boolean {
+  return Object.values(stored).some((value) => isStoredFile(predictionId, value));
+}
+
 /** Once the prediction has ended nobody needs its input files. */
 export async function dropInput(
   blobs: BlobStore,

@@ -75,7 +75,7 @@ test("of two ends of one prediction in one batch one counts, and only that one i
   for (let round = 0; round < 10; round++) {
     const id = await underWay(1);
     const ends = round % 2 === 0 ? [done, cancelled()] : [cancelled(), done];
-    const counted = await Promise.all(ends.map((end) => settlement.settle(id, 1, end, true)));
+    const counted = await Promise.all(ends.map((end) => settlement.settle(id, 1, end, "queued")));
     expect(counted.filter(Boolean)).toHaveLength(1);
     const winner = ends[counted.indexOf(true)];
     const status = winner?.kind === "done" ? 200 : 499;
@@ -91,7 +91,7 @@ test("an end of an earlier claim does not count, also in one batch with that of 
       [4, cancelled()],
     ];
     if (order === 1) ends.reverse();
-    const counted = await Promise.all(ends.map(([claim, end]) => settlement.settle(id, claim, end, true)));
+    const counted = await Promise.all(ends.map(([claim, end]) => settlement.settle(id, claim, end, "queued")));
     expect(counted).toEqual(ends.map(([claim]) => claim === 4));
     expect(await writtenOf(id)).toEqual({ status: 499, told: 499, charges: 0 });
   }

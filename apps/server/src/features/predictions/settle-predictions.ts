@@ -15,10 +15,12 @@ export interface Settlement {
   /**
    * Ends a prediction for good. True when this call ended it, false when it was already ended, or is no longer this
    * claim's to end. Does not give up: an engine that is away is waited for, because what ran must be written down.
-   * `queued` must be set where it may be an asynchronous one.
    */
-  settle(id: string, claim: number, outcome: Outcome, queued?: boolean): Promise<boolean>;
+  settle(id: string, claim: number, outcome: Outcome, what?: Ended): Promise<boolean>;
 }
+
+/** `queued`: it may have a webhook, files or fragments; the others are nothing but a row, a `job` also one of this worker's. */
+export type Ended = "row" | "job" | "queued";
 
 export interface SettlementDeps {
   database: Database;
@@ -26,7 +28,7 @@ export interface SettlementDeps {
   log: Log;
   telemetry: Telemetry;
   linkOf: LinkOf;
-  /** Ends what was not queued. */
+  /** Ends what is only a row. */
   writer: Pick<PredictionWriter<never>, "end">;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
   /** A slot is free that a queued prediction may take. */
@@ -105,10 +107,10 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     },
   });
 
-  function settle(id: string, claim: number, outcome: Outcome, queued = false): Promise<boolean> {
+  function settle(id: string, claim: number, outcome: Outcome, what: Ended = "row"): Promise<boolean> {
     const writing = telemetry.inSpan(
       () => ({ name: "settlement", attributes: { "gantry.prediction_id": id } }),
-      () => writeEnd(id, claim, outcome, queued),
+      () => writeEnd(id, claim, outcome, what),
     );
     return writing.then((isEnded) => {
       if (isEnded) telemetry.predictionEnded(figuresOf(outcome));
@@ -116,11 +118,12 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     });
   }
 
-  async function writeEnd(id: string, claim: number, outcome: Outcome, queued: boolean): Promise<boolean> {
+  async function writeEnd(id: string, claim: number, outcome: Outcome, what: Ended): Promise<boolean> {
     const ending = toEnding(id, claim, outcome);
-    const end = queued
-      ? () => batcher.add({ ending, outcome, trace: telemetry.traceparent() })
-      : () => deps.writer.end(ending);
+    const end =
+      what === "queued"
+        ? () => batcher.add({ ending, outcome, trace: telemetry.traceparent() })
+        : () => deps.writer.end(ending, what === "job");
     for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
       try {
         const endedNow = await end();
@@ -128,7 +131,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         return endedNow || (pause > firstPauseMs && (await wasEndedAs(database.sql, id, ending.status)));
       } catch (error) {
         if (!isPassing(error)) {
-          await writeUnwritable(id, claim, outcome, queued, error);
+          await writeUnwritable(id, claim, outcome, what, error);
           throw error;
         }
         log.warn({ prediction_id: id, err: error }, "The end of a prediction could not be written, trying again");
@@ -138,11 +141,11 @@ export function createSettlement(deps: SettlementDeps): Settlement {
   }
 
   /** The database will never take this end. What can be written is that there is one: otherwise it ran for ever. */
-  async function writeUnwritable(id: string, claim: number, outcome: Outcome, queued: boolean, cause: unknown) {
+  async function writeUnwritable(id: string, claim: number, outcome: Outcome, what: Ended, cause: unknown) {
     log.error({ prediction_id: id, err: cause }, "The end of a prediction cannot be written as it is");
     const failure = fault("internal_server_error", "The result could not be stored", { retryable: false });
     if (outcome.kind === "failed" && outcome.fault.type === failure.type) return;
-    await writeEnd(id, claim, endedUnused(failure), queued);
+    await writeEnd(id, claim, endedUnused(failure), what);
   }
 
   return { settle };

@@ -143,7 +143,7 @@ export async function listAbandoned(
 /** Those that have waited as long as they may. */
 export async function listOverdue(sql: Sql, limit: number): Promise<{ id: string; claim: number }[]> {
   return sql<{ id: string; claim: number }[]>`
-    select id, claim from live_predictions where started_at is null and queue_until < now()
+    select id, claim from live_predictions where started_at is null and queue_until > '-infinity' and queue_until < now()
     order by queue_until limit ${limit}`;
 }
 
@@ -167,6 +167,7 @@ export interface ClaimedJob {
   pricing: Pricing;
   acceptedAt: Date;
   waitedMs: number;
+  hasWebhook: boolean;
   trace: string | null;
 }
 
@@ -174,6 +175,7 @@ export async function claimJobs(sql: Sql, nodeId: string, hands: number): Promis
   return sql<ClaimedJob[]>`
     select id, claim, user_id as "userId", model_id as "modelId", model_name as "modelName", input, pricing,
       created_at as "acceptedAt", extract(epoch from started_at - created_at)::float8 * 1000 as "waitedMs",
+      webhook_target is not null as "hasWebhook",
       (select t.trace from prediction_traces t where t.prediction_id = claimed.id) as trace
     from claim_predictions(${nodeId}, ${hands}) claimed`;
 }
@@ -184,7 +186,8 @@ export async function insertTrace(sql: Sql, id: string, trace: string): Promise<
 }
 
 export async function isAnyQueued(sql: Sql): Promise<boolean> {
-  const rows = await sql`select 1 from live_predictions where started_at is null and holder is null limit 1`;
+  const rows =
+    await sql`select 1 from live_predictions where started_at is null and holder is null and user_id > '' limit 1`;
   return rows.length > 0;
 }
 
@@ -316,10 +319,14 @@ export async function selectFlow(sql: Sql, modelId: string): Promise<FlowFigures
   return row ?? { accepted: 0, ended: 0, running: 0, waiting: 0 };
 }
 
+/** Those who wait and are in no line; see migrations/0023. */
+export async function mendLines(sql: Sql): Promise<void> {
+  await sql`select mend_lines()`;
+}
+
 /** What only the last minutes need. */
 export async function forgetOldFlow(sql: Sql): Promise<void> {
   await sql`delete from model_flow where second < extract(epoch from now())::bigint - 120`;
-  await sql`delete from last_turns where at < now() - interval '1 hour'`;
   await sql`delete from prediction_traces where created_at < now() - interval '2 days'`;
 }
 

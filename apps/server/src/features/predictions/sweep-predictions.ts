@@ -17,6 +17,7 @@ import {
   listLost,
   listOverdue,
   listStarted,
+  mendLines,
   releasePredictions,
 } from "./store.ts";
 
@@ -26,6 +27,7 @@ const deadAfterSeconds = 10;
 const ownBeatsMeanwhile = 4;
 const beatEveryMs = 1_000;
 const everyMs = 2_000;
+const mendLinesEveryMs = 30_000;
 const perSweep = 500;
 const stopWithinMs = 5_000;
 /** A job that takes its workers down with it is not tried for ever. */
@@ -116,7 +118,7 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
     rows: readonly T[],
     why: (row: T) => Fault,
   ): Promise<void> {
-    await Promise.all(rows.map((row) => deps.settlement.settle(row.id, row.claim, endedUnused(why(row)), true)));
+    await Promise.all(rows.map((row) => deps.settlement.settle(row.id, row.claim, endedUnused(why(row)), "queued")));
   }
 
   async function handOutFreeSlots(): Promise<void> {
@@ -148,6 +150,7 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
     repeat(moveHeartbeat, beatEveryMs, failed),
     repeat(takeOverAbandoned, beatEveryMs, failed),
     repeat(sweep, everyMs, failed),
+    repeat(() => mendLines(database.sql), mendLinesEveryMs, failed),
   ];
 
   return {

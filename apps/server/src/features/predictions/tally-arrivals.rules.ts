@@ -1,8 +1,8 @@
 import type { Micros } from "../../kernel/money.ts";
 import type { Route } from "./prediction.ts";
 
-/** One with a client, to be run. */
-export interface ClientArrival {
+/** One to be run: with a client, or queued. */
+export interface PlainArrival {
   id: string;
   userId: string;
   keyId: string;
@@ -12,12 +12,27 @@ export interface ClientArrival {
   highPriority: boolean;
   reservation: Micros;
   queueSeconds: number;
+  /** Of a queued one: this node has a hand free for it. */
+  handFree?: boolean | undefined;
+  queued?: QueuedInput | undefined;
+}
+
+/** What a worker needs to run a queued one later; named as the SQL functions read it. */
+export interface QueuedInput {
+  input: string;
+  pricing: string;
+  base_url: string;
+  webhook_destination?: string;
+  webhook_target?: string;
 }
 
 interface Sum {
   id: string;
   name: string | undefined;
   arrivals: number;
+  /** Of them, those with a client, and the queued ones with a free hand. */
+  clients: number;
+  here: number;
   reserved: Micros;
 }
 
@@ -28,16 +43,18 @@ class Sums {
   readonly places: number[] = [];
   readonly #placeOf = new Map<string, number>();
 
-  add(id: string, { reservation }: ClientArrival, name?: string): void {
+  add(id: string, { reservation, route, handFree }: PlainArrival, name?: string): void {
     let place = this.#placeOf.get(id);
     if (place === undefined) {
-      place = this.sums.push({ id, name, arrivals: 0, reserved: 0 });
+      place = this.sums.push({ id, name, arrivals: 0, clients: 0, here: 0, reserved: 0 });
       this.#placeOf.set(id, place);
     }
     this.places.push(place);
     const sum = this.sums[place - 1];
     if (!sum) return;
     sum.arrivals++;
+    if (route !== "async") sum.clients++;
+    else if (handFree) sum.here++;
     sum.reserved += reservation;
   }
 }
@@ -48,7 +65,7 @@ export interface Tally {
   models: Sums;
 }
 
-export function tallyArrivals(arrivals: readonly ClientArrival[]): Tally {
+export function tallyArrivals(arrivals: readonly PlainArrival[]): Tally {
   const tally: Tally = { users: new Sums(), keys: new Sums(), models: new Sums() };
   for (const arrival of arrivals) {
     tally.users.add(arrival.userId, arrival);

@@ -6,9 +6,10 @@ import { createTaking } from "../../kernel/taking.ts";
 import type { Model } from "../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import { recordFragments } from "./fragments.ts";
+import type { Hand, Loan } from "./hands.ts";
 import type { HeldPredictions } from "./held-predictions.ts";
 import { streamedField } from "./prediction.ts";
-import { openInput } from "./queued-input.ts";
+import { hasFiles, openInput } from "./queued-input.ts";
 import type { Settlement } from "./settle-predictions.ts";
 import { type ClaimedJob, claimJobs, releasePredictions } from "./store.ts";
 
@@ -28,6 +29,10 @@ export interface WorkerDeps extends ExecutionDeps {
 export interface Worker {
   /** Takes what there is, up to the node's hands. Resolves when nothing more can be taken for the moment. */
   work(): Promise<void>;
+  /** A hand for a prediction that is being accepted here, if one is free: it need not go through the queue. */
+  reserveHand(): Hand | undefined;
+  /** The hands of so many jobs that a statement ends, for what it may claim in their place. */
+  lendHands(freed: number): Loan;
   /** No hand is free: another node should look too. */
   isFull(): boolean;
   /** No new jobs; running ones go on. Resolves when what was just being claimed is among them. */
@@ -42,21 +47,73 @@ const claimedAtOnce = 50;
  * Runs queued predictions. Every claim is SQL, so any number of workers share the work; a wake-up only says that it is
  * worth a look.
  *
+ *   accepted ──────────────┐ started with its acceptance, where a hand is free
+ *      ▼                   ▼
  *   queued ──claim──► running ──settle──► ended
  *      ▲                 └─ worker died or hands it back: claim number + 1
  *      └─────────────────────┘
  */
 export function createWorker(deps: WorkerDeps): Worker {
   const running = new Map<string, ClaimedJob>();
+  /** Hands that wait for an acceptance. */
+  let reserved = 0;
+  /** Whatever may yet become a job here. */
+  const reservations = new Set<Promise<void>>();
+  const freeHands = () => deps.parallel - running.size - reserved;
+  const begin = (job: ClaimedJob) => void deps.telemetry.within(deps.telemetry.resumed(job.trace), () => run(job));
   const taking = createTaking<ClaimedJob>({
-    freeHands: () => deps.parallel - running.size,
+    freeHands,
     atOnce: claimedAtOnce,
     claim: (hands) => claimJobs(deps.database.sql, deps.nodeId, hands),
-    begin: (job) => void deps.telemetry.within(deps.telemetry.resumed(job.trace), () => run(job)),
+    begin,
   });
+  const lookForMore = () => {
+    if (taking.isStopped) return;
+    taking.look().catch((error) => deps.log.warn({ err: error }, "Taking jobs failed, the next look tries again"));
+  };
+
+  /** Answers what gives them back. */
+  function reserve(hands: number): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    reservations.add(promise);
+    reserved += hands;
+    return () => {
+      reserved -= hands;
+      reservations.delete(promise);
+      resolve();
+    };
+  }
+
+  function lendHands(freed: number): Loan {
+    const free = reserve(0);
+    return {
+      hands: taking.isStopped ? 0 : freed,
+      use(jobs) {
+        for (const job of jobs) begin(job);
+        free();
+      },
+    };
+  }
+
+  function reserveHand(): Hand | undefined {
+    if (taking.isStopped || freeHands() <= 0) return undefined;
+    const free = reserve(1);
+    return {
+      begin(job) {
+        free();
+        begin(job);
+      },
+      giveBack() {
+        free();
+        // Whoever looked meanwhile saw no free hand.
+        lookForMore();
+      },
+    };
+  }
 
   async function run(job: ClaimedJob): Promise<void> {
     running.set(job.id, job);
+    let isPlain = false;
     const held = deps.held.hold(job.id);
     held.accepted(job.claim);
     noteWait(deps.telemetry, job);
@@ -76,22 +133,27 @@ export function createWorker(deps: WorkerDeps): Worker {
       await fragments?.stop();
       // Handed back, or claimed anew: another claim runs it.
       if (running.get(job.id) !== job) return;
-      await deps.settlement.settle(job.id, job.claim, outcome, true);
+      isPlain = !job.hasWebhook && fragments === undefined && !hasFiles(job.id, job.input);
+      await deps.settlement.settle(job.id, job.claim, outcome, isPlain ? "job" : "queued");
     } catch (error) {
       deps.log.error({ prediction_id: job.id, err: error }, "A queued prediction could not be brought to its end here");
     } finally {
       held.release();
       if (running.get(job.id) === job) running.delete(job.id);
-      if (!taking.isStopped) {
-        taking.look().catch((error) => deps.log.warn({ err: error }, "Taking jobs failed, the next look tries again"));
-      }
+      // With a row's end the next were claimed already; what takes longer may have let others by.
+      if (!isPlain) lookForMore();
     }
   }
 
   return {
     work: taking.look,
-    isFull: () => running.size >= deps.parallel,
-    stop: taking.stop,
+    reserveHand,
+    lendHands,
+    isFull: () => freeHands() <= 0,
+    async stop() {
+      await taking.stop();
+      await Promise.all(reservations);
+    },
     async handBack() {
       const jobs = [...running.values()];
       running.clear();

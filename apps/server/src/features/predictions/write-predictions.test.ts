@@ -6,7 +6,7 @@ import { noTelemetry } from "../../engines/telemetry/telemetry.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { verifyLedger } from "../billing/index.ts";
 import { admitArrivals, type Decision, type Ending, settleEndings } from "./store.ts";
-import { type ClientArrival, tallyArrivals } from "./tally-arrivals.rules.ts";
+import { type PlainArrival, tallyArrivals } from "./tally-arrivals.rules.ts";
 import { createPredictionWriter } from "./write-predictions.ts";
 import { writePredictions } from "./write-store.ts";
 
@@ -44,7 +44,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-const arrival = (user: number, model: number, reservation = 10): ClientArrival => ({
+const arrival = (user: number, model: number, reservation = 10): PlainArrival => ({
   id: newId("prediction"),
   userId: users[user] ?? "",
   keyId: keys[user] ?? "",
@@ -70,11 +70,11 @@ const ending = (id: string, price: number, claim = 1): Ending => ({
   price,
 });
 
-const together = (tx: Transaction, endings: readonly Ending[], arrivals: readonly ClientArrival[]) =>
-  writePredictions(tx, endings, arrivals, tallyArrivals(arrivals), { nodeId, month });
+const together = (tx: Transaction, endings: readonly Ending[], arrivals: readonly PlainArrival[], hands = 0) =>
+  writePredictions(tx, endings, arrivals, tallyArrivals(arrivals), { nodeId, month, hands });
 
 /** As migrations/0020 decides. */
-function oneByOne(tx: Transaction, arrivals: readonly ClientArrival[]): Promise<Decision[]> {
+function oneByOne(tx: Transaction, arrivals: readonly PlainArrival[]): Promise<Decision[]> {
   const { users, keys, models } = tallyArrivals(arrivals);
   return admitArrivals(tx, {
     users: users.sums.map((one) => one.id),
@@ -143,7 +143,7 @@ async function tried<T>(work: (tx: Transaction) => Promise<T>): Promise<{ answer
 }
 
 /** What runs at the moment, left by earlier rounds. */
-let running: ClientArrival[] = [];
+let running: PlainArrival[] = [];
 let seed = 1;
 const random = (below: number) => {
   seed = (seed * 48_271) % 2_147_483_647;
@@ -213,13 +213,15 @@ describe("writing together", () => {
     await own.database.transaction((tx) => together(tx, endings, []));
   });
 
-  test("of two ends of one prediction one counts, an end of another claim none, and a queued one is not touched", async () => {
+  test("of two ends of one prediction one counts, an end of another claim none, and one with a webhook is not touched", async () => {
     const [mine, queued] = [arrival(0, 0), newId("prediction")];
     await own.database.transaction(async (tx) => {
       await together(tx, [], [mine]);
       await tx`
-        insert into live_predictions (id, user_id, key_id, model_id, model_name, route, holder, started_at, queue_until)
-        values (${queued}, ${users[0]}, ${keys[0]}, ${models[0]}, 'u0/mdl_1', 'async', ${nodeId}, now(), now())`;
+        insert into live_predictions (id, user_id, key_id, model_id, model_name, route, holder, started_at, queue_until,
+          webhook_destination, webhook_target, base_url)
+        values (${queued}, ${users[0]}, ${keys[0]}, ${models[0]}, 'u0/mdl_1', 'async', ${nodeId}, now(), now(),
+          'http://there', '\\x00', 'http://here')`;
       await tx`update model_slots set running = running + 1 where model_id = ${models[0]}`;
     });
     const endings = [ending(mine.id, 1, 2), ending(mine.id, 1), ending(queued, 1), ending(mine.id, 2), ending("x", 1)];
@@ -245,9 +247,9 @@ describe("writing together", () => {
 });
 
 describe("the writer", () => {
-  function createWriter(decide: (arrival: ClientArrival) => Promise<Decision>) {
+  function createWriter(decide: (arrival: PlainArrival) => Promise<Decision>) {
     const asked: string[] = [];
-    const writer = createPredictionWriter<ClientArrival>({
+    const writer = createPredictionWriter<PlainArrival>({
       database: own.database,
       clock: systemClock,
       telemetry: noTelemetry,
@@ -258,6 +260,7 @@ describe("the writer", () => {
       },
       announceGrants: async () => {},
       wakeWorkers: () => {},
+      lendHands: () => ({ hands: 0, use: () => {} }),
     });
     return { writer, asked };
   }

@@ -3,16 +3,20 @@ import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
+import type { Loan } from "./hands.ts";
 import type { Decision, Ending, GrantedSlot } from "./store.ts";
-import { type ClientArrival, tallyArrivals } from "./tally-arrivals.rules.ts";
+import { type PlainArrival, tallyArrivals } from "./tally-arrivals.rules.ts";
 import { type Written, writePredictions } from "./write-store.ts";
 
 /** What a node's own predictions come to in the database. The caller is answered after the commit. */
 export interface PredictionWriter<Arrival> {
-  /** Decides about one whose client is connected here. */
+  /** Decides about one whose client is connected here, or that is queued. */
   admit(arrival: Arrival): Promise<Decision>;
-  /** Ends one that was not queued. False when it had ended before, or is no longer this claim's to end. */
-  end(ending: Ending): Promise<boolean>;
+  /**
+   * Ends one that has no webhook, and nothing beside its row that must go with it. False when it had ended before, or is
+   * no longer this claim's to end. `freesHand`: it was queued, and a hand of this worker is free for another with its end.
+   */
+  end(ending: Ending, freesHand?: boolean): Promise<boolean>;
 }
 
 export interface WriterDeps<Arrival> {
@@ -20,29 +24,33 @@ export interface WriterDeps<Arrival> {
   clock: Clock;
   telemetry: Telemetry;
   nodeId: string;
-  /** For arrivals that cannot all run at once. */
+  /** For arrivals of which one is refused, or has a client and cannot run at once. */
   decideOneByOne(arrival: Arrival): Promise<Decision>;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
   /** A slot is free that a queued prediction may take. */
   wakeWorkers(): void;
+  /** The hands that become free with what ends, for what waits in the queue. */
+  lendHands(freed: number): Loan;
 }
 
 /** What the model is to blame for, not the user. */
 const ofModel = new Set<Decision["verdict"]>(["wait", "model_retired", "model_inactive"]);
 const mostTight = 10_000;
 
-type Item<Arrival> = { arrival: Arrival; ending?: never } | { ending: Ending; arrival?: never };
+type Item<Arrival> =
+  | { arrival: Arrival; ending?: never; freesHand?: never }
+  | { ending: Ending; freesHand: boolean; arrival?: never };
 
 /**
  * Group commit: what arrives and what ends while one batch is under way goes into the next, in one statement.
  *
- *   batch ──► ends written, and all arrivals admitted to run
- *     └─────► ends written, and no arrival: not all may run ──► decided one by one
+ *   batch ──► ends written, and all arrivals admitted: to run, or, where they are queued, to wait
+ *     └─────► ends written, and no arrival: not all may ──► decided one by one
  *
  * Where a user is refused or a model has a line, the next are likely to fare no better: theirs are decided one by one
  * from the start, until one of them runs at once again, so that they do not spoil the batches of the others.
  */
-export function createPredictionWriter<Arrival extends ClientArrival>(
+export function createPredictionWriter<Arrival extends PlainArrival>(
   deps: WriterDeps<Arrival>,
 ): PredictionWriter<Arrival> {
   const { database, telemetry, nodeId } = deps;
@@ -50,11 +58,13 @@ export function createPredictionWriter<Arrival extends ClientArrival>(
   const tight = new Set<string>();
 
   async function decideOneByOne(arrival: Arrival): Promise<Decision> {
-    const { userId, modelId } = arrival;
+    const { userId, modelId, route } = arrival;
     const decision = await deps.decideOneByOne(arrival);
     if (decision.verdict === "run") {
       tight.delete(userId);
       tight.delete(modelId);
+    } else if (decision.verdict === "wait" && route === "async") {
+      tight.delete(userId);
     } else {
       if (tight.size >= mostTight) tight.clear();
       tight.add(ofModel.has(decision.verdict) ? modelId : userId);
@@ -66,13 +76,23 @@ export function createPredictionWriter<Arrival extends ClientArrival>(
     const startedAt = performance.now();
     const endings: Ending[] = [];
     const arrivals: Arrival[] = [];
-    for (const { ending, arrival } of items) {
+    let freed = 0;
+    for (const { ending, arrival, freesHand } of items) {
       if (ending) endings.push(ending);
       else arrivals.push(arrival);
+      if (freesHand) freed++;
     }
     const tally = tallyArrivals(arrivals);
     const month = `${deps.clock.now().toISOString().slice(0, 7)}-01`;
-    const written = await writePredictions(database.sql, endings, arrivals, tally, { nodeId, month });
+    const loan = deps.lendHands(freed);
+    let written: Written;
+    try {
+      written = await writePredictions(database.sql, endings, arrivals, tally, { nodeId, month, hands: loan.hands });
+    } catch (error) {
+      loan.use([]);
+      throw error;
+    }
+    loan.use((written.jobs ?? []).map((job) => ({ ...job, acceptedAt: new Date(job.acceptedAt) })));
     const milliseconds = performance.now() - startedAt;
     if (written.admitted) telemetry.batchWritten("admission", arrivals.length, milliseconds);
     if (endings.length > 0) telemetry.batchWritten("settlement", endings.length, milliseconds);
@@ -96,17 +116,17 @@ export function createPredictionWriter<Arrival extends ClientArrival>(
 
   return {
     admit: (arrival) =>
-      tight.has(arrival.userId) || tight.has(arrival.modelId)
+      tight.has(arrival.userId) || (arrival.route !== "async" && tight.has(arrival.modelId))
         ? decideOneByOne(arrival)
         : (batcher.add({ arrival }) as Promise<Decision>),
-    end: (ending) => batcher.add({ ending }) as Promise<boolean>,
+    end: (ending, freesHand = false) => batcher.add({ ending, freesHand }) as Promise<boolean>,
   };
 }
 
-/** All run; each sees what the plan's minute still allows after it. */
+/** All run, or wait for a worker; each sees what the plan's minute still allows after it. */
 function decisionsOf(
-  arrivals: readonly ClientArrival[],
-  { rateUsers, rateLimits, rateRequests, rateResetMs }: Written,
+  arrivals: readonly PlainArrival[],
+  { hereStarts, rateUsers, rateLimits, rateRequests, rateResetMs }: Written,
 ): Decision[] {
   const limited = new Map(
     rateUsers?.map((userId, n) => {
@@ -114,18 +134,15 @@ function decisionsOf(
       return [userId, { rateLimit, left: rateLimit - (rateRequests?.[n] ?? 0), rateResetMs: rateResetMs?.[n] ?? 0 }];
     }),
   );
-  return arrivals.map(({ userId }) => {
+  return arrivals.map(({ userId, route, handFree }) => {
+    const verdict = route !== "async" || (handFree && hereStarts) ? "run" : "wait";
     const user = limited.get(userId);
-    if (!user) return withoutLimit;
+    if (!user) return verdict === "run" ? runsWithoutLimit : waitsWithoutLimit;
     const { rateLimit, rateResetMs } = user;
-    return { verdict: "run", rateLimit, rateRemaining: Math.max(0, --user.left), rateResetMs, retryAfterMs: null };
+    return { verdict, rateLimit, rateRemaining: Math.max(0, --user.left), rateResetMs, retryAfterMs: null };
   });
 }
 
-const withoutLimit: Decision = {
-  verdict: "run",
-  rateLimit: null,
-  rateRemaining: null,
-  rateResetMs: null,
-  retryAfterMs: null,
-};
+const withoutLimit = { rateLimit: null, rateRemaining: null, rateResetMs: null, retryAfterMs: null };
+const runsWithoutLimit: Decision = { verdict: "run", ...withoutLimit };
+const waitsWithoutLimit: Decision = { verdict: "wait", ...withoutLimit };

@@ -1,10 +1,12 @@
 import type { Sql } from "../../engines/database/database.ts";
-import type { Ending, GrantedSlot } from "./store.ts";
-import type { ClientArrival, Tally } from "./tally-arrivals.rules.ts";
+import type { ClaimedJob, Ending, GrantedSlot } from "./store.ts";
+import type { PlainArrival, Tally } from "./tally-arrivals.rules.ts";
 
 export interface Written {
   /** False: not all of the arrivals may run at once, and none was admitted. */
   admitted: boolean;
+  /** Whether the queued ones with a free hand have started on this node. */
+  hereStarts: boolean;
   /** As they were before, of the users whose plan has a limit; null where none has. */
   rateUsers: string[] | null;
   rateLimits: number[] | null;
@@ -14,19 +16,21 @@ export interface Written {
   endedN: number[] | null;
   grants: GrantedSlot[] | null;
   wake: boolean;
+  /** Queued predictions that this node has claimed along the way; the moment is still a text. */
+  jobs: (Omit<ClaimedJob, "acceptedAt"> & { acceptedAt: string })[] | null;
 }
 
-/** Ends predictions, and admits arrivals if all of them may run at once, in one statement; see migrations/0021. */
+/** Ends predictions, and admits arrivals if none must be refused or wait, in one statement; see migrations/0021 and 0023. */
 export async function writePredictions(
   sql: Sql,
   endings: readonly Ending[],
-  arrivals: readonly ClientArrival[],
+  arrivals: readonly PlainArrival[],
   { users, keys, models }: Tally,
-  { nodeId, month }: { nodeId: string; month: string },
+  { nodeId, month, hands }: { nodeId: string; month: string; hands: number },
 ): Promise<Written> {
   const [row] = await sql<Written[]>`
-    select admitted, rate_users as "rateUsers", rate_limits as "rateLimits", rate_requests as "rateRequests",
-      rate_reset_ms as "rateResetMs", ended_n as "endedN", grants, wake
+    select admitted, here_starts as "hereStarts", rate_users as "rateUsers", rate_limits as "rateLimits", rate_requests as "rateRequests",
+      rate_reset_ms as "rateResetMs", ended_n as "endedN", grants, wake, jobs
     from write_predictions(
       ${list(endings, (one) => one.id)}, ${list(endings, (one) => one.claim)}, ${list(endings, (one) => one.status)},
       ${list(endings, (one) => one.inference_ms)}, ${list(endings, (one) => quoted(one.output))},
@@ -36,11 +40,17 @@ export async function writePredictions(
       ${list(arrivals, (one) => one.id)}, ${list(users.places)}, ${list(keys.places)}, ${list(models.places)},
       ${list(arrivals, (one) => one.route)}, ${list(arrivals, (one) => one.highPriority)},
       ${list(arrivals, (one) => one.reservation)}, ${list(arrivals, (one) => one.queueSeconds)}, ${nodeId},
+      ${list(arrivals, (one) => one.handFree ?? false)}, ${list(arrivals, (one) => quoted(one.queued?.input))},
+      ${list(arrivals, (one) => quoted(one.queued?.pricing))}, ${list(arrivals, (one) => quoted(one.queued?.base_url))},
+      ${list(arrivals, (one) => quoted(one.queued?.webhook_destination))},
+      ${list(arrivals, (one) => one.queued?.webhook_target)},
       ${list(users.sums, (one) => one.id)}, ${list(users.sums, (one) => one.arrivals)},
+      ${list(users.sums, (one) => one.clients)}, ${list(users.sums, (one) => one.here)},
       ${list(users.sums, (one) => one.reserved)},
       ${list(keys.sums, (one) => one.id)}, ${list(keys.sums, (one) => one.reserved)}, ${month},
       ${list(models.sums, (one) => one.id)}, ${list(models.sums, (one) => quoted(one.name))},
-      ${list(models.sums, (one) => one.arrivals)})`;
+      ${list(models.sums, (one) => one.arrivals)}, ${list(models.sums, (one) => one.clients)},
+      ${list(models.sums, (one) => one.here)}, ${hands})`;
   if (!row) throw new Error("writing predictions answered nothing");
   return row;
 }
