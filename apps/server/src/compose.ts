@@ -31,7 +31,7 @@ import {
   recordUpload,
   storeOutput,
 } from "./features/files/index.ts";
-import { openMcpTools } from "./features/mcp-tools/index.ts";
+import { openMcpTools, runAgentFor } from "./features/mcp-tools/index.ts";
 import { openModels, seedModels } from "./features/models/index.ts";
 import { readClusterFigures } from "./features/operations/index.ts";
 import { fileLinks, type LinkOf, openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
@@ -54,7 +54,7 @@ import { modelCards } from "./http/model-cards/model-cards.ts";
 import { systemClock } from "./kernel/clock.ts";
 import type { Loc } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
-import { type AgentsPlatform, openAgentsPlatform, runAgentFor } from "./open-agents-platform.ts";
+import { type AgentsPlatform, openAgentsPlatform } from "./open-agents-platform.ts";
 import { openDrivers } from "./open-drivers.ts";
 import { ofPool, openTelemetry } from "./open-telemetry.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
@@ -225,6 +225,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       net,
       clock,
       log,
+      telemetry,
       nodeId,
       accounts,
       models,
@@ -235,6 +236,10 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     });
     const platform = agentsPlatform;
     const { routes, runs } = platform;
+    telemetry.addGauges(() => ({
+      runsHeld: runs.underWay(),
+      runSlots: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
+    }));
     await app.register(agentsApi, { log, authenticate: accounts.authenticate, routes });
     await app.register(modelCards, { models, authenticate: accounts.authenticate });
     await app.register(modelApi, { accounts, models, predictions, files, linksOf, readInput: readModelInput });
@@ -245,6 +250,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       predictions,
       idp: platform.idp,
       agents: platform.agents,
+      toolServers: platform.toolServers,
       runAgent: runAgentFor(runs),
       readInput: readModelInput,
       linksOf,

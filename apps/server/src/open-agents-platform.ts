@@ -4,6 +4,7 @@ import type { Net } from "./engines/net/net.ts";
 import type { Queue } from "./engines/queue/queue.ts";
 import { createQuickjsSandbox } from "./engines/sandbox/quickjs-sandbox.ts";
 import { createSchemas } from "./engines/schemas/ajv-schemas.ts";
+import type { Telemetry } from "./engines/telemetry/telemetry.ts";
 import { createTemplates } from "./engines/templates/handlebars-templates.ts";
 import type { ToolServerClients } from "./engines/tools/tools.ts";
 import type { Vault } from "./engines/vault/vault.ts";
@@ -12,11 +13,10 @@ import { type Agents, openAgents } from "./features/agents/index.ts";
 import { type IdpConnector, openIdpConnector } from "./features/connectors/idp/index.ts";
 import { openDrives, startDriveUpkeep } from "./features/drives/index.ts";
 import { openMarketplace } from "./features/marketplace/index.ts";
-import type { RunAgent } from "./features/mcp-tools/index.ts";
 import type { Models } from "./features/models/index.ts";
 import type { Predictions } from "./features/predictions/index.ts";
-import { createRunTools, openRuns, type Run, type Runs, type RunToolsDeps } from "./features/runs/index.ts";
-import { openToolServers } from "./features/tool-servers/index.ts";
+import { createRunTools, openRuns, type Runs, type RunToolsDeps } from "./features/runs/index.ts";
+import { openToolServers, type ToolServers } from "./features/tool-servers/index.ts";
 import { agentRoutes } from "./http/agents-api/agent-routes.ts";
 import type { AgentsRoutes } from "./http/agents-api/agents-api.ts";
 import { driveRoutes } from "./http/agents-api/drive-routes.ts";
@@ -33,6 +33,7 @@ export interface AgentsPlatform {
   routes: readonly AgentsRoutes[];
   agents: Agents;
   idp: IdpConnector;
+  toolServers: ToolServers;
   runs: Runs;
   close(): Promise<void>;
 }
@@ -45,6 +46,7 @@ export async function openAgentsPlatform(deps: {
   net: Net;
   clock: Clock;
   log: Log;
+  telemetry: Telemetry;
   models: Models;
   queue: Queue;
   nodeId: string;
@@ -101,6 +103,7 @@ export async function openAgentsPlatform(deps: {
     ],
     agents,
     idp,
+    toolServers,
     runs,
     async close() {
       await upkeep.stop();
@@ -122,39 +125,4 @@ function openClientsWhenUsed(net: Net): ToolServerClients {
     forget: (serverId) => void opened?.then((clients) => clients.forget(serverId)),
     close: async () => (await opened)?.close(),
   };
-}
-
-/** A caller of the MCP endpoint holds the line for this long; the run goes on behind it. */
-const mcpWaitMs = 10 * 60_000;
-
-/** Runs an agent for a client that waits, as Gantry's own MCP endpoint does. A client that leaves cancels the run. */
-export function runAgentFor(runs: Runs): RunAgent {
-  return async (caller, { agentId, revisionId, input, baseUrl, signal, onNote }) => {
-    const body = { input, revision_id: revisionId };
-    const created = await runs.create({ caller, address: { agentId }, body, idempotencyKey: undefined, baseUrl });
-    const waiting = new AbortController();
-    // Only told: what goes wrong with telling is no matter of the run.
-    const telling = tellEvents(runs, created.run, AbortSignal.any([signal, waiting.signal]), onNote).catch(() => {});
-    const reached = await runs.awaitEnd(created.run, mcpWaitMs, signal).finally(() => waiting.abort());
-    await telling;
-    const run = signal.aborted ? await runs.cancel(caller, reached.id) : reached;
-    const { inputTokens, outputTokens, cachedTokens } = run;
-    const figures = { runId: run.id, costMicros: run.cost, usage: { inputTokens, outputTokens, cachedTokens } };
-    if (run.status === "done") return { ...figures, status: "done", output: { ...run.output } };
-    return run.error ? { ...figures, status: "error", error: run.error } : { ...figures, status: "running" };
-  };
-}
-
-const notesAtOnce = 500;
-
-async function tellEvents(runs: Runs, run: Run, signal: AbortSignal, tell: (message: string) => void): Promise<void> {
-  let last = 0;
-  for await (const _news of runs.follow(run, 0, signal)) {
-    for (const { n, type, data } of await runs.listEvents(run, last, notesAtOnce)) {
-      last = n;
-      if (type === "planning" || type === "reasoning") tell(String(data.message));
-      else if (type === "tool_call") tell(`Calling ${data.tool}`);
-      else if (type === "tool_result") tell(`${data.tool} has answered`);
-    }
-  }
 }

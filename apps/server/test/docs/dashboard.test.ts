@@ -71,6 +71,11 @@ beforeAll(async () => {
   );
   const question = `/api/v1/gantry/image/predict/async/result/?request_id=${job.body.prediction_id}&wait=20`;
   await must(200, gantry.call("GET", question));
+  const agent = { name: "Greeter", goal: "Say hello.", tools: [], model: "gantry/rules" };
+  const { id } = (await must(201, gantry.call("POST", "/v1/agents", { json: agent }))).body;
+  await must(200, gantry.call("POST", `/v1/agents/${id}/publish`, { json: {} }));
+  const run = await must(201, gantry.call("POST", `/v1/agents/${id}/runs`, { json: { input: {}, wait: 20 } }));
+  expect(run.body.phase, run.text).toBe("ended");
   await waitFor("the webhook and a batch of spans to be sent", async () => {
     await scrape();
     return ["gantry_webhook_attempts_total", "gantry_spans_total"].every((name) => exposed.get(name)?.labels.size);
@@ -110,7 +115,7 @@ test("every panel of the dashboard asks for metrics and labels that a server exp
   expect(expressions.flatMap(faultsOf)).toEqual([]);
 });
 
-test("so do the alerts and the rule of the autoscaler", () => {
+test("so do the alerts and the rules of the autoscaler", () => {
   const alerts = read("prometheus", "gantry-alerts.yaml")
     .split(/- alert: /)
     .slice(1);
@@ -120,9 +125,13 @@ test("so do the alerts and the rule of the autoscaler", () => {
     .filter((expression) => !/^up\{/.test(expression));
   expect(ofOurs.length).toBe(alerts.length - 1);
   expect(ofOurs.flatMap(faultsOf)).toEqual([]);
-  const [, rule = ""] = /metricsQuery: (.*)/.exec(read("kubernetes", "prometheus-adapter.yaml")) ?? [];
-  expect(faultsOf(rule)).toEqual([]);
-  expect(read("kubernetes", "autoscaling.yaml")).toContain(`name: ${/gantry_[a-z_]+/.exec(rule)?.[0]} `);
+  const adapter = read("kubernetes", "prometheus-adapter.yaml");
+  const rules = [...adapter.matchAll(/name: \{ as: (\S+) \}\n\s+metricsQuery: (.*)/g)];
+  expect(rules.flatMap(([, , rule = ""]) => faultsOf(rule))).toEqual([]);
+  // The autoscaler asks for what the adapter makes, and for nothing else.
+  const asked = [...read("kubernetes", "autoscaling.yaml").matchAll(/metric: \{ name: (\S+) \}/g)];
+  expect(asked.map(([, name]) => name)).toEqual(rules.map(([, name]) => name));
+  expect(asked).toHaveLength(2);
 });
 
 test("every probe of the manifests asks for a route that a server has", async () => {

@@ -206,8 +206,8 @@ describe("many readers", () => {
     const size = 60_000;
     const many = 120;
     platform.llm.script = (request) =>
-      toolResults(request).length === 0
-        ? { calls: Array.from({ length: many }, (_, n) => js(`"${n % 10}".repeat(${size})`)) }
+      toolResults(request).length < many
+        ? { calls: Array.from({ length: many / 2 }, (_, n) => js(`"${n % 10}".repeat(${size})`)) }
         : { text: "end" };
     const agent = await makeAgent({ tools: ["run_javascript"], context_compression: false });
     const id = await start(agent);

@@ -76,6 +76,30 @@ describe("a run", () => {
     expect(second).toContain("ab");
   });
 
+  test("carries out 64 calls of one turn, and tells the model that the others were not made", async () => {
+    const calls = Array.from({ length: 70 }, (_, n) => ({ name: "run_javascript", args: { code: `${n} + 1000` } }));
+    platform.llm.script = inTurn({ calls }, { text: "enough" });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(answer.body, answer.text).toMatchObject({ status: "done", output: { text: "enough" } });
+    const told = toolResults(platform.llm.requests[1]);
+    expect(told).toHaveLength(70);
+    for (const [n, result] of told.slice(0, 64).entries()) expect(result).toContain(String(n + 1000));
+    for (const result of told.slice(64)) expect(result).toMatch(/first 64 calls of a turn.* was not made/);
+    // As durable as any other result: in the events, and in what the next claim would tell the model.
+    const list = await events(answer.body.id);
+    expect(list.filter(({ type }) => type === "tool_call")).toHaveLength(70);
+    const results = list.filter(({ type }) => type === "tool_result").map(({ result }) => result);
+    expect(results).toHaveLength(70);
+    expect(results.filter((result) => /was not made/.test(result))).toHaveLength(6);
+    const stored = await platform.gantry.database.sql`
+      select kind, status, is_error, count(*)::int as n from run_calls where run_id = ${answer.body.id}
+      group by 1, 2, 3 order by n`;
+    expect([...stored]).toEqual([
+      { kind: "none", status: "ended", is_error: true, n: 6 },
+      { kind: "read", status: "ended", is_error: false, n: 64 },
+    ]);
+  });
+
   test("on a fresh machine: the default model plans by rules, and the first event says so", async () => {
     const agent = await makeAgent({
       model: "anthropic/default",
@@ -148,6 +172,28 @@ describe("a run", () => {
     const paid = results.reduce((sum: number, row: { price: number }) => sum + row.price, 0);
     expect(paid).toBeCloseTo(body.cost, 9);
     expect((await call("GET", "/api/v2/me", user)).body.balance).toBeCloseTo(1 - body.cost, 9);
+  });
+
+  test("whose events cannot be read for a reason of our own: the stream ends, and the log says why", async () => {
+    const { sql } = platform.gantry.database;
+    const { id } = (await run(await makeAgent())).body;
+    const logged = () =>
+      platform.gantry
+        .logged()
+        .split("\n")
+        .filter((line) => line.includes("could not be followed"));
+    const before = logged().length;
+    await sql`alter table run_events rename to run_events_away`;
+    const stream = await call("GET", `/v1/runs/${id}/events`).finally(
+      () => sql`alter table run_events_away rename to run_events`,
+    );
+    expect(stream.status).toBe(200);
+    expect(stream.text).toMatch(/^retry: \d+\s*$/);
+    expect(logged().slice(before)).toEqual([expect.stringContaining(id)]);
+    expect(logged().at(-1)).toContain("run_events");
+    const whole = await call("GET", `/v1/runs/${id}/events`);
+    expect(whole.text).toContain("event: completed");
+    expect(logged().length).toBe(before + 1);
   });
 
   test("that was deleted with its agent stays readable, a live one goes on, a new one is refused", async () => {

@@ -13,6 +13,11 @@ const predictions = {
   help: "Live predictions of all nodes: waiting for capacity or a worker, or running.",
 };
 
+const runs = {
+  metric: "gantry_queue_runs",
+  help: "Runs of agents of all nodes: waiting for a worker (counted up to 10000), or worked on. Those that wait for a person or for another run are in neither.",
+};
+
 /** What is read at a scrape. Those marked "of all nodes" are the same on every node: take their max, not their sum. */
 const rows: Record<GaugeName, GaugeRow> = {
   databaseUp: { metric: "gantry_database_up", help: "1 when the database answered this scrape, else 0." },
@@ -35,6 +40,17 @@ const rows: Record<GaugeName, GaugeRow> = {
   workerSlots: {
     metric: "gantry_worker_slots",
     help: "Queued predictions that this process runs at the same time at most; 0 without the role of a worker.",
+  },
+  runsWaiting: { ...runs, labels: 'state="waiting"' },
+  runsRunning: { ...runs, labels: 'state="running"' },
+  runsOldestWaitSeconds: {
+    metric: "gantry_runs_oldest_wait_seconds",
+    help: "How long the run of all nodes has waited that waits longest for its first worker; 0 when none does.",
+  },
+  runsHeld: { metric: "gantry_runs_held", help: "Runs of agents that this process works on." },
+  runSlots: {
+    metric: "gantry_run_slots",
+    help: "Runs of agents that this process works on at the same time at most; 0 without the role of a worker.",
   },
   nodesAlive: { metric: "gantry_nodes_alive", help: "Processes, of all nodes, whose heartbeat is younger than 10 s." },
   heartbeatAgeSeconds: {

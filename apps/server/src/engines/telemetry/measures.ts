@@ -3,7 +3,13 @@ import type { Activity, RequestEnd, Telemetry } from "./telemetry.ts";
 
 export type Measures = Pick<
   Telemetry,
-  "batchWritten" | "admissionRefused" | "modelCalled" | "predictionEnded" | "webhookAttempted" | "slotAwaited"
+  | "batchWritten"
+  | "admissionRefused"
+  | "modelCalled"
+  | "predictionEnded"
+  | "runEnded"
+  | "webhookAttempted"
+  | "slotAwaited"
 > & {
   requestEnded(activity: Activity, end: RequestEnd, milliseconds: number): void;
   spansEnded(fate: "exported" | "dropped", spans: number): void;
@@ -83,12 +89,16 @@ export function createMeasures(): Measures {
     "direction",
   ]);
   const charged = createCounter("gantry_charged_micros_total", "Charged for predictions, in millionths of a dollar.");
+  const runsEnded = createCounter("gantry_runs_ended_total", "Ended runs of agents; failed ones by type of error.", [
+    "outcome",
+    "type",
+  ]);
   const attempts = createCounter("gantry_webhook_attempts_total", "Attempts to deliver a webhook.", ["outcome"]);
   const attemptSeconds = createHistogram("gantry_webhook_attempt_seconds", "Time of such an attempt.", long);
   const spans = createCounter("gantry_spans_total", "Finished spans by what became of them.", ["fate"]);
   const all = [
     ...[requests, requestSeconds, addedSeconds, batchItems, batchSeconds, refusals, slotSeconds, modelSeconds],
-    ...[modelFailures, ended, tokens, charged, attempts, attemptSeconds, spans],
+    ...[modelFailures, ended, tokens, charged, runsEnded, attempts, attemptSeconds, spans],
   ];
 
   // The cells of each route and method, so that no label is put together at a request.
@@ -152,6 +162,9 @@ export function createMeasures(): Measures {
       if (cachedTokens > 0) tokens.at("cached").value += cachedTokens;
       charged.at("").value += chargedMicros;
     },
+    runEnded(failure) {
+      runsEnded.at(outcomeOf(failure)).value++;
+    },
     webhookAttempted(outcome, milliseconds) {
       attempts.at(outcome).value++;
       attemptSeconds.at("").observe(milliseconds / 1000);
@@ -166,5 +179,5 @@ export function createMeasures(): Measures {
 
 function outcomeOf(failure: string | undefined): string {
   if (failure === undefined) return "done\n";
-  return failure === "generation_cancelled" ? "cancelled\n" : `failed\n${failure}`;
+  return failure === "generation_cancelled" || failure === "cancelled" ? "cancelled\n" : `failed\n${failure}`;
 }

@@ -1,4 +1,4 @@
-import type { ErrorType } from "@gantry/wire";
+import type { ErrorType, RunErrorType } from "@gantry/wire";
 
 /** Of a span. No prompt, no credential, no path with ids in it: spans leave the house. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -82,6 +82,11 @@ export type GaugeName =
   | "workerSlots"
   | "nodesAlive"
   | "heartbeatAgeSeconds"
+  | "runsWaiting"
+  | "runsRunning"
+  | "runsOldestWaitSeconds"
+  | "runsHeld"
+  | "runSlots"
   | "webhooksPending";
 
 export type Gauges = Partial<Record<GaugeName, number>>;
@@ -102,6 +107,8 @@ export interface Telemetry {
   /** A backend has answered, or not; `backend` is its type. `failure` is undefined for an answer. */
   modelCalled(backend: string, milliseconds: number, failure: ErrorType | undefined): void;
   predictionEnded(figures: EndedFigures): void;
+  /** A run of an agent has ended; `failure` is undefined where it has an output. */
+  runEnded(failure: RunErrorType | undefined): void;
   webhookAttempted(outcome: WebhookOutcome, milliseconds: number): void;
 
   /** Says what the present activity is about, for its log line, its span and its added latency. */
@@ -134,6 +141,7 @@ export const noTelemetry: Telemetry = {
   slotAwaited() {},
   modelCalled() {},
   predictionEnded() {},
+  runEnded() {},
   webhookAttempted() {},
   concerns() {},
   within: (_activity, work) => work(),

@@ -1,6 +1,6 @@
-import type { AgentTool, ConfirmPolicy } from "@gantry/wire";
+import type { ConfirmPolicy } from "@gantry/wire";
 import { describe, expect, test } from "vitest";
-import { asksForConfirmation, bindingAsks } from "./asks.rules.ts";
+import { bindingAsks } from "./asks.rules.ts";
 import { type ToolInfo, toolTable } from "./tools.ts";
 
 const action = (id: string, kind: ToolInfo["kind"]): ToolInfo => ({ id, kind, description: "", parameters: {} });
@@ -26,28 +26,5 @@ describe("a bound tool", () => {
     );
     expect(asks).toEqual(expected);
     expect(bindingAsks(id, info(id))).toBe(expected[0]);
-  });
-});
-
-describe("an agent", () => {
-  const asks = (tools: AgentTool[], servers: { id: string; tools?: string[] }[] = []) =>
-    asksForConfirmation({ tools, mcp_servers: servers }, table);
-
-  test("without tools, or with tools that do not ask, does not ask", () => {
-    expect(asks([])).toBe(false);
-    expect(asks(["drive_read", "drive_write", "http_request", "idp_user_get", "run_javascript"])).toBe(false);
-    expect(asks([{ type: "tool", id: "drive_delete", confirm: "never" }])).toBe(false);
-  });
-
-  test("asks when one of its tools does", () => {
-    expect(asks(["drive_read", "drive_delete"])).toBe(true);
-    expect(asks(["idp_user_delete"])).toBe(true);
-    expect(asks(["drive_read", { type: "tool", id: "http_request", confirm: "writes" }])).toBe(true);
-  });
-
-  test("is taken to ask where that cannot be told", () => {
-    expect(asks([{ type: "agent", agent_id: "agt_1" }])).toBe(true);
-    expect(asks([], [{ id: "mcp_1", tools: [] }])).toBe(true);
-    expect(asks(["a_tool_of_former_times"])).toBe(true);
   });
 });

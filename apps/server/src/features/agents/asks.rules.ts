@@ -1,5 +1,5 @@
-import type { AgentSnapshot, ToolBinding } from "@gantry/wire";
-import { asToolBinding, isAgentBinding } from "./binding.rules.ts";
+import type { ToolBinding } from "@gantry/wire";
+import { asToolBinding } from "./binding.rules.ts";
 import type { ToolInfo } from "./tools.ts";
 
 /** The tools beside the writes to the identity tenant that ask where their binding says nothing. */
@@ -21,20 +21,4 @@ export function bindingAsks(binding: string | ToolBinding, info: Pick<ToolInfo, 
     default:
       return isTenantWrite || askingTools.includes(info.id);
   }
-}
-
-/**
- * Whether a run of these contents may come to a confirmation. What cannot be told from the contents counts as yes:
- * another agent, a tool server, a tool that is no longer in the table.
- */
-export function asksForConfirmation(
-  { tools, mcp_servers: servers }: Pick<AgentSnapshot, "tools" | "mcp_servers">,
-  table: ReadonlyMap<string, ToolInfo>,
-): boolean {
-  if (servers.length > 0) return true;
-  return tools.some((tool) => {
-    if (isAgentBinding(tool)) return true;
-    const info = table.get(asToolBinding(tool).id);
-    return info === undefined || bindingAsks(tool, info);
-  });
 }

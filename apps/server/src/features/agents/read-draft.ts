@@ -7,7 +7,7 @@ import {
 } from "@gantry/wire";
 import { type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
-import { storableIssues } from "./storable.rules.ts";
+import { storableIssues } from "../../kernel/storable-issues.ts";
 
 export interface ReadDraft {
   /** The fields of a snapshot that are well-formed. */

@@ -30,11 +30,10 @@ function callFound(context: McpToolsContext, call: ToolCall, found: FoundTool): 
 }
 
 async function callAgent(
-  runAgent: RunAgent | undefined,
+  runAgent: RunAgent,
   { caller, arguments: input, baseUrl, signal, onNote }: ToolCall,
   { agent, revision }: Runnable,
 ): Promise<ToolAnswer> {
-  if (!runAgent) throw new Error("an agent was found that cannot be run");
   const end = await runAgent(caller, { agentId: agent.id, revisionId: revision.id, input, baseUrl, signal, onNote });
   const meta = metaOf(end);
   if (end.status === "done") return { ...asJson(end.output), structured: end.output, meta };

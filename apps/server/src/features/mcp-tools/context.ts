@@ -6,6 +6,7 @@ import type { Agents } from "../agents/index.ts";
 import type { IdpConnector } from "../connectors/idp/index.ts";
 import type { Model, Models } from "../models/index.ts";
 import type { CheckedInput, FormReader, Predictions, StoredOutput } from "../predictions/index.ts";
+import type { ToolServers } from "../tool-servers/index.ts";
 
 /** How a run of an agent ended, or that it goes on without its caller waiting any longer. */
 export type AgentRunEnd = AgentRunFigures &
@@ -43,8 +44,9 @@ export interface McpToolsContext {
   predictions: Pick<Predictions, "look" | "run">;
   idp: Pick<IdpConnector, "read" | "describeTools" | "runAction">;
   agents: Pick<Agents, "listAgents" | "readRevision" | "getRunnable" | "tools">;
-  /** Left out: agents are not offered. */
-  runAgent: RunAgent | undefined;
+  /** To see what agents' servers would ask. */
+  toolServers: Pick<ToolServers, "describeTools">;
+  runAgent: RunAgent;
   /** The one reader of input; see features/predictions/input. */
   readInput(request: {
     caller: Caller;

@@ -1,10 +1,12 @@
 import type { AgentSnapshot } from "@gantry/wire";
-import { Fault } from "../../kernel/errors.ts";
+import { fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
-import { type Agents, asksForConfirmation, type Runnable } from "../agents/index.ts";
+import type { Runnable } from "../agents/index.ts";
 import type { Model } from "../models/index.ts";
 import type { McpToolsContext } from "./context.ts";
+import { createMayAsk } from "./may-ask.ts";
 import { modelToolName, readToolName } from "./tool-names.rules.ts";
+import { unlessMissing } from "./unless-missing.ts";
 
 export type FoundTool =
   | { kind: "model"; model: Model }
@@ -49,17 +51,26 @@ async function findModel({ models }: McpToolsContext, caller: Caller, owner: str
   return model && { kind: "model" as const, model };
 }
 
-async function findAgent({ agents, runAgent }: McpToolsContext, caller: Caller, slug: string) {
-  if (!runAgent) return undefined;
+/** Nothing that may ask, for nobody would answer; and nothing that the key could not run. */
+async function findAgent(context: McpToolsContext, caller: Caller, slug: string) {
+  const { agents } = context;
   const runnable = await unlessMissing(agents.getRunnable(caller.userId, { creator: caller.username, slug }));
-  if (!runnable || !isOffered(caller, runnable.revision.snapshot, agents.tools)) return undefined;
-  return { kind: "agent" as const, runnable };
+  if (!runnable || !isWithinReach(caller, runnable.revision.snapshot)) return undefined;
+  switch (await createMayAsk(context)(caller.userId, runnable.revision.snapshot)) {
+    case "yes":
+      return undefined;
+    case "unknown":
+      throw fault(
+        "downstream_service_unavailable",
+        "A tool server of the agent does not answer, so that it cannot be told whether the agent would ask for a confirmation, which nobody could give here",
+      );
+    case "no":
+      return { kind: "agent" as const, runnable };
+  }
 }
 
-/** Nothing that may ask, for nobody would answer; and nothing that the key could not run. */
-export function isOffered(caller: Caller, snapshot: AgentSnapshot, table: Agents["tools"]): boolean {
-  if (caller.models !== null && !caller.models.includes(snapshot.model)) return false;
-  return !asksForConfirmation(snapshot, table);
+export function isWithinReach(caller: Caller, snapshot: AgentSnapshot): boolean {
+  return caller.models === null || caller.models.includes(snapshot.model);
 }
 
 async function findCutModel({ models }: McpToolsContext, caller: Caller, toolName: string, q: string) {
@@ -67,15 +78,5 @@ async function findCutModel({ models }: McpToolsContext, caller: Caller, toolNam
     const { entries, total } = await models.listModels(caller, { limit: pageSize, offset, q });
     const found = entries.find((model) => modelToolName(model) === toolName);
     if (found || entries.length === 0 || offset + entries.length >= total) return found;
-  }
-}
-
-async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof Fault && (error.type === "not_found" || error.type === "agent_not_published"))
-      return undefined;
-    throw error;
   }
 }

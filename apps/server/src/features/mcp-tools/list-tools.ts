@@ -3,7 +3,8 @@ import type { Caller } from "../accounts/index.ts";
 import type { AgentWithRevision } from "../agents/index.ts";
 import type { McpToolsContext } from "./context.ts";
 import { describeAction, describeAgent, describeModel } from "./describe-tool.rules.ts";
-import { isOffered, readActions } from "./find-tool.ts";
+import { isWithinReach, readActions } from "./find-tool.ts";
+import { createMayAsk } from "./may-ask.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 
 export interface ToolPage {
@@ -61,15 +62,19 @@ function readCursor(cursor: string | undefined): { at: number; offset: number } 
   return { at, offset: Number(offset) };
 }
 
-async function agentsPart({ agents, runAgent }: McpToolsContext, caller: Caller, range: Range): Promise<Part> {
-  if (!runAgent) return { tools: [], read: 0, isLast: true };
+async function agentsPart(context: McpToolsContext, caller: Caller, range: Range): Promise<Part> {
+  const { agents } = context;
   const { entries, total } = await agents.listAgents(caller, { ...range, visibility: undefined });
-  const published = await Promise.all(entries.map(publishedOf));
-  const tools = published.flatMap((entry) => {
-    if (!entry || !isOffered(caller, entry.snapshot, agents.tools)) return [];
-    return [describeAgent(entry.slug, entry.snapshot)];
-  });
-  return { tools, read: entries.length, isLast: isEnd(range, entries, total) };
+  const mayAsk = createMayAsk(context);
+  const offered = await Promise.all(entries.map(offerOf));
+  return { tools: offered.flat(), read: entries.length, isLast: isEnd(range, entries, total) };
+
+  async function offerOf(entry: AgentWithRevision): Promise<OfferedTool[]> {
+    const published = await publishedOf(entry);
+    if (!published || !isWithinReach(caller, published.snapshot)) return [];
+    const asking = await mayAsk(caller.userId, published.snapshot);
+    return asking === "no" ? [describeAgent(published.slug, published.snapshot)] : [];
+  }
 
   /** What a run would execute; the list has the latest revisions. */
   async function publishedOf({ agent, revision }: AgentWithRevision) {

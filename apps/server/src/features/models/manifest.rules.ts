@@ -1,6 +1,7 @@
 import { type Manifest, manifestSchema } from "@gantry/wire";
-import type { Issue, Loc } from "../../kernel/errors.ts";
+import type { Issue } from "../../kernel/errors.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
+import { storableIssues } from "../../kernel/storable-issues.ts";
 
 /** As JSON. A list of models carries whole manifests, a hundred at most. */
 export const maxManifestBytes = 65_536;
@@ -14,8 +15,8 @@ export function checkManifest(name: string, body: unknown): CheckedManifest {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     return wrong([{ type: "json_invalid", loc: ["body"], msg: "The body must be a JSON object" }]);
   }
-  const unstorable: Issue[] = [];
-  if (!checkStorable(body, ["body"], unstorable)) return wrong(unstorable);
+  const { issues: unstorable, isTooDeep } = storableIssues(body, maxDepth);
+  if (isTooDeep) return wrong(unstorable);
   const whole = { title: name, ...body };
   const issues = [...unstorable, ...schemaIssues(manifestSchema, whole, ["body"])];
   if (Buffer.byteLength(JSON.stringify(body)) > maxManifestBytes) {
@@ -27,30 +28,6 @@ export function checkManifest(name: string, body: unknown): CheckedManifest {
 
 function wrong(issues: Issue[]): CheckedManifest {
   return { manifest: undefined, issues };
-}
-
-/**
- * Finds what is JSON but cannot be kept: NUL and half surrogates are no text to PostgreSQL, and a number too large for
- * a double has become Infinity. Answers false where it had to stop because of the depth.
- */
-function checkStorable(value: unknown, loc: Loc, issues: Issue[]): boolean {
-  if (typeof value === "string") {
-    if (value.includes("\0") || !value.isWellFormed()) {
-      issues.push({ type: "value_error", loc, msg: "The text has characters that cannot be stored" });
-    }
-  } else if (typeof value === "number" && !Number.isFinite(value)) {
-    issues.push({ type: "float_parsing", loc, msg: "The number is too large" });
-  } else if (typeof value === "object" && value !== null) {
-    if (loc.length > maxDepth) {
-      issues.push({ type: "json_invalid", loc, msg: `Nested more than ${maxDepth} levels deep` });
-      return false;
-    }
-    for (const [key, entry] of Object.entries(value)) {
-      const at = [...loc, Array.isArray(value) ? Number(key) : key];
-      if (!checkStorable(key, at, issues) || !checkStorable(entry, at, issues)) return false;
-    }
-  }
-  return true;
 }
 
 /** The stored manifest with the patched fields in place; null takes a field out. */

@@ -1,8 +1,8 @@
 import { answerConfirmationBody, isId } from "@gantry/wire";
 import { fault, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { storableIssues } from "../../kernel/storable-issues.ts";
 import type { Caller } from "../accounts/index.ts";
-import { storableIssues } from "../agents/index.ts";
 import { type Confirmation, listConfirmations, listExpired, resolveConfirmation } from "./confirmation-store.ts";
 import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";

@@ -1,5 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Schemas } from "../../engines/schemas/schemas.ts";
+import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -16,6 +17,7 @@ export interface RunsContext {
   vault: Vault;
   clock: Clock;
   log: Log;
+  telemetry: Telemetry;
   agents: Pick<Agents, "getRunnable" | "ownerOf">;
   models: Pick<Models, "getModel">;
   predictions: Pick<Predictions, "look">;

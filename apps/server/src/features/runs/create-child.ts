@@ -2,8 +2,8 @@ import { newId } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import type { RunsContext } from "./context.ts";
-import { reserve, saleNameOf } from "./create-run.ts";
 import { addDue, insertRun, lockAbove } from "./create-store.ts";
+import { reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run, StoredCall } from "./run.ts";
 import { findRun } from "./store.ts";
 import { underOthers } from "./tools/run-tool.ts";
@@ -15,7 +15,7 @@ import { costsTooMuch, RunStopped } from "./work/stopped.ts";
  * above it. Its id stands in the parent's call, so that after a crash it is found and not made again.
  */
 export async function createChild(
-  context: Pick<RunsContext, "database" | "clock" | "wakeWorkers">,
+  context: Pick<RunsContext, "database" | "clock" | "telemetry" | "wakeWorkers">,
   parent: Run,
   call: StoredCall,
   { child: { agent, revision } }: BoxedTool & { kind: "agent" },
@@ -54,7 +54,7 @@ export async function createChild(
     if (await findRun(tx, run.id)) return true;
     if (above.room !== null && run.price > above.room) throw costsTooMuch();
     if (above.spare !== null && run.price > above.spare) return false;
-    await insertRun(tx, run, await reserve(context, tx, run));
+    await insertRun(tx, run, await reserve(context, tx, run), context.telemetry.traceparent());
     await addDue(tx, run.ancestors, run.price);
     return true;
   });

@@ -2,21 +2,15 @@ import { createHash } from "node:crypto";
 import { type CreateRunBody, createRunBody, newId } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { fault, throwIfAny } from "../../kernel/errors.ts";
-import { type Micros, microsOfDollars } from "../../kernel/money.ts";
+import { microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
+import { storableIssues } from "../../kernel/storable-issues.ts";
 import type { Caller } from "../accounts/index.ts";
-import { type AgentAddress, type Runnable, storableIssues } from "../agents/index.ts";
+import type { AgentAddress, Runnable } from "../agents/index.ts";
 import type { RateFigures } from "../predictions/index.ts";
 import type { RunsContext } from "./context.ts";
-import {
-  findRunKey,
-  insertRun,
-  lockFunds,
-  type NewRun,
-  replaceRunKey,
-  reservePrice,
-  takeRunKey,
-} from "./create-store.ts";
+import { findRunKey, insertRun, type NewRun, replaceRunKey, takeRunKey } from "./create-store.ts";
+import { reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run } from "./run.ts";
 import { runNotFound } from "./run-faults.ts";
 import { findRun } from "./store.ts";
@@ -139,10 +133,6 @@ function newRun(
   };
 }
 
-export function saleNameOf({ owner, slug }: Runnable["agent"]): string {
-  return `agents/${owner}/${slug}`;
-}
-
 interface Idempotency {
   userId: string;
   scope: string;
@@ -194,7 +184,7 @@ async function accept(context: RunsContext, run: NewRun, idempotency: Idempotenc
       if (before) await replaceRunKey(tx, taken);
     }
     const month = await reserve(context, tx, run);
-    await insertRun(tx, run, month);
+    await insertRun(tx, run, month, context.telemetry.traceparent());
     return run.id;
   });
 }
@@ -202,24 +192,4 @@ async function accept(context: RunsContext, run: NewRun, idempotency: Idempotenc
 /** Outcomes that are worth another try are not what a repeat asks for. */
 function isKept({ error }: Run): boolean {
   return error === null || (error.type !== "cancelled" && error.type !== "internal");
-}
-
-type Tx = Parameters<typeof lockFunds>[0];
-
-/** Answers the month in which a key's limit counts the price, where it has one. */
-export async function reserve({ clock }: Pick<RunsContext, "clock">, tx: Tx, run: NewRun): Promise<string | null> {
-  const { userId, keyId, price } = run;
-  if (price === 0) return null;
-  const month = `${clock.now().toISOString().slice(0, 7)}-01`;
-  const { available, keyRoom } = await lockFunds(tx, userId, keyId, month);
-  if (isShort(available) || (keyRoom !== null && keyRoom <= 0)) {
-    throw fault("insufficient_funds", "Insufficient funds");
-  }
-  const counted = keyRoom === null ? null : month;
-  await reservePrice(tx, { userId, keyId, month: counted, price });
-  return counted;
-}
-
-function isShort(available: Micros): boolean {
-  return available < 0;
 }

@@ -29,16 +29,22 @@ export interface NewRun {
   saleName: string | null;
 }
 
-export async function insertRun(tx: Sql, run: NewRun, keyMonth: string | null): Promise<void> {
+/** `trace` is where in a trace it was asked for, where it was in one. */
+export async function insertRun(
+  tx: Sql,
+  run: NewRun,
+  keyMonth: string | null,
+  trace: string | undefined,
+): Promise<void> {
   await tx`
     insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, parent_step, parent_position,
       input, max_cost_micros, timeout_ms, max_steps, approve, connectors, base_url, call_id, price_micros, due_micros,
-      sale_name, key_month)
+      sale_name, key_month, trace)
     values (${run.id}, ${run.agentId}, ${run.revisionId}, ${run.ownerId}, ${run.userId}, ${run.keyId},
       ${run.ancestors as string[]}::text[], ${run.parentStep}, ${run.parentPosition}, ${asJson(tx, run.input)},
       ${run.maxCost}, ${run.timeoutMs}, ${run.maxSteps}, ${run.approve as string[]}::text[],
       ${run.connectors as string[]}::text[], ${run.baseUrl}, ${run.callId}, ${run.price}, ${run.price},
-      ${run.saleName}, ${keyMonth}::text::date)`;
+      ${run.saleName}, ${keyMonth}::text::date, ${trace ?? null})`;
 }
 
 /** Locks a run and those above it; answers whether it may start another, and what that may cost. */

@@ -64,11 +64,11 @@ const lastWritesMs = 5_000;
 const passesUnknown = 2;
 
 export async function openRuns(deps: RunsDeps): Promise<Runs> {
-  const { database, queue, log, nodeId } = deps;
+  const { database, queue, log, telemetry, nodeId } = deps;
   const { sql } = database;
   const wakeWorkers = () => void queue.wake("runs");
-  const write = createRunWriter({ database, log, wakeWorkers });
-  const news = await startRunNews(database);
+  const write = createRunWriter({ database, log, telemetry, wakeWorkers });
+  const news = await startRunNews(database, log);
   const context: RunsContext = { ...deps, news, write, wakeWorkers };
   const worker = createRunWorker({
     ...deps,

@@ -1,4 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
+import { Fault } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
 import type { Run, RunEvent } from "./run.ts";
 import { endedChannel, eventsChannel, findRun, listEvents } from "./store.ts";
 
@@ -39,7 +41,7 @@ interface Tail {
   readAgain: boolean;
 }
 
-export async function startRunNews(database: Database): Promise<RunNews> {
+export async function startRunNews(database: Database, log: Log): Promise<RunNews> {
   const tails = new Map<string, Tail>();
   let isClosed = false;
   const endWaits = new Map<string, Set<() => void>>();
@@ -115,6 +117,12 @@ export async function startRunNews(database: Database): Promise<RunNews> {
         await nextNews(tail, signal);
         if ((tail.events.at(-1)?.n ?? 0) <= last) await readOn(runId, tail);
       }
+    } catch (error) {
+      // The database is away: the reader comes back. Anything else is a bug, and a stream can tell nobody of it.
+      if (!(error instanceof Fault && error.type === "service_unavailable")) {
+        log.error({ run_id: runId, err: error }, "The events of a run could not be followed");
+      }
+      throw error;
     } finally {
       if (--tail.readers === 0 && tails.get(runId) === tail) tails.delete(runId);
     }

@@ -1,4 +1,5 @@
 import type { Database } from "../../engines/database/database.ts";
+import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -11,7 +12,12 @@ const firstPauseMs = 50;
 const longestPauseMs = 2_000;
 
 /** Group commit over all runs of this node; a write that is sent again is recognised by its number. */
-export function createRunWriter(deps: { database: Database; log: Log; wakeWorkers(): void }): WriteRun {
+export function createRunWriter(deps: {
+  database: Database;
+  log: Log;
+  telemetry: Pick<Telemetry, "runEnded">;
+  wakeWorkers(): void;
+}): WriteRun {
   const batcher = createBatcher<RunChange, Written>({
     maxItems: 128,
     blameItem: (error) => !(error instanceof Fault),
@@ -30,7 +36,9 @@ export function createRunWriter(deps: { database: Database; log: Log; wakeWorker
   return async (change) => {
     for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
       try {
-        return await batcher.add(change);
+        const written = await batcher.add(change);
+        if (written.written && change.end) deps.telemetry.runEnded(change.end.error?.type);
+        return written;
       } catch (error) {
         if (!isPassing(error)) throw error;
         deps.log.warn({ run_id: change.id, err: error }, "A step of a run could not be written, trying again");

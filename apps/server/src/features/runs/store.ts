@@ -70,8 +70,13 @@ export async function listEvents(sql: Sql, runId: string, after: number, limit: 
 
 // Working on them.
 
-export async function claimRuns(sql: Sql, nodeId: string, hands: number): Promise<Run[]> {
-  return sql<Run[]>`select ${runColumns(sql)} from claim_runs(${nodeId}, ${hands}) r`;
+export interface ClaimedRun extends Run {
+  /** Where in a trace it was asked for. */
+  readonly trace: string | null;
+}
+
+export async function claimRuns(sql: Sql, nodeId: string, hands: number): Promise<ClaimedRun[]> {
+  return sql<ClaimedRun[]>`select ${runColumns(sql)}, r.trace from claim_runs(${nodeId}, ${hands}) r`;
 }
 
 /** What a dead worker held. */

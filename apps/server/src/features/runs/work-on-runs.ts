@@ -1,18 +1,21 @@
 import type { Database } from "../../engines/database/database.ts";
+import type { Span, SpanOptions, Telemetry } from "../../engines/telemetry/telemetry.ts";
+import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { createTaking } from "../../kernel/taking.ts";
 import type { Agents } from "../agents/index.ts";
 import type { Run, RunError } from "./run.ts";
 import type { WriteRun } from "./run-writer.ts";
-import { claimRuns, type HeldRun, listCalls, listSteps } from "./store.ts";
+import { type ClaimedRun, claimRuns, type HeldRun, listCalls, listSteps } from "./store.ts";
 import { RunSession } from "./work/session.ts";
-import { RunFailed, RunStopped } from "./work/stopped.ts";
+import { failureOf, RunFailed, RunStopped } from "./work/stopped.ts";
 import { cut } from "./work/tool-turn.ts";
-import { failureOf, type RunWorkDeps, workOnRun } from "./work/work-on-run.ts";
+import { type RunWorkDeps, workOnRun } from "./work/work-on-run.ts";
 
 export interface RunWorkerDeps extends RunWorkDeps {
   database: Database;
   log: Log;
+  telemetry: Telemetry;
   nodeId: string;
   agents: RunWorkDeps["agents"] & Pick<Agents, "getRevision">;
   write: WriteRun;
@@ -50,11 +53,11 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   const sessions = new Map<string, RunSession>();
   /** Claims that ended without a word, by run. */
   const failed = new Map<string, number>();
-  const taking = createTaking<Run>({
+  const taking = createTaking<ClaimedRun>({
     freeHands: () => deps.parallel - sessions.size,
     atOnce: claimedAtOnce,
     claim: (hands) => claimRuns(deps.database.sql, deps.nodeId, hands),
-    begin: (run) => void attend(run),
+    begin: (run) => void deps.telemetry.within(deps.telemetry.resumed(run.trace), () => attend(run)),
   });
 
   async function attend(run: Run): Promise<void> {
@@ -62,8 +65,12 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
     sessions.get(run.id)?.stop("lost");
     sessions.set(run.id, session);
     if (taking.isStopped) session.isLeaving = true;
+    noteWait(deps.telemetry, run);
     try {
-      await bringForward(deps, session);
+      await deps.telemetry.inSpan(
+        () => spanOf(run),
+        (span) => bringForward(deps, session, span),
+      );
     } catch (error) {
       failed.set(run.id, run.claim);
       deps.log.error({ run_id: run.id, err: error }, "A run could not be carried on here");
@@ -108,7 +115,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
 }
 
 /** Works on the run until it is done, waits or fails, and writes which. */
-async function bringForward(deps: RunWorkerDeps, session: RunSession): Promise<void> {
+async function bringForward(deps: RunWorkerDeps, session: RunSession, span: Span): Promise<void> {
   const { run } = session;
   try {
     if (run.deaths >= deathsAllowed) {
@@ -120,26 +127,30 @@ async function bringForward(deps: RunWorkerDeps, session: RunSession): Promise<v
     const steps = isFresh ? [] : await listSteps(deps.database.sql, run.id);
     const calls = isFresh ? [] : await listCalls(deps.database.sql, run.id);
     const end = await workOnRun(deps, session, { run, snapshot: revision.snapshot, steps, calls });
+    span.set({ [cameTo]: end.kind });
     if (end.kind === "left") return;
     await session.write({
       events: [{ type: "completed", data: { output: end.output } }],
       end: { status: "done", output: end.output, told: cut(JSON.stringify(end.output)), told_error: false },
     });
   } catch (error) {
-    await writeFailure(deps, session, session.signal.aborted ? session.signal.reason : error);
+    await writeFailure(deps, session, span, session.signal.aborted ? session.signal.reason : error);
   }
 }
 
-async function writeFailure(deps: RunWorkerDeps, session: RunSession, error: unknown): Promise<void> {
+async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span, error: unknown): Promise<void> {
   const { run } = session;
-  if (error instanceof RunStopped && error.reason === "lost") return;
+  if (error instanceof RunStopped && error.reason === "lost") return span.set({ [cameTo]: "lost" });
   try {
     if (isPassing(error)) {
+      span.set({ [cameTo]: "handed on" });
       // Not the run's fault: another try, here or elsewhere, goes on where it stands.
       await session.write({ release: true });
       return;
     }
     const failure = errorOf(error, run);
+    span.set({ [cameTo]: "error" });
+    span.fail(failure.type);
     if (failure.type === "internal") deps.log.error({ run_id: run.id, err: error }, "A run ended as internal");
     await session.write({
       events: [{ type: "error", data: { ...failure } }],
@@ -150,14 +161,39 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, error: unk
         told_error: true,
       },
     });
+    // A call that still goes on beside the one that failed is made again by nobody: it pays for what it has used.
+    session.stop("cancelled");
   } catch (again) {
     if (!(again instanceof RunStopped)) throw again;
+    span.set({ [cameTo]: "lost" });
   }
+}
+
+/** What the work of one claim came to: done, error, left (it waits for somebody), handed on, or lost. */
+const cameTo = "gantry.run_came_to";
+
+function spanOf({ id, agentId, claim }: Run): SpanOptions {
+  return {
+    name: "run",
+    attributes: {
+      "gantry.run_id": id,
+      "gantry.run_claim": claim,
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.id": agentId,
+    },
+  };
+}
+
+/** What it waited for its first worker; how long it waited later, for whom or what, is not known here. */
+function noteWait(telemetry: Telemetry, { id, claim, createdAt, startedAt }: Run): void {
+  if (claim !== 1 || startedAt === null) return;
+  const [from, until] = [createdAt.getTime(), startedAt.getTime()];
+  telemetry.past(() => ({ name: "queue", kind: "consumer", attributes: { "gantry.run_id": id }, from, until }));
 }
 
 function isPassing(error: unknown): boolean {
   if (error instanceof RunStopped) return error.reason === "shutdown";
-  return error instanceof Error && "type" in error && error.type === "service_unavailable";
+  return error instanceof Fault && error.type === "service_unavailable";
 }
 
 function errorOf(error: unknown, run: Run): RunError {

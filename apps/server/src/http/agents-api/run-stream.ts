@@ -37,7 +37,8 @@ export async function streamRunEvents(runs: Runs, run: Run, after: number, reply
       if (!isTaken) await untilDrained(response);
     }
   } catch {
-    // The database is away. The reader comes back by itself, with the id of the last event that it got.
+    // The reader comes back by itself, with the id of the last event that it got: the database is away, or something is
+    // wrong that `follow` has logged.
   } finally {
     clearInterval(keepAlive);
     response.end();

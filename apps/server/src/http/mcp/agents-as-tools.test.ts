@@ -58,6 +58,13 @@ beforeAll(async () => {
     readInput: notHere,
     linksOf: notHere,
     openOutput: notHere,
+    // One that does not answer: what real ones have is looked at in test/front-door/mcp-agents.test.ts.
+    toolServers: {
+      describeTools: async (_ownerId, bindings) => ({
+        tools: [],
+        missing: bindings.map(({ id }) => ({ serverId: id, serverName: "away", reason: "It does not answer" })),
+      }),
+    },
     idp: openIdpConnector({ database, vault: createAesVault(randomBytes(32)), net, clock: systemClock, log }),
     runAgent: (caller, request) => {
       asked.push({ ...request, username: caller.username });
@@ -110,9 +117,11 @@ test("the caller's own published agents are offered, and nothing that may ask", 
     inputSchema: { ...input_schema, type: "object" },
     annotations: { readOnlyHint: false, openWorldHint: true },
   });
-  for (const name of ["agent_deleting", "agent_serving", "agent_unpublished", "agent_public"]) {
+  for (const name of ["agent_deleting", "agent_unpublished", "agent_public"]) {
     await expect(ann.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32_602 });
   }
+  const unknown = await ann.callTool({ name: "agent_serving", arguments: {} });
+  expect([unknown.isError, textOf(unknown)]).toEqual([true, expect.stringMatching(/tool server .* does not answer/)]);
   expect(asked).toEqual([]);
 });
 

@@ -6,6 +6,7 @@ import { reservationOf } from "../../billing/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
 import type { CheckedInput, FormReader, Predictions, RecalledCall } from "../../predictions/index.ts";
+import { isHandedOn } from "../work/stopped.ts";
 import { modelForm } from "./model-form.ts";
 import type { RunScope, RunTool, ToolCallRequest, ToolOutcome } from "./run-tool.ts";
 import { explainFault, failedWith, outcomeOfFailure } from "./tool-failure.ts";
@@ -83,7 +84,8 @@ async function predict(
       route: "agent",
       input,
       onHeld(held) {
-        stop = () => held.stop("cancelled");
+        // Who has the run next makes the call again, so this one is not paid; one that nobody makes again is.
+        stop = () => held.stop(isHandedOn(signal.reason) ? "lost" : "cancelled");
         if (signal.aborted) stop();
         else signal.addEventListener("abort", stop, { once: true });
       },

@@ -8,7 +8,7 @@ import type { ChatAnswer, ChatEnd, Predictions } from "../../predictions/index.t
 import type { UsedByCall } from "../run-change.ts";
 import { rest } from "./rest.ts";
 import type { RunSession } from "./session.ts";
-import { RunFailed, RunStopped } from "./stopped.ts";
+import { isHandedOn, RunFailed, RunStopped } from "./stopped.ts";
 
 export interface ModelCallDeps {
   predictions: Pick<Predictions, "chat" | "recallChat">;
@@ -87,10 +87,6 @@ async function makeCall(
     if (!(error instanceof Fault) || error.type === "service_unavailable") throw error;
     return { kind: "failed", fault: error, usage: undefined, price: 0, isOurs: false };
   }
-}
-
-function isHandedOn(reason: unknown): boolean {
-  return reason instanceof RunStopped && (reason.reason === "shutdown" || reason.reason === "lost");
 }
 
 function failureOf(fault: Fault): Error {

@@ -31,7 +31,7 @@ export function planningPrompt(instruction: string): string {
 
 export const afterPlanning = "Now carry it out.";
 
-export function formattingPrompt(snapshot: AgentSnapshot): string {
+export function formattingPrompt(snapshot: Pick<AgentSnapshot, "instructions" | "output_schema">): string {
   const parts = ["Give the final answer now."];
   if (snapshot.instructions.formatting) parts.push(snapshot.instructions.formatting);
   if (snapshot.output_schema) parts.push("It is one JSON value that satisfies the schema, and nothing else.");

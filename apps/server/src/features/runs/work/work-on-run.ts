@@ -1,41 +1,28 @@
 import { newId } from "@gantry/wire";
 import type { ChatCall, ChatMessage } from "../../../engines/models/chat.ts";
-import type { SchemaFault } from "../../../engines/schemas/schemas.ts";
-import type { Templates } from "../../../engines/templates/templates.ts";
-import { Fault } from "../../../kernel/errors.ts";
-import type { Accounts, Caller } from "../../accounts/index.ts";
-import type { Model, Models } from "../../models/index.ts";
-import type { Run, RunHistory, SaidMessage, Step, StepKind } from "../run.ts";
+import type { RunHistory, SaidMessage, Step } from "../run.ts";
 import type { NewEvent, RunChange } from "../run-change.ts";
-import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts";
-import { freeOutput, isObject, jsonAnswer } from "./answer.rules.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
+import { faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.ts";
 import { shorten, summaryMessages } from "./compress.ts";
 import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
+import { finishCalls } from "./finish-calls.ts";
 import { type Affordable, affordableCall } from "./max-cost.rules.ts";
-import {
-  afterPlanning,
-  faultsPrompt,
-  formattingPrompt,
-  planningPrompt,
-  summaryPrompt,
-  systemPrompt,
-} from "./prompts.rules.ts";
+import { type NextCall, nextCall } from "./next-call.rules.ts";
+import { type ContextDeps, openContext, type RunContext } from "./open-context.ts";
+import { prepareCalls } from "./prepare-calls.ts";
+import { summaryPrompt } from "./prompts.rules.ts";
 import { hopelessCall } from "./repeats.rules.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
 import { TokenEstimate } from "./token-estimate.ts";
-import { finishCalls, prepareCalls, type ToolTurnDeps } from "./tool-turn.ts";
+import type { ToolTurnDeps } from "./tool-turn.ts";
 
-export interface RunWorkDeps extends ModelCallDeps, ToolTurnDeps, ToolboxDeps {
-  templates: Pick<Templates, "render">;
-  models: Pick<Models, "getModel">;
-  accounts: Pick<Accounts, "callerOfKey">;
+export interface RunWorkDeps extends ModelCallDeps, ToolTurnDeps, ContextDeps {
   countTokens(text: string): Promise<number>;
 }
 
 const defaultWindow = 32_000;
-const formatTries = 3;
 const longestMessage = 2000;
 /** Of the model's window, for a summary at most. */
 const summaryPart = 0.15;
@@ -46,69 +33,22 @@ export type WorkEnd = { kind: "done"; output: Record<string, unknown> } | { kind
 /**
  * Works on a run from where it stands until it is done, waits for somebody, or is to be left. One model call is one
  * durable step: what the model said is stored before any tool is called, a call is stored as started before it is made
- * and as ended after.
+ * and as ended after. So any claim may begin anywhere in this picture:
  *
- *   planning ──► working ⇄ tools ──► formatting ──► done
+ *                  ┌──────────────────────────────────────────────────┐
+ *                  ▼                                                  │
+ *   claim ──► finish the calls ──► look at what was said ──► take a step: plan, work, format, or a summary
+ *                  │                    ├──► done: it is the output, and satisfies the schema
+ *                  │                    └──► left: this node goes down
+ *                  └──► parked: a question is open, or a child runs; its answer, or its end, leads to the next claim
+ *
+ * Whatever rejects ends the run, unless it goes on elsewhere or an engine of ours is away (see work-on-runs.ts).
  */
 export async function workOnRun(deps: RunWorkDeps, session: RunSession, history: RunHistory): Promise<WorkEnd> {
   if (history.run.cancelRequested) session.stop("cancelled");
   session.signal.throwIfAborted();
   const context = await openContext(deps, session, history);
-  await announce(session, history, context);
   return new RunWork(deps, session, history, context).go();
-}
-
-/** What every claim of a run needs: who pays, which model, which tools, what is wanted. */
-interface RunContext {
-  caller: Caller;
-  model: Model;
-  toolbox: Toolbox;
-  told: Pick<Told, "system" | "goal">;
-}
-
-async function openContext(deps: RunWorkDeps, { signal }: RunSession, history: RunHistory): Promise<RunContext> {
-  const { run, snapshot } = history;
-  const caller = await deps.accounts.callerOfKey(run.keyId);
-  const model = await deps.models.getModel(snapshot.model);
-  if (!caller || !model || (model.manifest.visibility === "private" && model.ownerId !== run.ownerId)) {
-    throw new RunFailed("internal", `The agent's model ${snapshot.model} can no longer be called`);
-  }
-  const { ownerId, connectors, baseUrl } = run;
-  const toolbox = await openToolbox(deps, { runId: run.id, caller, ownerId, snapshot, connectors, baseUrl }, signal);
-  const told = {
-    system: systemPrompt(snapshot, toolbox.missing),
-    goal: deps.templates.render(snapshot.goal, run.input),
-  };
-  return { caller, model, toolbox, told };
-}
-
-/** What the first event says that is no plan. */
-function openingNotes({ userId, ownerId }: Run, { model: { endpointId, manifest }, toolbox }: RunContext): string[] {
-  const notes: string[] = [];
-  if (endpointId === "anthropic/default" && manifest.backend.type === "builtin") {
-    notes.push(
-      "anthropic/default is answered by the rule-based planner gantry/rules here, which is no language model: the operator has set neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL.",
-    );
-  }
-  const { missing } = toolbox;
-  if (userId === ownerId) for (const one of missing) notes.push(`Not available: ${one}.`);
-  // Which servers an agent uses, and what they answer, is its creator's alone.
-  else if (missing.length > 0) notes.push(`Not available: ${missing.length} of what the agent is to have.`);
-  return notes;
-}
-
-/** The first event of a fresh run. On a later claim, only to hear whether it was cancelled and what it may still cost. */
-async function announce(session: RunSession, { run, snapshot }: RunHistory, context: RunContext): Promise<void> {
-  if (run.lastEvent > 0) {
-    await session.write({});
-    return;
-  }
-  const plans = Boolean(snapshot.instructions.planning);
-  const notes = openingNotes(run, context);
-  // With an instruction for it the plan itself is the event; the platform then speaks only where it must.
-  if (!plans) notes.push(`Working on the goal with ${snapshot.model}.`);
-  const events = notes.length > 0 ? [{ type: "planning", data: { message: notes.join(" ") } }] : [];
-  await session.write({ phase: plans ? "planning" : "working", events });
 }
 
 class RunWork {
@@ -151,7 +91,7 @@ class RunWork {
         const message = `${hopeless.tool} failed three times in a row: ${hopeless.result ?? ""}`;
         throw new RunFailed("tool_error", message.slice(0, longestMessage));
       }
-      const output = await this.#outputOfLastStep();
+      const output = await outputOf(this.#deps, this.#history.snapshot, this.#steps);
       if (output) return { kind: "done", output };
       if (this.#session.isLeaving) {
         await this.#session.write({ release: true });
@@ -171,60 +111,11 @@ class RunWork {
     return { ...this.#context.told, input: run.input, steps, calls, cutBefore: this.#cutBefore, window };
   }
 
-  #lastStep(): Step | undefined {
-    return this.#steps.findLast((step) => step.kind !== "summary");
-  }
-
-  /** The run's output, if what the model said last is that. */
-  async #outputOfLastStep(): Promise<Record<string, unknown> | undefined> {
-    const { snapshot } = this.#history;
-    const last = this.#lastStep();
-    if (!last || last.kind === "plan" || last.message.toolCalls.length > 0) return undefined;
-    if (last.kind === "work" && snapshot.instructions.formatting) return undefined;
-    if (!snapshot.output_schema) return freeOutput(last.message.text);
-    const faults = await this.#faultsOf(last);
-    if (faults.length === 0) return jsonAnswer(last.message.text) as Record<string, unknown>;
-    const tries = this.#steps.filter((step) => step.kind === "format").length;
-    if (tries < formatTries) return undefined;
-    const told = faults.slice(0, 3).map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`);
-    throw new RunFailed("internal", `The model's answer never satisfied the output schema: ${told.join("; ")}`);
-  }
-
-  /** Whether the next call, if there is one, is about the form of the answer. */
-  async #isFormattedAfter(step: Step): Promise<boolean> {
-    const { instructions, output_schema: schema } = this.#history.snapshot;
-    if (step.kind === "format") return true;
-    if (step.kind !== "work" || step.message.toolCalls.length > 0) return false;
-    return Boolean(instructions.formatting) || (schema !== null && (await this.#faultsOf(step)).length > 0);
-  }
-
-  async #faultsOf(step: Step): Promise<readonly SchemaFault[]> {
-    const value = jsonAnswer(step.message.text);
-    if (value === undefined) return [{ path: [], message: "must be JSON" }];
-    if (!isObject(value)) return [{ path: [], message: "must be a JSON object" }];
-    return this.#deps.schemas.validate(this.#history.snapshot.output_schema ?? {}, value);
-  }
-
-  /** The kind of the next call, and what is said to the model beside the conversation so far. */
-  async #nextCall(): Promise<{ kind: StepKind; prompt?: string; chat: Partial<ChatCall> }> {
-    const { snapshot } = this.#history;
-    const { tools } = this.#context.toolbox;
-    const last = this.#lastStep();
-    const schema = snapshot.output_schema ? { responseSchema: snapshot.output_schema } : {};
-    const noCall = tools.length > 0 ? { tools, toolChoice: "none" as const } : {};
-    if (!last && snapshot.instructions.planning) {
-      return { kind: "plan", prompt: planningPrompt(snapshot.instructions.planning), chat: noCall };
-    }
-    if (last?.kind === "format") {
-      return { kind: "format", prompt: faultsPrompt(await this.#faultsOf(last)), chat: { ...noCall, ...schema } };
-    }
-    if (last?.kind === "work" && last.message.toolCalls.length === 0) {
-      return { kind: "format", prompt: formattingPrompt(snapshot), chat: { ...noCall, ...schema } };
-    }
-    const prompt = last?.kind === "plan" ? { prompt: afterPlanning } : {};
-    // Without tools there is nothing to do before the answer.
-    if (tools.length === 0 && snapshot.output_schema) return { kind: "format", ...prompt, chat: schema };
-    return { kind: "work", ...prompt, chat: tools.length > 0 ? { tools } : {} };
+  async #nextCall(): Promise<NextCall> {
+    const { snapshot, steps } = this.#history;
+    const last = lastStep(steps);
+    const faults = last?.kind === "format" ? await faultsOf(this.#deps, snapshot, last) : [];
+    return nextCall({ snapshot, tools: this.#context.toolbox.tools, last, faults });
   }
 
   async #takeStep(): Promise<void> {
@@ -264,7 +155,7 @@ class RunWork {
     const { calls, confirmations } = prepared.change;
     const step: Step = { n, kind: next.kind, message, prompt: next.prompt ?? null };
     await this.#store(step, called, {
-      phase: (await this.#isFormattedAfter(step)) ? "formatting" : "working",
+      phase: (await isFormattedAfter(this.#deps, this.#history.snapshot, step)) ? "formatting" : "working",
       events,
       ...(calls.length > 0 && { calls }),
       ...(confirmations.length > 0 && { confirmations }),
@@ -373,13 +264,3 @@ class RunWork {
 }
 
 type MadeCall = CalledModel & Pick<Affordable, "isShort"> & { setAside: number };
-
-/** What a run ends with when the work on it rejected. */
-export function failureOf(error: unknown): RunFailed {
-  if (error instanceof RunFailed) return error;
-  if (error instanceof Fault && error.type === "insufficient_funds") {
-    return new RunFailed("insufficient_funds", error.message, error);
-  }
-  if (error instanceof Fault && error.status < 500) return new RunFailed("invalid_input", error.message, error);
-  return new RunFailed("internal", "The platform failed to carry the run on", error);
-}

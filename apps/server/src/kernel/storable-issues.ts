@@ -1,18 +1,18 @@
-import type { Issue, Loc } from "../../kernel/errors.ts";
+import type { Issue, Loc } from "./errors.ts";
 
 /** Levels of nesting. What is deeper cannot be written out again without the risk of a stack overflow. */
-const maxDepth = 40;
+const deepestBody = 40;
 
 /**
  * What is JSON but cannot be kept: NUL and half surrogates are no text to PostgreSQL, and a number too large for a
  * double has become Infinity. Stops at the first place that is nested too deeply: nothing else may look at such a body.
  */
-export function storableIssues(body: unknown): { issues: Issue[]; isTooDeep: boolean } {
+export function storableIssues(body: unknown, maxDepth = deepestBody): { issues: Issue[]; isTooDeep: boolean } {
   const issues: Issue[] = [];
-  return { isTooDeep: !look(body, ["body"], issues), issues };
+  return { isTooDeep: !look(body, ["body"], maxDepth, issues), issues };
 }
 
-function look(value: unknown, loc: Loc, issues: Issue[]): boolean {
+function look(value: unknown, loc: Loc, maxDepth: number, issues: Issue[]): boolean {
   if (typeof value === "string") {
     if (value.includes("\0") || !value.isWellFormed()) {
       issues.push({ type: "value_error", loc, msg: "The text has characters that cannot be stored" });
@@ -26,7 +26,7 @@ function look(value: unknown, loc: Loc, issues: Issue[]): boolean {
     }
     for (const [key, entry] of Object.entries(value)) {
       const at = [...loc, Array.isArray(value) ? Number(key) : key];
-      if (!look(key, at, issues) || !look(entry, at, issues)) return false;
+      if (!look(key, at, maxDepth, issues) || !look(entry, at, maxDepth, issues)) return false;
     }
   }
   return true;

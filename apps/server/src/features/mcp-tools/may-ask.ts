@@ -1,0 +1,101 @@
+import type { AgentSnapshot } from "@gantry/wire";
+import { type Agents, asToolBinding, bindingAsks, isAgentBinding, type Runnable } from "../agents/index.ts";
+import type { ModelTool, ToolServers } from "../tool-servers/index.ts";
+import { unlessMissing } from "./unless-missing.ts";
+
+export interface MayAskDeps {
+  agents: Pick<Agents, "getRunnable" | "tools">;
+  toolServers: Pick<ToolServers, "describeTools">;
+}
+
+/** Whether a run may come to a confirmation. `unknown`: a tool server does not answer, so nobody knows what it has. */
+export type Asking = "no" | "yes" | "unknown";
+
+export type MayAsk = (ownerId: string, snapshot: AgentSnapshot) => Promise<Asking>;
+
+/** Runs nest this deep at most: what is below never runs. */
+const deepest = 5;
+/** A tree of more agents is not looked through. */
+const mostAgents = 100;
+const serversWithinMs = 5_000;
+
+interface Member {
+  ownerId: string;
+  snapshot: AgentSnapshot;
+}
+
+/**
+ * Looks at what runs of agents may ask: at the tools of the agent, of those that it may call, and of all their servers.
+ * What is not there (an agent that is not published, a server that was deleted) is not there in a run either and asks
+ * nothing. Made for one request of a client: it looks at nothing twice, and all servers together have five seconds.
+ */
+export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
+  const runnables = new Map<string, Promise<Runnable | undefined>>();
+  const servers = new Map<string, Promise<readonly ModelTool[] | "unknown">>();
+  let deadline: AbortSignal | undefined;
+
+  async function toolsOfServer(ownerId: string, id: string): Promise<readonly ModelTool[] | "unknown"> {
+    deadline ??= AbortSignal.timeout(serversWithinMs);
+    const signal = deadline;
+    try {
+      const { tools, missing } = await toolServers.describeTools(ownerId, [{ id }], { signal });
+      return missing.some(({ serverName }) => serverName !== undefined) ? "unknown" : tools;
+    } catch (error) {
+      if (signal.aborted) return "unknown";
+      throw error;
+    }
+  }
+
+  async function askingOfServers({ ownerId, snapshot }: Member): Promise<Asking[]> {
+    return Promise.all(
+      snapshot.mcp_servers.map(async ({ id, tools: wanted }) => {
+        const tools = await once(servers, `${ownerId} ${id}`, () => toolsOfServer(ownerId, id));
+        if (tools === "unknown") return "unknown";
+        return tools.some(({ asks, tool }) => asks && (wanted?.includes(tool) ?? true)) ? "yes" : "no";
+      }),
+    );
+  }
+
+  async function calledBy({ ownerId, snapshot }: Member): Promise<Runnable[]> {
+    const found = await Promise.all(
+      snapshot.tools.filter(isAgentBinding).map(({ agent_id: agentId }) =>
+        // As the run will: what its creator may call.
+        once(runnables, `${ownerId} ${agentId}`, () => unlessMissing(agents.getRunnable(ownerId, { agentId }))),
+      ),
+    );
+    return found.filter((one) => one !== undefined);
+  }
+
+  return async (ownerId, snapshot) => {
+    const seen = new Set<string>();
+    let isKnown = true;
+    let level: Member[] = [{ ownerId, snapshot }];
+    for (let depth = 0; depth <= deepest && level.length > 0; depth++) {
+      if (level.some(({ snapshot: { tools } }) => tools.some(asks))) return "yes";
+      const ofServers = (await Promise.all(level.map(askingOfServers))).flat();
+      if (ofServers.includes("yes")) return "yes";
+      if (ofServers.includes("unknown")) isKnown = false;
+      const called = (await Promise.all(level.map(calledBy))).flat();
+      level = [];
+      for (const { agent, revision } of called) {
+        if (seen.has(agent.id)) continue;
+        if (seen.size === mostAgents) return "yes";
+        seen.add(agent.id);
+        level.push({ ownerId: agent.ownerId, snapshot: revision.snapshot });
+      }
+    }
+    return isKnown ? "no" : "unknown";
+  };
+
+  function asks(tool: AgentSnapshot["tools"][number]): boolean {
+    if (isAgentBinding(tool)) return false;
+    const info = agents.tools.get(asToolBinding(tool).id);
+    return info !== undefined && bindingAsks(tool, info);
+  }
+}
+
+function once<T>(known: Map<string, Promise<T>>, key: string, find: () => Promise<T>): Promise<T> {
+  const found = known.get(key) ?? find();
+  known.set(key, found);
+  return found;
+}

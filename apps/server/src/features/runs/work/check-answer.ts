@@ -1,0 +1,55 @@
+import type { AgentSnapshot } from "@gantry/wire";
+import type { SchemaFault, Schemas } from "../../../engines/schemas/schemas.ts";
+import type { Step } from "../run.ts";
+import { freeOutput, isObject, jsonAnswer } from "./answer.rules.ts";
+import { RunFailed } from "./stopped.ts";
+
+export interface AnswerDeps {
+  schemas: Pick<Schemas, "validate">;
+}
+
+const formatTries = 3;
+const faultsTold = 3;
+
+/** The last thing that the model said to the goal; a summary is none. */
+export function lastStep(steps: readonly Step[]): Step | undefined {
+  return steps.findLast((step) => step.kind !== "summary");
+}
+
+/** The run's output, if what the model said last is that. */
+export async function outputOf(
+  deps: AnswerDeps,
+  snapshot: AgentSnapshot,
+  steps: readonly Step[],
+): Promise<Record<string, unknown> | undefined> {
+  const last = lastStep(steps);
+  if (!last || last.kind === "plan" || last.message.toolCalls.length > 0) return undefined;
+  if (last.kind === "work" && snapshot.instructions.formatting) return undefined;
+  if (!snapshot.output_schema) return freeOutput(last.message.text);
+  const faults = await faultsOf(deps, snapshot, last);
+  if (faults.length === 0) return jsonAnswer(last.message.text) as Record<string, unknown>;
+  const tries = steps.filter((step) => step.kind === "format").length;
+  if (tries < formatTries) return undefined;
+  const told = faults.slice(0, faultsTold).map(({ path, message }) => `${path.join(".") || "the answer"}: ${message}`);
+  throw new RunFailed("internal", `The model's answer never satisfied the output schema: ${told.join("; ")}`);
+}
+
+/** Whether the next call, if there is one, is about the form of the answer. */
+export async function isFormattedAfter(deps: AnswerDeps, snapshot: AgentSnapshot, step: Step): Promise<boolean> {
+  if (step.kind === "format") return true;
+  if (step.kind !== "work" || step.message.toolCalls.length > 0) return false;
+  if (snapshot.instructions.formatting) return true;
+  return snapshot.output_schema !== null && (await faultsOf(deps, snapshot, step)).length > 0;
+}
+
+/** What is wrong with a step's text as the run's output. */
+export async function faultsOf(
+  { schemas }: AnswerDeps,
+  { output_schema: schema }: AgentSnapshot,
+  { message }: Step,
+): Promise<readonly SchemaFault[]> {
+  const value = jsonAnswer(message.text);
+  if (value === undefined) return [{ path: [], message: "must be JSON" }];
+  if (!isObject(value)) return [{ path: [], message: "must be a JSON object" }];
+  return schemas.validate(schema ?? {}, value);
+}

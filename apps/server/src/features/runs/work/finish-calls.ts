@@ -1,0 +1,154 @@
+import { newId } from "@gantry/wire";
+import { Fault } from "../../../kernel/errors.ts";
+import type { StoredCall } from "../run.ts";
+import type { RunChange } from "../run-change.ts";
+import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
+import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
+import { repeatNote } from "./repeats.rules.ts";
+import { rest } from "./rest.ts";
+import type { RunSession } from "./session.ts";
+import { costsTooMuch, RunFailed } from "./stopped.ts";
+import { tellCall, tellResult } from "./tell-calls.ts";
+import { cut, hashOf, idOf, placeOf, secretContext, type ToolTurnDeps } from "./tool-turn.ts";
+
+const secretSeconds = 24 * 60 * 60;
+const toolLimitMs = 5 * 60_000;
+const lastWordMs = 250;
+const lookAgainMs = 200;
+
+/**
+ * Brings the open calls of a turn to their end, side by side. Answers what the run must wait for, if anything.
+ * `recovered`: who began them is gone, so reads are made again and writes have an unknown outcome.
+ */
+export async function finishCalls(
+  deps: ToolTurnDeps,
+  session: RunSession,
+  toolbox: Toolbox,
+  history: readonly StoredCall[],
+  recovered: boolean,
+): Promise<"confirmation" | "children" | undefined> {
+  const open = history.filter((call) => call.status !== "ended");
+  await Promise.all(open.map((call) => finishCall(deps, session, toolbox, history, call, recovered)));
+  if (open.some((call) => call.status === "asking")) return "confirmation";
+  return open.some((call) => call.status === "started") ? "children" : undefined;
+}
+
+async function finishCall(
+  deps: ToolTurnDeps,
+  session: RunSession,
+  toolbox: Toolbox,
+  history: readonly StoredCall[],
+  call: StoredCall,
+  recovered: boolean,
+): Promise<void> {
+  const boxed = toolbox.find(call.tool);
+  if (call.status === "asking") {
+    if (call.answer === "pending") return;
+    const denial = denialOf(call);
+    if (denial !== undefined) return end(deps, session, call, { text: denial, isError: true });
+    call.status = "started";
+    await session.write({ starts: [placeOf(call)], events: [tellCall(call, boxed)] });
+  } else if (recovered && call.kind === "write") {
+    const text =
+      "The outcome of this call is unknown: it had begun when the server that made it went down. It was not repeated. Find out what happened before you do anything about it.";
+    return end(deps, session, call, { text, isError: true });
+  }
+  if (!boxed) {
+    const text = ["The tool is not there any more, so it was not called.", ...toolbox.missing].join("\n- ");
+    return end(deps, session, call, { text, isError: true });
+  }
+  if (boxed.kind === "agent") return startChild(deps, session, call, boxed);
+  const most = session.room === null ? 0 : ((await boxed.tool.mostCost?.(call.arguments)) ?? 0);
+  if (!(await session.setAside(most))) throw costsTooMuch();
+  const outcome = await execute(deps, session, boxed.tool, call);
+  await end(deps, session, call, outcome, { most, note: repeatNote(history, call.tool, call.arguments) });
+}
+
+async function startChild(
+  deps: ToolTurnDeps,
+  session: RunSession,
+  call: StoredCall,
+  boxed: BoxedTool & { kind: "agent" },
+): Promise<void> {
+  try {
+    while (!(await deps.createChild(session.run, call, boxed, session.remainingMs))) {
+      await rest(lookAgainMs, session.signal);
+    }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (error.type === "insufficient_funds") throw new RunFailed("insufficient_funds", error.message, error);
+    if (error.type === "service_unavailable") throw error;
+    await end(deps, session, call, { text: `The agent was not run: ${error.message}`, isError: true });
+  }
+}
+
+async function execute(
+  { log }: ToolTurnDeps,
+  session: RunSession,
+  tool: RunTool,
+  call: StoredCall,
+): Promise<ToolOutcome> {
+  const limit = AbortSignal.timeout(toolLimitMs);
+  const signal = AbortSignal.any([session.signal, limit]);
+  try {
+    const outcome = tool.execute({ callId: idOf(session.run, call), arguments: call.arguments, signal });
+    return await orAborted(signal, outcome);
+  } catch (error) {
+    if (session.signal.aborted) throw session.signal.reason;
+    if (limit.aborted) return { text: "The tool took longer than five minutes and was stopped.", isError: true };
+    log.error({ run_id: session.run.id, tool: call.tool, err: error }, "A tool of a run failed inside the server");
+    return { text: "The tool failed for a reason inside the platform.", isError: true };
+  }
+}
+
+/** A tool that does not listen is left behind: what it still says is of no use. */
+function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      setTimeout(() => reject(signal.reason), lastWordMs).unref();
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function denialOf(call: StoredCall): string | undefined {
+  if (call.answer === "expired")
+    return "Nobody answered the question whether this may be done in time, so it was not done.";
+  if (call.answer === "denied") {
+    const why = call.answerReason ? ` The reason given: ${call.answerReason}` : "";
+    return `The person who started the run denied this call, so it was not made.${why}`;
+  }
+  // Stored beside each other, so this can only be a mistake in the program; then nothing is done.
+  return call.answerHash === hashOf(call) ? undefined : "The arguments are not those that were approved.";
+}
+
+async function end(
+  deps: ToolTurnDeps,
+  session: RunSession,
+  call: StoredCall,
+  outcome: ToolOutcome,
+  { most, note }: { most: number; note: string } = { most: 0, note: "" },
+): Promise<void> {
+  const { oneTimeSecret, costMicros = 0 } = outcome;
+  const root = session.run.ancestors[0] ?? session.run.id;
+  let text = cut(outcome.text) + note;
+  let secrets: RunChange["secrets"];
+  if (oneTimeSecret) {
+    const id = newId("secret");
+    const sealed = Buffer.from(deps.vault.seal(oneTimeSecret.value, secretContext(root, id))).toString("base64");
+    secrets = [{ id, field: oneTimeSecret.field, sealed, seconds: secretSeconds }];
+    text += `\n\nThe whole value of ${oneTimeSecret.field} (it ends in ${oneTimeSecret.last4}) is shown once, to the person who started the run: GET /v1/runs/${root}/secrets/${id}`;
+  }
+  Object.assign(call, { status: "ended", result: text, isError: outcome.isError });
+  await session.write({
+    ends: [{ ...placeOf(call), result: text, is_error: outcome.isError }],
+    events: [tellResult(call)],
+    ...(most > 0 && { holdMore: -most }),
+    ...(secrets && { secrets }),
+    ...(costMicros > 0 && {
+      cost: { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros: costMicros },
+    }),
+  });
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import type { Step } from "../run.ts";
+import { nextCall, type Standing } from "./next-call.rules.ts";
+
+const tools = [{ name: "look", description: "Looks.", parameters: { type: "object" } }];
+const schema = { type: "object", required: ["answer"] };
+const called = [{ id: "call_1", name: "look", arguments: {} }];
+
+const step = (kind: Step["kind"], toolCalls: Step["message"]["toolCalls"] = []): Step => ({
+  n: 1,
+  kind,
+  message: { text: "said", toolCalls },
+  prompt: null,
+});
+
+function next({
+  instructions = {},
+  output_schema = null,
+  ...more
+}: Partial<Standing> & Partial<Standing["snapshot"]> = {}) {
+  return nextCall({ snapshot: { instructions, output_schema }, tools: [], last: undefined, faults: [], ...more });
+}
+
+describe("the first call", () => {
+  test("works with the tools there are, and says nothing beside the goal", () => {
+    expect(next({ tools })).toEqual({ kind: "work", chat: { tools } });
+    expect(next()).toEqual({ kind: "work", chat: {} });
+  });
+
+  test("asks for the plan where there is an instruction for it, and lets no tool be called", () => {
+    const instructions = { planning: "Think first." };
+    const plan = next({ tools, instructions, output_schema: schema });
+    expect(plan).toEqual({
+      kind: "plan",
+      prompt: expect.stringMatching(/^Think first\./),
+      chat: { tools, toolChoice: "none" },
+    });
+    expect(next({ instructions }).chat).toEqual({});
+  });
+
+  test("asks for the answer in its form at once where no tool can come before it", () => {
+    expect(next({ output_schema: schema })).toEqual({ kind: "format", chat: { responseSchema: schema } });
+    // With tools the form comes last: a schema that the upstream enforces would keep it from calling any.
+    expect(next({ tools, output_schema: schema })).toEqual({ kind: "work", chat: { tools } });
+  });
+});
+
+describe("the call after", () => {
+  test("the plan carries it out", () => {
+    const last = step("plan");
+    const instructions = { planning: "Think first." };
+    expect(next({ last, tools, instructions })).toEqual({ kind: "work", prompt: "Now carry it out.", chat: { tools } });
+    expect(next({ last, instructions, output_schema: schema })).toEqual({
+      kind: "format",
+      prompt: "Now carry it out.",
+      chat: { responseSchema: schema },
+    });
+  });
+
+  test("the results of tools goes on with the work, whatever the form is to be", () => {
+    const last = step("work", called);
+    for (const output_schema of [null, schema]) {
+      const instructions = { planning: "Think first.", formatting: "Shout." };
+      expect(next({ last, tools, instructions, output_schema })).toEqual({ kind: "work", chat: { tools } });
+    }
+  });
+
+  test("the work asks for the form by instruction and schema, and lets no tool be called", () => {
+    const last = step("work");
+    const { kind, prompt, chat } = next({
+      last,
+      tools,
+      instructions: { formatting: "Shout." },
+      output_schema: schema,
+    });
+    expect({ kind, chat }).toEqual({
+      kind: "format",
+      chat: { tools, toolChoice: "none", responseSchema: schema },
+    });
+    expect(prompt).toContain("Shout.");
+    expect(prompt).toContain("schema");
+    expect(next({ last, instructions: { formatting: "Shout." } }).prompt).not.toContain("schema");
+  });
+
+  test("an answer that does not satisfy the schema names its faults", () => {
+    const faults = [{ path: ["answer"], message: "must be a number" }];
+    const { kind, prompt, chat } = next({ last: step("format"), tools, output_schema: schema, faults });
+    expect({ kind, chat }).toEqual({ kind: "format", chat: { tools, toolChoice: "none", responseSchema: schema } });
+    expect(prompt).toContain("- answer: must be a number");
+  });
+});

@@ -1,0 +1,47 @@
+import type { AgentSnapshot } from "@gantry/wire";
+import type { ChatCall, ChatTool } from "../../../engines/models/chat.ts";
+import type { SchemaFault } from "../../../engines/schemas/schemas.ts";
+import type { Step, StepKind } from "../run.ts";
+import { afterPlanning, faultsPrompt, formattingPrompt, planningPrompt } from "./prompts.rules.ts";
+
+export interface NextCall {
+  kind: Exclude<StepKind, "summary">;
+  /** Said to the model after the conversation so far. */
+  prompt?: string;
+  chat: Pick<ChatCall, "tools" | "toolChoice" | "responseSchema">;
+}
+
+/** What decides the next call of a run that is not done yet. */
+export interface Standing {
+  snapshot: Pick<AgentSnapshot, "instructions" | "output_schema">;
+  tools: readonly ChatTool[];
+  /** The last step that is no summary. */
+  last: Step | undefined;
+  /** What is wrong with the last step's answer, where it was to be the final one. */
+  faults: readonly SchemaFault[];
+}
+
+/**
+ * The kind of the next call, and what is said to the model beside the conversation.
+ *
+ *   (nothing) ──► plan ──► work ⇄ tools ──► format ⇄ faults
+ *       └───────────────────▲
+ */
+export function nextCall({ snapshot, tools, last, faults }: Standing): NextCall {
+  const { instructions, output_schema } = snapshot;
+  const schema = output_schema ? { responseSchema: output_schema } : {};
+  const noCall = tools.length > 0 ? { tools, toolChoice: "none" as const } : {};
+  if (!last && instructions.planning) {
+    return { kind: "plan", prompt: planningPrompt(instructions.planning), chat: noCall };
+  }
+  if (last?.kind === "format") {
+    return { kind: "format", prompt: faultsPrompt(faults), chat: { ...noCall, ...schema } };
+  }
+  if (last?.kind === "work" && last.message.toolCalls.length === 0) {
+    return { kind: "format", prompt: formattingPrompt(snapshot), chat: { ...noCall, ...schema } };
+  }
+  const prompt = last?.kind === "plan" ? { prompt: afterPlanning } : {};
+  // Without tools there is nothing to do before the answer.
+  if (tools.length === 0 && output_schema) return { kind: "format", ...prompt, chat: schema };
+  return { kind: "work", ...prompt, chat: tools.length > 0 ? { tools } : {} };
+}

@@ -1,0 +1,152 @@
+import { newId } from "@gantry/wire";
+import type { ToolCall } from "../../../engines/models/chat.ts";
+import type { Run, StoredCall } from "../run.ts";
+import type { NewCall, NewEvent, RunChange } from "../run-change.ts";
+import type { RunTool } from "../tools/run-tool.ts";
+import { outcomeOfFailure } from "../tools/tool-failure.ts";
+import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
+import type { RunSession } from "./session.ts";
+import { RunFailed } from "./stopped.ts";
+import { type Confirmation, tellCall, tellQuestion, tellResult } from "./tell-calls.ts";
+import { hashOf, idOf, placeOf, type ToolTurnDeps } from "./tool-turn.ts";
+
+/** What a turn of the model asks for, as it is written together with the turn. */
+export interface PreparedCalls {
+  calls: StoredCall[];
+  change: Required<Pick<RunChange, "calls" | "confirmations" | "events">>;
+}
+
+/** Of one turn, that are carried out: they run side by side, and each may be a model or a run of its own. */
+const mostCalls = 64;
+const confirmationSeconds = 24 * 60 * 60;
+const deepest = 5;
+const namedTools = 40;
+
+/** Whatever can be said about the calls without making them: what is wrong is answered, what must ask asks. */
+export async function prepareCalls(
+  deps: ToolTurnDeps,
+  { run, signal }: Pick<RunSession, "run" | "signal">,
+  toolbox: Toolbox,
+  step: number,
+  wanted: readonly ToolCall[],
+): Promise<PreparedCalls> {
+  const calls: StoredCall[] = [];
+  const confirmations: Confirmation[] = [];
+  const events: NewEvent[] = [];
+  for (const [position, call] of wanted.entries()) {
+    const boxed = toolbox.find(call.name);
+    const stored = newCall(step, position, call, { ...call.arguments, ...boxed?.fixed });
+    calls.push(stored);
+    const refuse = (result: string | undefined) => {
+      Object.assign(stored, { kind: "none", status: "ended", result, isError: true });
+      events.push(tellCall(stored, boxed), tellResult(stored));
+    };
+    const refusal = await refusalOf(deps, toolbox, boxed, call, stored);
+    if (refusal !== undefined || !boxed) {
+      refuse(refusal);
+      continue;
+    }
+    stored.status = "started";
+    if (boxed.kind === "agent") {
+      if (run.ancestors.length >= deepest) {
+        throw new RunFailed("limit_exceeded", `Agents may call each other ${deepest} levels deep at most`);
+      }
+      Object.assign(stored, { kind: "agent", childId: newId("run") });
+    } else stored.kind = boxed.tool.kind;
+    if (boxed.kind === "tool" && boxed.asks && !run.approve.includes(boxed.name)) {
+      const asked = await questionOf(deps, boxed.tool, run, stored, signal);
+      if (asked.refusal !== undefined) {
+        refuse(asked.refusal);
+        continue;
+      }
+      Object.assign(stored, { status: "asking", answer: "pending", answerHash: asked.confirmation.hash });
+      confirmations.push(asked.confirmation);
+      events.push(asked.event);
+    } else events.push(tellCall(stored, boxed));
+  }
+  return { calls, change: { calls: calls.map(toNewCall), confirmations, events } };
+}
+
+function newCall(step: number, position: number, call: ToolCall, args: Record<string, unknown>): StoredCall {
+  return {
+    step,
+    position,
+    callId: call.id,
+    tool: call.name,
+    arguments: args,
+    kind: "none",
+    status: "ended",
+    childId: null,
+    result: null,
+    isError: null,
+    answer: null,
+    answerReason: null,
+    answerHash: null,
+  };
+}
+
+async function refusalOf(
+  { schemas }: ToolTurnDeps,
+  toolbox: Toolbox,
+  boxed: BoxedTool | undefined,
+  call: ToolCall,
+  { arguments: args, position }: StoredCall,
+): Promise<string | undefined> {
+  if (position >= mostCalls) {
+    return `Only the first ${mostCalls} calls of a turn are carried out, so this one was not made. Make it in a later turn where it is still needed.`;
+  }
+  if (!boxed) {
+    const names = toolbox.tools.slice(0, namedTools).map((tool) => tool.name);
+    return `There is no tool ${JSON.stringify(call.name.slice(0, 100))}. The tools are: ${names.join(", ") || "none"}.`;
+  }
+  if ("__invalid" in call.arguments) return "The arguments are not a JSON object. The tool was not called.";
+  const faults = await schemas.validate(boxed.kind === "tool" ? boxed.tool.parameters : boxed.parameters, args);
+  if (faults.length === 0) return undefined;
+  const lines = faults.slice(0, 20).map(({ path, message }) => `- ${path.join(".") || "the arguments"}: ${message}`);
+  return `The arguments are wrong, the tool was not called:\n${lines.join("\n")}`;
+}
+
+type Question = { refusal: string } | { refusal?: undefined; confirmation: Confirmation; event: NewEvent };
+
+async function questionOf(
+  deps: ToolTurnDeps,
+  tool: RunTool,
+  run: Run,
+  call: StoredCall,
+  signal: AbortSignal,
+): Promise<Question> {
+  const shown = tool.mask?.(call.arguments) ?? call.arguments;
+  let details: Record<string, unknown> | null = null;
+  try {
+    details = (await tool.preview?.({ callId: idOf(run, call), arguments: call.arguments, signal })) ?? null;
+  } catch (error) {
+    return { refusal: `${outcomeOfFailure(error, signal).text}\nThe tool was not called.` };
+  }
+  const { step, position, tool: name } = call;
+  const confirmation = {
+    id: newId("confirmation"),
+    step,
+    position,
+    tool: name,
+    arguments: shown,
+    details,
+    hash: hashOf(call),
+    seconds: confirmationSeconds,
+  };
+  const expiresAt = new Date(deps.clock.now().getTime() + confirmationSeconds * 1000);
+  return { confirmation, event: tellQuestion(confirmation, expiresAt) };
+}
+
+function toNewCall(call: StoredCall): NewCall {
+  return {
+    ...placeOf(call),
+    call_id: call.callId,
+    tool: call.tool,
+    arguments: call.arguments,
+    kind: call.kind,
+    status: call.status,
+    child_id: call.childId ?? undefined,
+    result: call.result ?? undefined,
+    is_error: call.isError ?? undefined,
+  };
+}
