@@ -2,19 +2,26 @@ import type { Database } from "../../engines/database/database.ts";
 import { endedChannel, fragmentsChannel } from "./store.ts";
 
 export interface EndedNotices {
-  /** Resolves when there may be news of the prediction, at the latest after the time. */
-  next(id: string, milliseconds: number): Promise<void>;
+  /** From now on nothing about the prediction is missed, so it is asked for before the reader's own look. */
+  watch(id: string): Watch;
   stop(): Promise<void>;
+}
+
+export interface Watch {
+  /** Resolves when there may be news since the watch began or since the last call, at the latest after the time. */
+  next(milliseconds: number): Promise<void>;
+  /** Must be called. */
+  stop(): void;
 }
 
 /** News of queued predictions from all nodes. A lost notice costs a wait, never an answer: readers look for themselves. */
 export async function startEndedNotices(database: Database): Promise<EndedNotices> {
-  const waiting = new Map<string, Set<() => void>>();
+  const watched = new Map<string, Set<NoticeWatch>>();
   const tell = (payload: string) => {
-    for (const id of payload.split(",")) for (const wake of waiting.get(id) ?? []) wake();
+    for (const id of payload.split(",")) for (const watch of watched.get(id) ?? []) watch.tell();
   };
   const tellAll = () => {
-    for (const wakes of waiting.values()) for (const wake of wakes) wake();
+    for (const watches of watched.values()) for (const watch of watches) watch.tell();
   };
   const listeners = [
     await database.listen(endedChannel, tell, tellAll),
@@ -22,22 +29,52 @@ export async function startEndedNotices(database: Database): Promise<EndedNotice
   ];
 
   return {
-    next: (id, milliseconds) =>
-      new Promise((resolve) => {
-        const wakes = waiting.get(id) ?? new Set();
-        waiting.set(id, wakes);
-        const done = () => {
-          clearTimeout(timer);
-          wakes.delete(done);
-          if (wakes.size === 0) waiting.delete(id);
-          resolve();
-        };
-        const timer = setTimeout(done, milliseconds);
-        wakes.add(done);
-      }),
+    watch(id) {
+      const watches = watched.get(id) ?? new Set();
+      watched.set(id, watches);
+      const watch = new NoticeWatch(() => {
+        watches.delete(watch);
+        if (watches.size === 0 && watched.get(id) === watches) watched.delete(id);
+      });
+      watches.add(watch);
+      return watch;
+    },
     async stop() {
       tellAll();
       for (const listener of listeners) await listener.stop();
     },
   };
+}
+
+class NoticeWatch implements Watch {
+  readonly #leave: () => void;
+  #hasNews = false;
+  #wake: (() => void) | undefined;
+
+  constructor(leave: () => void) {
+    this.#leave = leave;
+  }
+
+  tell(): void {
+    this.#hasNews = true;
+    this.#wake?.();
+  }
+
+  async next(milliseconds: number): Promise<void> {
+    if (!this.#hasNews) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, milliseconds);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#wake = undefined;
+    }
+    this.#hasNews = false;
+  }
+
+  stop(): void {
+    this.#leave();
+  }
 }

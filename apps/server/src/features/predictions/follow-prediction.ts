@@ -28,16 +28,21 @@ export async function* followPrediction(
   // Unknown ids are refused before anything is sent.
   let ended = await awaitEnd(deps, address, 0, signal);
   yield { prediction_id: address.id };
-  while (!ended && !signal.aborted) {
-    for (const { claim, seq, field, fragment } of await listFragments(deps.database.sql, address.id, position)) {
-      if (claim !== position.claim) seen.clear();
-      position = { claim, seq };
-      const from = seen.get(field) ?? 0;
-      seen.set(field, from + fragment.length);
-      yield* newPartOf(field, fragment, from);
+  const watch = deps.notices.watch(address.id);
+  try {
+    while (!ended && !signal.aborted) {
+      for (const { claim, seq, field, fragment } of await listFragments(deps.database.sql, address.id, position)) {
+        if (claim !== position.claim) seen.clear();
+        position = { claim, seq };
+        const from = seen.get(field) ?? 0;
+        seen.set(field, from + fragment.length);
+        yield* newPartOf(field, fragment, from);
+      }
+      ended = await awaitEnd(deps, address, 0, signal);
+      if (!ended) await watch.next(lookAgainMs);
     }
-    ended = await awaitEnd(deps, address, 0, signal);
-    if (!ended) await deps.notices.next(address.id, lookAgainMs);
+  } finally {
+    watch.stop();
   }
   if (!ended) return;
   if (!ended.output) {

@@ -2,7 +2,7 @@ import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { EndedNotices } from "./ended-notices.ts";
 import { type LinkOf, pendingItem, type ResultItem, resultItem } from "./result-item.ts";
-import { type EndedPrediction, findEnded, findLive, type PredictionAddress } from "./store.ts";
+import { type EndedPrediction, findEnd, type PredictionAddress } from "./store.ts";
 
 /** Readers look for themselves this often, in case a notice was lost. */
 const lookAgainMs = 1_000;
@@ -21,18 +21,18 @@ export async function awaitEnd(
   signal: AbortSignal,
 ): Promise<EndedPrediction | undefined> {
   const until = Date.now() + waitMs;
-  for (;;) {
-    const ended = await findEnded(database.sql, address);
-    if (ended) return ended;
-    if (!(await findLive(database.sql, address))) {
-      // It may have ended between the two looks.
-      const justEnded = await findEnded(database.sql, address);
-      if (justEnded) return justEnded;
-      throw fault("not_found", "Prediction not found");
+  const watch = notices.watch(address.id);
+  try {
+    for (;;) {
+      const ended = await findEnd(database.sql, address);
+      if (ended === undefined) throw fault("not_found", "Prediction not found");
+      if (ended !== "live") return ended;
+      const left = until - Date.now();
+      if (left <= 0 || signal.aborted) return undefined;
+      await watch.next(Math.min(left, lookAgainMs));
     }
-    const left = until - Date.now();
-    if (left <= 0 || signal.aborted) return undefined;
-    await notices.next(address.id, Math.min(left, lookAgainMs));
+  } finally {
+    watch.stop();
   }
 }
 

@@ -292,6 +292,22 @@ export async function findEnded(
   return row;
 }
 
+/** The same, and whether it is live where it has not ended: in one look, for between two it may end. */
+export async function findEnd(
+  sql: Sql,
+  { id, userId, modelName }: PredictionAddress,
+): Promise<EndedPrediction | "live" | undefined> {
+  const [row] = await sql<(EndedPrediction & { isEnded: boolean; isLive: boolean })[]>`
+    select e.id is not null as "isEnded", e.id, e.user_id as "userId", e.status, e.inference_ms as "inferenceMs",
+      e.output, e.error, e.stream_details as "streamDetails", e.id is null and exists (
+        select 1 from live_predictions l
+        where l.id = ${id} and l.user_id = ${userId} and l.model_name = ${modelName}) as "isLive"
+    from (values (1)) one left join ended_predictions e
+      on e.id = ${id} and e.user_id = ${userId} and e.model_name = ${modelName}`;
+  if (!row?.isEnded) return row?.isLive ? "live" : undefined;
+  return row;
+}
+
 export async function findLive(
   sql: Sql,
   { id, userId, modelName }: PredictionAddress,
