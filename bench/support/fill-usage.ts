@@ -15,11 +15,13 @@ export async function fillUsage(database: Database, userId: string, rows: number
   await sql`
     insert into users (id, username, role, plan, created_at)
     select 'usr_bench_' || n, 'bench-' || n, 'user', 'free', now() from generate_series(1, 50) n`;
+  // Of a partitioned table, whose definition is its own alone unless told otherwise.
+  const indexes = await sql<{ name: string; made: string }[]>`
+    select i.indexrelid::regclass::text as name, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') as made
+    from pg_index i where i.indrelid in ('usage'::regclass, 'ledger'::regclass)
+      and not exists (select 1 from pg_constraint c where c.conindid = i.indexrelid)`;
   await sql.unsafe(`
-    drop index usage_of_user;
-    drop index ledger_settles_once;
-    drop index ledger_from;
-    drop index ledger_to;
+    ${indexes.map(({ name }) => `drop index ${name};`).join(" ")}
     alter table ledger disable trigger user;
     alter table wallets disable trigger user`);
   for (let from = 0; from < rows; from += rowsAtOnce) {
@@ -47,10 +49,7 @@ export async function fillUsage(database: Database, userId: string, rows: number
     update wallets w set balance_micros = balance_micros - spent
     from (select user_id, sum(spent_micros)::bigint as spent from usage_hours group by 1) s where s.user_id = w.user_id`;
   await sql.unsafe(`
-    create index usage_of_user on usage (user_id, created_at desc, request_id desc);
-    create unique index ledger_settles_once on ledger (kind, reference) where reference is not null;
-    create index ledger_from on ledger (from_account, id);
-    create index ledger_to on ledger (to_account, id);
+    ${indexes.map(({ made }) => `${made};`).join(" ")}
     alter table ledger enable trigger user;
     alter table wallets enable trigger user`);
   await closeUsageDays(database);
