@@ -323,12 +323,13 @@ begin
   end if;
 end $$;
 
--- As in 0021, whose function is left to servers of the version before, and for queued predictions too.
+-- As in 0021, whose function is left to servers of the version before, and for queued predictions and agents' calls too.
 --
 -- Ends: also of queued ones, if they have no webhook, files or fragments (those end by settle_predictions); one with a
 -- webhook is left alone. Whoever waits for the result of a queued one hears of its end.
 --
--- Arrivals: also of the route async. They are never refused for want of capacity or of room in parallel: they wait in line,
+-- Arrivals: also of the route agent, which are no requests of the plan's minute. One that names its run is admitted only as
+-- in 0020: otherwise none is. And of the route async. They are never refused for want of capacity or of room in parallel: they wait in line,
 -- or, where `hand_free` says so and nobody waits before them, start on this node, as if it had claimed them: all of those, or
 -- none (`here_starts`). With so many `hands` free beside, the node takes what waits, as claim_predictions does. By user and by model, `clients` are the arrivals that have one, `here` those with a free hand.
 create function write_predictions(
@@ -337,8 +338,8 @@ create function write_predictions(
   end_stream_details text[], end_prices bigint[],
   ids text[], user_of integer[], key_of integer[], model_of integer[], routes text[], priorities boolean[],
   reservations bigint[], queue_seconds double precision[], node text,
-  hand_free boolean[], inputs text[], pricings text[], base_urls text[], webhook_destinations text[], webhook_targets text[],
-  user_ids text[], user_arrivals integer[], user_clients integer[], user_here integer[], user_reservations bigint[],
+  run_ids text[], hand_free boolean[], inputs text[], pricings text[], base_urls text[], webhook_destinations text[], webhook_targets text[],
+  user_ids text[], user_requests integer[], user_clients integer[], user_here integer[], user_reservations bigint[],
   key_ids text[], key_reservations bigint[], month_now date,
   model_ids text[], model_names text[], model_arrivals integer[], model_clients integer[], model_here integer[],
   hands integer,
@@ -351,7 +352,7 @@ declare
   now_ms bigint := extract(epoch from clock_timestamp()) * 1000;
   at timestamptz;
   end_users text[]; end_models text[]; ends_count_months boolean := false;
-  users_fit boolean; keys_fit boolean; models_fit boolean;
+  users_fit boolean; keys_fit boolean; models_fit boolean; runs_fit boolean := true;
   -- How many of each that may start here do: one or none.
   per_here integer; users_have_room boolean; models_have_room boolean;
   keys_have_limits boolean := false; key_months_of date[];
@@ -362,6 +363,13 @@ declare
   gone_models text[]; gone_started integer[]; gone_waiting integer[]; gone_ended integer[]; gone_queued text[];
   chosen text[]; chosen_users text[]; chosen_models text[];
 begin
+  -- Runs are locked before wallets, as everywhere.
+  if cardinality(run_ids) > 0 then
+    perform 1 from runs r where r.id = any (run_ids) order by cardinality(r.ancestors), r.id for share;
+    runs_fit := not exists (
+      select 1 from unnest(run_ids, ids) as g (run_id, id) where g.run_id is not null and (
+        select true from runs r where r.id = g.run_id and r.holder = node and r.call_id = g.id limit 1) is null);
+  end if;
   if hands > 0 and exists (select 1 from model_slots where waiting > 0) then
     chosen := choose_jobs(hands);
     select array_agg(distinct l.user_id), array_agg(distinct l.model_id) into chosen_users, chosen_models
@@ -377,7 +385,7 @@ begin
   -- in the list of columns, not in a joined function.
   select count(g.user_id) = cardinality(user_ids) and coalesce(bool_and(g.user_id is null
       or w.available >= g.reserved
-        and (w.per_minute is null or (w.minute).requests + g.arrivals <= w.per_minute)
+        and (w.per_minute is null or (w.minute).requests + g.requests <= w.per_minute)
         and (g.clients = 0 or w.parallel is null or w.running + g.clients <= w.parallel)), true),
     coalesce(bool_and(g.user_id is null or w.parallel is null or w.running + g.clients + g.here <= w.parallel), true),
     array_agg(w.user_id) filter (where w.per_minute is not null),
@@ -391,8 +399,8 @@ begin
       case when p.requests_per_minute is not null then last_minute(wallets.hits, now_ms) end as minute
     from wallets join users u on u.id = wallets.user_id join plans p on p.name = u.plan
     where wallets.user_id = any (user_ids || end_users || chosen_users) order by wallets.user_id for update of wallets
-  ) w left join unnest(user_ids, user_arrivals, user_clients, user_here, user_reservations)
-      as g (user_id, arrivals, clients, here, reserved)
+  ) w left join unnest(user_ids, user_requests, user_clients, user_here, user_reservations)
+      as g (user_id, requests, clients, here, reserved)
     on g.user_id = w.user_id;
 
   if cardinality(ids) > 0 then
@@ -487,7 +495,7 @@ begin
     ended_n := '{}';
   end if;
 
-  admitted := cardinality(ids) > 0 and users_fit and keys_fit and models_fit;
+  admitted := cardinality(ids) > 0 and runs_fit and users_fit and keys_fit and models_fit;
   here_starts := users_have_room and models_have_room;
   per_here := here_starts::integer;
   if admitted then
@@ -512,21 +520,21 @@ begin
         where x.route = 'async' and not (x.here and here_starts) on conflict do nothing;
     end if;
   else
-    user_ids := '{}'; user_arrivals := '{}'; user_clients := '{}'; user_here := '{}'; user_reservations := '{}';
+    user_ids := '{}'; user_requests := '{}'; user_clients := '{}'; user_here := '{}'; user_reservations := '{}';
     model_ids := '{}'; model_arrivals := '{}'; model_clients := '{}'; model_here := '{}';
   end if;
   -- Of the lists that are chained here, a shorter one belongs to the first part; what has none is null.
   update wallets w set running = w.running + d.running, reserved_micros = w.reserved_micros + d.reserved,
-    hits = case when d.arrivals > 0 and r.per_minute is not null
-      then add_hits(w.hits, now_ms, d.arrivals, r.per_minute) else w.hits end
+    hits = case when d.requests > 0 and r.per_minute is not null
+      then add_hits(w.hits, now_ms, d.requests, r.per_minute) else w.hits end
   from (
     select user_id, (sum(running) + per_here * coalesce(sum(here), 0))::integer as running,
-      sum(reserved)::bigint as reserved, sum(arrivals)::integer as arrivals
-    from unnest(user_ids || gone_users, user_clients || gone_parallel, user_reservations || gone_reserved, user_arrivals,
-      user_here) as g (user_id, running, reserved, arrivals, here)
+      sum(reserved)::bigint as reserved, sum(requests)::integer as requests
+    from unnest(user_ids || gone_users, user_clients || gone_parallel, user_reservations || gone_reserved, user_requests,
+      user_here) as g (user_id, running, reserved, requests, here)
     group by 1
   ) d left join unnest(rate_users, rate_limits) as r (user_id, per_minute) on r.user_id = d.user_id
-  where w.user_id = d.user_id and (d.running <> 0 or d.reserved <> 0 or r.per_minute is not null and d.arrivals > 0);
+  where w.user_id = d.user_id and (d.running <> 0 or d.reserved <> 0 or r.per_minute is not null and d.requests > 0);
   if keys_have_limits or ends_count_months then
     update key_months m set reserved_micros = m.reserved_micros + d.reserved, spent_micros = m.spent_micros + d.spent
     from (

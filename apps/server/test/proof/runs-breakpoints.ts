@@ -1,6 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** What changes the state of a run in the database, by a part of its SQL. A transaction counts at its commit. */
+/**
+ * What changes the state of a run in the database, by a part of its SQL. A transaction counts at its commit; a settlement
+ * that ends nothing only admits.
+ */
 const writesOfRuns = {
   claim: "from claim_runs(",
   write: "select write_runs(",
@@ -61,6 +64,13 @@ class Messages {
       this.#isStarted = true;
     }
   }
+}
+
+/** Of a Bind message: after two names come the formats, then the parameters, each list with its length. */
+function firstParameter(bind: Buffer): string {
+  const names = bind.indexOf(0, bind.indexOf(0, 5) + 1) + 1;
+  const first = names + 2 + 2 * bind.readInt16BE(names) + 2;
+  return bind.toString("utf8", first + 4, first + 4 + bind.readInt32BE(first));
 }
 
 /** A wire between a server and its PostgreSQL that stops at one write. It reads the protocol, so it knows each statement. */
@@ -172,7 +182,8 @@ export async function startBreakpointWire(databaseUrl: string): Promise<Breakpoi
       }
       if (sql.includes(writesOfRuns.child)) insertsRun = true;
       const found = Object.entries(writesOfRuns).find(([kind, part]) => kind !== "child" && sql.includes(part));
-      return found?.[0] as WriteKind | undefined;
+      const kind = found?.[0] as WriteKind | undefined;
+      return kind === "settlement" && firstParameter(message) === "{}" ? "admission" : kind;
     }
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));

@@ -176,9 +176,5 @@ export function createAdmission({
     throw refusal;
   }
 
-  return (arrival) => {
-    // A call of a run is admitted only while this node works on the run, which is looked at one by one.
-    const isPlain = arrival.purpose === "run" && arrival.route !== "agent";
-    return (isPlain ? writer.admit(arrival) : decideOneByOne(arrival)).then(admitted);
-  };
+  return (arrival) => (arrival.purpose === "run" ? writer.admit(arrival) : decideOneByOne(arrival)).then(admitted);
 }

@@ -1,7 +1,7 @@
 import type { Micros } from "../../kernel/money.ts";
 import type { Route } from "./prediction.ts";
 
-/** One to be run: with a client, or queued. */
+/** One to be run: with a client, for an agent's run, or queued. */
 export interface PlainArrival {
   id: string;
   userId: string;
@@ -12,6 +12,8 @@ export interface PlainArrival {
   highPriority: boolean;
   reservation: Micros;
   queueSeconds: number;
+  /** The run whose next model call it is. */
+  runId?: string | undefined;
   /** Of a queued one: this node has a hand free for it. */
   handFree?: boolean | undefined;
   queued?: QueuedInput | undefined;
@@ -30,7 +32,9 @@ interface Sum {
   id: string;
   name: string | undefined;
   arrivals: number;
-  /** Of them, those with a client, and the queued ones with a free hand. */
+  /** Of them, those that are requests of a plan's minute. */
+  requests: number;
+  /** Those that are held here, and the queued ones with a free hand. */
   clients: number;
   here: number;
   reserved: Micros;
@@ -46,13 +50,14 @@ class Sums {
   add(id: string, { reservation, route, handFree }: PlainArrival, name?: string): void {
     let place = this.#placeOf.get(id);
     if (place === undefined) {
-      place = this.sums.push({ id, name, arrivals: 0, clients: 0, here: 0, reserved: 0 });
+      place = this.sums.push({ id, name, arrivals: 0, requests: 0, clients: 0, here: 0, reserved: 0 });
       this.#placeOf.set(id, place);
     }
     this.places.push(place);
     const sum = this.sums[place - 1];
     if (!sum) return;
     sum.arrivals++;
+    if (route !== "agent") sum.requests++;
     if (route !== "async") sum.clients++;
     else if (handFree) sum.here++;
     sum.reserved += reservation;

@@ -233,6 +233,28 @@ describe("writing together", () => {
     expect((await own.database.transaction((tx) => together(tx, endings, []))).endedN).toEqual([]);
   });
 
+  test("a call of a run is admitted only for its holder and as its next, and is no request of the minute", async () => {
+    const [runId, call] = [newId("run"), { ...arrival(2, 0), route: "agent" as const }];
+    await own.database.sql`
+      insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, status, holder, call_id, input, timeout_ms,
+        max_steps, base_url)
+      values (${runId}, 'agt_1', 'rev_1', ${users[2]}, ${users[2]}, ${keys[2]}, 'running', ${nodeId}, ${call.id}, '{}',
+        1000, 5, '')`;
+    const other = { ...arrival(2, 0), route: "agent" as const, runId };
+    const before = await tried(async () => {});
+    const lost = await tried((tx) => together(tx, [], [{ ...call, runId }, other]));
+    expect(lost).toMatchObject({ answer: { admitted: false }, state: before.state });
+    const { answer, state } = await tried((tx) => together(tx, [], [{ ...call, runId }]));
+    expect(answer.admitted).toBe(true);
+    const requestsIn = (one: unknown) =>
+      (one as { wallets: { requests: number | null }[] }).wallets.map((w) => w.requests);
+    expect(requestsIn(state)).toEqual(requestsIn(before.state));
+    await own.database.sql`update runs set holder = 'node_other' where id = ${runId}`;
+    expect(await own.database.transaction((tx) => together(tx, [], [{ ...call, runId }]))).toMatchObject({
+      admitted: false,
+    });
+  });
+
   test("a freed slot goes to who waits for it", async () => {
     const runners = Array.from({ length: 8 }, () => arrival(0, 1, 0));
     await own.database.transaction((tx) => together(tx, [], runners));

@@ -10,7 +10,7 @@ import { type Written, writePredictions } from "./write-store.ts";
 
 /** What a node's own predictions come to in the database. The caller is answered after the commit. */
 export interface PredictionWriter<Arrival> {
-  /** Decides about one whose client is connected here, or that is queued. */
+  /** Decides about one that is to be run. */
   admit(arrival: Arrival): Promise<Decision>;
   /**
    * Ends one that has no webhook, and nothing beside its row that must go with it. False when it had ended before, or is
@@ -24,7 +24,7 @@ export interface WriterDeps<Arrival> {
   clock: Clock;
   telemetry: Telemetry;
   nodeId: string;
-  /** For arrivals of which one is refused, or has a client and cannot run at once. */
+  /** For arrivals of which one is refused, or is held here and cannot run at once. */
   decideOneByOne(arrival: Arrival): Promise<Decision>;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
   /** A slot is free that a queued prediction may take. */
@@ -65,7 +65,7 @@ export function createPredictionWriter<Arrival extends PlainArrival>(
       tight.delete(modelId);
     } else if (decision.verdict === "wait" && route === "async") {
       tight.delete(userId);
-    } else {
+    } else if (decision.verdict !== "run_lost") {
       if (tight.size >= mostTight) tight.clear();
       tight.add(ofModel.has(decision.verdict) ? modelId : userId);
     }
@@ -139,7 +139,8 @@ function decisionsOf(
     const user = limited.get(userId);
     if (!user) return verdict === "run" ? runsWithoutLimit : waitsWithoutLimit;
     const { rateLimit, rateResetMs } = user;
-    return { verdict, rateLimit, rateRemaining: Math.max(0, --user.left), rateResetMs, retryAfterMs: null };
+    if (route !== "agent") user.left--;
+    return { verdict, rateLimit, rateRemaining: Math.max(0, user.left), rateResetMs, retryAfterMs: null };
   });
 }
 
