@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
-import { claimJobs, releasePredictions } from "../apps/server/src/features/predictions/store.ts";
+import { claimJobs, releasePredictions } from "../apps/server/src/features/predictions/job-store.ts";
 import { provideRabbitMq, startRabbitMqNode } from "../apps/server/test/support/rabbitmq-node.ts";
 import { countCpu } from "./support/cpu.ts";
 import { addUsers, emptyQueue, fillQueue } from "./support/fill-queue.ts";

@@ -9,9 +9,10 @@ import type { SealedWebhook, Webhook } from "../webhooks/index.ts";
 import type { Admit, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
 import type { Hand } from "./hands.ts";
 import type { CheckedInput } from "./input/index.ts";
+import { insertTrace } from "./job-store.ts";
 import { dropInput, keepInput } from "./queued-input.ts";
 import { reservationFor } from "./reserve.ts";
-import { insertTrace, isKnown } from "./store.ts";
+import { isKnown } from "./store.ts";
 
 export interface AsyncDeps {
   database: Database;

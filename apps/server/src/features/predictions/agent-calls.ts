@@ -1,7 +1,7 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
+import { startAgentCalls } from "./agent-calls-store.ts";
 import type { HeldPredictions } from "./held-predictions.ts";
-import { startAgentCalls } from "./store.ts";
 
 const channel = "gantry_calls";
 const everyMs = 2_000;

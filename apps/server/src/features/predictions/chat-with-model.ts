@@ -6,10 +6,10 @@ import type { Micros } from "../../kernel/money.ts";
 import type { Caller } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
+import { findEndedCall, findLiveClaim } from "./agent-calls-store.ts";
 import { stopReasons } from "./held-predictions.ts";
 import { endedUnused, type StoredOutput } from "./prediction.ts";
 import { isHandedOn, type RunDeps, runPrediction } from "./run-prediction.ts";
-import { findEndedCall, findLiveClaim } from "./store.ts";
 
 export interface ChatRequest {
   /** Written down by the run before, so that after a crash the answer can be recalled instead of paid for again. */

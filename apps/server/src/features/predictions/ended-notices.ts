@@ -1,5 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
-import { endedChannel, fragmentsChannel } from "./store.ts";
+import { fragmentsChannel } from "./job-store.ts";
+import { endedChannel } from "./store.ts";
 
 export interface EndedNotices {
   /** From now on nothing about the prediction is missed, so it is asked for before the reader's own look. */

@@ -1,6 +1,7 @@
+import { listFragments } from "./job-store.ts";
 import { awaitEnd, type ResultDeps } from "./read-result.ts";
 import { failureBody, fileLinks } from "./result-item.ts";
-import { listFragments, type PredictionAddress } from "./store.ts";
+import type { PredictionAddress } from "./store.ts";
 
 const lookAgainMs = 1_000;
 

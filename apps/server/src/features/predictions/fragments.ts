@@ -1,6 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
-import { insertFragment } from "./store.ts";
+import { insertFragment } from "./job-store.ts";
 
 const everyMs = 250;
 

@@ -1,4 +1,4 @@
-import type { ClaimedJob } from "./store.ts";
+import type { ClaimedJob } from "./job-store.ts";
 
 /** A worker has as many hands as it runs queued predictions at once. This one waits for a prediction that is being accepted. */
 export interface Hand {

@@ -72,7 +72,7 @@ class Entry implements HeldPrediction, Timed {
   }
 
   get waitsForSlot(): boolean {
-    return !this.#hasSlot;
+    return this.#onSlot !== undefined;
   }
 
   accepted(claim: number): void {
@@ -93,6 +93,7 @@ class Entry implements HeldPrediction, Timed {
   grant(): void {
     this.#hasSlot = true;
     this.#onSlot?.();
+    this.#onSlot = undefined;
   }
 
   slot(): Promise<void> {

@@ -4,13 +4,11 @@ import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import {
   dropIdempotencyKey,
-  type EndedPrediction,
-  findEnded,
   findIdempotencyKey,
   type IdempotencyScope,
-  isKnown,
   takeIdempotencyKey,
-} from "./store.ts";
+} from "./idempotency-store.ts";
+import { type EndedPrediction, findEnded, isKnown } from "./store.ts";
 
 const longestKey = 255;
 const lookAgainMs = 50;

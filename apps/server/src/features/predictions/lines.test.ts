@@ -1,7 +1,9 @@
 import { newId } from "@gantry/wire";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
-import { claimJobs, type Ending, mendLines, releasePredictions, settleEndings } from "./store.ts";
+import { claimJobs, releasePredictions } from "./job-store.ts";
+import { type Ending, settleEndings } from "./store.ts";
+import { mendLines } from "./sweep-store.ts";
 import { type PlainArrival, tallyArrivals } from "./tally-arrivals.rules.ts";
 import { type Written, writePredictions } from "./write-store.ts";
 

@@ -27,14 +27,9 @@ import { awaitEnd, readResult } from "./read-result.ts";
 import type { LinkOf, ResultItem } from "./result-item.ts";
 import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts";
 import { createSettlement } from "./settle-predictions.ts";
-import {
-  type EndedPrediction,
-  type FlowFigures,
-  forgetDeadNodes,
-  type PredictionAddress,
-  selectFlow,
-} from "./store.ts";
+import { type EndedPrediction, type FlowFigures, type PredictionAddress, selectFlow } from "./store.ts";
 import { startSweeper, type TakeOver } from "./sweep-predictions.ts";
+import { forgetDeadNodes } from "./sweep-store.ts";
 import { createWorker } from "./work-on-jobs.ts";
 import { createPredictionWriter } from "./write-predictions.ts";
 

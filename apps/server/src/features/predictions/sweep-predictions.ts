@@ -2,14 +2,15 @@ import type { Database } from "../../engines/database/database.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type HeldPredictions, stopReasons } from "./held-predictions.ts";
+import { releasePredictions } from "./job-store.ts";
 import { endedUnused } from "./prediction.ts";
 import type { Settlement } from "./settle-predictions.ts";
+import type { GrantedSlot } from "./store.ts";
 import {
   beat,
   forgetDeadNodes,
   forgetNode,
   forgetOldFlow,
-  type GrantedSlot,
   grantFreeSlots,
   isAnyQueued,
   listAbandoned,
@@ -18,8 +19,7 @@ import {
   listOverdue,
   listStarted,
   mendLines,
-  releasePredictions,
-} from "./store.ts";
+} from "./sweep-store.ts";
 
 /** A node that has not moved its heartbeat for so long has lost what it holds. */
 const deadAfterSeconds = 10;

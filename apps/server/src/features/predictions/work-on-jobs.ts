@@ -8,10 +8,10 @@ import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import { recordFragments } from "./fragments.ts";
 import type { Hand, Loan } from "./hands.ts";
 import type { HeldPredictions } from "./held-predictions.ts";
+import { type ClaimedJob, claimJobs, releasePredictions } from "./job-store.ts";
 import { streamedField } from "./prediction.ts";
 import { hasFiles, openInput } from "./queued-input.ts";
 import type { Settlement } from "./settle-predictions.ts";
-import { type ClaimedJob, claimJobs, releasePredictions } from "./store.ts";
 
 export interface WorkerDeps extends ExecutionDeps {
   database: Database;

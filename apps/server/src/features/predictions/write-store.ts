@@ -1,5 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
-import type { ClaimedJob, Ending, GrantedSlot } from "./store.ts";
+import type { ClaimedJob } from "./job-store.ts";
+import type { Ending, GrantedSlot } from "./store.ts";
 import type { PlainArrival, Tally } from "./tally-arrivals.rules.ts";
 
 export interface Written {

@@ -1,0 +1,33 @@
+import type { Sql } from "../../engines/database/database.ts";
+import type { Micros } from "../../kernel/money.ts";
+import type { EndedPrediction } from "./store.ts";
+
+/** Starts waiting calls of agents that this node holds; answers which. */
+export async function startAgentCalls(sql: Sql, nodeId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`select id from start_agent_calls(${nodeId}) as id`;
+  return rows.map((row) => row.id);
+}
+
+/** An ended call of an agent, and what was charged for it. */
+export interface EndedCall extends EndedPrediction {
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  price: Micros;
+}
+
+export async function findEndedCall(sql: Sql, id: string): Promise<EndedCall | undefined> {
+  const [row] = await sql<EndedCall[]>`
+    select e.id, e.user_id as "userId", e.status, e.inference_ms as "inferenceMs", e.output, e.error,
+      e.stream_details as "streamDetails", coalesce(e.input_tokens, 0) as "inputTokens",
+      coalesce(e.output_tokens, 0) as "outputTokens", coalesce(e.cached_tokens, 0) as "cachedTokens",
+      coalesce(l.amount_micros, 0) as price
+    from ended_predictions e left join ledger l on l.kind = 'charge' and l.reference = e.id
+    where e.id = ${id} and e.route = 'agent'`;
+  return row;
+}
+
+export async function findLiveClaim(sql: Sql, id: string): Promise<number | undefined> {
+  const [row] = await sql<{ claim: number }[]>`select claim from live_predictions where id = ${id}`;
+  return row?.claim;
+}
