@@ -1,7 +1,9 @@
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
 import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
+import type { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { rest } from "../../kernel/rest.ts";
 import { createTaking } from "../../kernel/taking.ts";
 import type { Model } from "../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
@@ -9,7 +11,7 @@ import { recordFragments } from "./fragments.ts";
 import type { Hand, Loan } from "./hands.ts";
 import type { HeldPredictions } from "./held-predictions.ts";
 import { type ClaimedJob, claimJobs, releasePredictions } from "./job-store.ts";
-import { streamedField } from "./prediction.ts";
+import { endedUnused, type Outcome, streamedField } from "./prediction.ts";
 import { hasFiles, openInput } from "./queued-input.ts";
 import type { Settlement } from "./settle-predictions.ts";
 
@@ -42,6 +44,8 @@ export interface Worker {
 }
 
 const claimedAtOnce = 50;
+/** Until what met an engine that is away goes back into the line: many of them must not go round in a hurry. */
+const awayMs = 2_000;
 
 /**
  * Runs queued predictions. Every claim is SQL, so any number of workers share the work; a wake-up only says that it is
@@ -50,7 +54,7 @@ const claimedAtOnce = 50;
  *   accepted ──────────────┐ started with its acceptance, where a hand is free
  *      ▼                   ▼
  *   queued ──claim──► running ──settle──► ended
- *      ▲                 └─ worker died or hands it back: claim number + 1
+ *      ▲                 └─ worker died or hands it back, or an engine is away: claim number + 1
  *      └─────────────────────┘
  */
 export function createWorker(deps: WorkerDeps): Worker {
@@ -122,7 +126,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       if (!model) throw new Error(`the model ${job.modelId} of a queued prediction is not there`);
       const field = streamedField(model);
       const fragments = field === undefined ? undefined : recordFragments(deps.database.sql, job, deps.log);
-      const outcome = await executePrediction(deps, {
+      let outcome = await executePrediction(deps, {
         held,
         userId: job.userId,
         model,
@@ -131,6 +135,15 @@ export function createWorker(deps: WorkerDeps): Worker {
         ...(fragments && { onFragment: fragments.add }),
       });
       await fragments?.stop();
+      if (isWorthWaiting(outcome, job, model)) {
+        deps.log.warn({ prediction_id: job.id, err: outcome.fault }, "An engine is away, the queued prediction waits");
+        outcome = (await stoppedWithin(awayMs, held.signal)) ?? outcome;
+        if (!held.signal.aborted && running.get(job.id) === job) {
+          await releasePredictions(deps.database.sql, [job], false);
+          deps.wakeWorkers();
+          return;
+        }
+      }
       // Handed back, or claimed anew: another claim runs it.
       if (running.get(job.id) !== job) return;
       isPlain = !job.hasWebhook && fragments === undefined && !hasFiles(job.id, job.input);
@@ -163,6 +176,29 @@ export function createWorker(deps: WorkerDeps): Worker {
       deps.wakeWorkers();
     },
   };
+}
+
+/**
+ * One of our own engines was away, most likely the file store: that is not the prediction's failure, so it goes back into the
+ * line, as long as it might have waited there.
+ */
+function isWorthWaiting(
+  outcome: Outcome,
+  { acceptedAt }: ClaimedJob,
+  { manifest }: Model,
+): outcome is Outcome & { kind: "failed" } {
+  const isAway = outcome.kind === "failed" && outcome.fault.type === "service_unavailable";
+  return isAway && Date.now() - acceptedAt.getTime() < (manifest.max_queue_seconds + manifest.timeout_seconds) * 1000;
+}
+
+/** What it came to when it was stopped meanwhile. */
+async function stoppedWithin(milliseconds: number, signal: AbortSignal): Promise<Outcome | undefined> {
+  try {
+    await rest(milliseconds, signal);
+    return undefined;
+  } catch (reason) {
+    return endedUnused(reason as Fault);
+  }
 }
 
 function noteWait(telemetry: Telemetry, { id, acceptedAt, waitedMs }: ClaimedJob): void {

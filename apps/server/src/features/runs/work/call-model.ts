@@ -2,11 +2,11 @@ import { newId } from "@gantry/wire";
 import type { ChatCall } from "../../../engines/models/chat.ts";
 import type { TokenUsage } from "../../../engines/models/driver.ts";
 import { Fault } from "../../../kernel/errors.ts";
+import { rest } from "../../../kernel/rest.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, Predictions } from "../../predictions/index.ts";
 import type { UsedByCall } from "../run-change.ts";
-import { rest } from "./rest.ts";
 import type { RunSession } from "./session.ts";
 import { isHandedOn, RunFailed, RunStopped } from "./stopped.ts";
 

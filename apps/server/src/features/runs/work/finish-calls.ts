@@ -1,11 +1,11 @@
 import { newId } from "@gantry/wire";
 import { Fault } from "../../../kernel/errors.ts";
+import { rest } from "../../../kernel/rest.ts";
 import type { StoredCall } from "../run.ts";
 import type { RunChange } from "../run-change.ts";
 import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
 import { repeatNote } from "./repeats.rules.ts";
-import { rest } from "./rest.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
 import { tellCall, tellResult } from "./tell-calls.ts";

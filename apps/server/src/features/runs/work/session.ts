@@ -1,7 +1,7 @@
+import { rest } from "../../../kernel/rest.ts";
 import type { Run } from "../run.ts";
 import type { RunChange, Written } from "../run-change.ts";
 import type { WriteRun } from "../run-writer.ts";
-import { rest } from "./rest.ts";
 import { RunStopped } from "./stopped.ts";
 
 type Change = Omit<RunChange, "id" | "claim" | "holder" | "seq" | "active_ms" | "hold"> & {
