@@ -86,6 +86,11 @@ test("a queued one whose input lies in a file store that is away waits for it, a
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   expect(cog.open).toBe(0);
   expect(await result(second)).toBe(202);
+  // One that has called its model and cannot store what it made is not tried again: the model may be paid for each call.
+  const path = "/api/v1/gantry/image/predict/async/";
+  const painted = await gantry.call("POST", path, { form: { prompt: "a lake", size: "1280x720" } });
+  const end = await gantry.call("GET", `${path}result/?request_id=${painted.body.prediction_id}&wait=40`);
+  expect(end.body.inference_responses[0].infer_details.status).toBe(503);
   const cancelled = await gantry.call("POST", "/api/v1/admin/look/predict/cancel/", { json: { prediction_id: third } });
   expect([cancelled.status, cancelled.body]).toEqual([200, { prediction_id: third, status: 499 }]);
   await s3.start();

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Fault } from "../../kernel/errors.ts";
 import type { Run, RunEvent, Runs } from "../runs/index.ts";
 import type { AgentRunEnd, RunAgent } from "./context.ts";
 
@@ -24,8 +25,14 @@ export function runAgentFor(runs: RunAgentDeps): RunAgent {
       if (question !== undefined) over.abort();
       return question;
     });
+    // It is told below.
+    watching.catch(() => over.abort());
     const reached = await runs.awaitEnd(created.run, holdLineMs, waits).finally(() => over.abort());
-    const question = await watching;
+    const question = await watching.catch(async (error) => {
+      // Nobody would see it ask.
+      await runs.cancel(caller, reached.id);
+      throw error;
+    });
     const isToEnd = signal.aborted || question !== undefined;
     const run = isToEnd ? await runs.cancel(caller, reached.id) : reached;
     return endOf(run, question);
@@ -66,7 +73,8 @@ async function watch(
         }
       }
       return undefined;
-    } catch {
+    } catch (error) {
+      if (!(error instanceof Fault) || error.type !== "service_unavailable") throw error;
       // The database is away for a moment. What happened meanwhile is read when it is back.
       await sleep(followAgainMs, undefined, { signal }).catch(() => {});
     }

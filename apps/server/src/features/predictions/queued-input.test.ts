@@ -8,6 +8,7 @@ import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import { loadOrCreateSigningCredentials } from "../../engines/blobs/signing-credentials.ts";
 import type { FileInput } from "../../engines/models/driver.ts";
+import { fault } from "../../kernel/errors.ts";
 import { dropInput, openInput } from "./queued-input.ts";
 
 let home: string;
@@ -30,15 +31,34 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
+const never = () => {
+  throw new Error("the store is there");
+};
+
+test("a store that is away is told, and nothing else is taken for that", async () => {
+  const tries = [
+    { error: fault("service_unavailable", "away"), told: 1 },
+    { error: fault("internal_server_error", "broken"), told: 0 },
+    { error: new Error("a bug"), told: 0 },
+  ];
+  for (const { error, told } of tries) {
+    let times = 0;
+    const failing = { ...blobs, open: () => Promise.reject(error) };
+    const { image } = openInput(failing, "pred_own", { image: stored("inputs/pred_own/0") }, () => times++);
+    await expect((image as FileInput).open()).rejects.toBe(error);
+    expect(times).toBe(told);
+  }
+});
+
 test("the files of a stored input can be read", async () => {
-  const { image } = openInput(blobs, "pred_own", { image: stored("inputs/pred_own/0") });
+  const { image } = openInput(blobs, "pred_own", { image: stored("inputs/pred_own/0") }, never);
   expect(await buffer(await (image as FileInput).open())).toEqual(Buffer.from("secret"));
 });
 
 test("an object of the caller's that looks like a file opens and removes nothing of others", async () => {
   for (const forged of [stored("inputs/pred_other/0"), stored("inputs/pred_mine/../pred_other/0"), { $file: null }]) {
     const input = { settings: forged };
-    expect(openInput(blobs, "pred_mine", input)).toEqual(input);
+    expect(openInput(blobs, "pred_mine", input, never)).toEqual(input);
     await dropInput(blobs, "pred_mine", input);
   }
   expect(await blobs.open("inputs/pred_other/0")).toBeDefined();

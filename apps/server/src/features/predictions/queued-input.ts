@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { FileInput, InputValue } from "../../engines/models/driver.ts";
-import { fault } from "../../kernel/errors.ts";
+import { Fault, fault } from "../../kernel/errors.ts";
 import type { CheckedFile, CheckedInput } from "./input/index.ts";
 
 /** A file among the stored inputs of a queued prediction. */
@@ -43,27 +43,36 @@ async function putFile(blobs: BlobStore, key: string, file: CheckedFile): Promis
   else await blobs.put(key, await file.open(), { contentType });
 }
 
+/** `onAway` is called where a file cannot be opened because the store is away: nothing was done with the input then. */
 export function openInput(
   blobs: BlobStore,
   predictionId: string,
   stored: Record<string, unknown>,
+  onAway: () => void,
 ): Record<string, InputValue> {
   return Object.fromEntries(
     Object.entries(stored).map(([field, value]) => [
       field,
-      isStoredFile(predictionId, value) ? asFile(blobs, value) : (value as InputValue),
+      isStoredFile(predictionId, value) ? asFile(blobs, value, onAway) : (value as InputValue),
     ]),
   );
 }
 
-function asFile(blobs: BlobStore, { $file: { key, contentType, size, filename } }: StoredFile): FileInput {
+function asFile(
+  blobs: BlobStore,
+  { $file: { key, contentType, size, filename } }: StoredFile,
+  onAway: () => void,
+): FileInput {
   return {
     kind: "file",
     contentType,
     size,
     filename: filename ?? undefined,
     async open(): Promise<Readable> {
-      const found = await blobs.open(key);
+      const found = await blobs.open(key).catch((error) => {
+        if (error instanceof Fault && error.type === "service_unavailable") onAway();
+        throw error;
+      });
       if (!found) throw fault("internal_server_error", "An input file is no longer there");
       return found.body;
     },

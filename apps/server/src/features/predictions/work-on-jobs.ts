@@ -44,7 +44,7 @@ export interface Worker {
 }
 
 const claimedAtOnce = 50;
-/** Until what met an engine that is away goes back into the line: many of them must not go round in a hurry. */
+/** Until what met a file store that is away goes back into the line: many of them must not go round in a hurry. */
 const awayMs = 2_000;
 
 /**
@@ -54,7 +54,7 @@ const awayMs = 2_000;
  *   accepted ──────────────┐ started with its acceptance, where a hand is free
  *      ▼                   ▼
  *   queued ──claim──► running ──settle──► ended
- *      ▲                 └─ worker died or hands it back, or an engine is away: claim number + 1
+ *      ▲                 └─ worker died or hands it back, or its input is away: claim number + 1
  *      └─────────────────────┘
  */
 export function createWorker(deps: WorkerDeps): Worker {
@@ -118,6 +118,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   async function run(job: ClaimedJob): Promise<void> {
     running.set(job.id, job);
     let isPlain = false;
+    let isInputAway = false;
     const held = deps.held.hold(job.id);
     held.accepted(job.claim);
     noteWait(deps.telemetry, job);
@@ -130,13 +131,16 @@ export function createWorker(deps: WorkerDeps): Worker {
         held,
         userId: job.userId,
         model,
-        input: openInput(deps.blobs, job.id, job.input),
+        input: openInput(deps.blobs, job.id, job.input, () => {
+          isInputAway = true;
+        }),
         pricing: job.pricing,
         ...(fragments && { onFragment: fragments.add }),
       });
       await fragments?.stop();
-      if (isWorthWaiting(outcome, job, model)) {
-        deps.log.warn({ prediction_id: job.id, err: outcome.fault }, "An engine is away, the queued prediction waits");
+      if (isInputAway && outcome.kind === "failed" && mayWaitOn(job, model)) {
+        const why = "The file store is away, a queued prediction waits for its input";
+        deps.log.warn({ prediction_id: job.id, err: outcome.fault }, why);
         outcome = (await stoppedWithin(awayMs, held.signal)) ?? outcome;
         if (!held.signal.aborted && running.get(job.id) === job) {
           await releasePredictions(deps.database.sql, [job], false);
@@ -179,16 +183,11 @@ export function createWorker(deps: WorkerDeps): Worker {
 }
 
 /**
- * One of our own engines was away, most likely the file store: that is not the prediction's failure, so it goes back into the
- * line, as long as it might have waited there.
+ * A model was not called yet, so what waits for its input may be tried again, as long as it might have waited in the line. What
+ * cannot be stored at its end is not: each try would call, and perhaps pay, the model behind it once more.
  */
-function isWorthWaiting(
-  outcome: Outcome,
-  { acceptedAt }: ClaimedJob,
-  { manifest }: Model,
-): outcome is Outcome & { kind: "failed" } {
-  const isAway = outcome.kind === "failed" && outcome.fault.type === "service_unavailable";
-  return isAway && Date.now() - acceptedAt.getTime() < (manifest.max_queue_seconds + manifest.timeout_seconds) * 1000;
+function mayWaitOn({ acceptedAt }: ClaimedJob, { manifest }: Model): boolean {
+  return Date.now() - acceptedAt.getTime() < (manifest.max_queue_seconds + manifest.timeout_seconds) * 1000;
 }
 
 /** What it came to when it was stopped meanwhile. */
