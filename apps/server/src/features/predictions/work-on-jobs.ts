@@ -138,7 +138,8 @@ export function createWorker(deps: WorkerDeps): Worker {
         ...(fragments && { onFragment: fragments.add }),
       });
       await fragments?.stop();
-      if (isInputAway && outcome.kind === "failed" && mayWaitOn(job, model)) {
+      // A driver may have opened it again; then it is the failure of the call that counts.
+      if (isInputAway && isOfOurs(outcome) && mayWaitOn(job, model)) {
         const why = "The file store is away, a queued prediction waits for its input";
         deps.log.warn({ prediction_id: job.id, err: outcome.fault }, why);
         outcome = (await stoppedWithin(awayMs, held.signal)) ?? outcome;
@@ -180,6 +181,10 @@ export function createWorker(deps: WorkerDeps): Worker {
       deps.wakeWorkers();
     },
   };
+}
+
+function isOfOurs(outcome: Outcome): outcome is Outcome & { kind: "failed" } {
+  return outcome.kind === "failed" && outcome.fault.type === "service_unavailable";
 }
 
 /**
