@@ -1,5 +1,6 @@
 import type { ChatDriver, ChatMessage } from "./chat.ts";
 import type { ModelDriver } from "./driver.ts";
+import { RepeatedEvent } from "./repeated-event.ts";
 import { eventJson, isObject, type ReportedUsage, type TextAnswer, tokens } from "./text-answer.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "./text-backend.ts";
 import type { InlineImage, TextRequest } from "./text-request.ts";
@@ -139,6 +140,7 @@ class OpenAiReader implements StreamReader {
   readonly #key: string | undefined;
   /** Places of the calls in the upstream's numbering. */
   readonly #places: unknown[] = [];
+  readonly #repeated = new RepeatedEvent((data) => onlyText(eventJson(data)));
 
   constructor(answer: TextAnswer, key: string | undefined) {
     this.#answer = answer;
@@ -155,7 +157,14 @@ class OpenAiReader implements StreamReader {
       this.complete = true;
       return;
     }
+    const repeated = this.#repeated.read(data);
+    if (repeated !== undefined) return this.#answer.addText(repeated);
     const chunk = eventJson(data);
+    const text = onlyText(chunk);
+    if (text !== undefined) {
+      this.#repeated.learn(data, text);
+      return this.#answer.addText(text);
+    }
     if (chunk.error) throw this.#failure(chunk.error);
     if (isObject(chunk.usage)) Object.assign(this.#answer.usage, usageOf(chunk.usage));
     // The last chunk carries usage and no choice.
@@ -211,6 +220,16 @@ class OpenAiReader implements StreamReader {
     const status = told.find((code) => code >= 400 && code <= 599) ?? 500;
     return new UpstreamFailure({ status, body, key: this.#key });
   }
+}
+
+/** The text of a chunk that carries one and means nothing else. */
+function onlyText(chunk: Record<string, unknown>): string | undefined {
+  if (chunk.error || isObject(chunk.usage) || !Array.isArray(chunk.choices)) return undefined;
+  const choice: unknown = chunk.choices[0];
+  if (!isObject(choice) || typeof choice.finish_reason === "string" || !isObject(choice.delta)) return undefined;
+  const { content, tool_calls, refusal, reasoning_content, reasoning } = choice.delta;
+  if (tool_calls || refusal || reasoning_content || reasoning) return undefined;
+  return typeof content === "string" ? content : undefined;
 }
 
 function usageOf(usage: Record<string, unknown>): ReportedUsage {

@@ -119,7 +119,7 @@ function exchange(
         control = given;
         if (settled) return;
         if (refused) {
-          refused.pieces.push(chunk);
+          refused.pieces.push(Buffer.from(chunk));
           refused.size += chunk.length;
           if (refused.size > keptBody * 4) fail(refusal());
           return;

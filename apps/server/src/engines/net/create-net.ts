@@ -1,11 +1,12 @@
-import type { Dispatcher } from "undici";
-import type { BoundedOptions } from "./bounded-exchange.ts";
 import { download } from "./download.ts";
-import { type ConnectOptions, createGuardedConnect, createOpenConnect, trusting } from "./guarded-connect.ts";
+import { createGuardedConnect, trusting } from "./guarded-connect.ts";
+import { createConnect } from "./http1/connect.ts";
+import { Exchange } from "./http1/exchange.ts";
+import type { Origin } from "./http1/origin.ts";
 import type { Net, NetBounds, NetHandler, NetRequest, NetResponse } from "./net.ts";
-import { type BoundedPool, Pools } from "./pools.ts";
+import { Origins } from "./origins.ts";
 import { Receiver } from "./receive.ts";
-import { type Target, Targets } from "./targets.ts";
+import { Targets } from "./targets.ts";
 
 export interface NetOptions {
   /** Lets every call reach private and loopback addresses. */
@@ -22,32 +23,36 @@ export interface NetOptions {
 
 const defaultBounds: NetBounds = { totalMs: 60_000, headersMs: 60_000, idleMs: 30_000, maxBytes: 32 * 1024 * 1024 };
 
-type Exchange = Dispatcher.RequestOptions & BoundedOptions;
-
 export function createNet(options: NetOptions): Net {
   const { maxOrigins = 256, maxConnectionsPerOrigin = 1024, maxHeaderBytes = 16_384, connectMs = 10_000 } = options;
   const exempt = new Set((options.exempt ?? []).map((address) => new URL(address).origin));
-  const sizes = { maxOrigins, maxConnectionsPerOrigin, maxHeaderBytes };
-  const connecting: ConnectOptions = {
-    connectMs,
-    ...(options.ca !== undefined && { secureContext: trusting(options.ca) }),
-  };
-  const open = new Pools({ ...sizes, connect: createOpenConnect(connecting) });
-  const guarded = new Pools({ ...sizes, connect: createGuardedConnect(connecting) });
+  const sizes = { maxConnections: maxConnectionsPerOrigin, maxHeadBytes: maxHeaderBytes };
+  const connecting = { connectMs, ...(options.ca !== undefined && { secureContext: trusting(options.ca) }) };
+  const open = new Origins(maxOrigins, { ...sizes, connect: createConnect(connecting) });
+  const guarded = new Origins(maxOrigins, { ...sizes, connect: createGuardedConnect(connecting) });
   const targets = new Targets();
 
-  function poolFor(origin: string, redirected: boolean): BoundedPool {
-    const free = options.allowPrivateNetwork || (!redirected && exempt.has(origin));
-    return (free ? open : guarded).for(origin);
+  function originFor(name: string, redirected: boolean): Origin {
+    const free = options.allowPrivateNetwork || (!redirected && exempt.has(name));
+    return (free ? open : guarded).for(name);
+  }
+
+  /** Throws where nothing can be sent; whatever happens later the handler is told. */
+  function start(call: NetRequest, handler: NetHandler, redirected: boolean): void {
+    call.signal?.throwIfAborted();
+    const target = targets.of(call.url);
+    const origin = originFor(target.origin, redirected);
+    const { method = "GET", headers = {}, body } = call;
+    const outgoing = { method, path: target.path, headers, body };
+    const bounds = { ...defaultBounds, ...call.bounds };
+    origin.dispatch(new Exchange(outgoing, origin.host, { handler, bounds, signal: call.signal }));
   }
 
   function request(call: NetRequest, redirected = false): Promise<NetResponse> {
     return new Promise((resolve, reject) => {
-      call.signal?.throwIfAborted();
-      const target = targets.of(call.url);
       // The caller's reason for an abort arrives as it is.
       const refuse = (error: Error) => reject(call.signal?.aborted ? call.signal.reason : error);
-      poolFor(target.origin, redirected).dispatch(exchangeOf(call, target), new Receiver(resolve, refuse));
+      start(call, new Receiver(resolve, refuse), redirected);
     });
   }
 
@@ -56,9 +61,7 @@ export function createNet(options: NetOptions): Net {
 
     dispatch(call, handler) {
       try {
-        call.signal?.throwIfAborted();
-        const target = targets.of(call.url);
-        poolFor(target.origin, false).dispatch(exchangeOf(call, target), asDispatchHandler(handler));
+        start(call, handler, false);
       } catch (error) {
         handler.onResponseError(error instanceof Error ? error : new Error("The call was aborted", { cause: error }));
       }
@@ -67,31 +70,8 @@ export function createNet(options: NetOptions): Net {
     download: (url, limits) => download(request, url, limits),
 
     async close() {
-      await Promise.all([open.destroy(), guarded.destroy()]);
+      open.destroy();
+      guarded.destroy();
     },
-  };
-}
-
-function asDispatchHandler(handler: NetHandler): Dispatcher.DispatchHandler {
-  return {
-    onRequestStart: (controller) => handler.onRequestStart?.(controller),
-    onResponseStart: (controller, status, headers) => handler.onResponseStart(controller, status, headers),
-    onResponseData: (controller, chunk) => handler.onResponseData(controller, chunk),
-    onResponseEnd: () => handler.onResponseEnd(),
-    onResponseError: (_controller, error) => handler.onResponseError(error),
-  };
-}
-
-function exchangeOf(call: NetRequest, target: Target): Exchange {
-  const bounds = { ...defaultBounds, ...call.bounds };
-  return {
-    path: target.path,
-    method: call.method ?? "GET",
-    headers: call.headers ?? {},
-    body: call.body ?? null,
-    headersTimeout: Math.min(bounds.headersMs, bounds.totalMs),
-    bodyTimeout: Math.min(bounds.idleMs, bounds.totalMs),
-    bounds,
-    stopSignal: call.signal,
   };
 }

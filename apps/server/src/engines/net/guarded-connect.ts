@@ -1,8 +1,8 @@
 import { type LookupAddress, type LookupOptions, lookup as resolve } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
-import { buildConnector } from "undici";
 import { isPublicAddress } from "./address-rules.ts";
+import { type Connect, type ConnectOptions, createConnect, hostOf } from "./http1/connect.ts";
 import { AddressRefused } from "./net.ts";
 
 /**
@@ -22,31 +22,19 @@ const guardedLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-export interface ConnectOptions {
-  connectMs: number;
-  /** Whom to trust, when that is more than the usual authorities. */
-  secureContext?: SecureContext;
-}
-
 /** Trusts the usual authorities and those of `ca` (PEM). Made once: reading the certificates takes longer than a connect. */
 export function trusting(ca: string): SecureContext {
   return createSecureContext({ ca: [...getCACertificates("default"), ca] });
 }
 
-/** Makes connections for undici; refuses, at connect time, what is not public. */
-export function createGuardedConnect({ connectMs, ...tls }: ConnectOptions): buildConnector.connector {
-  const connect = buildConnector({ allowH2: false, timeout: connectMs, lookup: guardedLookup, ...tls });
-  return (target, callback) => {
+/** Refuses, at connect time, what is not public. */
+export function createGuardedConnect(options: Omit<ConnectOptions, "lookup">): Connect {
+  const connect = createConnect({ ...options, lookup: guardedLookup });
+  return (url, events) => {
+    const host = hostOf(url);
     // No lookup takes place for a literal address.
-    if (isIP(target.hostname) !== 0 && !isPublicAddress(target.hostname)) {
-      callback(new AddressRefused(), null);
-      return;
-    }
-    connect(target, callback);
+    if (isIP(host) === 0 || isPublicAddress(host)) return connect(url, events);
+    const refusal = setImmediate(() => events.onFailed(new AddressRefused()));
+    return { cancel: () => clearImmediate(refusal) };
   };
-}
-
-/** For addresses that the operator set, and for everything where private networks are allowed. */
-export function createOpenConnect({ connectMs, ...tls }: ConnectOptions): buildConnector.connector {
-  return buildConnector({ allowH2: false, timeout: connectMs, ...tls });
 }

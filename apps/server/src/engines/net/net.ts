@@ -74,6 +74,7 @@ export interface NetResponse {
 }
 
 export interface NetControl {
+  /** What has been read already still arrives. */
   pause(): void;
   resume(): void;
   abort(reason: Error): void;
@@ -81,8 +82,8 @@ export interface NetControl {
 
 /** For relays: called as bytes arrive, without a stream in between. After `onResponseEnd` or `onResponseError`: nothing. */
 export interface NetHandler {
-  onRequestStart?(control: NetControl): void;
   onResponseStart(control: NetControl, status: number, headers: NetHeaders): void;
+  /** The chunk is the connection's to use again after the call: whoever keeps it copies it. */
   onResponseData(control: NetControl, chunk: Buffer): void;
   onResponseEnd(): void;
   onResponseError(error: Error): void;

@@ -1,9 +1,8 @@
-import type { Dispatcher } from "undici";
-import type { NetHeaders, NetResponse } from "./net.ts";
+import type { NetControl, NetHandler, NetHeaders, NetResponse } from "./net.ts";
 import { ReceivedBody } from "./received-body.ts";
 
-/** Makes one answer of what a dispatcher tells: it resolves with the headers, the body follows. */
-export class Receiver implements Dispatcher.DispatchHandler {
+/** Makes one answer of what an exchange tells: it resolves with the headers, the body follows. */
+export class Receiver implements NetHandler {
   readonly #resolve: (answer: NetResponse) => void;
   readonly #reject: (error: Error) => void;
   #body: ReceivedBody | undefined;
@@ -13,14 +12,12 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#reject = reject;
   }
 
-  onRequestStart(): void {}
-
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: NetHeaders): void {
-    this.#body = new ReceivedBody(controller);
+  onResponseStart(control: NetControl, status: number, headers: NetHeaders): void {
+    this.#body = new ReceivedBody(control);
     this.#resolve({ status, headers, body: this.#body });
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_control: NetControl, chunk: Buffer): void {
     this.#body?.arrived(chunk);
   }
 
@@ -28,7 +25,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#body?.allArrived();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(error: Error): void {
     if (this.#body) this.#body.brokeOff(error);
     else this.#reject(error);
   }

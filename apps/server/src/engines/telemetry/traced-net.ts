@@ -66,7 +66,6 @@ function failed(span: Span, error: unknown): never {
 
 function watched(handler: NetHandler, span: Span, over: () => void): NetHandler {
   return {
-    ...(handler.onRequestStart && { onRequestStart: (control) => handler.onRequestStart?.(control) }),
     onResponseStart(control, status, headers) {
       noteStatus(span, status);
       handler.onResponseStart(control, status, headers);

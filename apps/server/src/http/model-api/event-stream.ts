@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { atTurnEnd } from "../../kernel/turn-end.ts";
 
 const keepAliveMs = 15_000;
 
@@ -39,12 +40,15 @@ export function openEventStream(response: ServerResponse, headers: Record<string
 
   function write(text: string): boolean {
     const { socket } = response;
-    const chunk = isChunked ? `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n` : text;
+    const bytes = Buffer.byteLength(text);
+    const chunk = isChunked ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
+    // Where every character is one byte they need not be encoded.
+    const encoding = bytes === text.length ? "latin1" : "utf8";
     // The first one takes the headers along. Without a socket an earlier answer is still under way on this connection,
     // and the response keeps what is written until its turn.
-    if (begun && socket) return socket.write(chunk);
+    if (begun && socket) return socket.write(chunk, encoding);
     begun = true;
-    return response.write(chunk);
+    return response.write(chunk, encoding);
   }
 
   function nextDrain(): Promise<void> {
@@ -72,7 +76,7 @@ export function openEventStream(response: ServerResponse, headers: Record<string
     send(json) {
       if (ended) return;
       // Everything of one turn goes out in one write: a token often arrives together with others.
-      if (pending === "") process.nextTick(flush);
+      if (pending === "") atTurnEnd(flush);
       pending += `data: ${json}\n\n`;
       return drained;
     },

@@ -20,6 +20,7 @@ export function streamRoute(app: FastifyInstance, deps: RouteDeps): void {
     const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
     const client = watchClient(reply);
     const input = await acceptInput(deps, request, { caller, model, route: "stream", signal: client.signal });
+    const contentEvent = contentEvents();
     let events: EventStream | undefined;
     try {
       const end = await deps.predictions.run({
@@ -63,8 +64,15 @@ function acknowledge(
   return events;
 }
 
-function contentEvent(field: string, text: string): string {
-  return `{"output_data":{${JSON.stringify(field)}:[${JSON.stringify(text)}]},"status":200}`;
+/** The events of one stream name the same field again and again. */
+function contentEvents(): (field: string, text: string) => string {
+  let last: string | undefined;
+  let beginning = "";
+  return (field, text) => {
+    if (field !== last) beginning = `{"output_data":{${JSON.stringify(field)}:[`;
+    last = field;
+    return `${beginning}${JSON.stringify(text)}]},"status":200}`;
+  };
 }
 
 function errorEvent(fault: ReturnType<typeof toFault>, base: string): string {

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { RepeatedEvent } from "./repeated-event.ts";
+
+const textOf = (data: string) => (JSON.parse(data) as { delta?: { text?: string } }).delta?.text;
+const event = (text: string, rest = '"n":1') => `{"id":"e","delta":{"text":${JSON.stringify(text)}},${rest}}`;
+
+function learned(...events: [data: string, text: string][]): RepeatedEvent {
+  const repeated = new RepeatedEvent(textOf);
+  for (const [data, text] of events) repeated.learn(data, text);
+  return repeated;
+}
+
+describe("events that repeat", () => {
+  const repeated = learned([event("Hello"), "Hello"]);
+
+  it.each(["", "a", " world", "é🌊", 'a "quote"', "line\nline\t\\", "\u2028", "\0", "{", '","x":"'])(
+    "are read without parsing: %j",
+    (text) => expect(repeated.read(event(text))).toBe(text),
+  );
+
+  it("are others when anything else differs", () => {
+    expect(repeated.read(event("a", '"n":2'))).toBeUndefined();
+    expect(repeated.read(event("a").replace('"e"', '"f"'))).toBeUndefined();
+    expect(repeated.read('{"error":"a"}')).toBeUndefined();
+    expect(repeated.read("")).toBeUndefined();
+    expect(new RepeatedEvent(textOf).read(event("a"))).toBeUndefined();
+  });
+
+  it("are others when the text ends and something follows that ends alike", () => {
+    const forged = `{"id":"e","delta":{"text":"a"},"n":1,"delta":{"text":"b"},"n":1}`;
+    expect(textOf(forged)).toBe("b");
+    expect(repeated.read(forged)).toBeUndefined();
+    expect(repeated.read(event("x").replace('"x"', '"a\\"'))).toBeUndefined();
+    expect(repeated.read(event("x").replace('"x"', '"a\nb"'))).toBeUndefined();
+    expect(repeated.read(event("x").replace('"x"', '"\\x"'))).toBeUndefined();
+  });
+
+  it("overlap in no text at all", () => {
+    const short = learned(['{"delta":{"text":"aa"}}', "aa"]);
+    expect(short.read('{"delta":{"text":""}}')).toBe("");
+    expect(short.read('{"delta":{"text":"}}')).toBeUndefined();
+  });
+});
+
+describe("learning", () => {
+  it("wants one place where the text can stand", () => {
+    const twice = '{"role":"Hello","delta":{"text":"Hello"}}';
+    expect(learned([twice, "Hello"]).read(twice)).toBeUndefined();
+    const elsewhere = '{"note":"Hello","delta":{"text":"\\u0048ello"}}';
+    expect(textOf(elsewhere)).toBe("Hello");
+    expect(learned([elsewhere, "Hello"]).read(elsewhere)).toBeUndefined();
+  });
+
+  it("ends after a few, for a stream whose events all differ", () => {
+    const numbered = [1, 2, 3, 4].map((n): [string, string] => [event("Hello", `"n":${n}`), "Hello"]);
+    const repeated = learned(...numbered);
+    expect(repeated.read(event("a", '"n":3'))).toBe("a");
+    expect(repeated.read(event("a", '"n":4'))).toBeUndefined();
+  });
+
+  it("leaves long events alone", () => {
+    const long = event("Hello", `"n":"${"x".repeat(3000)}"`);
+    expect(learned([long, "Hello"]).read(long)).toBeUndefined();
+  });
+});

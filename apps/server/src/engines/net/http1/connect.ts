@@ -1,0 +1,98 @@
+import { isIP, type LookupFunction, connect as openPlain, type Socket } from "node:net";
+import { connect as openSecure, type SecureContext } from "node:tls";
+import { NetError } from "../net.ts";
+
+export interface Connecting {
+  cancel(): void;
+}
+
+export interface ConnectEvents {
+  /** The first `size` bytes of the buffer have arrived, and stay there for the length of the call. False: no more yet. */
+  onRead(size: number, buffer: Buffer): boolean;
+  onConnected(socket: Socket): void;
+  onFailed(error: Error): void;
+}
+
+export type Connect = (url: URL, events: ConnectEvents) => Connecting;
+
+export interface ConnectOptions {
+  connectMs: number;
+  /** Whom to trust, when that is more than the usual authorities. */
+  secureContext?: SecureContext;
+  lookup?: LookupFunction;
+}
+
+const keptSessions = 100;
+const tlsBufferBytes = 16 * 1024;
+/**
+ * Plain sockets are read one after the other and each piece is dealt with before the next, so that one buffer does for
+ * all. TLS may decrypt while others are written: there every connection has its own.
+ */
+const plainBuffer = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Without the brackets of an address of IPv6. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "");
+}
+
+/** Connects with TCP or TLS. Sockets read into a buffer that stays: an allocation for every piece costs as much as reading it. */
+export function createConnect({ connectMs, secureContext, lookup }: ConnectOptions): Connect {
+  const sessions = new Map<string, Buffer>();
+
+  return (url, events) => {
+    const host = hostOf(url);
+    const isSecure = url.protocol === "https:";
+    const onread = {
+      buffer: isSecure ? Buffer.allocUnsafeSlow(tlsBufferBytes) : plainBuffer,
+      callback: (size: number, buffer: Uint8Array) => events.onRead(size, buffer as Buffer),
+    };
+    const to = { host, port: Number(url.port || (isSecure ? 443 : 80)), noDelay: true, onread, lookup };
+    const session = sessions.get(url.host);
+    const socket: Socket = isSecure
+      ? openSecure({
+          ...to,
+          ...(isIP(host) === 0 && { servername: host }),
+          ...(session && { session }),
+          ...(secureContext && { secureContext }),
+          ALPNProtocols: ["http/1.1"],
+        })
+      : openPlain(to);
+    if (isSecure) socket.on("session", (made: Buffer) => remember(url.host, made));
+    socket.setKeepAlive(true, 60_000);
+
+    let isSettled = false;
+    function settle(): boolean {
+      clearTimeout(timer);
+      const isFirst = !isSettled;
+      isSettled = true;
+      return isFirst;
+    }
+    function fail(error: Error): void {
+      if (!settle()) return;
+      sessions.delete(url.host);
+      socket.destroy();
+      events.onFailed(error);
+    }
+    const timer = setTimeout(() => fail(new NetError("timeout", "The server did not answer in time")), connectMs);
+    socket.on("error", fail);
+    socket.once("close", () => fail(new NetError("cut", "The server broke off its answer")));
+    socket.once(isSecure ? "secureConnect" : "connect", () => {
+      if (settle()) events.onConnected(socket);
+    });
+    return {
+      cancel() {
+        settle();
+        socket.destroy();
+      },
+    };
+  };
+
+  function remember(host: string, session: Buffer): void {
+    sessions.delete(host);
+    sessions.set(host, session);
+    for (const oldest of sessions.keys()) {
+      if (sessions.size <= keptSessions) break;
+      sessions.delete(oldest);
+    }
+  }
+}

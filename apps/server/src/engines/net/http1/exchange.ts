@@ -1,0 +1,140 @@
+import { type NetBounds, type NetControl, NetError, type NetHandler, type NetHeaders } from "../net.ts";
+import { toNetError } from "../net-failures.ts";
+import { type Outgoing, type RequestHead, writeHead } from "./request-head.ts";
+import { type Watched, watch } from "./watch.ts";
+
+/** The connection that an exchange runs on. */
+export interface Carrier {
+  start(exchange: Exchange): void;
+  pause(): void;
+  resume(): void;
+  /** Ends it, without a word to the exchange. */
+  destroy(): void;
+}
+
+/**
+ * One question and its answer, held to its bounds whoever reads it.
+ *
+ *   waiting ──start──► sent ──headers──► answering ──end──► over
+ *      └─────────────────┴─────────────────┴──abort, time, size, failure──► over
+ *
+ * The handler hears of nothing after the end or the error.
+ */
+export class Exchange implements NetControl, Watched {
+  readonly outgoing: Outgoing;
+  readonly head: RequestHead;
+  readonly #handler: NetHandler;
+  readonly #bounds: NetBounds;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort: (() => void) | undefined;
+  readonly #createdAt = performance.now();
+  /** When the server last gave a sign of life, or was last owed none. */
+  #heardAt = this.#createdAt;
+  /** For how long it may be silent now. */
+  #silenceMs = Number.POSITIVE_INFINITY;
+  #carrier: Carrier | undefined;
+  #received = 0;
+  #paused = false;
+  #over = false;
+  /** Set by whoever lets it wait for a connection. */
+  leaveLine: (() => void) | undefined;
+
+  /** Throws where this is no request that can be sent. */
+  constructor(
+    outgoing: Outgoing,
+    host: string,
+    options: { handler: NetHandler; bounds: NetBounds; signal: AbortSignal | undefined },
+  ) {
+    this.outgoing = outgoing;
+    this.head = writeHead(outgoing, host);
+    this.#handler = options.handler;
+    this.#bounds = options.bounds;
+    this.#signal = options.signal;
+    watch.add(this);
+    const { signal } = options;
+    if (signal) {
+      this.#onAbort = () => this.abort(asError(signal.reason));
+      signal.addEventListener("abort", this.#onAbort, { once: true });
+    }
+  }
+
+  start(carrier: Carrier): void {
+    this.#carrier = carrier;
+    this.leaveLine = undefined;
+    this.#silenceMs = this.#bounds.headersMs;
+    this.#heardAt = performance.now();
+    carrier.start(this);
+  }
+
+  /** Another piece of a long body has gone out: the server need not answer yet. */
+  onSent(): void {
+    this.#heardAt = performance.now();
+  }
+
+  onHead(status: number, headers: NetHeaders): void {
+    this.#silenceMs = this.#bounds.idleMs;
+    this.#heardAt = performance.now();
+    this.#handler.onResponseStart(this, status, headers);
+  }
+
+  onBody(chunk: Buffer): void {
+    this.#received += chunk.length;
+    if (this.#received > this.#bounds.maxBytes) {
+      this.abort(new NetError("too_large", `The answer is longer than ${this.#bounds.maxBytes} bytes`));
+      return;
+    }
+    this.#heardAt = performance.now();
+    this.#handler.onResponseData(this, chunk);
+  }
+
+  onEnd(): void {
+    if (this.#finish()) this.#handler.onResponseEnd();
+  }
+
+  onError(error: unknown): void {
+    if (this.#finish()) this.#handler.onResponseError(toNetError(error));
+  }
+
+  checkTime(now: number): void {
+    // That nothing comes while nobody reads is not the server's fault.
+    const isSilent = !this.#paused && now - this.#heardAt > this.#silenceMs;
+    if (isSilent || now - this.#createdAt > this.#bounds.totalMs) {
+      this.abort(new NetError("timeout", "The server did not answer in time"));
+    }
+  }
+
+  pause(): void {
+    if (this.#over) return;
+    this.#paused = true;
+    this.#carrier?.pause();
+  }
+
+  resume(): void {
+    if (this.#over || !this.#paused) return;
+    this.#paused = false;
+    this.#heardAt = performance.now();
+    this.#carrier?.resume();
+  }
+
+  abort(reason: Error): void {
+    const carrier = this.#carrier;
+    if (!this.#finish()) return;
+    carrier?.destroy();
+    this.#handler.onResponseError(reason);
+  }
+
+  /** False where it was over already. */
+  #finish(): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    this.#carrier = undefined;
+    this.leaveLine?.();
+    watch.delete(this);
+    if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
+    return true;
+  }
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error("The call was aborted", { cause: reason });
+}

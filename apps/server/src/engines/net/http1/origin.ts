@@ -1,0 +1,145 @@
+import { createDeadlinesByLength, type Deadlines, type Timed } from "../../../kernel/deadlines.ts";
+import { NetError } from "../net.ts";
+import type { Connect, Connecting } from "./connect.ts";
+import { Connection, type ConnectionOwner } from "./connection.ts";
+import type { Exchange } from "./exchange.ts";
+
+export interface OriginOptions {
+  connect: Connect;
+  maxConnections: number;
+  maxHeadBytes: number;
+}
+
+const keptMs = 10_000;
+const longestKeptMs = 60_000;
+/** A server that closes after so long may do so while the next request is on its way: be earlier by this. */
+const marginMs = 1_000;
+const idleTimes = createDeadlinesByLength();
+
+/**
+ * The connections to one origin, used again while they last, and the line of those who wait for one. The connection
+ * used last is used first, so that the others grow old and go.
+ */
+export class Origin implements ConnectionOwner {
+  readonly host: string;
+  readonly maxHeadBytes: number;
+  readonly #url: URL;
+  readonly #connect: Connect;
+  readonly #maxConnections: number;
+  readonly #connections = new Set<Connection>();
+  readonly #connecting = new Set<Connecting>();
+  readonly #idle: IdleConnection[] = [];
+  readonly #waiting = new Set<Exchange>();
+  #closing = false;
+
+  constructor(origin: string, options: OriginOptions) {
+    this.#url = new URL(origin);
+    this.host = this.#url.host;
+    this.maxHeadBytes = options.maxHeadBytes;
+    this.#connect = options.connect;
+    this.#maxConnections = options.maxConnections;
+  }
+
+  dispatch(exchange: Exchange): void {
+    const idle = this.#idle.pop();
+    if (idle) {
+      idle.release();
+      exchange.start(idle.connection);
+      return;
+    }
+    this.#waiting.add(exchange);
+    exchange.leaveLine = () => void this.#waiting.delete(exchange);
+    this.#openMore();
+  }
+
+  #openMore(): void {
+    while (
+      this.#connecting.size < this.#waiting.size &&
+      this.#connections.size + this.#connecting.size < this.#maxConnections
+    ) {
+      this.#open();
+    }
+  }
+
+  #open(): void {
+    let connection: Connection | undefined;
+    const connecting = this.#connect(this.#url, {
+      onRead: (size, buffer) => connection?.read(size, buffer) ?? true,
+      onConnected: (socket) => {
+        this.#connecting.delete(connecting);
+        connection = new Connection(socket, this);
+        this.#connections.add(connection);
+        this.onFree(connection);
+      },
+      onFailed: (error) => {
+        this.#connecting.delete(connecting);
+        // Each of those who wait has a try under way, or as many as there may be: one try, one failure.
+        this.#nextWaiting()?.onError(error);
+        this.#openMore();
+      },
+    });
+    this.#connecting.add(connecting);
+  }
+
+  #nextWaiting(): Exchange | undefined {
+    for (const exchange of this.#waiting) {
+      this.#waiting.delete(exchange);
+      return exchange;
+    }
+    return undefined;
+  }
+
+  onFree(connection: Connection): void {
+    const next = this.#nextWaiting();
+    const ms = Math.min((connection.keepAliveMs ?? keptMs + marginMs) - marginMs, longestKeptMs);
+    if (next) next.start(connection);
+    else if (this.#closing || ms <= 0) connection.destroy();
+    else this.#idle.push(new IdleConnection(connection, idleTimes(ms)));
+  }
+
+  onGone(connection: Connection): void {
+    this.#connections.delete(connection);
+    const place = this.#idle.findIndex((idle) => idle.connection === connection);
+    if (place !== -1) for (const idle of this.#idle.splice(place, 1)) idle.release();
+    this.#openMore();
+  }
+
+  /** Takes no more connections up; what runs and waits goes on to its end. */
+  close(): void {
+    this.#closing = true;
+    for (const { connection } of [...this.#idle]) connection.destroy();
+  }
+
+  /** True once nothing runs or waits any more. */
+  get isEmpty(): boolean {
+    return this.#connections.size + this.#connecting.size + this.#waiting.size === 0;
+  }
+
+  destroy(): void {
+    this.#closing = true;
+    const stopped = new NetError("cut", "The service is stopping");
+    for (const exchange of [...this.#waiting]) exchange.onError(stopped);
+    for (const connecting of this.#connecting) connecting.cancel();
+    for (const connection of [...this.#connections]) connection.fail(stopped);
+  }
+}
+
+class IdleConnection implements Timed {
+  since = 0;
+  readonly connection: Connection;
+  readonly #deadlines: Deadlines;
+
+  constructor(connection: Connection, deadlines: Deadlines) {
+    this.connection = connection;
+    this.#deadlines = deadlines;
+    deadlines.add(this);
+  }
+
+  release(): void {
+    this.#deadlines.remove(this);
+  }
+
+  expire(): void {
+    this.connection.destroy();
+  }
+}

@@ -1,0 +1,87 @@
+import type { Readable } from "node:stream";
+
+export interface Sending {
+  /** Stops reading the stream and gives it up. */
+  stop(reason: Error): void;
+}
+
+/**
+ * Sends a stream as the body of a request, no faster than the socket takes it. With a length it must be exactly that
+ * long, since the server would take what is missing from the next request.
+ */
+export function sendBody(
+  socket: NodeJS.WritableStream & { cork(): void; uncork(): void },
+  body: Readable,
+  options: { length: number | undefined; onProgress(): void; onDone(): void; onError(error: Error): void },
+): Sending {
+  const { length } = options;
+  let sent = 0;
+  let over = false;
+
+  function onData(piece: Buffer | string): void {
+    const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
+    if (bytes.length === 0) return;
+    sent += bytes.length;
+    if (length !== undefined && sent > length) {
+      fail(new Error("The body is longer than was said"));
+      return;
+    }
+    options.onProgress();
+    if (!write(bytes)) body.pause();
+  }
+
+  function write(bytes: Buffer): boolean {
+    if (length !== undefined) return socket.write(bytes);
+    socket.cork();
+    socket.write(`${bytes.length.toString(16)}\r\n`);
+    socket.write(bytes);
+    const hasRoom = socket.write("\r\n");
+    socket.uncork();
+    return hasRoom;
+  }
+
+  function onDrain(): void {
+    options.onProgress();
+    body.resume();
+  }
+
+  function onEnd(): void {
+    if (length !== undefined && sent < length) {
+      fail(new Error("The body is shorter than was said"));
+      return;
+    }
+    finish();
+    if (length === undefined) socket.write("0\r\n\r\n");
+    options.onDone();
+  }
+
+  function onClose(): void {
+    if (!over) fail(new Error("The body broke off"));
+  }
+
+  function fail(error: Error): void {
+    finish();
+    body.destroy();
+    options.onError(error);
+  }
+
+  function finish(): void {
+    over = true;
+    socket.off("drain", onDrain);
+    body.off("data", onData).off("end", onEnd).off("close", onClose);
+  }
+
+  socket.on("drain", onDrain);
+  // The listener for errors stays: one that comes after the end must not be uncaught.
+  body.on("error", (error) => void (over || fail(error)));
+  body.on("end", onEnd).on("close", onClose).on("data", onData);
+  if (body.destroyed) onClose();
+
+  return {
+    stop(reason) {
+      if (over) return;
+      finish();
+      body.destroy(reason);
+    },
+  };
+}
