@@ -20,6 +20,7 @@ const tokens = 200;
 const given = process.argv.slice(2).map(Number);
 const counts = given.length > 0 ? given : [64, 256, 1000];
 const rounds = Number(process.env.ROUNDS ?? 3);
+const warmUpRounds = 16;
 /** The pace that makes about 6,400 tokens a second, a quarter of what one core relays; with very many streams it is less. */
 const paceOf = (streams: number) => Math.min(100, Math.max(5, Math.round(streams / 6.4)));
 
@@ -182,8 +183,11 @@ try {
     backend: { type: "openai-chat", url: base, model: "mock-1" },
   });
   // What a relay costs that has run for a while: until then compiling its code is a third of it, for all of them.
-  await ask("/pace?ms=5");
-  for (const way of ways) await loadStreams({ ...way, port: way.served.port, streams: 512 });
+  console.log(`warming up: ${warmUpRounds} times 256 streams through each`);
+  await ask("/pace?ms=0");
+  for (const way of ways) {
+    for (let n = 0; n < warmUpRounds; n++) await loadStreams({ ...way, port: way.served.port, streams: 256 });
+  }
   for (const streams of counts) await paced(streams);
   for (const streams of counts) await saturated(streams);
   for (const streams of counts) await leaving(streams);

@@ -65,3 +65,25 @@ test("a lost engine fails the whole batch and the next batch is tried again", as
   away = false;
   await expect(batcher.add(3)).resolves.toBe(3);
 });
+
+test("a batch waits for more only as long as it is told to", async () => {
+  const batches: number[][] = [];
+  let gatherMs = 20;
+  const batcher = createBatcher<number, number>({
+    maxItems: 100,
+    blameItem: () => false,
+    gatherMs: () => gatherMs,
+    run: async (items) => {
+      batches.push([...items]);
+      return items;
+    },
+  });
+  const early = batcher.add(1);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await Promise.all([early, batcher.add(2)]);
+  gatherMs = 0;
+  const hurried = batcher.add(3);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await Promise.all([hurried, batcher.add(4)]);
+  expect(batches).toEqual([[1, 2], [3], [4]]);
+});

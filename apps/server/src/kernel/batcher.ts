@@ -20,6 +20,8 @@ export function createBatcher<In, Out>(options: {
   run(items: readonly In[]): Promise<readonly (Out | Promise<Out>)[]>;
   maxItems: number;
   blameItem(error: unknown): boolean;
+  /** How long a batch may wait for more, for items that are in no hurry. Not at all unless told. */
+  gatherMs?(): number;
 }): Batcher<In, Out> {
   let waiting: Waiting<In, Out>[] = [];
   let underWay = false;
@@ -42,6 +44,8 @@ export function createBatcher<In, Out>(options: {
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
+      const pauseMs = options.gatherMs?.() ?? 0;
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
       const batch = waiting.slice(0, options.maxItems);
       waiting = waiting.slice(options.maxItems);
       await attempt(batch);

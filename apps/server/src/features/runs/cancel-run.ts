@@ -20,9 +20,7 @@ export async function cancelRun(context: RunsContext, caller: Caller, id: string
   }
   const present = (await findRun(context.database.sql, run.id)) ?? run;
   if (present.holder === null) await endUnheld(context, present);
-  return context.news
-    .untilEnded(run.id, holderWaitMs)
-    .then(async () => (await findRun(context.database.sql, id)) ?? run);
+  return (await context.news.untilEnded(run.id, holderWaitMs)) ?? run;
 }
 
 export function isOver({ status }: Pick<Run, "status">): boolean {

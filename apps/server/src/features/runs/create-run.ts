@@ -12,7 +12,6 @@ import type { RunsContext } from "./context.ts";
 import { findRunKey, insertRun, type NewRun, replaceRunKey, takeRunKey } from "./create-store.ts";
 import { reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run } from "./run.ts";
-import { runNotFound } from "./run-faults.ts";
 import { findRun } from "./store.ts";
 import { isObject } from "./work/answer.rules.ts";
 import { canonical } from "./work/repeats.rules.ts";
@@ -49,10 +48,8 @@ export async function createRun(context: RunsContext, request: CreateRunRequest)
   const rate = await lookAtLimits(context, caller, runnable);
   const wanted = await readBody(context, runnable, body);
   const run = newRun(caller, runnable, wanted, request.baseUrl);
-  const id = await accept(context, run, idempotency);
+  const made = await accept(context, run, idempotency);
   context.wakeWorkers();
-  const made = await findRun(context.database.sql, id);
-  if (!made) throw runNotFound();
   return { run: made, rate, waitMs: waitMsOf(wanted) };
 }
 
@@ -173,19 +170,21 @@ async function keptRun(
   });
 }
 
-/** Writes the run with its reservation and its key, or finds the run that the key belongs to. Answers the run's id. */
-async function accept(context: RunsContext, run: NewRun, idempotency: Idempotency | undefined): Promise<string> {
+/** Writes the run with its reservation and its key, or finds the run that the key belongs to. */
+async function accept(context: RunsContext, run: NewRun, idempotency: Idempotency | undefined): Promise<Run> {
+  const trace = context.telemetry.traceparent();
+  // Its row is all that is written: that needs no transaction around it.
+  if (!idempotency && run.price === 0) return insertRun(context.database.sql, run, null, trace);
   return context.database.transaction(async (tx) => {
     if (idempotency) {
       const taken = { ...idempotency, runId: run.id };
       const before = await takeRunKey(tx, taken);
       const first = before && (await keptRun(tx, before, idempotency));
-      if (first) return first.id;
+      if (first) return first;
       if (before) await replaceRunKey(tx, taken);
     }
     const month = await reserve(context, tx, run);
-    await insertRun(tx, run, month, context.telemetry.traceparent());
-    return run.id;
+    return insertRun(tx, run, month, trace);
   });
 }
 

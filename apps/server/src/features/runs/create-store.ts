@@ -1,6 +1,7 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Run } from "./run.ts";
+import { runColumns } from "./store.ts";
 
 // What creating a run reads and writes: the run itself, its price, the runs above it, its Idempotency-Key.
 
@@ -35,16 +36,18 @@ export async function insertRun(
   run: NewRun,
   keyMonth: string | null,
   trace: string | undefined,
-): Promise<void> {
-  await tx`
-    insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, parent_step, parent_position,
+): Promise<Run> {
+  const [made] = await tx<Run[]>`
+    insert into runs as r (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, parent_step, parent_position,
       input, max_cost_micros, timeout_ms, max_steps, approve, connectors, base_url, call_id, price_micros, due_micros,
       sale_name, key_month, trace)
     values (${run.id}, ${run.agentId}, ${run.revisionId}, ${run.ownerId}, ${run.userId}, ${run.keyId},
       ${run.ancestors as string[]}::text[], ${run.parentStep}, ${run.parentPosition}, ${asJson(tx, run.input)},
       ${run.maxCost}, ${run.timeoutMs}, ${run.maxSteps}, ${run.approve as string[]}::text[],
       ${run.connectors as string[]}::text[], ${run.baseUrl}, ${run.callId}, ${run.price}, ${run.price},
-      ${run.saleName}, ${keyMonth}::text::date, ${trace ?? null})`;
+      ${run.saleName}, ${keyMonth}::text::date, ${trace ?? null})
+    returning ${runColumns(tx)}`;
+  return made as Run;
 }
 
 /** Locks a run and those above it; answers whether it may start another, and what that may cost. */

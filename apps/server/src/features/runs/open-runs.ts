@@ -14,7 +14,6 @@ import { type FollowedEvent, startRunNews } from "./run-news.ts";
 import { createRunWriter } from "./run-writer.ts";
 import {
   cancelChannel,
-  findRun,
   isAnyReady,
   listDeadHolders,
   listEvents,
@@ -67,7 +66,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
   const { database, queue, log, telemetry, nodeId } = deps;
   const { sql } = database;
   const wakeWorkers = () => void queue.wake("runs");
-  const write = createRunWriter({ database, log, telemetry, wakeWorkers });
+  const write = createRunWriter({ database, log, telemetry, wakeWorkers, underWay: () => worker.underWay() });
   const news = await startRunNews(database, log);
   const context: RunsContext = { ...deps, news, write, wakeWorkers };
   const worker = createRunWorker({
@@ -122,8 +121,8 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     listOfAgent: (caller, agentId, query) => listRunsOfAgent(context, caller, agentId, query),
     listOwn: (caller, query) => listOwnRuns(context, caller, query),
     async awaitEnd(run, milliseconds, signal) {
-      if (milliseconds > 0) await news.untilEnded(run.id, milliseconds, signal);
-      return milliseconds > 0 ? ((await findRun(sql, run.id)) ?? run) : run;
+      if (milliseconds <= 0 || run.completedAt !== null) return run;
+      return (await news.untilEnded(run.id, milliseconds, { signal, seenLive: true })) ?? run;
     },
     cancel: (caller, id) => cancelRun(context, caller, id),
     follow: (run, after, signal) => news.follow(run, after, signal),

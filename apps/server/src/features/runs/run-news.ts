@@ -11,8 +11,15 @@ export interface RunNews {
     after: number,
     signal: AbortSignal,
   ): AsyncGenerator<readonly FollowedEvent[]>;
-  /** Resolves when the run has ended, at the latest after the time or when the reader leaves. */
-  untilEnded(runId: string, milliseconds: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves with the run when it has ended, at the latest after the time or when the reader leaves. `seenLive`: it was
+   * read a moment ago and had not, so that it is looked at when there is news of it.
+   */
+  untilEnded(
+    runId: string,
+    milliseconds: number,
+    options?: { signal?: AbortSignal | undefined; seenLive?: boolean },
+  ): Promise<Run | undefined>;
   close(): Promise<void>;
 }
 
@@ -26,6 +33,8 @@ export interface FollowedEvent {
 const pageSize = 500;
 /** A lost notice costs this much, never an event. */
 const lookAgainMs = 5_000;
+/** Ends that somebody may be about to wait for. */
+const keptEnds = 1_000;
 
 /** The last event of a run. */
 export const lastEventTypes: readonly string[] = ["completed", "error"];
@@ -50,12 +59,17 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
     const tail = tails.get(runId);
     if (tail) void readOn(runId, tail).catch(() => wakeAll(tail));
   };
+  const endedLately = new Set<string>();
   const onEnd = (runId: string) => {
+    rememberEnd(runId);
+    look(runId);
+  };
+  const look = (runId: string) => {
     onNews(runId);
     for (const wake of endWaits.get(runId) ?? []) wake();
   };
   const onReconnect = () => {
-    for (const runId of new Set([...tails.keys(), ...endWaits.keys()])) onEnd(runId);
+    for (const runId of new Set([...tails.keys(), ...endWaits.keys()])) look(runId);
   };
   // Two channels: who waits for the end of a run need not look at it for each of its events.
   const listeners = [
@@ -155,25 +169,46 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
     });
   }
 
-  async function untilEnded(runId: string, milliseconds: number, signal?: AbortSignal): Promise<void> {
-    for (const until = Date.now() + milliseconds; !signal?.aborted && !isClosed; ) {
-      let wake = () => {};
-      const woken = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      const waits = endWaits.get(runId) ?? new Set();
-      endWaits.set(runId, waits.add(wake));
-      signal?.addEventListener("abort", wake, { once: true });
-      const run = await findRun(database.sql, runId);
-      const left = until - Date.now();
-      const isOver = !run || run.completedAt !== null || left <= 0;
-      const timer = isOver ? undefined : setTimeout(wake, Math.min(left, lookAgainMs));
-      if (!isOver) await woken;
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", wake);
-      waits.delete(wake);
-      if (waits.size === 0) endWaits.delete(runId);
-      if (isOver) return;
+  async function untilEnded(
+    runId: string,
+    milliseconds: number,
+    { signal, seenLive = false }: { signal?: AbortSignal | undefined; seenLive?: boolean } = {},
+  ): Promise<Run | undefined> {
+    const until = Date.now() + milliseconds;
+    let wake = () => {};
+    const wakeUp = () => wake();
+    const waits = endWaits.get(runId) ?? new Set();
+    endWaits.set(runId, waits.add(wakeUp));
+    signal?.addEventListener("abort", wakeUp, { once: true });
+    try {
+      // Heard of its end between the look and this wait.
+      let mayHaveEnded = !seenLive || endedLately.has(runId);
+      for (;;) {
+        const woken = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        if (mayHaveEnded || signal?.aborted || isClosed) {
+          const run = await findRun(database.sql, runId);
+          const isOver = !run || run.completedAt !== null || Date.now() >= until;
+          if (isOver || signal?.aborted || isClosed) return run;
+        }
+        const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - Date.now()), lookAgainMs));
+        await woken;
+        clearTimeout(timer);
+        mayHaveEnded = true;
+      }
+    } finally {
+      signal?.removeEventListener("abort", wakeUp);
+      waits.delete(wakeUp);
+      if (waits.size === 0 && endWaits.get(runId) === waits) endWaits.delete(runId);
+    }
+  }
+
+  function rememberEnd(runId: string): void {
+    endedLately.add(runId);
+    for (const oldest of endedLately) {
+      if (endedLately.size <= keptEnds) break;
+      endedLately.delete(oldest);
     }
   }
 

@@ -6,7 +6,8 @@ export const cancelChannel = "gantry_run_cancel";
 export const eventsChannel = "gantry_run_events";
 export const endedChannel = "gantry_run_ended";
 
-const runColumns = (sql: Sql) => sql`
+/** Of a row of `runs` that is called r. */
+export const runColumns = (sql: Sql) => sql`
   r.id, r.agent_id as "agentId", r.revision_id as "revisionId", r.owner_id as "ownerId", r.user_id as "userId",
   r.key_id as "keyId", r.ancestors, r.status, r.phase, r.input, r.output, r.error, r.max_cost_micros as "maxCost",
   r.timeout_ms as "timeoutMs", r.max_steps as "maxSteps", r.approve, r.connectors, r.base_url as "baseUrl", r.holder,

@@ -2,6 +2,8 @@ import type { ServerResponse } from "node:http";
 import { atTurnEnd } from "../../kernel/turn-end.ts";
 
 const keepAliveMs = 15_000;
+const noChunk = ["", "latin1"] as const;
+const lastChunk = "0\r\n\r\n";
 
 export interface EventStream {
   /** One `data:` line. A returned promise means that the reader is slow: wait for it before the next. */
@@ -38,12 +40,16 @@ export function openEventStream(response: ServerResponse, headers: Record<string
     if (!write(text) && !drained) drained = nextDrain();
   }
 
-  function write(text: string): boolean {
-    const { socket } = response;
+  function framed(text: string): [chunk: string, encoding: "latin1" | "utf8"] {
     const bytes = Buffer.byteLength(text);
     const chunk = isChunked ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
     // Where every character is one byte they need not be encoded.
-    const encoding = bytes === text.length ? "latin1" : "utf8";
+    return [chunk, bytes === text.length ? "latin1" : "utf8"];
+  }
+
+  function write(text: string): boolean {
+    const { socket } = response;
+    const [chunk, encoding] = framed(text);
     // The first one takes the headers along. Without a socket an earlier answer is still under way on this connection,
     // and the response keeps what is written until its turn.
     if (begun && socket) return socket.write(chunk, encoding);
@@ -84,8 +90,9 @@ export function openEventStream(response: ServerResponse, headers: Record<string
       if (ended) return;
       ended = true;
       clearInterval(keepAlive);
-      flush();
-      response.end(isChunked ? "0\r\n\r\n" : undefined);
+      const [rest, encoding] = pending === "" ? noChunk : framed(pending);
+      pending = "";
+      response.end(isChunked ? `${rest}${lastChunk}` : rest, encoding);
     },
   };
 }
