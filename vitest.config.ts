@@ -21,8 +21,8 @@ export default defineConfig({
     globalSetup: ["apps/server/test/support/global-setup.ts"],
     reporters: ["default", "./scripts/count-reporter.mjs"],
     pool: "forks",
-    // More than the two cores of a small machine: most of these tests wait most of the time.
-    maxWorkers: 3,
+    // Not more, though most tests wait most of the time: three proofs side by side starve a server until it is taken for dead.
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     // Real servers, kills and clocks on shared machines: a test that fails for want of time gets another try in CI. What
     // is broken fails every time.

@@ -153,7 +153,10 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
       return id;
     },
     async close() {
-      await app.close();
+      const closed = app.close();
+      // Those that a client opened and never used are not idle in the eyes of Node.
+      app.server.closeAllConnections();
+      await closed;
       await Promise.all([schemas.close(), models.close(), accounts.close()]);
       await drop();
     },

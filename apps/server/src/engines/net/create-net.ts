@@ -3,6 +3,7 @@ import { createGuardedConnect, trusting } from "./guarded-connect.ts";
 import { createConnect } from "./http1/connect.ts";
 import { Exchange } from "./http1/exchange.ts";
 import type { Origin } from "./http1/origin.ts";
+import { giveUpBody } from "./http1/send-body.ts";
 import type { Net, NetBounds, NetHandler, NetRequest, NetResponse } from "./net.ts";
 import { Origins } from "./origins.ts";
 import { Receiver } from "./receive.ts";
@@ -39,13 +40,17 @@ export function createNet(options: NetOptions): Net {
 
   /** Throws where nothing can be sent; whatever happens later the handler is told. */
   function start(call: NetRequest, handler: NetHandler, redirected: boolean): void {
-    call.signal?.throwIfAborted();
-    const target = targets.of(call.url);
-    const origin = originFor(target.origin, redirected);
-    const { method = "GET", headers = {}, body } = call;
-    const outgoing = { method, path: target.path, headers, body };
-    const bounds = { ...defaultBounds, ...call.bounds };
-    origin.dispatch(new Exchange(outgoing, origin.host, { handler, bounds, signal: call.signal }));
+    const { url, method = "GET", headers = {}, body, signal } = call;
+    try {
+      signal?.throwIfAborted();
+      const { origin: name, path } = targets.of(url);
+      const origin = originFor(name, redirected);
+      const bounds = { ...defaultBounds, ...call.bounds };
+      origin.dispatch(new Exchange({ method, path, headers, body }, origin.host, { handler, bounds, signal }));
+    } catch (error) {
+      giveUpBody(body);
+      throw error;
+    }
   }
 
   function request(call: NetRequest, redirected = false): Promise<NetResponse> {

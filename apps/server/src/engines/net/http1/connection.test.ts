@@ -190,6 +190,31 @@ describe("a body that is sent", () => {
     expect(await call).toBe("cut");
   });
 
+  it("is given up when it can never be sent", async () => {
+    const port = await listen(createServer());
+    servers.pop()?.close();
+    const unsent = Readable.from(["never"]);
+    expect(await reasonOf(net.request({ url: `http://127.0.0.1:${port}/`, method: "POST", body: unsent }))).toBe(
+      "unreachable",
+    );
+    expect(unsent.destroyed).toBe(true);
+    const unsendable = Readable.from(["never"]);
+    const headers = { "x-a": "a\nb" };
+    expect(await reasonOf(net.request({ url: "http://127.0.0.1/", headers, body: unsendable }))).toBe("invalid_url");
+    expect(unsendable.destroyed).toBe(true);
+
+    const narrow = createNet({ allowPrivateNetwork: true, maxConnectionsPerOrigin: 1 });
+    const url = await serve(() => {});
+    void narrow.request({ url }).catch(() => {});
+    const leaving = new AbortController();
+    const waiting = Readable.from(["never"]);
+    const call = narrow.request({ url, method: "POST", body: waiting, signal: leaving.signal });
+    leaving.abort(new Error("the client left"));
+    await expect(call).rejects.toThrow("the client left");
+    expect(waiting.destroyed).toBe(true);
+    await narrow.close();
+  });
+
   it("is given up when the server answers before its end", async () => {
     const url = await serve((_, response) => response.writeHead(413).end("too much"));
     const body = new Readable({ read: () => {} });
@@ -224,6 +249,28 @@ describe("a request that is none", () => {
 });
 
 describe("over TLS", () => {
+  it("makes the server wait while nobody reads, and goes on from there", async () => {
+    let sent = 0;
+    const total = 32 * 1024 * 1024;
+    const server = https.createServer(selfSigned, (_, response) => {
+      const piece = Buffer.alloc(64 * 1024, "x");
+      const go = () => {
+        while (sent < total) {
+          sent += piece.length;
+          if (!response.write(piece)) return void response.once("drain", go);
+        }
+        response.end();
+      };
+      go();
+    });
+    const url = `https://localhost:${await listen(server)}/`;
+    const { body } = await net.request({ url, bounds: { maxBytes: 2 * total } });
+    let before = -1;
+    for (; sent !== before; await sleep(100)) before = sent;
+    expect(sent).toBeLessThan(24 * 1024 * 1024);
+    expect((await body.text()).length).toBe(total);
+  });
+
   it("carries long answers and many calls at once, each with its own bytes", async () => {
     const server = https.createServer(selfSigned, (request, response) => {
       response.end(String(request.url).slice(1).repeat(200_000));

@@ -1,6 +1,7 @@
 import { type NetBounds, type NetControl, NetError, type NetHandler, type NetHeaders } from "../net.ts";
 import { toNetError } from "../net-failures.ts";
 import { type Outgoing, type RequestHead, writeHead } from "./request-head.ts";
+import { giveUpBody } from "./send-body.ts";
 import { type Watched, watch } from "./watch.ts";
 
 /** The connection that an exchange runs on. */
@@ -92,7 +93,9 @@ export class Exchange implements NetControl, Watched {
   }
 
   onError(error: unknown): void {
-    if (this.#finish()) this.#handler.onResponseError(toNetError(error));
+    if (!this.#finish()) return;
+    giveUpBody(this.outgoing.body);
+    this.#handler.onResponseError(toNetError(error));
   }
 
   checkTime(now: number): void {
@@ -120,6 +123,7 @@ export class Exchange implements NetControl, Watched {
     const carrier = this.#carrier;
     if (!this.#finish()) return;
     carrier?.destroy();
+    giveUpBody(this.outgoing.body);
     this.#handler.onResponseError(reason);
   }
 

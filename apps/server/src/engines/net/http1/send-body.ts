@@ -1,4 +1,5 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
+import type { Outgoing } from "./request-head.ts";
 
 export interface Sending {
   /** Stops reading the stream and gives it up. */
@@ -84,4 +85,9 @@ export function sendBody(
       body.destroy(reason);
     },
   };
+}
+
+/** A stream that nobody will read holds a file or a connection of its own. */
+export function giveUpBody(body: Outgoing["body"]): void {
+  if (body instanceof Readable) body.destroy();
 }
