@@ -98,15 +98,17 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
   async function claimAndStart(): Promise<void> {
     wasFreed = false;
     const rooms = keeper.rooms();
+    let lookedAt: string | undefined;
     if (rooms.free > 0) {
-      const { claimed, missed } = await claimDue(database.sql, { nodeId, leaseMs, rooms });
+      const { claimed, missed, at } = await claimDue(database.sql, { nodeId, leaseMs, rooms });
+      lookedAt = at;
       if (claimed.length > 0) {
         const byUser = await secrets.liveOf([...new Set(claimed.map((row) => row.userId))]);
         for (const row of claimed) start(row, byUser.get(row.userId) ?? []);
       }
       if (missed > 0) isWanted = true;
     }
-    const { isDue, nextInMs } = await lookAhead(database.sql);
+    const { isDue, nextInMs } = await lookAhead(database.sql, lookedAt);
     hasBacklog = isDue;
     if (isDue && wasFreed) isWanted = true;
     if (nextInMs !== null) wakeIn(nextInMs);

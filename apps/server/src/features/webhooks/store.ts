@@ -71,14 +71,14 @@ export async function insertDeliveries(sql: Sql, rows: readonly NewRow[]): Promi
  * in the index, so that a destination without room costs one step however much waits for it. First the first of every
  * lane, then the second, and lots are drawn among equals: nobody waits behind another's crowd.
  *
- * `missed` were chosen here and taken by another node in the same moment.
+ * `missed` were chosen here and taken by another node in the same moment. `at` is the database's time of the look.
  */
 export async function claimDue(
   sql: Sql,
   { nodeId, leaseMs, rooms }: { nodeId: string; leaseMs: number; rooms: Rooms },
-): Promise<{ claimed: ClaimedRow[]; missed: number }> {
+): Promise<{ claimed: ClaimedRow[]; missed: number; at: string | undefined }> {
   const { free, perDestination, perUser, destinations, users } = rooms;
-  const rows = await sql<(ClaimedRow | { id: null })[]>`
+  const rows = await sql<({ at: string; isChosen: boolean } & (ClaimedRow | { id: null }))[]>`
     with recursive oldest as materialized (
       select destination, user_id from webhook_deliveries
       where status = 'pending' and due_at <= now() order by due_at limit ${littleDue}
@@ -130,19 +130,26 @@ export async function claimDue(
       from locked where d.id = locked.id
       returning d.*
     )
-    select taken.id, taken.claim, taken.user_id as "userId", taken.prediction_id as "predictionId", taken.destination,
-      taken.target, taken.payload, taken.failures, taken.trace
-    from chosen left join taken on taken.id = chosen.id`;
-  const claimed = rows.filter((row): row is ClaimedRow => row.id !== null);
-  return { claimed, missed: rows.length - claimed.length };
+    select now()::text as at, chosen.id is not null as "isChosen", taken.id, taken.claim, taken.user_id as "userId",
+      taken.prediction_id as "predictionId", taken.destination, taken.target, taken.payload, taken.failures, taken.trace
+    from (select) as always left join (chosen left join taken on taken.id = chosen.id) on true`;
+  const claimed = rows.filter((row): row is (typeof rows)[number] & ClaimedRow => row.id !== null);
+  return { claimed, missed: rows.filter((row) => row.isChosen).length - claimed.length, at: rows[0]?.at };
 }
 
-/** Whether anything is due and unclaimed, and in how many milliseconds the next becomes due. */
-export async function lookAhead(sql: Sql): Promise<{ isDue: boolean; nextInMs: number | null }> {
+/**
+ * Whether anything was due at the time of the last look and is unclaimed, and in how many milliseconds the next becomes
+ * due: not later than at once, for what has become due since then.
+ */
+export async function lookAhead(
+  sql: Sql,
+  at: string | undefined,
+): Promise<{ isDue: boolean; nextInMs: number | null }> {
+  const looked = at === undefined ? sql`now()` : sql`${at}::text::timestamptz`;
   const [found] = await sql<{ isDue: boolean; nextInMs: number | null }[]>`
-    select coalesce((select min(due_at) from webhook_deliveries where status = 'pending') <= now(), false) as "isDue",
+    select coalesce((select min(due_at) from webhook_deliveries where status = 'pending') <= ${looked}, false) as "isDue",
       (select extract(epoch from min(due_at) - now())::float8 * 1000
-       from webhook_deliveries where status = 'pending' and due_at > now()) as "nextInMs"`;
+       from webhook_deliveries where status = 'pending' and due_at > ${looked}) as "nextInMs"`;
   return found ?? { isDue: false, nextInMs: null };
 }
 

@@ -583,6 +583,14 @@ describe("sending again", () => {
   });
 });
 
+test("what becomes due while the sender looks ahead is not slept through", async () => {
+  const site = await receiver((response) => response.writeHead(500).end());
+  // Each retry is due within the time that a look takes, sometimes between its two questions.
+  const schedule = Array.from({ length: 120 }, (_, n) => 1 + (n % 6));
+  await startSender({ schedule });
+  expect(await untilEnded(await enqueue(site.url))).toMatchObject({ status: "failed", attempts: 121 });
+});
+
 test("old deliveries are forgotten once they have ended", async () => {
   const site = await receiver();
   const sender = await startSender();
