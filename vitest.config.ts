@@ -1,9 +1,11 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Tests that start, kill and wait for whole servers: one of them begun last would be waited for alone. */
+/** Kill whole servers and wait for what becomes of them: the longest of all. */
+const proofs = ["apps/server/test/proof/**/*.test.ts", "apps/server/test/process/**/*.test.ts"];
 const long = [/\/test\/proof\//, /\/test\/process\//, /\/engines\/(database|queue|blobs)\//, /\/test\/front-door\//];
 
+/** One of the long ones begun last would be waited for alone. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => {
@@ -14,21 +16,36 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const common = {
+  environment: "node",
+  pool: "forks",
+  // Real servers, kills and clocks on shared machines: a test that fails for want of time gets another try in CI. What
+  // is broken fails every time.
+  retry: process.env.CI === "true" ? 2 : 0,
+  testTimeout: 20_000,
+  hookTimeout: 30_000,
+} as const;
+
 export default defineConfig({
   test: {
-    environment: "node",
-    include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
     globalSetup: ["apps/server/test/support/global-setup.ts"],
     reporters: ["default", "./scripts/count-reporter.mjs"],
-    pool: "forks",
-    // Not more, though most tests wait most of the time: three proofs side by side starve a server until it is taken for dead.
-    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    // Real servers, kills and clocks on shared machines: a test that fails for want of time gets another try in CI. What
-    // is broken fails every time.
-    retry: process.env.CI === "true" ? 2 : 0,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
     teardownTimeout: 20_000,
+    projects: [
+      // Three proofs side by side starve a server until it is taken for dead.
+      { test: { ...common, name: "proofs", include: proofs, maxWorkers: 2, sequence: { groupOrder: 0 } } },
+      // The others wait most of the time.
+      {
+        test: {
+          ...common,
+          name: "tests",
+          include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...proofs],
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });
