@@ -63,6 +63,31 @@ describe("an answer", () => {
     expect(read(`${head}${body}Expires: never\r\nX-B: c\r\n\r\n`)).toMatchObject({ ended: true, reusable: true });
   });
 
+  it("is handed over in one piece for all chunks that come together, and before what is wrong with the next", () => {
+    const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const chunks = Array.from({ length: 50 }, (_, n) => `token ${n} of the answer`);
+    const framed = chunks.map((text) => `${text.length.toString(16)}\r\n${text}\r\n`).join("");
+    const pieces: string[] = [];
+    let ended = false;
+    const parser = new ResponseParser(
+      {
+        onHead: () => {},
+        onBody: (chunk) => void pieces.push(chunk.toString("latin1")),
+        onEnd: () => {
+          ended = true;
+        },
+      },
+      1024,
+    );
+    const readAll = (raw: string) => parser.read(Buffer.from(raw, "latin1"), raw.length);
+    parser.begin("GET");
+    readAll(`${head}${framed}0\r\n\r\n`);
+    expect([pieces, ended]).toEqual([[chunks.join("")], true]);
+    parser.begin("GET");
+    expect(() => readAll(`${head}${framed}nonsense`)).toThrow(NetError);
+    expect(pieces).toEqual([chunks.join(""), chunks.join("")]);
+  });
+
   it("ends with the connection where it says nothing", () => {
     expect(read("HTTP/1.1 200\r\n\r\nall of it", { closed: true })).toMatchObject({ body: "all of it", ended: true });
     expect(read("HTTP/1.0 200 OK\r\n\r\nopen")).toMatchObject({ body: "open", ended: false, reusable: false });

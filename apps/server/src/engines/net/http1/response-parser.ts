@@ -47,6 +47,9 @@ export class ResponseParser {
   #left = 0;
   #digits = 0;
   #held = 0;
+  /** Where in the buffer the body lies that was read and not yet handed over. */
+  #bodyFrom = 0;
+  #bodyTo = 0;
   #reusable = false;
   /** How long the server keeps an idle connection, where it says so. */
   keepAliveMs: number | undefined;
@@ -74,19 +77,22 @@ export class ResponseParser {
     return this.#reusable && this.#state === "done";
   }
 
-  /** The first `end` bytes of the buffer. */
+  /** The first `end` bytes of the buffer, which it may change. */
   read(buffer: Buffer, end: number): void {
+    try {
+      this.#read(buffer, end);
+    } finally {
+      this.#handOver(buffer);
+    }
+  }
+
+  #read(buffer: Buffer, end: number): void {
     let at = 0;
     while (at < end) {
       switch (this.#state) {
-        case "chunk": {
-          const size = Math.min(this.#left, end - at);
-          this.#left -= size;
-          if (this.#left === 0) this.#state = "chunk-cr";
-          this.#sink.onBody(buffer.subarray(at, at + size));
-          at += size;
+        case "chunk":
+          at = this.#gather(buffer, at, end);
           break;
-        }
         case "length":
           at = this.#readLength(buffer, at, end);
           break;
@@ -134,6 +140,27 @@ export class ResponseParser {
   close(): void {
     if (this.#state === "until-close") this.#end(0);
     else if (this.#state !== "done" && this.#state !== "idle") throw broken("The server broke off its answer");
+  }
+
+  /**
+   * What chunks carry is moved together over the sizes between them and handed over as one: a server that sends every
+   * token as a chunk sends many of them at once when it is fast.
+   */
+  #gather(buffer: Buffer, from: number, end: number): number {
+    const to = Math.min(from + this.#left, end);
+    if (this.#bodyFrom === this.#bodyTo) this.#bodyFrom = this.#bodyTo = from;
+    else buffer.copyWithin(this.#bodyTo, from, to);
+    this.#bodyTo += to - from;
+    this.#left -= to - from;
+    if (this.#left === 0) this.#state = "chunk-cr";
+    return to;
+  }
+
+  #handOver(buffer: Buffer): void {
+    if (this.#bodyFrom === this.#bodyTo) return;
+    const chunk = buffer.subarray(this.#bodyFrom, this.#bodyTo);
+    this.#bodyFrom = this.#bodyTo = 0;
+    if (this.#state !== "idle") this.#sink.onBody(chunk);
   }
 
   #end(excess: number): void {
@@ -232,7 +259,8 @@ export class ResponseParser {
     }
     const over = bytes.length - found - (isEmpty ? 2 : headEnd.length);
     this.#kept = undefined;
-    this.#end(over);
+    this.#handOver(buffer);
+    if (this.#isIn("trailers")) this.#end(over);
     return end - over;
   }
 
