@@ -179,6 +179,11 @@ describe("what is no answer", () => {
     ["headers", `${ok}X-A: ${"a".repeat(2000)}\r\n\r\n`],
     ["headers without an end", `${ok}X-A: ${"a".repeat(2000)}`],
     ["an extension of a chunk", `${ok}Transfer-Encoding: chunked\r\n\r\n5;${"a".repeat(2000)}`],
+    [
+      "extensions of many chunks",
+      `${ok}Transfer-Encoding: chunked\r\n\r\n${`1;${"a".repeat(99)}\r\nx\r\n`.repeat(30)}`,
+    ],
     ["trailers", `${ok}Transfer-Encoding: chunked\r\n\r\n0\r\n${"X-A: a\r\n".repeat(300)}`],
+    ["hints", "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n".repeat(100)],
   ])("%s longer than allowed", (_, raw) => expect(failureOf(raw)).toBe("too_large"));
 });

@@ -46,6 +46,7 @@ export class ResponseParser {
   #kept: Buffer | undefined;
   #left = 0;
   #digits = 0;
+  /** Bytes that belong to no body and are counted by no other bound: hints, extensions of chunks, trailers. */
   #held = 0;
   /** Where in the buffer the body lies that was read and not yet handed over. */
   #bodyFrom = 0;
@@ -64,6 +65,7 @@ export class ResponseParser {
     this.#state = "head";
     this.#noBody = method === "HEAD";
     this.#kept = undefined;
+    this.#held = 0;
     this.#reusable = false;
   }
 
@@ -106,7 +108,6 @@ export class ResponseParser {
           expect(buffer[at], lf);
           at += 1;
           this.#state = this.#left === 0 ? "trailers" : "chunk";
-          this.#held = 0;
           break;
         case "chunk-cr":
           expect(buffer[at], cr);
@@ -204,7 +205,10 @@ export class ResponseParser {
     const head = readHead(text);
     if (head.status === 101) throw broken("The server switched to a protocol that it was not asked for");
     // Early hints and the like come before the answer and are none.
-    if (head.status < 200) return;
+    if (head.status < 200) {
+      this.#hold(text.length);
+      return;
+    }
     this.keepAliveMs = head.keepAliveMs;
     const bodyless = this.#noBody || head.status === 204 || head.status === 304;
     this.#reusable = head.persistent && (bodyless || head.framing !== "until-close");
@@ -228,7 +232,6 @@ export class ResponseParser {
       }
       if (this.#digits === 0 || (code !== cr && code !== semicolon)) throw broken("The server sent no size of a chunk");
       this.#state = code === cr ? "size-lf" : "extension";
-      this.#held = 0;
       return at + 1;
     }
     return end;
