@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { RepeatedEvent } from "./repeated-event.ts";
 
@@ -33,6 +35,22 @@ describe("events that repeat", () => {
     expect(repeated.read(event("x").replace('"x"', '"a\\"'))).toBeUndefined();
     expect(repeated.read(event("x").replace('"x"', '"a\nb"'))).toBeUndefined();
     expect(repeated.read(event("x").replace('"x"', '"\\x"'))).toBeUndefined();
+  });
+
+  it("keep their text alone in memory, not the event around it", () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const around = `"n":"${"x".repeat(1900)}"`;
+    // As they come from a connection: each a string of its own.
+    const arrived = (text: string) => Buffer.from(event(text, around)).toString();
+    const large = learned([arrived("Hello"), "Hello"]);
+    const kept: (string | undefined)[] = [];
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let n = 0; n < 10_000; n++) kept.push(large.read(arrived(`a piece of the answer ${n}`)));
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
+    expect(kept[9_999]).toBe("a piece of the answer 9999");
   });
 
   it("overlap in no text at all", () => {

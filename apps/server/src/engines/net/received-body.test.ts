@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createNet } from "./create-net.ts";
 import type { Net } from "./net.ts";
+import { pour } from "./pour.fixture.ts";
 
 let server: http.Server;
 let net: Net;
@@ -32,21 +33,10 @@ afterEach(async () => {
 
 const megabyte = 1024 * 1024;
 
-/** Sends as fast as the reader takes it, and says how much that was so far. */
-function pour(total: number): () => number {
-  let sent = 0;
-  answer = (_, response) => {
-    const piece = Buffer.alloc(64 * 1024, "x");
-    const go = () => {
-      while (sent < total) {
-        sent += piece.length;
-        if (!response.write(piece)) return void response.once("drain", go);
-      }
-      response.end();
-    };
-    go();
-  };
-  return () => sent;
+function pourOut(total: number): () => number {
+  const poured = pour(total);
+  answer = poured.answer;
+  return poured.sent;
 }
 
 it("is read whole as text, JSON and bytes, whether it comes in one piece or in many", async () => {
@@ -71,7 +61,7 @@ it("is read whole as text, JSON and bytes, whether it comes in one piece or in m
 });
 
 it("makes the server wait while nobody reads, and goes on from there", async () => {
-  const sent = pour(32 * megabyte);
+  const sent = pourOut(32 * megabyte);
   const { body } = await net.request({ url, bounds: { maxBytes: 64 * megabyte } });
   let before = -1;
   for (; sent() !== before; await sleep(100)) before = sent();
@@ -87,11 +77,11 @@ it("can be read once only", async () => {
 });
 
 it("dumps a short rest and keeps the connection, cuts a long one", async () => {
-  pour(64 * 1024);
+  pourOut(64 * 1024);
   for (let n = 0; n < 6; n++) await (await net.request({ url })).body.dump();
   // A connection is free for the next call one turn after its answer, so two take turns.
   expect(connections).toBeLessThan(3);
-  const sent = pour(64 * megabyte);
+  const sent = pourOut(64 * megabyte);
   await (await net.request({ url, bounds: { maxBytes: 128 * megabyte } })).body.dump();
   await sleep(50);
   expect(sent()).toBeLessThan(60 * megabyte);

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createNet } from "../create-net.ts";
 import { type Net, NetError } from "../net.ts";
+import { pour } from "../pour.fixture.ts";
 import { selfSigned } from "../self-signed.fixture.ts";
 
 let net: Net;
@@ -250,24 +251,14 @@ describe("a request that is none", () => {
 
 describe("over TLS", () => {
   it("makes the server wait while nobody reads, and goes on from there", async () => {
-    let sent = 0;
     const total = 32 * 1024 * 1024;
-    const server = https.createServer(selfSigned, (_, response) => {
-      const piece = Buffer.alloc(64 * 1024, "x");
-      const go = () => {
-        while (sent < total) {
-          sent += piece.length;
-          if (!response.write(piece)) return void response.once("drain", go);
-        }
-        response.end();
-      };
-      go();
-    });
+    const { answer, sent } = pour(total);
+    const server = https.createServer(selfSigned, answer);
     const url = `https://localhost:${await listen(server)}/`;
     const { body } = await net.request({ url, bounds: { maxBytes: 2 * total } });
     let before = -1;
-    for (; sent !== before; await sleep(100)) before = sent;
-    expect(sent).toBeLessThan(24 * 1024 * 1024);
+    for (; sent() !== before; await sleep(100)) before = sent();
+    expect(sent()).toBeLessThan(24 * 1024 * 1024);
     expect((await body.text()).length).toBe(total);
   });
 

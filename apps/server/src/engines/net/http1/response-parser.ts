@@ -30,7 +30,7 @@ type State =
   | "done";
 
 /**
- * Reads answers of HTTP/1.1, however the bytes are cut into pieces. Strict: whatever RFC 9112 does not allow is an
+ * Reads answers of HTTP/1.1, however the bytes are cut into pieces. Strict: what RFC 9112 forbids or only tolerates is an
  * error, since a reader that guesses can be made to take one answer's body for the next answer.
  *
  *   idle ──begin──► head ⇄ (1xx) ──► length ─────────────────────────────────────────────► done

@@ -1,0 +1,23 @@
+import type { RequestListener } from "node:http";
+
+/** A server's answer of so many bytes, as fast as the reader takes it, and how much that was so far. */
+export function pour(total: number): { answer: RequestListener; sent(): number } {
+  let sent = 0;
+  return {
+    answer(_, response) {
+      const piece = Buffer.alloc(64 * 1024, "x");
+      const go = () => {
+        while (sent < total) {
+          sent += piece.length;
+          if (!response.write(piece)) {
+            response.once("drain", go);
+            return;
+          }
+        }
+        response.end();
+      };
+      go();
+    },
+    sent: () => sent,
+  };
+}
