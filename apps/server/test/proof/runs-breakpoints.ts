@@ -102,6 +102,7 @@ export async function startBreakpointWire(databaseUrl: string): Promise<Breakpoi
     /** What was sent and is not answered yet, in order; undefined for what is no write of a run. */
     const awaited: (WriteKind | undefined)[] = [];
     let bound: WriteKind | undefined;
+    let isInTransaction = false;
     let insertsRun = false;
     let hasRows = false;
     const end = () => {
@@ -175,12 +176,16 @@ export async function startBreakpointWire(databaseUrl: string): Promise<Breakpoi
       if (type === "P") statements.set(texts[0] ?? "", texts[1] ?? "");
       const sql = type === "B" ? statements.get(texts[1] ?? "") : type === "Q" ? texts[0] : undefined;
       if (sql === undefined || !isCounting) return undefined;
-      if (/^\s*commit/i.test(sql)) {
-        const isChild = insertsRun;
+      if (/^\s*(begin|commit|rollback\s*$)/i.test(sql)) {
+        const isChild = insertsRun && /commit/i.test(sql);
+        isInTransaction = /begin/i.test(sql);
         insertsRun = false;
         return isChild ? "child" : undefined;
       }
-      if (sql.includes(writesOfRuns.child)) insertsRun = true;
+      if (sql.includes(writesOfRuns.child)) {
+        if (!isInTransaction) return "child";
+        insertsRun = true;
+      }
       const found = Object.entries(writesOfRuns).find(([kind, part]) => kind !== "child" && sql.includes(part));
       const kind = found?.[0] as WriteKind | undefined;
       return kind === "settlement" && firstParameter(message) === "{}" ? "admission" : kind;
