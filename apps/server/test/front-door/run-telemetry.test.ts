@@ -88,6 +88,20 @@ function above(span: CollectedSpan | undefined, all: CollectedSpan[]): string[] 
   return parent ? [parent.name, ...above(parent, all)] : [];
 }
 
+async function scrape(): Promise<(name: string) => number> {
+  const { text } = await gantry.call("GET", "/metrics");
+  return (name) => {
+    const line = text.split("\n").find((one) => one.startsWith(`${name} `));
+    return line === undefined ? 0 : Number(line.slice(name.length + 1));
+  };
+}
+
+/** How many runs wait for a person, and for others. */
+async function resting(): Promise<number[]> {
+  const figure = await scrape();
+  return ["asking", "delegating"].map((state) => figure(`gantry_queue_runs{state="${state}"}`));
+}
+
 describe("the trace of a run", () => {
   test("is that of its request, with its model calls and what its tools call", async () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
@@ -97,8 +111,11 @@ describe("the trace of a run", () => {
     expect(run).toMatchObject({ status: "done" });
     const spans = await traceOf(traceId, 1);
     const own = spans.filter((span) => isOf(span, id));
-    expect(own.map(({ name }) => name).sort()).toEqual(["queue", "run"]);
-    for (const span of own) expect(above(span, spans), span.name).toEqual([request]);
+    expect(own.map(({ name }) => name).sort()).toEqual(["execute_tool http_request", "queue", "run"]);
+    for (const name of ["queue", "run"]) {
+      const span = own.find((one) => one.name === name);
+      expect(above(span, spans), name).toEqual([request]);
+    }
     expect(own.find(({ name }) => name === "run")?.attributes).toMatchObject({
       "gantry.run_claim": 1,
       "gantry.run_came_to": "done",
@@ -109,7 +126,14 @@ describe("the trace of a run", () => {
     expect(calls).toHaveLength(2);
     for (const call of calls) expect(above(call, spans)).toEqual(["execution", "run", request]);
     const outgoing = spans.find(({ name }) => name === "GET");
-    expect(above(outgoing, spans)).toEqual(["run", request]);
+    expect(above(outgoing, spans)).toEqual(["execute_tool http_request", "run", request]);
+    expect(spans.find(({ name }) => name === "execute_tool http_request")?.attributes).toEqual({
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": "http_request",
+      "gen_ai.tool.type": "function",
+      "gen_ai.tool.call.id": `${id}-1-0`,
+      "gantry.run_id": id,
+    });
     expect(seen).toEqual([`00-${traceId}-${outgoing?.spanId}-01`]);
     expect(collector.bodies.join()).not.toContain("Words that stay inside");
   });
@@ -117,12 +141,17 @@ describe("the trace of a run", () => {
   test("holds the runs of sub-agents below that of their parent", async () => {
     const child = await makeAgent({ goal: "Child." });
     const parent = await makeAgent({ goal: "Parent.", tools: [{ type: "agent", agent_id: child, name: "child" }] });
-    llm.script = (asked) => {
-      if (asked.messages[1]?.content?.startsWith("Child.")) return { text: "seven" };
+    let meanwhile: number[] = [];
+    llm.script = async (asked) => {
+      if (asked.messages[1]?.content?.startsWith("Child.")) {
+        meanwhile = await resting();
+        return { text: "seven" };
+      }
       return toolResults(asked).length > 0 ? { text: "done" } : { calls: [{ name: "child", args: {} }] };
     };
     const { id, traceId, run } = await start(parent, { body: { wait: 20 } });
     expect(run).toMatchObject({ status: "done" });
+    expect(meanwhile).toEqual([0, 1]);
     const spans = await traceOf(traceId, 3);
     const runs = spans.filter(({ name }) => name === "run");
     // The parent rests while its child works, and is then taken again.
@@ -139,6 +168,7 @@ describe("the trace of a run", () => {
   test("goes on after a person has answered, and says with what a run failed", async () => {
     const agent = await makeAgent({ tools: [{ type: "tool", id: "run_javascript", confirm: "always" }] });
     llm.script = inTurn({ calls: [{ name: "run_javascript", args: { code: "1" } }] }, { status: 400 });
+    expect(await resting()).toEqual([0, 0]);
     const { id, traceId } = await start(agent);
     let confirmation = "";
     await waitFor("the question", async () => {
@@ -146,8 +176,12 @@ describe("the trace of a run", () => {
       confirmation = confirmations[0]?.id ?? "";
       return confirmation !== "";
     });
+    await waitFor("the run to rest", async () => (await resting())[0] === 1);
     await gantry.call("POST", `/v1/runs/${id}/confirmations/${confirmation}`, { json: { approve: true } });
-    const spans = (await traceOf(traceId, 2)).filter(({ name }) => name === "run");
+    const all = await traceOf(traceId, 2);
+    const spans = all.filter(({ name }) => name === "run");
+    const [tool] = all.filter(({ name }) => name === "execute_tool run_javascript");
+    expect(tool?.parentSpanId).toBe(spans[1]?.spanId);
     expect(spans.map(({ attributes }) => attributes["gantry.run_came_to"])).toEqual(["left", "error"]);
     expect(spans[1]).toMatchObject({ status: { code: 2 }, attributes: { "error.type": "internal" } });
   });
@@ -205,13 +239,6 @@ describe("the trace of a run", () => {
 });
 
 describe("the figures of runs", () => {
-  async function scrape(): Promise<(name: string) => number> {
-    const { text } = await gantry.call("GET", "/metrics");
-    return (name) => {
-      const line = text.split("\n").find((one) => one.startsWith(`${name} `));
-      return line === undefined ? 0 : Number(line.slice(name.length + 1));
-    };
-  }
   const outcome = (name: string, type = "") => `gantry_runs_ended_total{outcome="${name}",type="${type}"}`;
 
   test("say how many wait, are worked on and are held, and for how long one has waited", async () => {

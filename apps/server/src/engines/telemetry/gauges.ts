@@ -15,7 +15,7 @@ const predictions = {
 
 const runs = {
   metric: "gantry_queue_runs",
-  help: "Runs of agents of all nodes: waiting for a worker (counted up to 10000), or worked on. Those that wait for a person or for another run are in neither.",
+  help: "Runs of agents of all nodes: waiting for a worker, running (worked on), asking (a person must answer), delegating (other agents work for it). Counted up to 10000.",
 };
 
 /** What is read at a scrape. Those marked "of all nodes" are the same on every node: take their max, not their sum. */
@@ -43,6 +43,8 @@ const rows: Record<GaugeName, GaugeRow> = {
   },
   runsWaiting: { ...runs, labels: 'state="waiting"' },
   runsRunning: { ...runs, labels: 'state="running"' },
+  runsAsking: { ...runs, labels: 'state="asking"' },
+  runsDelegating: { ...runs, labels: 'state="delegating"' },
   runsOldestWaitSeconds: {
     metric: "gantry_runs_oldest_wait_seconds",
     help: "How long the run of all nodes has waited that waits longest for its first worker; 0 when none does.",

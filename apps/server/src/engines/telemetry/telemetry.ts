@@ -84,6 +84,8 @@ export type GaugeName =
   | "heartbeatAgeSeconds"
   | "runsWaiting"
   | "runsRunning"
+  | "runsAsking"
+  | "runsDelegating"
   | "runsOldestWaitSeconds"
   | "runsHeld"
   | "runSlots"

@@ -9,6 +9,9 @@ export interface ClusterFigures {
   /** For a worker. */
   runsWaiting: number;
   runsRunning: number;
+  /** For a person's answer, and for the runs of other agents. */
+  runsAsking: number;
+  runsDelegating: number;
   /** Of the one that waits longest for its first worker. */
   runsOldestWaitSeconds: number;
   webhooksPending: number;
@@ -21,6 +24,7 @@ const countedUpTo = 10_000;
 
 export async function selectClusterFigures(sql: Sql, nodeId: string): Promise<ClusterFigures> {
   const [row] = await sql<ClusterFigures[]>`
+    with parked as materialized (select phase from runs where parked limit ${countedUpTo})
     select
       coalesce((select sum(waiting) from model_slots), 0)::int as "predictionsWaiting",
       coalesce((select sum(running) from model_slots), 0)::int as "predictionsRunning",
@@ -31,6 +35,8 @@ export async function selectClusterFigures(sql: Sql, nodeId: string): Promise<Cl
         select 1 from runs where holder is null and not parked and status in ('pending', 'running') limit ${countedUpTo}) r
       )::int as "runsWaiting",
       (select count(*) from runs where holder is not null)::int as "runsRunning",
+      (select count(*) from parked where phase = 'awaiting_confirmation')::int as "runsAsking",
+      (select count(*) from parked where phase <> 'awaiting_confirmation')::int as "runsDelegating",
       coalesce((select extract(epoch from clock_timestamp() - min(created_at)) from runs where status = 'pending'), 0)::float8
         as "runsOldestWaitSeconds",
       (select count(*) from (

@@ -1,7 +1,8 @@
 import { newId } from "@gantry/wire";
+import type { SpanOptions } from "../../../engines/telemetry/telemetry.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import { rest } from "../../../kernel/rest.ts";
-import type { StoredCall } from "../run.ts";
+import type { Run, StoredCall } from "../run.ts";
 import type { RunChange } from "../run-change.ts";
 import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
@@ -60,7 +61,14 @@ async function finishCall(
   if (boxed.kind === "agent") return startChild(deps, session, call, boxed);
   const most = session.room === null ? 0 : ((await boxed.tool.mostCost?.(call.arguments)) ?? 0);
   if (!(await session.setAside(most))) throw costsTooMuch();
-  const outcome = await execute(deps, session, boxed.tool, call);
+  const outcome = await deps.telemetry.inSpan(
+    () => describeCall(session.run, call),
+    async (span) => {
+      const came = await execute(deps, session, boxed.tool, call);
+      if (came.isError) span.fail("tool_error");
+      return came;
+    },
+  );
   await end(deps, session, call, outcome, { most, note: repeatNote(history, call.tool, call.arguments) });
 }
 
@@ -99,6 +107,20 @@ async function execute(
     log.error({ run_id: session.run.id, tool: call.tool, err: error }, "A tool of a run failed inside the server");
     return { text: "The tool failed for a reason inside the platform.", isError: true };
   }
+}
+
+/** Says which tool was called, never with what or what came of it. */
+function describeCall(run: Run, call: StoredCall): SpanOptions {
+  return {
+    name: `execute_tool ${call.tool}`,
+    attributes: {
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": call.tool,
+      "gen_ai.tool.type": "function",
+      "gen_ai.tool.call.id": idOf(run, call),
+      "gantry.run_id": run.id,
+    },
+  };
 }
 
 /** A tool that does not listen is left behind: what it still says is of no use. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Schemas } from "../../../engines/schemas/schemas.ts";
+import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import type { Vault } from "../../../engines/vault/vault.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Log } from "../../../kernel/log.ts";
@@ -21,6 +22,7 @@ export interface ToolTurnDeps {
   vault: Vault;
   clock: Clock;
   log: Log;
+  telemetry: Pick<Telemetry, "inSpan">;
   /**
    * Makes the run of a sub-agent, once, under the id that the call names. False: its price does not fit into what the run
    * may cost beside the calls that are under way; it may when they have ended. Rejects with a Fault, or as the run ends.
