@@ -37,7 +37,7 @@ export interface WebhookSender {
 /** Looks again after this long whatever it heard. */
 const longestSleepMs = 30_000;
 const pauseAfterErrorMs = 1_000;
-const defaultLimits: SendLimits = { total: 256, perDestination: 4, perUser: 64 };
+const defaultLimits: SendLimits = { total: 256, perLane: 4, perDestination: 32, perUser: 64 };
 
 /**
  * Sends what is due, on every node that has the role. Times of due and lease are the database's, so that nodes need not
@@ -135,7 +135,9 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
       () => ({ name: "webhook", kind: "producer", attributes: { "gantry.prediction_id": row.predictionId } }),
       () => sendDelivery({ ...deps, timeoutMs }, row, () => secrets.open(signing)),
     );
-    if (end.kind === "answered" || end.reason === "timeout") keeper.note(row.destination, end.kind === "answered");
+    if (end.kind === "answered" || end.reason === "timeout") {
+      keeper.note(row.destination, row.userId, end.kind === "answered");
+    }
     const verdict = decideAfterAttempt(end, row.failures, schedule, Math.random());
     telemetry.webhookAttempted(outcomeOf(verdict.status), end.latencyMs);
     const { failures } = verdict;

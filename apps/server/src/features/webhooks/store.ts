@@ -77,7 +77,7 @@ export async function claimDue(
   sql: Sql,
   { nodeId, leaseMs, rooms }: { nodeId: string; leaseMs: number; rooms: Rooms },
 ): Promise<{ claimed: ClaimedRow[]; missed: number; at: string | undefined }> {
-  const { free, perDestination, perUser, destinations, users } = rooms;
+  const { free, perLane, perDestination, perUser, lanes, destinations, users } = rooms;
   const rows = await sql<({ at: string; isChosen: boolean } & (ClaimedRow | { id: null }))[]>`
     with recursive oldest as materialized (
       select destination, user_id from webhook_deliveries
@@ -95,13 +95,17 @@ export async function claimDue(
     ), lanes as (
       select destination, user_id from oldest union select destination, user_id from walked
     ), open_lanes as (
-      select lanes.*, coalesce(d.room, ${perDestination}) as destination_room, coalesce(u.room, ${perUser}) as user_room
+      select lanes.*, coalesce(d.room, ${perDestination}) as destination_room, coalesce(u.room, ${perUser}) as user_room,
+        coalesce(l.room, ${perLane}) as lane_room
       from lanes
+      left join unnest(${lanes.map((one) => one.destination)}::text[], ${lanes.map((one) => one.userId)}::text[],
+          ${lanes.map((one) => one.room)}::int[])
+        as l (destination, user_id, room) on l.destination = lanes.destination and l.user_id = lanes.user_id
       left join unnest(${destinations.map((one) => one.name)}::text[], ${destinations.map((one) => one.room)}::int[])
         as d (name, room) on d.name = lanes.destination
       left join unnest(${users.map((one) => one.name)}::text[], ${users.map((one) => one.room)}::int[])
         as u (name, room) on u.name = lanes.user_id
-      where coalesce(d.room, 1) > 0 and coalesce(u.room, 1) > 0
+      where coalesce(l.room, 1) > 0 and coalesce(d.room, 1) > 0 and coalesce(u.room, 1) > 0
     ), firsts as (
       select lane.destination, lane.user_id, lane.destination_room, lane.user_room, due.id, random() as lot,
         row_number() over (partition by lane.destination, lane.user_id order by due.due_at) as place
@@ -109,7 +113,7 @@ export async function claimDue(
         select id, due_at from webhook_deliveries
         where status = 'pending' and destination = lane.destination and user_id = lane.user_id
           and due_at <= now()
-        order by due_at limit least(lane.destination_room, lane.user_room)
+        order by due_at limit least(lane.lane_room, lane.destination_room, lane.user_room)
       ) due
     ), fitting as (
       select id, place, lot, destination_room, user_room,

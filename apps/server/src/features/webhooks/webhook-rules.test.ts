@@ -2,7 +2,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { type AttemptEnd, decideAfterAttempt, readRetryAfter, retrySchedule } from "./attempt.rules.ts";
 import { addressOf, headersOf } from "./request.rules.ts";
-import { createRoomKeeper } from "./rooms.ts";
+import { createRoomKeeper, type RoomKeeper } from "./rooms.ts";
 
 const answered = (status: number, retryAfterMs?: number): AttemptEnd => ({
   kind: "answered",
@@ -153,16 +153,19 @@ describe("the request", () => {
 });
 
 describe("room", () => {
-  const keeper = () => createRoomKeeper({ total: 10, perDestination: 4, perUser: 6 });
+  const keeper = () => createRoomKeeper({ total: 10, perLane: 3, perDestination: 4, perUser: 6 });
   const roomOf = (rooms: { name: string; room: number }[], name: string) =>
     rooms.find((one) => one.name === name)?.room;
+  const laneRoomOf = (rooms: RoomKeeper, destination: string, userId: string) =>
+    rooms.rooms().lanes.find((one) => one.destination === destination && one.userId === userId)?.room;
 
-  test("is counted by destination, by user and in total, and given back", () => {
+  test("is counted by lane, by destination, by user and in total, and given back", () => {
     const rooms = keeper();
     rooms.take("a", "ann");
     rooms.take("a", "bob");
     rooms.take("b", "ann");
-    expect(rooms.rooms()).toMatchObject({ free: 7, perDestination: 4, perUser: 6 });
+    expect(rooms.rooms()).toMatchObject({ free: 7, perLane: 3, perDestination: 4, perUser: 6 });
+    expect(laneRoomOf(rooms, "a", "ann")).toBe(2);
     expect(roomOf(rooms.rooms().destinations, "a")).toBe(2);
     expect(roomOf(rooms.rooms().users, "ann")).toBe(4);
     rooms.giveBack("b", "ann");
@@ -170,21 +173,24 @@ describe("room", () => {
     expect(roomOf(rooms.rooms().destinations, "b")).toBeUndefined();
   });
 
-  test("is one for a destination that did not answer in time, until it does", () => {
+  test("is one where a receiver did not answer in time, until it does, and for who sends there alone", () => {
     const rooms = keeper();
-    rooms.note("a", false);
+    rooms.note("a", "ann", false);
+    expect(laneRoomOf(rooms, "a", "ann")).toBe(1);
+    rooms.take("a", "ann");
+    rooms.take("a", "ann");
+    expect(laneRoomOf(rooms, "a", "ann")).toBe(0);
+    rooms.take("a", "bob");
+    expect(laneRoomOf(rooms, "a", "bob")).toBe(2);
     expect(roomOf(rooms.rooms().destinations, "a")).toBe(1);
-    rooms.take("a", "ann");
-    rooms.take("a", "ann");
-    expect(roomOf(rooms.rooms().destinations, "a")).toBe(0);
-    rooms.note("a", true);
-    expect(roomOf(rooms.rooms().destinations, "a")).toBe(2);
+    rooms.note("a", "ann", true);
+    expect(laneRoomOf(rooms, "a", "ann")).toBe(1);
   });
 
-  test("does not remember destinations without end", () => {
+  test("does not remember lanes without end", () => {
     const rooms = keeper();
-    for (let n = 0; n < 5000; n++) rooms.note(`d${n}`, false);
-    expect(rooms.rooms().destinations).toHaveLength(2000);
-    expect(roomOf(rooms.rooms().destinations, "d4999")).toBe(1);
+    for (let n = 0; n < 5000; n++) rooms.note(`d${n}`, "ann", false);
+    expect(rooms.rooms().lanes).toHaveLength(2000);
+    expect(laneRoomOf(rooms, "d4999", "ann")).toBe(1);
   });
 });

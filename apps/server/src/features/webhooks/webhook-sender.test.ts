@@ -416,7 +416,7 @@ describe("many at once", () => {
   test("dead receivers hold up nobody else, not even the same user's", async () => {
     const dead = await receiver(never);
     const alive = await receiver();
-    const limits = { total: 12, perDestination: 2, perUser: 8 };
+    const limits = { total: 12, perLane: 2, perDestination: 2, perUser: 8 };
     await startSender({ timeoutMs: 3_000, limits });
     // More than are looked at without asking how they are spread.
     const crowd = Array.from({ length: 1_500 }, () => newDelivery(dead.url));
@@ -430,11 +430,28 @@ describe("many at once", () => {
     expect(dead.most).toBe(2);
   });
 
+  test("one user's silent receiver holds up nobody else's on the same host", async () => {
+    const host = await receiver((response, { url }) => url.startsWith("/dead") || response.writeHead(200).end());
+    await startSender({ timeoutMs: 2_000 });
+    const crowd = Array.from({ length: 12 }, () => newDelivery(`${host.url}/dead`));
+    await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
+    await untilReceived(host, 4);
+    const send = async () => {
+      const since = Date.now();
+      await untilEnded(await enqueue(`${host.url}/alive`, {}, { userId: "usr_bob" }), "usr_bob");
+      return Date.now() - since;
+    };
+    // While the first attempts are open, and when it is known that nobody answers there.
+    expect(await send()).toBeLessThan(1_000);
+    await untilReceived(host, 6);
+    expect(await send()).toBeLessThan(1_000);
+  });
+
   test("one who sends a crowd to a shared receiver does not put others behind it", async () => {
     const site = await receiver((response) => setTimeout(() => response.writeHead(200).end(), 20));
     const crowd = Array.from({ length: 200 }, () => newDelivery(site.url));
     await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
-    await startSender({ limits: { total: 16, perDestination: 2, perUser: 8 } });
+    await startSender({ limits: { total: 16, perLane: 2, perDestination: 2, perUser: 8 } });
     await untilReceived(site, 2);
     const other = await enqueue(site.url, {}, { userId: "usr_bob" });
     await untilEnded(other, "usr_bob");
@@ -446,7 +463,7 @@ describe("many at once", () => {
   test("a user with many dead receivers leaves room for the others", async () => {
     const dead = await Promise.all(Array.from({ length: 6 }, () => receiver(never)));
     const alive = await receiver();
-    await startSender({ timeoutMs: 3_000, limits: { total: 6, perDestination: 2, perUser: 4 } });
+    await startSender({ timeoutMs: 3_000, limits: { total: 6, perLane: 2, perDestination: 2, perUser: 4 } });
     const crowd = dead.flatMap(({ url }) => Array.from({ length: 5 }, () => newDelivery(url)));
     await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
     await vi.waitFor(() => expect(dead.reduce((sum, { open }) => sum + open, 0)).toBe(4), { timeout: 2_000 });
