@@ -20,7 +20,8 @@ export type LlmAnswer =
       finish?: string;
       /** Says all this and then nothing more, without ending. */
       hangs?: boolean;
-      usage?: { in: number; out: number; cached?: number };
+      /** Null: it does not say. */
+      usage?: { in: number; out: number; cached?: number } | null;
     }
   /** An error status of the upstream. */
   | { status: number; retryAfter?: number };
@@ -75,7 +76,8 @@ export async function startScriptedLlm(script: Script = () => ({ text: "done" })
       completion_tokens: answer.usage?.out ?? 10,
       prompt_tokens_details: { cached_tokens: answer.usage?.cached ?? 0 },
     };
-    response.end(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`);
+    const told = answer.usage === null ? "" : `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
+    response.end(`${told}data: [DONE]\n\n`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const llm: ScriptedLlm = {

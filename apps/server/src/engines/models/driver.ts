@@ -9,6 +9,10 @@ export interface FileInput {
   open(): Promise<Readable>;
 }
 
+export function isFileInput(value: unknown): value is FileInput {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "open" in value;
+}
+
 /** A file that a driver made. The caller of the driver stores it; the driver knows nothing of storage. */
 export interface FileOutput {
   readonly kind: "file";
@@ -40,6 +44,18 @@ export interface TokenUsage {
   /** True when the upstream reported none and they were counted here. */
   estimated?: boolean;
   googleUsage?: Record<string, unknown>;
+}
+
+/** What a model reads of an input, for counting: text wherever it stands in it; numbers weigh nothing, files are not text. */
+export function readableText(input: Readonly<Record<string, unknown>>): string {
+  const texts: string[] = [];
+  for (const value of Object.values(input)) {
+    if (typeof value === "string") texts.push(value);
+    else if (typeof value === "object" && value !== null && !isFileInput(value)) {
+      texts.push(JSON.stringify(value, (_name, inner) => (isFileInput(inner) ? undefined : inner)));
+    }
+  }
+  return texts.join("\n");
 }
 
 export interface ModelCall {

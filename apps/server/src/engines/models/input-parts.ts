@@ -1,6 +1,5 @@
-import type { FileInput, InputValue, ModelCall } from "./driver.ts";
+import { type FileInput, type InputValue, isFileInput, type ModelCall } from "./driver.ts";
 import type { MediaBackend } from "./media-call.ts";
-import { isFileInput } from "./request-body.ts";
 
 export interface InputParts {
   /** In the order of the manifest. */

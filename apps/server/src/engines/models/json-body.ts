@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { dataUriLength, encodeDataUri } from "./data-uri.ts";
-import type { FileInput } from "./driver.ts";
-import { isFileInput, type RequestBody } from "./request-body.ts";
+import { type FileInput, isFileInput } from "./driver.ts";
+import type { RequestBody } from "./request-body.ts";
 
 const secret = randomUUID();
 let bodies = 0;

@@ -1,5 +1,4 @@
 import { Readable } from "node:stream";
-import type { FileInput } from "./driver.ts";
 
 /** A request's body whose length is known and which can be sent again: it is opened anew for every attempt. */
 export interface RequestBody {
@@ -9,10 +8,6 @@ export interface RequestBody {
   text?: string;
   /** Pieces in order. Rejects only when one of our own files cannot be read. */
   pieces(): AsyncIterable<string | Uint8Array>;
-}
-
-export function isFileInput(value: unknown): value is FileInput {
-  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "open" in value;
 }
 
 /**

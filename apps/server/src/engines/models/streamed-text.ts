@@ -1,5 +1,5 @@
 import type { Cancelling } from "./cancel-upstream.ts";
-import { Interrupted, type ModelCall, type TokenUsage } from "./driver.ts";
+import { Interrupted, type ModelCall, readableText, type TokenUsage } from "./driver.ts";
 import { maxTextBytes } from "./media-call.ts";
 import { countTokens } from "./token-count.ts";
 import { broken } from "./upstream.ts";
@@ -28,9 +28,8 @@ export class StreamedText {
 
   /** For an upstream that reports no tokens. */
   async counted(): Promise<TokenUsage> {
-    const read = Object.values(this.#call.input).filter((value) => typeof value === "string");
     return {
-      inputTokens: await countTokens(read.join("\n")),
+      inputTokens: await countTokens(readableText(this.#call.input)),
       outputTokens: await countTokens(this.#text),
       estimated: true,
     };

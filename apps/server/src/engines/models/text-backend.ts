@@ -81,7 +81,7 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
 async function usageOf(answer: TextAnswer, request: TextRequest): Promise<TokenUsage> {
   const { usage } = answer;
   const estimated = usage.inputTokens === undefined || usage.outputTokens === undefined;
-  const inputTokens = usage.inputTokens ?? (await countTokens(promptText(request.messages, request.tools)));
+  const inputTokens = usage.inputTokens ?? (await countTokens(promptText(request)));
   return {
     inputTokens,
     outputTokens: usage.outputTokens ?? (await countTokens(answer.produced.trim())),

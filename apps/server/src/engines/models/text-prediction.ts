@@ -1,6 +1,6 @@
 import { fault } from "../../kernel/errors.ts";
 import type { ChatMessage, ChatResult } from "./chat.ts";
-import type { FileInput, InputValue, ModelDriver } from "./driver.ts";
+import { type FileInput, type InputValue, isFileInput, type ModelDriver } from "./driver.ts";
 import type { InlineImage, TextRequest } from "./text-request.ts";
 import { refusedContent } from "./upstream.ts";
 
@@ -48,14 +48,10 @@ function partedByKind(input: Readonly<Record<string, InputValue>>) {
   const files: [field: string, file: FileInput][] = [];
   const values: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(input)) {
-    if (isFile(value)) files.push([field, value]);
+    if (isFileInput(value)) files.push([field, value]);
     else if (value !== null) values[field] = value;
   }
   return { files, values };
-}
-
-function isFile(value: InputValue): value is FileInput {
-  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "open" in value;
 }
 
 async function inlined(files: readonly [field: string, file: FileInput][]): Promise<InlineImage[]> {

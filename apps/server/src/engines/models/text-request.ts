@@ -1,4 +1,5 @@
-import type { ChatCall, ChatMessage, ChatTool } from "./chat.ts";
+import type { ChatCall } from "./chat.ts";
+import { readableText } from "./driver.ts";
 
 /** A picture that goes along with the last user message. */
 export interface InlineImage {
@@ -18,11 +19,16 @@ export interface TextRequest extends ChatCall {
 }
 
 /** All that a model reads of a call, for counting. */
-export function promptText(messages: readonly ChatMessage[], tools: readonly ChatTool[] = []): string {
+export function promptText({
+  messages,
+  tools = [],
+  extra = {},
+}: Pick<TextRequest, "messages" | "tools" | "extra">): string {
   const spoken = messages.map((message) =>
     message.role === "assistant"
       ? [message.text, ...message.toolCalls.map((call) => call.name + JSON.stringify(call.arguments))].join("\n")
       : message.content,
   );
-  return [...spoken, ...tools.map((tool) => JSON.stringify(tool))].join("\n");
+  const others = readableText(extra);
+  return [...spoken, ...tools.map((tool) => JSON.stringify(tool)), ...(others === "" ? [] : [others])].join("\n");
 }

@@ -99,6 +99,7 @@ async function callDriver(
   try {
     const call = { predictionId: held.id, input, signal: held.signal, onFragment };
     const result = await orStopped(held, perform(driver, call));
+    if (result.usage && !isCountable(result.usage)) throw impossibleUsage();
     telemetry.modelCalled(type, performance.now() - startedAt, undefined);
     if (result.usage) span.set(usageAttributes(result.usage));
     return result;
@@ -144,7 +145,20 @@ function orStopped<T>(held: HeldPrediction, work: Promise<T>): Promise<T> {
 }
 
 function usageBeforeStop(error: unknown): TokenUsage | undefined {
-  return error instanceof Interrupted ? error.usage : undefined;
+  return error instanceof Interrupted && isCountable(error.usage) ? error.usage : undefined;
+}
+
+/** What the books can hold. */
+const mostTokens = 2_147_483_647;
+
+function isCountable({ inputTokens, outputTokens, cachedTokens = 0 }: TokenUsage): boolean {
+  return [inputTokens, outputTokens, cachedTokens].every(
+    (count) => Number.isInteger(count) && count >= 0 && count <= mostTokens,
+  );
+}
+
+function impossibleUsage(): Fault {
+  return fault("downstream_service_error", "The model's backend reports a number of tokens that cannot be");
 }
 
 function toFailure(log: Log, held: HeldPrediction, error: unknown): Fault {

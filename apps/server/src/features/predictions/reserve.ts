@@ -1,4 +1,4 @@
-import type { InputValue } from "../../engines/models/driver.ts";
+import { type InputValue, readableText } from "../../engines/models/driver.ts";
 import type { Micros } from "../../kernel/money.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
@@ -13,14 +13,5 @@ export function reservationFor(
   const inputIsPriced = (pricing.per_million_input_tokens ?? 0) > 0 || (pricing.per_million_cached_tokens ?? 0) > 0;
   const maxTokens = typeof input.max_tokens === "number" ? input.max_tokens : undefined;
   const reserve = (countedTokens: number) => reservationOf(model.manifest, { countedTokens, maxTokens });
-  return inputIsPriced ? tokensOf(input, countTokens).then(reserve) : reserve(0);
-}
-
-async function tokensOf(
-  input: Readonly<Record<string, InputValue>>,
-  countTokens: (text: string) => Promise<number>,
-): Promise<number> {
-  let counted = 0;
-  for (const value of Object.values(input)) if (typeof value === "string") counted += await countTokens(value);
-  return counted;
+  return inputIsPriced ? countTokens(readableText(input)).then(reserve) : reserve(0);
 }

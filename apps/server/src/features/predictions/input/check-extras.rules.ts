@@ -48,7 +48,7 @@ export function checkWebhook(text: string, report: Report): WebhookPart | undefi
   }
   if (url === "") return undefined;
   if (typeof url !== "string" || url.length > longestUrl || !isWebAddress(url)) {
-    report({ type: "url_parsing", msg: "Input should be an http or https address", path: ["url"] });
+    report({ type: "url_parsing", msg: "Input should be an http or https address without a user name", path: ["url"] });
     return undefined;
   }
   return {

@@ -76,7 +76,7 @@ function textProblem(text: string, min: number, max: number | undefined, format?
     };
   }
   if (format === "uri" && !isWebAddress(text)) {
-    return { type: "url_parsing", msg: "Input should be an http or https address" };
+    return { type: "url_parsing", msg: "Input should be an http or https address without a user name" };
   }
   if (format === "date-time" && !isDateTime(text)) {
     return { type: "datetime_parsing", msg: "Input should be an ISO 8601 date and time" };

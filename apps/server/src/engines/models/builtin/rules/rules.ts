@@ -16,7 +16,7 @@ const wordsPerTurn = 64;
 export function createRules(options: { outputField?: string } = {}): ModelDriver & ChatDriver {
   async function answer(request: Omit<TextRequest, "id">): Promise<ChatResult> {
     request.signal.throwIfAborted();
-    const inputTokens = await countTokens(promptText(request.messages, request.tools));
+    const inputTokens = await countTokens(promptText(request));
     const { text, toolCalls } = nextStep(request);
     const spoken = await speak(text, request);
     const produced = spoken.text + toolCalls.map((call) => call.name + JSON.stringify(call.arguments)).join("");

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+let gantry: GantryNode;
+let llm: ScriptedLlm;
+
+beforeAll(async () => {
+  llm = await startScriptedLlm();
+  gantry = await startGantry();
+  const text = { type: "string" };
+  const texts = { type: "array", items: text };
+  const notes = { type: "object", properties: { about: text }, additionalProperties: true };
+  for (const [name, type] of Object.entries({ whole: "integer", broken: "number" })) {
+    const json = {
+      ...{ title: "Tokens", kind: "other", visibility: "public", capacity: 20 },
+      pricing: { per_million_input_tokens: 1000, per_million_output_tokens: 1000 },
+      input: {
+        type: "object",
+        required: ["prompt"],
+        properties: { prompt: text, docs: texts, notes, max_tokens: { type } },
+      },
+      output: { type: "object", properties: { output: text } },
+      backend: { type: "openai-chat", url: llm.url, model: "scripted" },
+    };
+    const made = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
+    expect(made.status, made.text).toBe(201);
+  }
+});
+afterAll(async () => {
+  await gantry.close();
+  await llm.close();
+});
+beforeEach(() => {
+  llm.script = () => ({ text: "done", usage: { in: 1, out: 1 } });
+});
+
+const predict = (model: string, form: Record<string, string>, key: string) =>
+  gantry.call("POST", `/api/v1/admin/${model}/predict`, { form: { prompt: "hello", ...form }, key });
+const me = async (key: string) => (await gantry.call("GET", "/api/v2/me", { key })).body;
+
+/** What is set aside while a call with this input is under way. */
+async function reservedFor(model: string, form: Record<string, string>, key: string): Promise<number> {
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    llm.script = () => {
+      resolve();
+      return new Promise((done) => (answer = () => done({ text: "done", usage: { in: 1, out: 1 } })));
+    };
+  });
+  const call = predict(model, form, key);
+  await Promise.race([asked, call]);
+  const { reserved } = await me(key);
+  answer();
+  expect((await call).status).toBe(200);
+  return reserved;
+}
+
+describe("what is reserved for the tokens that an answer may have", () => {
+  test("is never less than nothing, whatever max_tokens says", async () => {
+    const key = await gantry.newUser("reserver", { plan: "unlimited", credit: 1000 });
+    const input = 0.001;
+    expect(await reservedFor("whole", { max_tokens: "5000" }, key)).toBe(input + 5);
+    expect(await reservedFor("whole", {}, key)).toBe(input + 4.096);
+    for (const max_tokens of ["0", "-600000", "-9007199254740991"]) {
+      expect(await reservedFor("whole", { max_tokens }, key), max_tokens).toBe(input);
+    }
+    expect(await reservedFor("broken", { max_tokens: "1.5" }, key)).toBe(input + 0.002);
+    expect(await reservedFor("broken", { max_tokens: "-0.5" }, key)).toBe(input);
+  });
+
+  test("is bounded where max_tokens is beyond all measure", async () => {
+    const key = await gantry.newUser("dreamer", { credit: 1000 });
+    const most = 2_147_483.648;
+    expect(await reservedFor("whole", { max_tokens: "9007199254740991" }, key)).toBe(most);
+    for (const max_tokens of ["1e15", "1e300"]) {
+      expect(await reservedFor("broken", { max_tokens }, key), max_tokens).toBe(most);
+    }
+    expect(await me(key)).toMatchObject({ reserved: 0 });
+  });
+});
+
+describe("text that the model reads", () => {
+  const docs = JSON.stringify(Array.from({ length: 300 }, (_, n) => `word${n} and more`));
+  const notes = JSON.stringify({ about: Array.from({ length: 300 }, (_, n) => `thing${n}`).join(" ") });
+
+  test("is reserved wherever it stands in the input", async () => {
+    const key = await gantry.newUser("reader", { plan: "unlimited", credit: 1000 });
+    const plain = await reservedFor("whole", { max_tokens: "0" }, key);
+    expect(await reservedFor("whole", { max_tokens: "0", docs }, key)).toBeGreaterThan(plain + 0.9);
+    expect(await reservedFor("whole", { max_tokens: "0", notes }, key)).toBeGreaterThan(plain + 0.6);
+  });
+
+  test("is counted and charged where the upstream reports no tokens", async () => {
+    const key = await gantry.newUser("unreported", { plan: "unlimited", credit: 1000 });
+    llm.script = () => ({ text: "done", usage: null });
+    const spent = async (form: Record<string, string>) => {
+      const { balance } = await me(key);
+      expect((await predict("whole", form, key)).status).toBe(200);
+      await waitFor("the charge", async () => (await me(key)).reserved === 0);
+      return balance - (await me(key)).balance;
+    };
+    const plain = await spent({});
+    expect(plain).toBeLessThan(0.01);
+    expect(await spent({ docs })).toBeGreaterThan(plain + 0.9);
+    expect(await spent({ notes })).toBeGreaterThan(plain + 0.6);
+  });
+});
+
+test("a number of tokens that cannot be is the upstream's fault, and nobody pays for it", async () => {
+  const key = await gantry.newUser("nonsense", { plan: "unlimited", credit: 100 });
+  for (const count of [3_000_000_000, Number.MAX_SAFE_INTEGER]) {
+    llm.script = () => ({ text: "done", usage: { in: count, out: 1 } });
+    const answer = await predict("whole", {}, key);
+    expect([answer.status, answer.body.detail[0].type]).toEqual([502, "downstream_service_error"]);
+  }
+  expect(await me(key)).toMatchObject({ balance: 100, reserved: 0 });
+});
