@@ -54,6 +54,7 @@ import { modelCards } from "./http/model-cards/model-cards.ts";
 import { systemClock } from "./kernel/clock.ts";
 import type { Loc } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
+import { makeHome } from "./make-home.ts";
 import { type AgentsPlatform, openAgentsPlatform } from "./open-agents-platform.ts";
 import { openDrivers } from "./open-drivers.ts";
 import { ofPool, openTelemetry } from "./open-telemetry.ts";
@@ -78,7 +79,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
   const home = config.GANTRY_HOME;
   const clock = systemClock;
   trustExtraCa(config.GANTRY_EXTRA_CA);
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  await makeHome(home);
   const database = await openDatabase(config, log, onProgress);
   try {
     await migrate(database, migrations);

@@ -124,7 +124,14 @@ function decoded(value: string): string | undefined {
 
 export const settings = {
   PORT: integer("Port to listen on.", 8080, 0, 65535),
-  HOST: text("Address to listen on.", "127.0.0.1"),
+  HOST: {
+    meaning: "Address to listen on.",
+    shown: "127.0.0.1",
+    read: (given) => {
+      if (given === undefined || given === "") return "127.0.0.1";
+      return /^[A-Za-z0-9._:%-]+$/.test(given) ? given : wrong("must be the name or the address of this machine");
+    },
+  } satisfies Setting<string>,
   GANTRY_HOME: text("Folder that holds all state of an embedded server.", ".gantry"),
   GANTRY_PUBLIC_URL: address("Address that links carry when the server stands behind a proxy.", ["http:", "https:"]),
   GANTRY_ADMIN_KEY: {
@@ -245,11 +252,21 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDirectory: str
 
 /** Settings that mean something only together. */
 function missingTogether(values: Record<string, unknown>): string[] {
-  if (values.S3_ENDPOINT === undefined) return [];
-  return ["S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"]
-    .filter((name) => values[name] === undefined)
-    .map((name) => `  ${name} must be set, because S3_ENDPOINT is`);
+  const isSet = (name: string) => values[name] !== undefined;
+  return needed.flatMap(([whoever, needs]) => {
+    const given = whoever.find(isSet);
+    return given === undefined
+      ? []
+      : needs.filter((name) => !isSet(name)).map((name) => `  ${name} must be set, because ${given} is`);
+  });
 }
+
+const ofS3 = ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"];
+/** Whoever sets one of the first needs all of the second. */
+const needed: readonly (readonly [whoever: string[], needs: string[]])[] = [
+  [ofS3, ofS3],
+  [["GANTRY_LLM_MODEL", "GANTRY_LLM_KEY"], ["GANTRY_LLM_URL"]],
+];
 
 function absoluteHome(home: string, workingDirectory: string): string {
   if (home === "~" || home.startsWith("~/")) return resolve(homedir(), home.slice(2));

@@ -1,10 +1,16 @@
 import { parseArgs } from "node:util";
 import { createClient, GantryError } from "@gantry/sdk";
+import { orSayWhy } from "./server-tools.ts";
 
-export const defaultUrl = "http://127.0.0.1:8080";
+/** Where `gantry serve` listens in the same environment. */
+export const defaultUrl = `http://127.0.0.1:${process.env.PORT || 8080}`;
 
 /** 0: ready. 1: up, but not ready or the key is wrong. 2: not reachable. */
-export async function status(args: readonly string[]): Promise<number> {
+export function status(args: readonly string[]): Promise<number> {
+  return orSayWhy(() => askStatus(args));
+}
+
+async function askStatus(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { url: { type: "string" }, key: { type: "string" } } });
   const url = values.url ?? process.env.GANTRY_URL ?? defaultUrl;
   const key = values.key ?? process.env.GANTRY_KEY;

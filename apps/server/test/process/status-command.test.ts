@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { gantryCommand } from "../support/gantry-command.ts";
+
+let gantry: GantryNode;
+beforeAll(async () => {
+  gantry = await startGantry();
+});
+afterAll(() => gantry.close());
+
+test("says whether the server is ready, found by its port as `serve` is, and whose the key is", async () => {
+  const { port } = new URL(gantry.url);
+  expect(await gantryCommand(["status"], { PORT: port })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("is up and ready"),
+  });
+  const asked = await gantryCommand(["status", "--url", gantry.url, "--key", gantry.adminKey], {});
+  expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining("The key belongs to admin") });
+  expect(await gantryCommand(["status", "--key", "wrong"], { PORT: port })).toMatchObject({ code: 1 });
+  const nobody = await gantryCommand(["status"], { PORT: "9" });
+  expect(nobody).toMatchObject({ code: 2, stderr: "No Gantry answers at http://127.0.0.1:9\n" });
+});
+
+test("a wrong option is told in one line", async () => {
+  const { code, stderr } = await gantryCommand(["status", "--x"], {});
+  expect(code).toBe(1);
+  expect(stderr.trim().split("\n")).toEqual([expect.stringContaining("'--x'")]);
+});
