@@ -30,6 +30,10 @@ beforeAll(async () => {
     queue: { capacity: 1, max_queue_seconds: 1 },
     one: { capacity: 1 },
     private: { visibility: "private" },
+    count: {
+      pricing: { per_request: 1 },
+      output: { type: "object", required: ["output"], properties: { output: { type: "integer" } } },
+    },
   })) {
     const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json: manifest(cog.url, change) });
     expect(put.status, put.text).toBe(201);
@@ -63,6 +67,16 @@ describe("a synchronous prediction", () => {
     expect(signed.status).toBe(200);
     expect(new URL(signed.body.url).searchParams.get("Expires")).toBe("86400");
     expect((await fetch(signed.body.url)).status).toBe(200);
+  });
+
+  test("an answer that is not of the promised type is the upstream's fault, and free", async () => {
+    const { balance } = (await gantry.call("GET", "/api/v2/me")).body;
+    const call = predict("admin/count", { prompt: "x" });
+    await waitFor("the call", () => cog.open === 1);
+    cog.finishOne();
+    const answer = await call;
+    expect([answer.status, answer.body.detail[0].type]).toEqual([502, "downstream_service_error"]);
+    expect((await gantry.call("GET", "/api/v2/me")).body).toMatchObject({ balance, reserved: 0 });
   });
 
   test("a trailing slash does not matter, and every answer has a request id", async () => {

@@ -87,10 +87,17 @@ async function whole(
     if (isRecord(value) && value.status_code === 421) return "streaming only";
     if (!isRecord(value) || !isRecord(value.output_data)) throw broken(new Error("The upstream answered no output"));
     const usage = usageOf(value.stream_details);
-    return { output: await fillOutput(backend, call, withLinks(value)), ...(usage && { usage }) };
+    return { output: await fillOutput(backend, call, byOwnName(backend, withLinks(value))), ...(usage && { usage }) };
   } finally {
     await answer.discard();
   }
+}
+
+/** Where both models have one output field it is the same one, whatever it is called here and there. */
+function byOwnName({ output }: GantryRemoteBackend, answered: Record<string, unknown>): Record<string, unknown> {
+  const [own, ...more] = Object.keys(output.properties);
+  const values = Object.values(answered);
+  return own === undefined || more.length > 0 || values.length !== 1 ? answered : { [own]: values[0] };
 }
 
 /** A file stands as its s3 address, which means nothing here; the link to it stands beside. */
@@ -131,7 +138,7 @@ async function streamed(
       if (event.stream_details !== undefined || Object.keys(event.output_data).length === 0) {
         const text =
           arriving.text === "" && streamedField === undefined ? {} : { [streamedField ?? "output"]: arriving.text };
-        const output = await fillOutput(backend, call, { ...others, ...text });
+        const output = await fillOutput(backend, call, byOwnName(backend, { ...others, ...text }));
         const usage = usageOf(event.stream_details) ?? (arriving.text === "" ? undefined : await arriving.counted());
         return { output, ...(usage && { usage }) };
       }

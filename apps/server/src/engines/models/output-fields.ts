@@ -40,9 +40,7 @@ function assignOutput(output: ObjectSchema, value: unknown): Record<string, unkn
     if (named.length > 0 || names.length !== 1 || only === undefined) {
       return Object.fromEntries(named.map((name) => [name, value[name]]));
     }
-    if (typesOf(output.properties[only]).includes("object")) return { [only]: value };
-    const entries = Object.values(value);
-    return entries.length === 1 ? { [only]: entries[0] } : {};
+    return typesOf(output.properties[only]).includes("object") ? { [only]: value } : {};
   }
   const files = fileFieldsOf(output);
   const [firstFile] = files;

@@ -1,4 +1,4 @@
-import type { ErrorType, FieldSchema, Pricing } from "@gantry/wire";
+import type { ErrorType, Pricing } from "@gantry/wire";
 import {
   type FileOutput,
   type InputValue,
@@ -17,6 +17,7 @@ import type { Model } from "../models/index.ts";
 import { chargeWhenCancelled, chargeWhenDone } from "./charge.rules.ts";
 import type { HeldPrediction } from "./held-predictions.ts";
 import { describeModelCall, usageAttributes } from "./model-span.rules.ts";
+import { outputFault } from "./output-check.rules.ts";
 import { type Outcome, type StoredOutput, streamDetailsOf } from "./prediction.ts";
 
 export interface ExecutionDeps {
@@ -69,7 +70,9 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
     const inferenceMs = performance.now() - startedAt;
     const files = Object.values(result.output).filter(isFile).length;
     const output = files > 0 ? await storeFiles(deps, execution, result) : (result.output as StoredOutput);
-    checkComplete(execution, output);
+    // Another face of the driver has another output than the manifest says.
+    const wrong = execution.perform ? undefined : outputFault(model.manifest.output, output);
+    if (wrong) throw wrong;
     const outputs = Math.max(1, files);
     const price = chargeWhenDone(pricing, { seconds: inferenceMs / 1000, usage: result.usage, outputs });
     const streamDetails = streamDetailsOf(model, result.usage);
@@ -180,19 +183,6 @@ async function storeFiles(
   return stored;
 }
 
-function checkComplete({ model, perform }: Execution, output: StoredOutput): void {
-  // Another face of the driver has another output than the manifest says.
-  if (perform) return;
-  for (const field of model.manifest.output.required ?? []) {
-    if (output[field] === undefined) throw missingOutput(field, model.manifest.output.properties[field]);
-  }
-}
-
 function isFile(value: OutputValue): value is FileOutput {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "file";
-}
-
-function missingOutput(field: string, schema: FieldSchema | undefined): Fault {
-  if (schema?.format === "binary") return fault("no_media_generated", "The run ended without producing any output");
-  return fault("downstream_service_error", `The model answered without its output field ${field}`);
 }
