@@ -4,6 +4,8 @@ import { isRecord } from "./field-value.ts";
 
 /** Fields of one input or output. */
 const maxFields = 100;
+/** A request has 32 text fields at most, and `user` and `webhook` may be among them; files come beside. */
+const maxRequired = 30;
 /** A field's name is the name of a form part, a property in every client's language, and a column on a page. */
 const fieldNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
@@ -16,6 +18,14 @@ function faultOfName(name: string, place: "input" | "output"): string | undefine
   if (place === "output") return undefined;
   if (name === "user" || name === "webhook") return `The input name ${name} is taken by the request itself`;
   return name.startsWith("i_") ? "An input name may not begin with i_, the second spelling of file fields" : undefined;
+}
+
+function requiredTexts(properties: Record<string, unknown>, required: unknown): number {
+  const names: readonly unknown[] = Array.isArray(required) ? required : [];
+  return names.filter((name) => {
+    const field = typeof name === "string" ? properties[name] : undefined;
+    return isRecord(field) && field.format !== "binary";
+  }).length;
 }
 
 /** The whole `input` or `output` of a manifest. Unknown form fields are always refused, so it cannot be opened. */
@@ -57,6 +67,13 @@ function objectSchema(place: "input" | "output") {
             path: ["properties"],
             message: `At most ${maxFields} fields`,
           });
+        }
+        if (place === "input" && requiredTexts(schema.properties, schema.required) > maxRequired) {
+          tell(
+            ctx,
+            ["required"],
+            `A request has no room for more than ${maxRequired} required fields that are not files`,
+          );
         }
       },
       { when: () => true },

@@ -1,6 +1,13 @@
 import { z } from "zod";
 
-export const putSecretBody = z.strictObject({ value: z.string().min(1).max(8192) });
+/** It is sent in a header, so it is what a header may hold; a line break at its end is a usual slip. */
+export const putSecretBody = z.strictObject({
+  value: z
+    .string()
+    .min(1)
+    .max(8192)
+    .regex(/^[\x20-\x7e]*$/, "Must be printable ASCII, without line breaks"),
+});
 
 export const secretRecord = z.strictObject({
   name: z.string(),

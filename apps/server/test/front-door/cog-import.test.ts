@@ -20,8 +20,10 @@ const schema = {
     },
   },
 };
+let authorization: string | undefined;
 const cog = createServer((request, response) => {
   request.resume();
+  authorization = request.headers.authorization;
   response.setHeader("content-type", "application/json");
   if (request.url === "/openapi.json") return void response.end(JSON.stringify(schema));
   response.end(JSON.stringify({ status: "succeeded", output: "made" }));
@@ -51,6 +53,40 @@ test("a manifest without schemas takes them from the Cog container, and the mode
   expect(run.body.output_data).toEqual({ output: "made" });
   const wrong = await gantry.call("POST", "/api/v1/admin/imported/predict", { form: { text: "hello", steps: "99" } });
   expect(wrong.body.detail[0]).toMatchObject({ type: "less_than_equal", loc: ["body", "steps"] });
+});
+
+test("the schemas are read with the secret of the model's owner, whoever puts it", async () => {
+  const key = await gantry.newUser("bob");
+  for (const [who, value] of [
+    [key, "of-bob"],
+    [gantry.adminKey, "of-admin"],
+  ] as const) {
+    expect((await gantry.call("PUT", "/api/v2/secrets/lock", { json: { value }, key: who })).status).toBe(201);
+  }
+  const json = { ...manifest(address()), backend: { type: "cog", url: address(), secret: "lock" } };
+  const put = await gantry.call("PUT", "/api/v1/bob/locked", { json });
+  expect(put.status, put.text).toBe(201);
+  expect(authorization).toBe("Bearer of-bob");
+});
+
+test("a manifest that no request could satisfy is refused", async () => {
+  const text = { type: "string" };
+  const inputs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, text]));
+  const put = (count: number) =>
+    gantry.call("PUT", "/api/v1/admin/wide", {
+      json: {
+        ...manifest(address()),
+        input: { type: "object", properties: inputs(count), required: Object.keys(inputs(count)) },
+        output: { type: "object", properties: { output: text } },
+      },
+    });
+  const refused = await put(31);
+  expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ["body", "input", "required"]]);
+  expect((await put(30)).status).toBe(201);
+  const run = await gantry.call("POST", "/api/v1/admin/wide/predict", {
+    form: { ...Object.fromEntries(Object.keys(inputs(30)).map((name) => [name, "x"])), user: "u", webhook: "{}" },
+  });
+  expect(run.body.detail?.[0]?.type).not.toBe("too_many_fields");
 });
 
 test("a container that does not answer is told at the field", async () => {

@@ -1,6 +1,5 @@
 import type { ObjectSchema } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
-import type { Caller } from "../accounts/index.ts";
 
 /** Asks a Cog server for its own schemas; rejects when it does not answer or answers something else. */
 export type FetchCogSchema = (request: {
@@ -16,7 +15,7 @@ export type FetchCogSchema = (request: {
  */
 export async function withImportedSchemas(
   fetchSchema: FetchCogSchema,
-  caller: Caller,
+  ownerId: string,
   body: unknown,
 ): Promise<unknown> {
   if (typeof body !== "object" || body === null) return body;
@@ -26,7 +25,7 @@ export async function withImportedSchemas(
   const { type, url, secret } = backend as Record<string, unknown>;
   if (type !== "cog" || typeof url !== "string") return body;
   try {
-    const request = { url, ownerId: caller.userId, secret: typeof secret === "string" ? secret : undefined };
+    const request = { url, ownerId, secret: typeof secret === "string" ? secret : undefined };
     const imported = await fetchSchema(request);
     return { ...body, input: input ?? imported.input, output: output ?? imported.output };
   } catch (error) {

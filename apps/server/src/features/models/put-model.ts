@@ -21,14 +21,14 @@ export async function putModel(
 ): Promise<{ model: Model; created: boolean }> {
   refuseUnlessChangeable(caller, owner, name);
   const named = modelNamePattern.test(name);
-  const whole = await withImportedSchemas(context.fetchCogSchema, caller, body);
+  const ownerId = owner === caller.username ? caller.userId : await ownerIdOf(context.database.sql, owner);
+  const whole = ownerId === undefined ? body : await withImportedSchemas(context.fetchCogSchema, ownerId, body);
   const { manifest, issues } = checkManifest(named ? name : "model", whole);
   const found: Issue[] = [];
   if (!named) {
     const msg = "A model's name has 1 to 63 of a-z, 0-9, ., _ and -, and begins with a letter or digit";
     found.push({ type: "value_error", loc: ["path", "model"], msg });
   }
-  const ownerId = owner === caller.username ? caller.userId : await ownerIdOf(context.database.sql, owner);
   if (ownerId === undefined) found.push({ type: "value_error", loc: ["path", "owner"], msg: "There is no such user" });
   throwIfAny([...found, ...issues]);
   if (!manifest || ownerId === undefined) throw new Error("a manifest was refused without an issue");
