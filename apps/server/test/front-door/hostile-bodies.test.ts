@@ -116,7 +116,8 @@ describe("a form", () => {
 });
 
 describe("a body", () => {
-  test("of which half comes before the client goes away costs nothing", async () => {
+  test("of which half comes before the client goes away costs nothing, and is no fault of ours", async () => {
+    const logged = gantry.logged().length;
     const body = `${part("prompt", "x")}${part("image", "y".repeat(100_000), '; filename="a.png"')}`;
     await raw([head(1_000_000), body], { end: true });
     await raw([head("Transfer-Encoding: chunked"), `${body.length.toString(16)}\r\n${body}`], { end: true });
@@ -125,6 +126,8 @@ describe("a body", () => {
     socket.write(head(10_000_000) + body);
     await waitFor("the file to be under way", async () => (await readdir(join(gantry.home, "spool"))).length === 1);
     socket.resetAndDestroy();
+    await waitFor("the file to be gone", async () => (await readdir(join(gantry.home, "spool"))).length === 0);
+    expect(gantry.logged().slice(logged)).not.toContain("Internal server error");
   });
 
   test("that goes on for ever is answered, and then no longer read", async () => {
@@ -172,11 +175,30 @@ describe("what is no request", () => {
       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
     ["endless headers", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(100_000)}\r\n\r\n`],
+    ["an empty host", "GET / HTTP/1.1\r\nHost:\r\n\r\n"],
+    ["a host of 3000 characters", `GET / HTTP/1.1\r\nHost: ${"a".repeat(3000)}\r\n\r\n`],
+    ["a tunnel", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n"],
+    ["an expectation", "POST / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\n"],
   ])("%s is a 400 with a request id", async (_what, bytes) => {
     const answer = await raw([bytes]);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toMatch(/x-request-id: req_/);
     expect(answer).toContain("request_invalid");
+    expect(answer).toContain(`"url":"${gantry.url}/docs/errors#request_invalid"`);
+  });
+
+  test("a JSON body that is too large can be sent to its end, and its refusal read", async () => {
+    const head = `Host: x\r\nX-API-Key: ${gantry.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 20000000`;
+    for (const line of ["POST /api/v2/keys", "PUT /api/v1/admin/big", "POST /api/v1/gantry/text/predict/cancel"]) {
+      const answer = await raw([`${line} HTTP/1.1\r\n${head}\r\n\r\n`, Buffer.alloc(20_000_000, " ")]);
+      expect(answer, line).toMatch(/^HTTP\/1\.1 422 /);
+      expect(answer, line).toContain("sequence_too_long");
+    }
+  });
+
+  test("a refusal without a body leaves the connection open", async () => {
+    const answer = await fetch(`${gantry.url}/api/v1/no/model`, { headers: { "x-api-key": gantry.adminKey } });
+    expect([answer.status, answer.headers.get("connection")]).toEqual([404, "keep-alive"]);
   });
 });
 

@@ -35,7 +35,7 @@ export function driveFileRoutes(
   });
   // Whoever is refused before the body was read must still be able to read the answer.
   app.addHook("onError", async ({ raw }, reply) => {
-    if ("content-length" in raw.headers || "transfer-encoding" in raw.headers) leaveBody(raw, reply.raw);
+    leaveBody(raw, reply.raw);
   });
 
   app.delete<OfDrive>("/drives/:driveId", async (request, reply) => {

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from "node:http";
+import type { Socket } from "node:net";
 import { type ErrorType, errorTable, newId } from "@gantry/wire";
 import { leaveBody } from "../multipart/leave-body.ts";
 
@@ -30,6 +31,8 @@ export interface Doorway {
 
 // Headers must come at once; bodies may take long (500 MB over a slow line), so the request as a whole has no limit.
 const headersTimeoutMs = 15_000;
+/** Links in answers begin with it. */
+const hostPattern = /^[A-Za-z0-9._:[\]-]{1,255}$/;
 const ownPath = /^\/(healthz|readyz)\/*(?:\?|$)/;
 
 export function createDoorway(publicUrl: string | undefined): Doorway {
@@ -53,6 +56,9 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
   const server = createServer(
     { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000 },
     (request, response) => {
+      const { host } = request.headers;
+      if (host !== undefined && !hostPattern.test(host))
+        return refuseUnreadable(response, "The Host header is no host");
       const asked = ownPath.exec(request.url ?? "")?.[1];
       if (asked === "healthz") return answer(response, 200, { status: "ok" });
       if (asked === "readyz") return void answerReady(response);
@@ -77,18 +83,37 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
     answer(response, row.status, { detail: [issue("service_unavailable", msg, base)] });
   }
 
-  // What node:http cannot read as a request never becomes one; it is answered on the bare socket.
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  /** Where nothing says under which name the client knows this server. */
+  const addressOf = ({ localAddress = "localhost", localPort }: Socket) =>
+    publicUrl ?? `http://${localAddress.includes(":") ? `[${localAddress}]` : localAddress}:${localPort}`;
+
+  function refuseUnreadable(response: ServerResponse, msg: string): void {
     const { status, retryable } = errorTable.request_invalid;
-    const msg = unreadable[error.code ?? ""] ?? "The request is not readable as HTTP";
-    const body = JSON.stringify({ detail: [issue("request_invalid", msg, publicUrl ?? "")] });
+    response.setHeader("x-service-retryable", String(retryable));
+    response.setHeader("connection", "close");
+    const base = response.socket ? addressOf(response.socket) : "";
+    answer(response, status, { detail: [issue("request_invalid", msg, base)] });
+  }
+
+  // What node:http cannot read as a request never becomes one; it is answered on the bare socket.
+  function refuseSocket(socket: Socket, msg: string): void {
+    const { status, retryable } = errorTable.request_invalid;
+    const body = JSON.stringify({ detail: [issue("request_invalid", msg, addressOf(socket))] });
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${newId("request")}\r\n` +
         `x-service-retryable: ${retryable}\r\ncontent-type: application/json; charset=utf-8\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     );
+  }
+
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+    refuseSocket(socket, unreadable[error.code ?? ""] ?? "The request is not readable as HTTP");
   });
+  server.on("connect", (_request, socket: Socket) => refuseSocket(socket, "This server is no proxy"));
+  server.on("checkExpectation", (_request, response: ServerResponse) =>
+    refuseUnreadable(response, "The header Expect asks for what this server does not do"),
+  );
 
   return {
     server,

@@ -11,6 +11,7 @@ import { type Activity, noTelemetry, type Telemetry } from "../../engines/teleme
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { leaveBody } from "../multipart/leave-body.ts";
 import { toFault } from "./to-fault.ts";
 
 export interface ServerOptions {
@@ -101,6 +102,8 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     });
     done();
   });
+  // Whoever is refused before the body was read must still be able to read the answer.
+  app.addHook("onError", async (request, reply) => leaveBody(request.raw, reply.raw));
   app.setErrorHandler(writeError);
   app.setNotFoundHandler((request) => {
     const allowed = methods.filter((method) => known.find(method, pathOf(request)) !== null);

@@ -3,7 +3,7 @@ import { isId } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fault } from "../../kernel/errors.ts";
 import { readMultipart } from "../multipart/index.ts";
-import type { OfModel, RouteDeps } from "./deps.ts";
+import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 
 const names = ["prediction_id", "infer_id"] as const;
 const maxJsonBytes = 65_536;
@@ -13,6 +13,7 @@ export function cancelRoute(app: FastifyInstance, deps: RouteDeps): void {
   app.route<OfModel>({
     method: ["POST", "PATCH"],
     url: "/api/v1/:owner/:model/predict/cancel",
+    ...readsBody,
     handler: async (request) => {
       const caller = await deps.callerOf(request);
       const model = await deps.models.resolveForRead(caller, request.params.owner, request.params.model);
@@ -48,7 +49,8 @@ async function bodyFields(raw: IncomingMessage): Promise<Record<string, unknown>
 
 async function readJson(raw: IncomingMessage): Promise<Record<string, unknown>> {
   let text = "";
-  for await (const chunk of raw.setEncoding("utf8")) {
+  // What is too large is left by the error's way, which lets the client read the answer.
+  for await (const chunk of raw.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
     text += chunk;
     if (text.length > maxJsonBytes) throw fault("sequence_too_long", "The body is too large");
   }

@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import { fault } from "../../kernel/errors.ts";
 
 /** Whoever waits for an answer. */
 export interface Client {
@@ -14,7 +15,7 @@ export function watchClient(reply: FastifyReply): Client {
   const { raw } = reply;
   raw.on("close", () => {
     if (raw.writableFinished) return;
-    controller.abort(new Error("The client went away"));
+    controller.abort(fault("generation_cancelled", "The client went away"));
     client.onLeft?.();
   });
   return client;

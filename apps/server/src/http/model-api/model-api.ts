@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 import { requireCaller } from "../foundation/require-caller.ts";
-import { leaveBody } from "../multipart/index.ts";
 import { asyncRoutes } from "./async-routes.ts";
 import { cancelRoute } from "./cancel-route.ts";
 import type { ModelApiDeps, RouteDeps } from "./deps.ts";
@@ -13,8 +12,6 @@ export async function modelApi(app: FastifyInstance, deps: ModelApiDeps): Promis
   const routeDeps: RouteDeps = { ...deps, callerOf: requireCaller(deps.accounts.authenticate) };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  // Whoever is refused before the body was read must still be able to read the answer.
-  app.addHook("onError", async (request, reply) => leaveBody(request.raw, reply.raw));
 
   predictRoute(app, routeDeps);
   streamRoute(app, routeDeps);

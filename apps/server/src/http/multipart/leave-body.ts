@@ -13,9 +13,10 @@ const lingerMs = 2_000;
  * response a long rest may still turn out to end soon; the connection is then kept.
  */
 export function leaveBody(request: IncomingMessage, response?: ServerResponse): void {
-  if (request.readableEnded || request.destroyed) return;
-  const { socket } = request;
-  const isShort = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= shortBytes;
+  const { socket, headers } = request;
+  const hasBody = "content-length" in headers || "transfer-encoding" in headers;
+  if (!hasBody || request.readableEnded || request.destroyed) return;
+  const isShort = Number(headers["content-length"] ?? Number.POSITIVE_INFINITY) <= shortBytes;
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   timer.unref();
   // Not the socket's: it lives on, and would gather a listener with every refused request.
