@@ -13,7 +13,8 @@ const reference = (slot: number): FieldSchema => ({
   format: "binary",
   "x-media": "image",
   title: slot === 0 ? "Reference image" : `Reference image ${slot + 1}`,
-  description: "Shown in the scene as a framed panel; its colours tint the palette.",
+  description:
+    "Shown in the scene with its real content, on a billboard or as a print on a line; its colours tint the palette.",
   default: null,
 });
 
@@ -25,8 +26,8 @@ export const imageManifest: Manifest = {
     "balloons, planes, birds, robots, people, cats, dogs, rabbits, whales, flowers, sun, moon, stars, planets, " +
     "weather and more), for colours, numbers, sizes, sides, time of day and mood, and paints a layered scene; any " +
     "other prompt becomes an abstract composition grown from its words. Up to ten reference images appear in the " +
-    "scene as framed panels. The same input always gives the same bytes. It runs inside Gantry, without a GPU, a " +
-    "key or the network.",
+    "scene on billboards or as prints on lines. The same input always gives the same bytes. It runs inside Gantry, " +
+    "without a GPU, a key or the network.",
   kind: "image",
   visibility: "public",
   capacity: 4,

@@ -165,7 +165,7 @@ const reckonDates: Rule = (prompt) => {
 const calculate: Rule = (prompt) => {
   const found = calculationIn(prompt);
   if (!found) return undefined;
-  const value = Number(numberText(found.result));
+  const value = Number(found.result.toPrecision(12));
   return { text: `${found.expression} = ${numberText(found.result)}`, ...(Number.isFinite(value) && { value }) };
 };
 

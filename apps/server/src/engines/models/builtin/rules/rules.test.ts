@@ -24,6 +24,8 @@ describe("gantry/rules as a text model", () => {
     ["What is 15% of 80?", "15/100* 80 = 12"],
     ["How much is 7 times 6?", "7 * 6 = 42"],
     ["0.1 + 0.2", "0.1 + 0.2 = 0.3"],
+    ["9007199254740991 - 1", "9007199254740991 - 1 = 9007199254740990"],
+    ["9007199254740993 * 3", "9007199254740993 * 3 = about 2.70215977642e+16"],
     ["What is 1/0?", "1/0 = not a number: it divides by zero or is too large"],
     ["How many days are between 2024-02-01 and 2024-03-01?", "There are 29 days between 2024-02-01 and 2024-03-01."],
     ["Which weekday is 2024-02-29?", "2024-02-29 is a Thursday."],
