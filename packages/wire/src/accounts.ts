@@ -1,8 +1,32 @@
 import { z } from "zod";
 import { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
 
-export const planNames = ["free", "pro", "unlimited"] as const;
-export type PlanName = (typeof planNames)[number];
+/** Those that every installation has; an admin may change them and add others. */
+export const builtInPlans = ["free", "pro", "unlimited"] as const;
+
+export const planNamePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
+
+/** Whether there is such a plan is known to the server alone. */
+const plan = z.string();
+
+/** Null: no limit. The upper bound is the largest number that is stored. */
+const limit = z.int().min(1).max(2_147_483_647).nullable();
+
+export const putPlanBody = z.strictObject({
+  requests_per_minute: limit,
+  /** Predictions that run at the same time. */
+  parallel: limit,
+});
+export type PutPlanBody = z.infer<typeof putPlanBody>;
+
+export const planRecord = z.strictObject({
+  name: z.string(),
+  requests_per_minute: z.int().nullable(),
+  parallel: z.int().nullable(),
+  /** How many have it. */
+  users: z.int(),
+});
+export type PlanRecord = z.infer<typeof planRecord>;
 
 /** The roles that a person can have; the owners of the built-in models have a third one, `system`. */
 export const roleNames = ["admin", "user"] as const;
@@ -28,7 +52,7 @@ export const createUserBody = z.strictObject({
   username,
   password: password.optional(),
   role: z.enum(roleNames).optional(),
-  plan: z.enum(planNames).optional(),
+  plan: plan.optional(),
 });
 export type CreateUserBody = z.infer<typeof createUserBody>;
 
@@ -37,7 +61,7 @@ export const changeUserBody = z
     /** Null takes the password away. */
     password: password.nullable().optional(),
     role: z.enum(roleNames).optional(),
-    plan: z.enum(planNames).optional(),
+    plan: plan.optional(),
     disabled: z.boolean().optional(),
   })
   .refine((change) => Object.values(change).some((value) => value !== undefined), {

@@ -80,7 +80,11 @@ export const errorTable = {
   internal_server_error: run(500, true, "Something broke on our side. The response carries a request id to report."),
   downstream_service_error: run(502, false, "The service behind the model failed or cut its answer short."),
   downstream_service_unavailable: run(503, true, "The service behind the model could not be reached or is overloaded."),
-  service_unavailable: run(503, true, "Gantry cannot reach one of its own engines for the moment."),
+  service_unavailable: run(
+    503,
+    true,
+    "Gantry is starting or stopping, or cannot reach one of its own engines for the moment.",
+  ),
   generation_timeout: run(504, true, "The prediction took longer than the model's time limit."),
   storage_full: run(507, true, "There is no room left to store the file."),
   // Account and management requests.

@@ -34,10 +34,10 @@ async function stop(server: ServerProcess): Promise<void> {
 const call = (url: string, path: string, init: RequestInit = {}) =>
   fetch(url + path, { ...init, headers: { "x-api-key": adminKey, ...init.headers } });
 
-function predict(url: string, model = "admin/slow"): Promise<Response> {
+function predict(url: string, model = "admin/slow", way = ""): Promise<Response> {
   const body = new FormData();
   body.append("prompt", "x");
-  return call(url, `/api/v1/${model}/predict`, { method: "POST", body });
+  return call(url, `/api/v1/${model}/predict${way}`, { method: "POST", body });
 }
 
 async function putModel(url: string, name: string, backendUrl: string): Promise<void> {
@@ -219,14 +219,18 @@ describe("starting", () => {
 });
 
 describe("stopping", () => {
-  test("lets a running prediction end, refuses new ones as retryable, and ends with 0", {
+  test("lets running predictions end, answers who waits for a result, refuses new ones as retryable, and ends with 0", {
     timeout: 60_000,
   }, async () => {
     const server = start();
     const url = await server.url();
     await putModel(url, "slow", cog.url);
     const running = predict(url);
-    await waitFor("the upstream call", () => cog.open === 1);
+    const queued = await bodyOf(await predict(url, "admin/slow", "/async/"));
+    await waitFor("the upstream calls", () => cog.open === 2);
+    const waiting = fetch(`${queued.result_url}&wait=60`, { headers: { "x-api-key": adminKey } });
+    // It must have arrived.
+    await new Promise((resolve) => setTimeout(resolve, 500));
     server.kill("SIGTERM");
     await waitFor("it to be stopping", () => server.stdout().includes("Stopping"));
     server.kill("SIGTERM");
@@ -238,8 +242,9 @@ describe("stopping", () => {
     expect((await bodyOf(refused)).detail[0]).toMatchObject({ type: "service_unavailable" });
     expect((await fetch(`${url}/readyz`)).status).toBe(503);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    expect(cog.open).toBe(1);
-    cog.finishOne();
+    expect((await bodyOf(await waiting)).inference_responses[0].infer_details.status).toBe(202);
+    expect(cog.open).toBe(2);
+    cog.finishAll();
     const answer = await running;
     expect(answer.status).toBe(200);
     expect((await bodyOf(answer)).output_data).toEqual({ output: "done" });

@@ -2,6 +2,7 @@ import type { ChangeUserBody } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import type { AccountsContext } from "./context.ts";
 import { hashPassword } from "./password.ts";
+import { requirePlan } from "./require-plan.ts";
 import { announceChange, lockUserAndAdmins, type User, updateUser } from "./store.ts";
 
 /**
@@ -15,6 +16,7 @@ export async function changeUser(context: AccountsContext, username: string, cha
     const locked = await lockUserAndAdmins(tx, username);
     const user = locked.find((candidate) => candidate.username === username);
     if (!user) throw fault("not_found", "User not found");
+    if (change.plan !== undefined) await requirePlan(tx, change.plan);
     const after: User = {
       ...user,
       role: change.role ?? user.role,

@@ -2,6 +2,7 @@ import { type CreateUserBody, newId } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import type { AccountsContext } from "./context.ts";
 import { hashPassword } from "./password.ts";
+import { requirePlan } from "./require-plan.ts";
 import { insertUser, type User } from "./store.ts";
 
 /** A new user, by default of the role `user` on the plan `free`. The body has passed its schema. */
@@ -15,7 +16,10 @@ export async function createUser({ database, clock }: AccountsContext, wanted: C
     createdAt,
   };
   const passwordHash = wanted.password === undefined ? null : await hashPassword(wanted.password);
-  const inserted = await insertUser(database.sql, { ...user, passwordHash });
+  const inserted = await database.transaction(async (tx) => {
+    await requirePlan(tx, user.plan);
+    return insertUser(tx, { ...user, passwordHash });
+  });
   if (!inserted) throw fault("conflict", "This username is taken");
   return { ...user, disabledAt: null };
 }

@@ -5,4 +5,5 @@ export { mayAdministrate } from "./key-reach.rules.ts";
 export { type KeyRequest, readKeyRequest } from "./key-request.rules.ts";
 export { type Accounts, openAccounts } from "./open-accounts.ts";
 export { verifyPassword } from "./password.ts";
+export type { Plan } from "./plan-store.ts";
 export type { Key, User } from "./store.ts";

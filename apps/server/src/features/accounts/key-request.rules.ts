@@ -1,6 +1,6 @@
 import { createKeyBody } from "@gantry/wire";
 import { type Issue, throwIfAny } from "../../kernel/errors.ts";
-import { microsOfDollars } from "../../kernel/money.ts";
+import { dollarsOfMicros, microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import type { KeyReach } from "./key-reach.rules.ts";
 
@@ -10,7 +10,7 @@ export interface KeyRequest extends KeyReach {
 
 /** Reads the body that asks for a new key; everything that is wrong with it comes in one fault. */
 export function readKeyRequest(body: unknown, now: Date): KeyRequest {
-  throwIfAny([...schemaIssues(createKeyBody, body, ["body"]), ...expiryIssues(body, now)]);
+  throwIfAny([...schemaIssues(createKeyBody, body, ["body"]), ...expiryIssues(body, now), ...limitIssues(body)]);
   const wanted = createKeyBody.parse(body);
   return {
     name: wanted.name ?? "",
@@ -20,11 +20,21 @@ export function readKeyRequest(body: unknown, now: Date): KeyRequest {
   };
 }
 
-/** The one rule that the schema cannot hold, because it depends on the time; a text that is no time is the schema's. */
+/** A rule that the schema cannot hold, because it depends on the time; a text that is no time is the schema's. */
 function expiryIssues(body: unknown, now: Date): Issue[] {
   const given = createKeyBody.shape.expires_at.safeParse((body as { expires_at?: unknown } | null)?.expires_at);
   if (!given.success || given.data == null || utc(given.data) > now) return [];
   return [{ type: "value_error", loc: ["body", "expires_at"], msg: "The time must be in the future" }];
+}
+
+/** What is too small or too large is the schema's. */
+function limitIssues(body: unknown): Issue[] {
+  const given = createKeyBody.shape.monthly_limit.safeParse(
+    (body as { monthly_limit?: unknown } | null)?.monthly_limit,
+  );
+  if (!given.success || given.data == null || dollarsOfMicros(microsOfDollars(given.data)) === given.data) return [];
+  const msg = "At most six decimals: the smallest amount is a millionth of a dollar";
+  return [{ type: "value_error", loc: ["body", "monthly_limit"], msg }];
 }
 
 function utc(text: string): Date {

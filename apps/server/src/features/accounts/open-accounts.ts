@@ -1,4 +1,4 @@
-import type { ChangeUserBody, CreateUserBody } from "@gantry/wire";
+import type { ChangeUserBody, CreateUserBody, PutPlanBody } from "@gantry/wire";
 import type { Database } from "../../engines/database/database.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -10,10 +10,14 @@ import { changeUser } from "./change-user.ts";
 import type { AccountsContext, Page } from "./context.ts";
 import { createKey, createKeyFor, type NewKey } from "./create-key.ts";
 import { createUser } from "./create-user.ts";
+import { deletePlan } from "./delete-plan.ts";
 import type { KeyRequest } from "./key-request.rules.ts";
 import { listKeys } from "./list-keys.ts";
+import { listPlans } from "./list-plans.ts";
 import { listUsers } from "./list-users.ts";
 import { createKeyUse } from "./note-key-use.ts";
+import type { Plan } from "./plan-store.ts";
+import { putPlan } from "./put-plan.ts";
 import { revokeKey } from "./revoke-key.ts";
 import { rotateKey } from "./rotate-key.ts";
 import {
@@ -36,6 +40,9 @@ export interface Accounts {
   createUser(wanted: CreateUserBody): Promise<User>;
   listUsers(range: Range): Promise<Page<User>>;
   changeUser(username: string, change: ChangeUserBody): Promise<User>;
+  listPlans(range: Range): Promise<Page<Plan>>;
+  putPlan(name: string, body: PutPlanBody): Promise<{ plan: Plan; created: boolean }>;
+  deletePlan(name: string): Promise<void>;
   createKey(caller: Caller, wanted: KeyRequest): Promise<NewKey>;
   createKeyFor(username: string, wanted: KeyRequest): Promise<NewKey>;
   listKeys(caller: Caller, range: Range): Promise<Page<Key>>;
@@ -83,6 +90,9 @@ export async function openAccounts({
     createUser: (wanted) => createUser(context, wanted),
     listUsers: (range) => listUsers(context, range),
     changeUser: (username, change) => changeUser(context, username, change),
+    listPlans: (range) => listPlans(context, range),
+    putPlan: (name, body) => putPlan(context, name, body),
+    deletePlan: (name) => deletePlan(context, name),
     createKey: (caller, wanted) => createKey(context, caller, wanted),
     createKeyFor: (username, wanted) => createKeyFor(context, username, wanted),
     listKeys: (caller, range) => listKeys(context, caller, range),

@@ -1,4 +1,4 @@
-import type { PlanName, RoleName } from "@gantry/wire";
+import type { RoleName } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import type { Caller } from "./caller.ts";
 import type { KeyReach } from "./key-reach.rules.ts";
@@ -59,7 +59,7 @@ export async function announceChange(sql: Sql, userId: string): Promise<void> {
 /** False when the name is taken. */
 export async function insertUser(
   sql: Sql,
-  user: { id: string; username: string; role: RoleName; plan: PlanName; passwordHash: string | null; createdAt: Date },
+  user: { id: string; username: string; role: RoleName; plan: string; passwordHash: string | null; createdAt: Date },
 ): Promise<boolean> {
   const rows = await sql`
     insert into users (id, username, role, plan, password_hash, created_at)

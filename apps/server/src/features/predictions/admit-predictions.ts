@@ -77,7 +77,7 @@ export function rateHeaders(rate: RateFigures | undefined): Record<string, strin
   };
 }
 
-function figuresOf({ rateLimit, rateRemaining, rateResetMs }: Decision): RateFigures | undefined {
+export function figuresOf({ rateLimit, rateRemaining, rateResetMs }: Decision): RateFigures | undefined {
   if (rateLimit === null) return undefined;
   return { limit: rateLimit, remaining: rateRemaining ?? 0, resetSeconds: secondsOf(rateResetMs ?? 0) };
 }

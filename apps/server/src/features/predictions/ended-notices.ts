@@ -5,6 +5,9 @@ import { endedChannel } from "./store.ts";
 export interface EndedNotices {
   /** From now on nothing about the prediction is missed, so it is asked for before the reader's own look. */
   watch(id: string): Watch;
+  /** This node goes down: whoever waits is to wait no longer. */
+  release(): void;
+  readonly isReleased: boolean;
   stop(): Promise<void>;
 }
 
@@ -18,6 +21,7 @@ export interface Watch {
 /** News of queued predictions from all nodes. A lost notice costs a wait, never an answer: readers look for themselves. */
 export async function startEndedNotices(database: Database): Promise<EndedNotices> {
   const watched = new Map<string, Set<NoticeWatch>>();
+  let isReleased = false;
   const tell = (payload: string) => {
     for (const id of payload.split(",")) for (const watch of watched.get(id) ?? []) watch.tell();
   };
@@ -39,6 +43,13 @@ export async function startEndedNotices(database: Database): Promise<EndedNotice
       });
       watches.add(watch);
       return watch;
+    },
+    release() {
+      isReleased = true;
+      tellAll();
+    },
+    get isReleased() {
+      return isReleased;
     },
     async stop() {
       tellAll();

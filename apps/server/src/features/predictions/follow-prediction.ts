@@ -1,3 +1,4 @@
+import { originalText } from "./fragments.rules.ts";
 import { listFragments } from "./job-store.ts";
 import { awaitEnd, type ResultDeps } from "./read-result.ts";
 import { failureBody, fileLinks } from "./result-item.ts";
@@ -7,7 +8,8 @@ const lookAgainMs = 1_000;
 
 /**
  * The events of a prediction as the stream route would send them, from any node: live while it is live, replayed when it
- * has ended. A run that was repeated after a crash says its text again; what the reader already has is left out.
+ * has ended. A run that was repeated after a crash says its text again; what the reader already has is left out. Where
+ * this node goes down before it has ended, the events end without the last one: the reader comes back for the rest.
  */
 export async function* followPrediction(
   deps: ResultDeps,
@@ -31,13 +33,14 @@ export async function* followPrediction(
   yield { prediction_id: address.id };
   const watch = deps.notices.watch(address.id);
   try {
-    while (!ended && !signal.aborted) {
+    while (!ended && !signal.aborted && !deps.notices.isReleased) {
       for (const { claim, seq, field, fragment } of await listFragments(deps.database.sql, address.id, position)) {
         if (claim !== position.claim) seen.clear();
         position = { claim, seq };
         const from = seen.get(field) ?? 0;
-        seen.set(field, from + fragment.length);
-        yield* newPartOf(field, fragment, from);
+        const text = originalText(fragment);
+        seen.set(field, from + text.length);
+        yield* newPartOf(field, text, from);
       }
       ended = await awaitEnd(deps, address, 0, signal);
       if (!ended) await watch.next(lookAgainMs);

@@ -1,43 +1,54 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
-import { insertFragment } from "./job-store.ts";
+import { storableText, wholePairs } from "./fragments.rules.ts";
+import { type Fragment, insertFragment } from "./job-store.ts";
 
 const everyMs = 250;
 
 /**
- * Writes what a queued run of a streaming model says, merged to a few pieces a second: never a row a token. What could
- * not be written is only missing from the live view; the whole text is stored when the run ends.
+ * Writes what a queued run of a streaming model says, merged to a few pieces a second: never a row a token. The pieces
+ * that are there are always the beginning of what was said: one that could not be written is tried again before the next.
+ * What could not be written at all is only missing from the live view; the whole text is stored when the run ends.
  */
 export function recordFragments(sql: Sql, job: { id: string; claim: number }, log: Log) {
   let pending = "";
   let pendingField = "";
   let seq = 0;
   let timer: NodeJS.Timeout | undefined;
+  const unwritten: Fragment[] = [];
   let writing: Promise<void> = Promise.resolve();
 
-  function flush(): void {
-    timer = undefined;
-    const fragment = pending;
-    pending = "";
-    if (fragment === "") return;
-    seq += 1;
-    const row = { claim: job.claim, seq, field: pendingField, fragment };
+  async function writeInOrder(): Promise<void> {
+    for (let next = unwritten[0]; next; next = unwritten[0]) {
+      await insertFragment(sql, job.id, next);
+      unwritten.shift();
+    }
+  }
+
+  function flush(text: string): void {
+    pending = pending.slice(text.length);
+    if (text !== "") {
+      seq += 1;
+      unwritten.push({ claim: job.claim, seq, field: pendingField, fragment: storableText(text) });
+    }
     writing = writing
-      .then(() => insertFragment(sql, job.id, row))
+      .then(writeInOrder)
       .catch((error) => log.warn({ prediction_id: job.id, err: error }, "A piece of a stream could not be stored"));
   }
 
   return {
     add(field: string, text: string): void {
-      if (field !== pendingField) flush();
+      if (field !== pendingField) flush(pending);
       pendingField = field;
-      // The database has no NUL in texts.
-      pending += text.replaceAll("\u0000", "");
-      timer ??= setTimeout(flush, everyMs);
+      pending += text;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        flush(wholePairs(pending));
+      }, everyMs);
     },
     async stop(): Promise<void> {
       clearTimeout(timer);
-      flush();
+      flush(pending);
       await writing;
     },
   };

@@ -5,7 +5,8 @@ import { fault } from "../../kernel/errors.ts";
 export const stopReasons = {
   left: () => fault("generation_cancelled", "The client went away"),
   cancelled: () => fault("generation_cancelled", "The prediction was cancelled"),
-  shutdown: () => fault("generation_cancelled", "The server is shutting down"),
+  /** Nobody cancelled it: it failed, so it costs nothing and is worth a repeat. */
+  shutdown: () => fault("service_unavailable", "The server is shutting down"),
   timeout: () => fault("generation_timeout", "The prediction took longer than the model's time limit"),
   lost: () => fault("generation_cancelled", "The prediction is no longer this node's to run"),
   queueTimeout: () => fault("generation_timeout", "The prediction waited longer than the model's queue limit"),

@@ -11,6 +11,8 @@ export interface IdempotencyRow {
   predictionId: string;
   /** Its node is gone, or it is older than it takes to be admitted: nobody goes on with it. */
   stale: boolean;
+  /** Whoever comes next may take it. */
+  expired: boolean;
 }
 
 /** Takes the key for a new prediction; false when it is taken and not a day old. */
@@ -38,7 +40,8 @@ export async function findIdempotencyKey(
     select fingerprint, prediction_id as "predictionId", created_at < now() - interval '60 seconds'
         or taken_by is not null and not exists (
           select 1 from nodes n where n.id = taken_by and n.heartbeat_at > now() - interval '10 seconds'
-        ) as stale
+        ) as stale,
+      created_at < now() - interval '24 hours' as expired
     from idempotency_keys where user_id = ${userId} and scope = ${scope} and key = ${key}`;
   return row;
 }

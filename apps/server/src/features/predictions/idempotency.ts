@@ -1,4 +1,4 @@
-import { errorTable, newId } from "@gantry/wire";
+import { newId } from "@gantry/wire";
 import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -9,6 +9,7 @@ import {
   takeIdempotencyKey,
 } from "./idempotency-store.ts";
 import { type EndedPrediction, findEnded, isKnown } from "./store.ts";
+import { storedFault } from "./stored-fault.ts";
 
 const longestKey = 255;
 const lookAgainMs = 50;
@@ -76,6 +77,20 @@ export async function startIdempotent(
 }
 
 /**
+ * Whether a request with this key may be a repeat, as far as that can be told before its body is read: a repeat gets the
+ * first answer whatever funds and limits say now, so they must not turn it away before.
+ */
+export async function mayBeRepeat(
+  database: Database,
+  { userId, modelName, key }: Pick<IdempotentRequest, "userId" | "modelName" | "key">,
+): Promise<boolean> {
+  const taken = await findIdempotencyKey(database.sql, { userId, scope: modelName, key });
+  if (!taken || taken.expired) return false;
+  const ended = await findEnded(database.sql, { id: taken.predictionId, userId, modelName });
+  return !ended || isKept(ended);
+}
+
+/**
  * Gives the key free for the next try, unless the prediction was accepted and only the answer was lost. Without the
  * database that cannot be known: then it is done as soon as it is back, and nobody waits for it here.
  */
@@ -104,6 +119,5 @@ async function giveFree(
 }
 
 function isKept({ status, error }: EndedPrediction): boolean {
-  const [first] = error ?? [];
-  return status !== 499 && !(first && errorTable[first.type].retryable);
+  return status !== 499 && !storedFault(error)?.retryable;
 }

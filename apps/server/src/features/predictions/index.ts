@@ -2,7 +2,7 @@ export { type RateFigures, rateHeaders } from "./admit-predictions.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./chat-with-model.ts";
 export { countWrongInput } from "./count-wrong-input.ts";
 export type { HeldPrediction } from "./held-predictions.ts";
-export { checkIdempotencyKey } from "./idempotency.ts";
+export { checkIdempotencyKey, type IdempotentStart } from "./idempotency.ts";
 export {
   type CheckedInput,
   type FormReader,
@@ -15,4 +15,4 @@ export { openPredictions, type Predictions, type PredictionsDeps } from "./open-
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
 export { fileLinks, type LinkOf } from "./result-item.ts";
 export type { RunEnd, RunRequest } from "./run-prediction.ts";
-export type { EndedPrediction } from "./store.ts";
+export { storedFault } from "./stored-fault.ts";

@@ -1,7 +1,8 @@
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
-import type { Admit, RateFigures } from "./admit-predictions.ts";
+import { type Admit, type ArrivingPrediction, figuresOf, type RateFigures } from "./admit-predictions.ts";
 import type { Route } from "./prediction.ts";
+import type { Decision } from "./store.ts";
 
 export interface LookRequest {
   caller: Caller;
@@ -12,11 +13,20 @@ export interface LookRequest {
 }
 
 /** Rejects as admission would, and admits nothing. Answers what the plan's limit still allows. */
-export async function lookAtLimits(
-  admit: Admit,
-  { caller, model, route, counts }: LookRequest,
+export async function lookAtLimits(admit: Admit, request: LookRequest): Promise<RateFigures | undefined> {
+  return (await admit(lookOf(request))).rate;
+}
+
+/** What the plan's limit still allows, for an answer that counts as no request and that nothing refuses. */
+export async function readRate(
+  decide: (arrival: ArrivingPrediction) => Promise<Decision>,
+  request: Omit<LookRequest, "counts">,
 ): Promise<RateFigures | undefined> {
-  const { rate } = await admit({
+  return figuresOf(await decide(lookOf({ ...request, counts: false })));
+}
+
+function lookOf({ caller, model, route, counts }: LookRequest): ArrivingPrediction {
+  return {
     id: "",
     userId: caller.userId,
     keyId: caller.keyId,
@@ -28,6 +38,5 @@ export async function lookAtLimits(
     reservation: 0,
     queueSeconds: 0,
     purpose: counts ? "look_and_count" : "look",
-  });
-  return rate;
+  };
 }

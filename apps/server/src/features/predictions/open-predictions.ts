@@ -21,8 +21,8 @@ import type { ExecutionDeps } from "./execute-prediction.ts";
 import { followPrediction } from "./follow-prediction.ts";
 import { startGrantAnnouncements } from "./grant-announcements.ts";
 import { createHeldPredictions } from "./held-predictions.ts";
-import { type IdempotentRequest, type IdempotentStart, startIdempotent } from "./idempotency.ts";
-import { type LookRequest, lookAtLimits } from "./look-at-limits.ts";
+import { type IdempotentRequest, type IdempotentStart, mayBeRepeat, startIdempotent } from "./idempotency.ts";
+import { type LookRequest, lookAtLimits, readRate } from "./look-at-limits.ts";
 import { awaitEnd, readResult } from "./read-result.ts";
 import type { LinkOf, ResultItem } from "./result-item.ts";
 import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts";
@@ -67,8 +67,12 @@ export interface Predictions {
   accept(request: AsyncRequest): Promise<{ predictionId: string; rate: RateFigures | undefined }>;
   /** Rejects as admission would: key, model, funds, limits. */
   look(request: LookRequest): Promise<RateFigures | undefined>;
+  /** What the plan's limit still allows: looked at, not counted, and never a refusal. */
+  rate(request: Omit<LookRequest, "counts">): Promise<RateFigures | undefined>;
   startIdempotent(request: IdempotentRequest): Promise<IdempotentStart>;
-  /** The ended prediction, or undefined while it is live after the time. */
+  /** Whether the key has a first request, whose answer a repeat gets. */
+  mayBeRepeat(request: Pick<IdempotentRequest, "userId" | "modelName" | "key">): Promise<boolean>;
+  /** The ended prediction, or undefined while it is live after the time, or when this node goes down. */
   awaitEnd(address: PredictionAddress, waitMs: number, signal: AbortSignal): Promise<EndedPrediction | undefined>;
   result(address: PredictionAddress, options: Reading & { waitMs: number }): Promise<ResultItem>;
   follow(address: PredictionAddress, options: Reading): AsyncGenerator<Record<string, unknown>>;
@@ -77,7 +81,10 @@ export interface Predictions {
   flow(modelId: string): Promise<FlowFigures>;
   /** How many this process holds. */
   underWay(): number;
-  /** Lets running ones end within the time; the rest is handed back to the queue, or cancelled with its client. */
+  /**
+   * Lets running ones end within the time; the rest is handed back to the queue, or ends with its client's answer, as a
+   * failure of ours. Who waits for a result is answered at once.
+   */
   drain(milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -142,7 +149,9 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     recallChat: (predictionId) => recallChat({ database, settlement }, predictionId),
     accept: (request) => acceptAsync(asyncDeps, request),
     look: (request) => lookAtLimits(admit, request),
+    rate: (request) => readRate(decideOneByOne, request),
     startIdempotent: (request) => startIdempotent({ database, nodeId, log }, request),
+    mayBeRepeat: (request) => mayBeRepeat(database, request),
     awaitEnd: (address, waitMs, signal) => awaitEnd(reading, address, waitMs, signal),
     result: (address, options) => readResult(reading, address, options),
     follow: (address, options) => followPrediction(reading, address, options),
@@ -150,6 +159,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     flow: (modelId) => selectFlow(database.sql, modelId),
     underWay: () => held.size,
     async drain(milliseconds) {
+      notices.release();
       await worker.stop();
       await consumer?.stop();
       await untilIdle(milliseconds);

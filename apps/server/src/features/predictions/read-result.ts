@@ -13,7 +13,10 @@ export interface ResultDeps {
   linkOf: LinkOf;
 }
 
-/** The ended prediction, or undefined while it is live after the time; one that never was is not found. */
+/**
+ * The ended prediction, or undefined while it is live after the time, or when this node goes down; one that never was is
+ * not found.
+ */
 export async function awaitEnd(
   { database, notices }: Pick<ResultDeps, "database" | "notices">,
   address: PredictionAddress,
@@ -28,7 +31,7 @@ export async function awaitEnd(
       if (ended === undefined) throw fault("not_found", "Prediction not found");
       if (ended !== "live") return ended;
       const left = until - Date.now();
-      if (left <= 0 || signal.aborted) return undefined;
+      if (left <= 0 || signal.aborted || notices.isReleased) return undefined;
       await watch.next(Math.min(left, lookAgainMs));
     }
   } finally {

@@ -1,6 +1,6 @@
 import { errorBody } from "../../kernel/error-body.ts";
-import { Fault, type Issue } from "../../kernel/errors.ts";
 import type { StoredOutput } from "./prediction.ts";
+import { type StoredIssue, storedFault } from "./stored-fault.ts";
 
 /** How a result of the asynchronous routes and a webhook write a prediction. */
 export interface ResultItem {
@@ -21,7 +21,7 @@ export interface EndedResult {
   status: number;
   inferenceMs: number | null;
   output: StoredOutput | null;
-  error: readonly Issue[] | null;
+  error: readonly StoredIssue[] | null;
   streamDetails: Record<string, unknown> | null;
 }
 
@@ -51,9 +51,9 @@ export function pendingItem(id: string, userId: string): ResultItem {
   };
 }
 
-export function failureBody(issues: readonly Issue[] | null, base: string): Record<string, unknown> {
-  const [first, ...rest] = issues ?? [];
-  return first ? errorBody(new Fault([first, ...rest]), base) : {};
+export function failureBody(error: readonly StoredIssue[] | null, base: string): Record<string, unknown> {
+  const fault = storedFault(error);
+  return fault ? errorBody(fault, base) : {};
 }
 
 /** The outputs that are files of this very prediction, under their fields. */

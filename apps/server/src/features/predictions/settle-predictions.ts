@@ -9,6 +9,7 @@ import { endedUnused, type Outcome, statusOf } from "./prediction.ts";
 import { dropInput } from "./queued-input.ts";
 import { type LinkOf, resultItem } from "./result-item.ts";
 import { type Ending, type GrantedSlot, type Settled, settleEndings, wasEndedAs } from "./store.ts";
+import { issuesToStore } from "./stored-fault.ts";
 import type { PredictionWriter } from "./write-predictions.ts";
 
 export interface Settlement {
@@ -175,7 +176,7 @@ function toEnding(id: string, claim: number, outcome: Outcome): Ending {
     status: statusOf(outcome),
     inference_ms: outcome.inferenceMs === undefined ? undefined : Math.round(outcome.inferenceMs),
     output: outcome.kind === "done" ? JSON.stringify(outcome.output) : undefined,
-    error: outcome.kind === "failed" ? JSON.stringify(outcome.fault.issues) : undefined,
+    error: outcome.kind === "failed" ? JSON.stringify(issuesToStore(outcome.fault)) : undefined,
     input_tokens: usage?.inputTokens,
     output_tokens: usage?.outputTokens,
     cached_tokens: usage?.cachedTokens,

@@ -1,7 +1,7 @@
 import type { Sql } from "../../engines/database/database.ts";
-import type { Issue } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { StoredOutput } from "./prediction.ts";
+import type { StoredIssue } from "./stored-fault.ts";
 
 /** Named as the SQL function reads it. */
 export interface Ending {
@@ -102,7 +102,7 @@ export interface EndedPrediction {
   status: number;
   inferenceMs: number | null;
   output: StoredOutput | null;
-  error: Issue[] | null;
+  error: StoredIssue[] | null;
   streamDetails: Record<string, unknown> | null;
 }
 

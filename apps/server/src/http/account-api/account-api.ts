@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { adminRoutes, onlyAdmins } from "./admin-routes.ts";
 import type { AccountApiDeps, RouteDeps } from "./deps.ts";
@@ -6,6 +7,7 @@ import { expensesRoutes } from "./expenses-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { meRoute } from "./me-route.ts";
 import { moneyRoutes } from "./money-routes.ts";
+import { planRoutes } from "./plan-routes.ts";
 import { usageRoute } from "./usage-route.ts";
 
 /** The account, money and user management routes under `/api/v2`, and the expenses of a user under its name. Register it as a plugin. */
@@ -24,18 +26,7 @@ export async function accountApi(app: FastifyInstance, deps: AccountApiDeps): Pr
   await app.register(async (admin) => {
     onlyAdmins(admin, callerOf);
     adminRoutes(admin, routeDeps);
+    planRoutes(admin, routeDeps);
     moneyRoutes(admin, routeDeps);
-  });
-}
-
-/**
- * Many clients name JSON as content type on every request, also where there is no body (deleting, rotating). By itself
- * Fastify refuses that; here it is the same as no body.
- */
-function acceptEmptyBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, text, done) => {
-    if (text === "") done(null, undefined);
-    else parse(request, text, done);
   });
 }

@@ -4,6 +4,7 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { Secrets } from "../../features/secrets/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { listEnvelope, readPageQuery } from "../foundation/page-query.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 
@@ -19,10 +20,15 @@ export interface SecretRouteDeps {
 /** Credentials for model backends and tool servers: they can be set, listed by name and removed, never read. */
 export async function secretRoutes(app: FastifyInstance, { secrets, authenticate }: SecretRouteDeps): Promise<void> {
   const callerOf = requireCaller(authenticate);
+  // Before the body is read: whoever has no key sends nothing that is looked at.
+  app.addHook("onRequest", async (request) => {
+    await callerOf(request);
+  });
+  acceptEmptyBodies(app);
 
   app.get("/api/v2/secrets", async (request) => {
-    const page = readPageQuery(request.query);
     const { userId } = await unconfined(callerOf, request);
+    const page = readPageQuery(request.query);
     const { rows, total } = await secrets.list(userId, page);
     return listEnvelope(rows.map(toWire), page, total);
   });

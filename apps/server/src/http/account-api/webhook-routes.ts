@@ -4,6 +4,7 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { Delivery, Webhooks } from "../../features/webhooks/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { listEnvelope, readPageQuery } from "../foundation/page-query.ts";
 
 export interface WebhookRouteDeps {
@@ -11,14 +12,21 @@ export interface WebhookRouteDeps {
   callerOf(request: FastifyRequest): Promise<Caller>;
 }
 
-/** What became of the caller's webhooks, and the secrets that sign them. */
+/** What became of the caller's webhooks, and the secrets that sign them. To be registered in a scope of its own. */
 export function webhookRoutes(app: FastifyInstance, { webhooks, callerOf }: WebhookRouteDeps): void {
+  // Before the body is read: whoever has no key sends nothing that is looked at.
+  app.addHook("onRequest", async (request) => {
+    await callerOf(request);
+  });
+  acceptEmptyBodies(app);
+
   app.get("/api/v2/webhooks/deliveries", async (request) => {
+    const caller = await callerOf(request);
     const page = readPageQuery(request.query);
     const { prediction_id: predictionId, status } = parseOrThrow(deliveriesQuery, request.query, ["query"]);
     // A text that is no id names nothing; it also never reaches the database.
     if (predictionId !== undefined && !isId("prediction", predictionId)) return listEnvelope([], page, 0);
-    const { deliveries, total } = await webhooks.list(await callerOf(request), { predictionId, status }, page);
+    const { deliveries, total } = await webhooks.list(caller, { predictionId, status }, page);
     return listEnvelope(deliveries.map(toWire), page, total);
   });
 

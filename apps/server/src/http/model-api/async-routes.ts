@@ -2,15 +2,16 @@ import { isId } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
-import { type CheckedInput, checkIdempotencyKey, rateHeaders } from "../../features/predictions/index.ts";
+import { type CheckedInput, rateHeaders } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
-import { acceptInput } from "./accept-input.ts";
+import { acceptInput, acceptKey, startOnce } from "./accept-input.ts";
 import { clientPresence } from "./client-presence.ts";
 import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 import { sendJsonLines, wantsJsonLines } from "./json-lines.ts";
 
 const longestWaitSeconds = 60;
+const route = "async";
 
 type Request = FastifyRequest<OfModel & { Querystring: Record<string, unknown> }>;
 
@@ -19,9 +20,10 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
   app.post<OfModel>("/api/v1/:owner/:model/predict/async", readsBody, async (request, reply) => {
     const caller = await deps.callerOf(request);
     const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
-    const key = checkIdempotencyKey(request.headers["idempotency-key"]);
+    const asked = { caller, model, route } as const;
+    const key = await acceptKey(deps, request, asked);
     const signal = clientPresence(reply);
-    const input = await acceptInput(deps, request, { caller, model, route: "async", signal });
+    const input = await acceptInput(deps, request, { ...asked, key, signal });
     let predictionId: string;
     try {
       predictionId = await accept(deps, request, reply, { caller, model, input, key });
@@ -39,6 +41,7 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
   app.route<OfModel & { Querystring: Record<string, unknown> }>({
     method: ["GET", "POST"],
     url: "/api/v1/:owner/:model/predict/async/result",
+    ...readsBody,
     handler: async (request, reply) => {
       leaveBody(request.raw, reply.raw);
       const caller = await deps.callerOf(request);
@@ -86,14 +89,11 @@ async function accept(
     return predictionId;
   };
   if (key === undefined) return queue();
-  const start = await deps.predictions.startIdempotent({
-    userId: caller.userId,
-    modelName: model.endpointId,
-    route: "async",
-    key,
-    fingerprint: await input.fingerprint(),
-  });
-  if (start.kind === "repeat") return start.predictionId;
+  const start = await startOnce(deps, { caller, model, route, key, input });
+  if (start.kind === "repeat") {
+    reply.headers(rateHeaders(await deps.predictions.rate({ caller, model, route })));
+    return start.predictionId;
+  }
   return queue(start.predictionId).catch(async (error) => {
     await start.refused();
     throw error;
@@ -124,9 +124,9 @@ async function sendLines(
     if (!first.done) yield first.value;
     yield* events;
   }
+  const headers = reply.header("x-prediction-id", address.id).getHeaders() as Record<string, string>;
   reply.hijack();
-  const { id } = request;
-  await sendJsonLines(reply.raw, { "x-request-id": id, "x-prediction-id": address.id }, all());
+  await sendJsonLines(reply.raw, headers, all());
 }
 
 function readQuery(request: Request): { id: string; waitMs: number } {

@@ -5,7 +5,10 @@ export function wantsJsonLines(accept: string | undefined): boolean {
   return accept?.toLowerCase().includes("application/x-ndjson") ?? false;
 }
 
-/** Writes objects one a line as they come, at the pace of the reader. Ends early when the reader is gone. */
+/**
+ * Writes objects one a line as they come, at the pace of the reader. Ends early when the reader is gone, and also when
+ * nothing more can be read: then the last event is missing, and the reader comes back.
+ */
 export async function sendJsonLines(
   response: ServerResponse,
   headers: Record<string, string>,
@@ -17,10 +20,13 @@ export async function sendJsonLines(
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no",
   });
-  for await (const event of events) {
-    if (response.destroyed) return;
-    if (!response.write(`${JSON.stringify(event)}\n`))
-      await Promise.race([once(response, "drain"), once(response, "close")]);
+  try {
+    for await (const event of events) {
+      if (response.destroyed) return;
+      if (!response.write(`${JSON.stringify(event)}\n`))
+        await Promise.race([once(response, "drain"), once(response, "close")]);
+    }
+  } finally {
+    response.end();
   }
-  response.end();
 }

@@ -3,17 +3,18 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import {
   type CheckedInput,
-  checkIdempotencyKey,
-  type EndedPrediction,
   rateHeaders,
   type StoredOutput,
+  storedFault,
   streamedField,
 } from "../../features/predictions/index.ts";
-import { Fault, fault } from "../../kernel/errors.ts";
+import { fault } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
-import { acceptInput } from "./accept-input.ts";
+import { acceptInput, acceptKey, startOnce } from "./accept-input.ts";
 import { type Client, watchClient } from "./client-presence.ts";
 import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
+
+const route = "sync";
 
 /** Text models and every model with a streamed output are called through the stream route only. */
 function isStreamingOnly(model: Model): boolean {
@@ -35,9 +36,10 @@ export function predictRoute(app: FastifyInstance, deps: RouteDeps): void {
     const caller = await deps.callerOf(request);
     const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
     if (isStreamingOnly(model)) return misdirected(request, reply, model);
-    const key = checkIdempotencyKey(request.headers["idempotency-key"]);
+    const asked = { caller, model, route } as const;
+    const key = await acceptKey(deps, request, asked);
     const client = watchClient(reply);
-    const input = await acceptInput(deps, request, { caller, model, route: "sync", signal: client.signal });
+    const input = await acceptInput(deps, request, { ...asked, key, signal: client.signal });
     try {
       const call: SyncCall = { deps, request, reply, caller, model, input, client };
       return await (key === undefined ? runNow(call, undefined) : runOnce(call, key));
@@ -53,7 +55,7 @@ async function runNow(call: SyncCall, promisedId: string | undefined) {
     predictionId: promisedId,
     caller: call.caller,
     model: call.model,
-    route: "sync",
+    route,
     input: call.input,
     // With an Idempotency-Key the run goes on: the repeat fetches it.
     onHeld: (held) => {
@@ -68,15 +70,9 @@ async function runNow(call: SyncCall, promisedId: string | undefined) {
   return answer(call, predictionId, outcome.output, outcome.inferenceMs);
 }
 
-async function runOnce(call: SyncCall, idempotencyKey: string) {
+async function runOnce(call: SyncCall, key: string) {
   const { deps, caller, model, input, reply } = call;
-  const start = await deps.predictions.startIdempotent({
-    userId: caller.userId,
-    modelName: model.endpointId,
-    route: "sync",
-    key: idempotencyKey,
-    fingerprint: await input.fingerprint(),
-  });
+  const start = await startOnce(deps, { caller, model, route, key, input });
   if (start.kind === "repeat") return repeat(call, start.predictionId);
   let isAccepted = false;
   try {
@@ -95,9 +91,11 @@ async function repeat(call: SyncCall, predictionId: string) {
   const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
   const longest = (model.manifest.timeout_seconds + model.manifest.max_queue_seconds) * 1000;
   const ended = await deps.predictions.awaitEnd(address, longest, client.signal);
-  if (!ended) throw fault("generation_timeout", "The first request with this Idempotency-Key has not ended in time");
+  reply.headers(rateHeaders(await deps.predictions.rate({ caller, model, route })));
+  if (!ended)
+    throw fault("service_unavailable", "The first request with this Idempotency-Key has not ended: ask again");
   reply.header("x-prediction-id", predictionId);
-  if (!ended.output) throw faultOf(ended);
+  if (!ended.output) throw storedFault(ended.error) ?? fault("internal_server_error", "Internal server error");
   return answer(call, predictionId, ended.output, ended.inferenceMs ?? 0);
 }
 
@@ -109,11 +107,6 @@ async function answer({ deps, request }: SyncCall, id: string, output: StoredOut
     inference_time: Math.round(inferenceMs) / 1000,
     files: await deps.linksOf(id, output, request.baseUrl),
   };
-}
-
-function faultOf({ error }: EndedPrediction): Fault {
-  const [first, ...rest] = error ?? [];
-  return first ? new Fault([first, ...rest]) : fault("internal_server_error", "Internal server error");
 }
 
 /** The specification answers this inside a 200, with a status code of its own. */

@@ -10,7 +10,7 @@ import {
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { readMultipart } from "../multipart/index.ts";
 import { clientPresence } from "./client-presence.ts";
-import type { OfModel, RouteDeps } from "./deps.ts";
+import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 
 /** What a form may have besides the bytes of its file. */
 const roomForHeaders = 65_536;
@@ -38,7 +38,7 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
     },
   );
 
-  app.post<OfModel>("/api/v1/:owner/:model/upload_file", async (request, reply) => {
+  app.post<OfModel>("/api/v1/:owner/:model/upload_file", readsBody, async (request, reply) => {
     const { userId } = await callerAt(request);
     refuseTooLong(request, deps.files.maxUploadBytes);
     const signal = clientPresence(reply);

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import { type Models, maxManifestBytes, modelOpenApi } from "../../features/models/index.ts";
+import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { listEnvelope } from "../foundation/page-query.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { modelCard } from "./card.ts";
@@ -25,6 +26,7 @@ export async function modelCards(app: FastifyInstance, { models, authenticate }:
   app.addHook("onRequest", async (request) => {
     await callerOf(request);
   });
+  acceptEmptyBodies(app);
 
   app.get("/api/v1", async (request) => {
     const caller = await callerOf(request);

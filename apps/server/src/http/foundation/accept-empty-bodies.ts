@@ -1,0 +1,13 @@
+import type { FastifyInstance } from "fastify";
+
+/**
+ * Many clients name JSON as content type on every request, also where there is no body (deleting, rotating). By itself
+ * Fastify refuses that; on routes that are registered on `app` it is the same as no body.
+ */
+export function acceptEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, text, done) => {
+    if (text === "") done(null, undefined);
+    else parse(request, text, done);
+  });
+}

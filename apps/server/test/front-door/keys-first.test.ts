@@ -1,0 +1,73 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+
+/** What may be read without a key: nothing that is not named here. */
+const open = ["/docs/errors"];
+/** Opened by the signature in the address. */
+const signed = ["/s3/*"];
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+const routes: { method: string; url: string }[] = [];
+const onServer = (message: unknown) => {
+  const { fastify } = message as { fastify: FastifyInstance };
+  fastify.addHook("onRoute", ({ method, url }) => {
+    for (const one of [method].flat()) if (methods.includes(one)) routes.push({ method: one, url });
+  });
+};
+
+let gantry: GantryNode;
+
+beforeAll(async () => {
+  subscribe("fastify.initialization", onServer);
+  gantry = await startGantry();
+});
+afterAll(async () => {
+  unsubscribe("fastify.initialization", onServer);
+  await gantry.close();
+});
+
+const queries = ["prediction_id=x", "page=0&page_size=none&request_id=x&status=none&wait=soon&start_date=never"];
+const bodies: { what: string; headers: Record<string, string>; body?: string }[] = [
+  { what: "nothing", headers: {} },
+  { what: "JSON that is none", headers: { "content-type": "application/json" }, body: "{" },
+  { what: "JSON of a wrong shape", headers: { "content-type": "application/json" }, body: '{"wrong":1}' },
+  { what: "a form that is none", headers: { "content-type": "multipart/form-data; boundary=b" }, body: "--x" },
+  { what: "an unknown type", headers: { "content-type": "application/unknown" }, body: "x" },
+  { what: "no type at all", headers: { "content-type": "none" }, body: "x" },
+];
+
+test.each([
+  ["no key", {}],
+  ["a wrong key", { "x-api-key": "gk_000000000000_wrong" }],
+])(
+  "every route looks at the key before anything else: %s",
+  async (_, key) => {
+    const answers: string[] = [];
+    for (const { method, url } of routes) {
+      if (open.includes(url) || signed.includes(url)) continue;
+      const path = url.replace(/:\w+/g, "x").replace("*", "x");
+      for (const query of queries) {
+        for (const { what, headers, body } of bodies) {
+          if (body !== undefined && (method === "GET" || method === "HEAD")) continue;
+          const response = await fetch(`${gantry.url}${path}?${query}`, {
+            method,
+            headers: { ...headers, ...key, "idempotency-key": "" },
+            ...(body !== undefined && { body }),
+          });
+          await response.arrayBuffer();
+          if (response.status !== 401) answers.push(`${response.status} ${method} ${url}?${query} with ${what}`);
+        }
+      }
+    }
+    expect(answers).toEqual([]);
+    expect(new Set(routes.map(({ url }) => url)).size).toBeGreaterThan(50);
+  },
+  60_000,
+);
+
+test("what needs no key is still there", () => {
+  const urls = routes.map(({ url }) => url);
+  expect(urls).toEqual(expect.arrayContaining([...open, ...signed]));
+});
