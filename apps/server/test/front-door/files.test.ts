@@ -135,6 +135,7 @@ describe("an upload in one call", () => {
     ],
     ["no file", [["note", "x"]], "note", "extra_forbidden"],
     ["text instead of a file", [["file", "x"]], "file", "missing"],
+    ["a name of 3000 characters", [["file", new File(["x"], `${"a".repeat(3000)}.png`)]], "file", "string_too_long"],
     ["a name too long for a link", [["file", new File(["x"], `${"漢".repeat(250)}.png`)]], "file", "string_too_long"],
   ])("with %s is refused and nothing of it is kept", async (_what, parts, field, type) => {
     const before = await storedFiles();

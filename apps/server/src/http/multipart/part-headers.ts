@@ -39,7 +39,8 @@ export function parsePartHeaders(text: string, limits: MultipartLimits): PartHea
   const filename = disposition.params.get("filename*") ?? disposition.params.get("filename");
   return {
     name,
-    filename: filename?.replace(/^.*[/\\]/, "").slice(0, 255),
+    // One more than a name may have: who stores it can tell that it is too long.
+    filename: filename?.replace(/^.*[/\\]/, "").slice(0, 256),
     contentType: type.value,
     charset: type.params.get("charset")?.toLowerCase(),
     isFile: filename !== undefined || bytesType.test(type.value),
