@@ -1,56 +1,114 @@
 import { createHash } from "node:crypto";
 import { fault } from "../../kernel/errors.ts";
+import type { JobEnd } from "../../kernel/job-thread.ts";
 import { createJobThreads } from "../../kernel/job-threads.ts";
+import { createLines } from "./lines.ts";
 import type { SchemaJob } from "./protocol.ts";
-import { faultOfSize } from "./schema-bounds.ts";
+import { createResting } from "./resting.ts";
+import { faultOfDepth, faultOfSize } from "./schema-bounds.ts";
 import type { JsonSchema, SchemaFault, Schemas } from "./schemas.ts";
 
 export interface SchemasOptions {
   /** For one schema or one value. */
   deadlineMs?: number;
+  /** For one value of a schema that is watched. A good one needs a few milliseconds, so hardly any needs more. */
+  firstLookMs?: number;
+  /** For schemas of which nothing was slow lately. */
   threads?: number;
-  /** How long a schema that ran out of time is refused without another try: it has cost everybody a second. */
+  /** How long a value that ran out of time is refused without another try, and its schema is watched. */
   restMs?: number;
 }
 
-/** Who comes when so many wait already is refused, retryably. */
-const maxWaiting = 1000;
-const maxResting = 1000;
+/** Who comes when so many wait already, of one schema or in one lane, is refused, retryably. */
+const maxWaiting = { line: 1000, open: 1000, look: 100, patient: 20 };
+const crowded = "Too many schemas wait to be checked";
 
-/** Schemas by Ajv, in threads of their own. A thread is started when a job needs one, and kept. */
+type End = JobEnd<readonly SchemaFault[]>;
+
+/**
+ * Schemas by Ajv, in threads of their own. A thread is started when a job needs one, and kept.
+ *
+ * What is slow is mostly one value, made by somebody to be slow, and its schema serves others too. So that value alone
+ * is refused, and rests; its schema is watched for a while, which keeps its values away from the threads of all others:
+ *
+ *   open ──too slow──► the value is refused, its schema watched
+ *     └──watched──► first look (a short time, one thread) ──too slow──► patient (all its time, one thread)
+ *
+ * Of one schema one value at a time is in the open lane, so a flood that comes before anything was known to be slow takes
+ * one thread for one deadline. A good value of a watched schema waits for first looks only, never for whole deadlines.
+ */
 export function createSchemas(options: SchemasOptions = {}): Schemas {
-  const { deadlineMs = 1000, threads = 2, restMs = 10_000 } = options;
-  const checking = createJobThreads<SchemaJob, readonly SchemaFault[]>({
+  const { deadlineMs = 1000, firstLookMs = 100, threads = 2, restMs = 10_000 } = options;
+  const open = lane(deadlineMs, threads, maxWaiting.open);
+  const look = lane(firstLookMs, 1, maxWaiting.look);
+  const patient = lane(deadlineMs, 1, maxWaiting.patient);
+  const oneAtATime = createLines(maxWaiting.line, crowded);
+  const watched = createResting(restMs);
+  const resting = createResting(restMs);
+  const tooSlow: SchemaFault = { path: [], message: `Takes more than ${deadlineMs} ms to check` };
+
+  async function faultsOf(schema: JsonSchema, value?: { given: unknown }): Promise<readonly SchemaFault[]> {
+    const outOfBounds = faultOfSize(schema) ?? faultOfDepth(value?.given);
+    if (outOfBounds) return [outOfBounds];
+    const end = await run({ schema: JSON.stringify(schema), ...(value && { value }) });
+    if (end === "too slow") return [tooSlow];
+    if (end !== "lost" && end !== "stopped") return end.result;
+    if (open.isClosed) throw fault("service_unavailable", "The server is shutting down");
+    return [{ path: [], message: "Takes too much memory to check" }];
+  }
+
+  async function run(job: SchemaJob): Promise<End> {
+    const name = digest(job.schema);
+    const end = await oneAtATime(name, async () => {
+      if (watched.has(name)) return "watched";
+      const first = await open.run(job);
+      if (first === "too slow") rest(name, nameOfValue(name, job));
+      return first;
+    });
+    return end === "watched" ? runWatched(name, job) : end;
+  }
+
+  /** The same value is not tried side by side with itself either. */
+  function runWatched(name: string, job: SchemaJob): Promise<End> {
+    const valueName = nameOfValue(name, job);
+    return oneAtATime(valueName, async () => {
+      if (resting.has(valueName)) return "too slow";
+      let end = await look.run(job);
+      if (end === "too slow") end = await patient.run(job);
+      if (end === "too slow") rest(name, valueName);
+      return end;
+    });
+  }
+
+  function rest(name: string, valueName: string): void {
+    watched.add(name);
+    resting.add(valueName);
+  }
+
+  return {
+    check: (schema) => faultsOf(schema),
+    validate: (schema, value) => faultsOf(schema, { given: value }),
+    async close() {
+      await Promise.all([open.close(), look.close(), patient.close()]);
+    },
+  };
+}
+
+function lane(deadlineMs: number, threads: number, mostWaiting: number) {
+  return createJobThreads<SchemaJob, readonly SchemaFault[]>({
     script: new URL("./schemas.worker.ts", import.meta.url),
     worker: { resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } },
     deadlineMs,
     threads,
-    maxWaiting,
-    crowded: "Too many schemas wait to be checked",
+    maxWaiting: mostWaiting,
+    crowded,
   });
-  const resting = new Map<string, number>();
-  const tooSlow: SchemaFault = { path: [], message: `Takes more than ${deadlineMs} ms to check` };
+}
 
-  async function look(schema: JsonSchema, value?: { given: unknown }): Promise<readonly SchemaFault[]> {
-    const tooLarge = faultOfSize(schema);
-    if (tooLarge) return [tooLarge];
-    const text = JSON.stringify(schema);
-    const name = createHash("sha256").update(text).digest("base64");
-    if ((resting.get(name) ?? 0) > performance.now()) return [tooSlow];
-    const end = await checking.run({ schema: text, ...(value && { value }) });
-    if (end === "too slow") {
-      if (resting.size >= maxResting) resting.clear();
-      resting.set(name, performance.now() + restMs);
-      return [tooSlow];
-    }
-    if (end !== "lost" && end !== "stopped") return end.result;
-    if (checking.isClosed) throw fault("service_unavailable", "The server is shutting down");
-    return [{ path: [], message: "Takes too much memory to check" }];
-  }
+function nameOfValue(schemaName: string, { value }: SchemaJob): string {
+  return `${schemaName} ${digest(JSON.stringify(value) ?? "")}`;
+}
 
-  return {
-    check: (schema) => look(schema),
-    validate: (schema, value) => look(schema, { given: value }),
-    close: checking.close,
-  };
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
 }

@@ -118,7 +118,7 @@ describe("hostile", () => {
   const slow = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
   const value = { a: `${"a".repeat(40)}!` };
 
-  test("a pattern that would run for ever ends at the deadline, holds nobody up, and rests", async () => {
+  test("a pattern that would run for ever ends at the deadline, holds nobody up, and its value rests", async () => {
     const own = createSchemas({ deadlineMs: 1500, threads: 2 });
     let turns = 0;
     const ticking = setInterval(() => turns++, 5);
@@ -130,10 +130,54 @@ describe("hostile", () => {
     clearInterval(ticking);
 
     const start = performance.now();
-    expect(await messages(own.validate(slow, { a: "a" }))).toEqual([": Takes more than 1500 ms to check"]);
+    expect(await messages(own.validate(slow, value))).toEqual([": Takes more than 1500 ms to check"]);
     expect(performance.now() - start).toBeLessThan(1000);
-    expect(await own.validate({ ...slow, title: "another" }, { a: "a" })).toEqual([]);
     await own.close();
+  });
+
+  test("after a slow value every other value of its schema is still checked, in full", async () => {
+    const own = createSchemas({ deadlineMs: 2000, firstLookMs: 1 });
+    expect(await messages(own.validate(slow, value))).toEqual([": Takes more than 2000 ms to check"]);
+    const wrong = ['a: must match pattern "^(a+)+$"'];
+    // Takes more than a first look and less than the deadline.
+    expect(await messages(own.validate(slow, { a: `${"a".repeat(22)}!` }))).toEqual(wrong);
+    expect(await own.validate(slow, { a: "aaa" })).toEqual([]);
+    expect(await messages(own.validate(slow, { a: "b" }))).toEqual(wrong);
+    await own.close();
+  });
+
+  test("a flood of slow values of one schema takes one thread of all others', and its good values pass it", async () => {
+    const own = createSchemas({ deadlineMs: 2000, threads: 2 });
+    await Promise.all([own.check({ title: "starts" }), own.check({ title: "both threads" })]);
+    let refused = 0;
+    const flood = Array.from({ length: 8 }, async (_, n) => {
+      const faults = await own.validate(slow, { a: `${"a".repeat(40 + n)}!` });
+      refused++;
+      return faults;
+    });
+    const repeated = Array.from({ length: 8 }, () => own.validate(slow, value));
+    const ends = Promise.allSettled([...flood, ...repeated]);
+    expect(await own.validate({ type: "number" }, 1)).toEqual([]);
+    expect(refused).toBe(0);
+    // The short looks at those before it are waited for, not the whole time of each.
+    expect(await own.validate(slow, { a: "aaa" })).toEqual([]);
+    expect(refused).toBeLessThan(flood.length / 2);
+    await own.close();
+    for (const end of await ends) {
+      if (end.status === "rejected") expect(String(end.reason)).toContain("shutting down");
+      else expect(end.value).toEqual([{ path: [], message: "Takes more than 2000 ms to check" }]);
+    }
+  }, 30_000);
+
+  test("where more wait of one schema than can be looked at, they are refused, retryably, and nobody else is", async () => {
+    const own = createSchemas({ deadlineMs: 1000 });
+    await own.validate(slow, value);
+    const flood = Array.from({ length: 1200 }, (_, n) => own.validate(slow, { a: `${"a".repeat(41)}!`, n }));
+    const ends = Promise.allSettled(flood);
+    await expect(Promise.race(flood)).rejects.toMatchObject({ type: "service_unavailable", retryable: true });
+    expect(await own.validate({ type: "number" }, 1)).toEqual([]);
+    await own.close();
+    await ends;
   });
 
   test("many at once all end, and others still get their turn", async () => {
@@ -152,6 +196,13 @@ describe("hostile", () => {
     expect(await own.validate({ type: "number" }, 1)).toEqual([]);
     await own.close();
   }, 60_000);
+
+  test("a value that is nested deeper than any stack is refused", async () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 100_000; level++) deep = [deep];
+    expect(await messages(schemas.validate({}, { deep }))).toEqual([": Nested too deeply to be checked"]);
+    expect(await schemas.validate({ type: "object" }, {})).toEqual([]);
+  });
 
   test("names of the prototype are names", async () => {
     const schema = JSON.parse(

@@ -15,6 +15,7 @@ export interface SchemaFault {
  * - a schema that `check` has no fault with can be used by `validate`;
  * - no schema and no value, however they were made, holds up the event loop, takes memory without bound or takes longer
  *   than the deadline: a `pattern` that would runs out of time, and that is the fault which is then reported;
+ * - who sends a slow value is refused alone: other values, of the same schema too, are still checked and not held up;
  * - nothing is fetched: a `$ref` leads into the schema itself;
  * - the value is not changed, no default is filled in.
  *
