@@ -162,6 +162,102 @@ describe("openai-chat: its own ways", () => {
     ]);
   });
 
+  const schema = { type: "object", properties: { n: { type: "number" } } };
+  const submit = { type: "function", function: { name: "gantry_submit_answer" } };
+  const handedIn = (n: number) =>
+    answering({ toolCalls: [{ id: "a", name: "gantry_submit_answer", arguments: `{"n":${n}}` }], usage });
+
+  it.each([
+    [400, "This response_format type is unavailable now"],
+    [400, "'response_format.type' must be 'json_object' or 'text'"],
+    [400, "'response_format.type' : value is not one of the allowed values ['text','json_object']"],
+    [400, "Unrecognized request argument supplied: response_format"],
+    [400, "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."],
+    [400, "The response_format parameter is unsupported at the moment. Leave it unset."],
+    [400, "This model does not support response format `json_schema`."],
+    [400, "json mode cannot be combined with tool/function calling"],
+    [422, "body.response_format: Extra inputs are not permitted"],
+  ])("has the answer handed to a tool where the server has no schemas: %i %s", async (status, told) => {
+    bench.play(refusing(status, told), handedIn(1), handedIn(2), answering({ text: ["free"], usage }));
+    const pieces: string[] = [];
+    const first = await bench.chat({ responseSchema: schema, onText: (text) => void pieces.push(text) });
+    expect(first).toMatchObject({ text: '{"n":1}', toolCalls: [], stop: "end" });
+    expect(pieces.join("")).toBe('{"n":1}');
+    // It is asked for no schema again, and for no tool where there is none.
+    expect(await bench.chat({ responseSchema: schema })).toMatchObject({ text: '{"n":2}', toolCalls: [] });
+    expect((await bench.chat()).text).toBe("free");
+    expect(bench.upstream.requests.map(({ body }) => "response_format" in body)).toEqual([true, false, false, false]);
+    expect(bench.sent(1)).toMatchObject({
+      tools: [{ type: "function", function: { name: "gantry_submit_answer", parameters: schema } }],
+      tool_choice: submit,
+    });
+    expect(bench.sent(3)).not.toHaveProperty("tools");
+  });
+
+  it("keeps the tools of the conversation beside the one for the answer, which alone may be called", async () => {
+    const tool = { name: "look", description: "Looks.", parameters: { type: "object" } };
+    bench.play(refusing(400, "response_format is not supported"), handedIn(1));
+    const result = await bench.chat({ responseSchema: { properties: {} }, tools: [tool], toolChoice: "none" });
+    expect(result).toMatchObject({ text: '{"n":1}', toolCalls: [] });
+    expect(bench.sent(0)).toMatchObject({ tool_choice: "none" });
+    expect(bench.sent(1)).toMatchObject({
+      tools: [
+        { function: { name: "look" } },
+        // Parameters that are not said to be an object are refused.
+        { function: { name: "gantry_submit_answer", parameters: { type: "object", properties: {} } } },
+      ],
+      tool_choice: submit,
+    });
+  });
+
+  it("learns all that a server refuses, one after the other, within one call", async () => {
+    bench.play(
+      refusing(400, "Unrecognized request argument: stream_options"),
+      refusing(400, "This response_format type is unavailable now"),
+      refusing(400, "Thinking mode does not support this tool_choice"),
+      answering({ text: ["said on the way"], toolCalls: [{ id: "a", name: "gantry_submit_answer", arguments: "{}" }] }),
+    );
+    const result = await bench.chat({ responseSchema: schema });
+    expect(result).toMatchObject({ text: "{}", reasoning: "said on the way", toolCalls: [] });
+    expect(bench.sent(3)).toMatchObject({ tool_choice: "auto", tools: [{}] });
+    expect(bench.sent(3)).not.toHaveProperty("stream_options");
+  });
+
+  it("learns it once for calls that were under way together", async () => {
+    bench.play(({ body, response, dialect, request }) =>
+      (body.response_format ? refusing(400, "response_format is unavailable") : handedIn(1))({
+        body,
+        response,
+        dialect,
+        request,
+      }),
+    );
+    const calls = Array.from({ length: 4 }, () => bench.chat({ responseSchema: schema }));
+    for (const { text } of await Promise.all(calls)) expect(text).toBe('{"n":1}');
+    expect(bench.upstream.requests).toHaveLength(8);
+  });
+
+  it("asks others' answers in their schemas after it has refused one schema for what stands in it", async () => {
+    const told = "Invalid schema for response_format 'answer': In context=(), 'oneOf' is not permitted.";
+    bench.play(refusing(400, told), handedIn(1), handedIn(2), answering({ text: ['{"n":3}'], usage }));
+    expect((await bench.chat({ responseSchema: schema })).text).toBe('{"n":1}');
+    expect((await bench.chat({ responseSchema: schema })).text).toBe('{"n":2}');
+    expect((await bench.chat({ responseSchema: { ...schema } })).text).toBe('{"n":3}');
+    expect(bench.upstream.requests.map(({ body }) => "response_format" in body)).toEqual([true, false, false, true]);
+  });
+
+  it("does not ask again what was refused for another reason", async () => {
+    bench.play(refusing(400, "This model's maximum context length is 8192 tokens"));
+    await expect(bench.chat({ responseSchema: schema })).rejects.toMatchObject({ type: "downstream_service_error" });
+    expect(bench.upstream.requests).toHaveLength(1);
+    // Nor what goes on being refused for something that is no longer sent.
+    bench.play(refusing(400, "response_format: no"));
+    await expect(bench.chat({ responseSchema: schema })).rejects.toMatchObject({ type: "downstream_service_error" });
+    expect(bench.upstream.requests).toHaveLength(2);
+    await expect(bench.chat()).rejects.toMatchObject({ type: "downstream_service_error" });
+    expect(bench.upstream.requests).toHaveLength(3);
+  });
+
   it("refuses a prediction without a prompt", async () => {
     bench.play(answering({ text: ["ok"], usage }));
     await expect(bench.run({})).rejects.toMatchObject({ type: "missing" });

@@ -1,5 +1,7 @@
+import { takeHandedIn, withAnswerTool } from "./answer-tool.ts";
 import type { ChatDriver, ChatMessage } from "./chat.ts";
 import type { ModelDriver } from "./driver.ts";
+import { bindsAnswer, createAdaptations, learnFrom } from "./openai-chat-adaptations.ts";
 import { RepeatedEvent } from "./repeated-event.ts";
 import { eventJson, isObject, type ReportedUsage, type TextAnswer, tokens } from "./text-answer.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "./text-backend.ts";
@@ -17,8 +19,7 @@ export interface OpenAiChatOptions extends TextBackendOptions {
 /** OpenAI and the many servers that speak its chat protocol: vLLM, llama.cpp, Ollama, LiteLLM, … */
 export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & ChatDriver {
   const { model, key } = options;
-  let maxTokensField = options.maxTokensField ?? "max_tokens";
-  let asksForUsage = true;
+  const learned = createAdaptations(options.maxTokensField);
 
   function bodyOf(request: TextRequest): string {
     return JSON.stringify({
@@ -26,16 +27,23 @@ export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & Chat
       model,
       messages: messagesOf(request.messages, request.images ?? []),
       stream: true,
-      stream_options: asksForUsage ? { include_usage: true } : undefined,
-      [maxTokensField]: request.maxTokens,
+      stream_options: learned.reportsUsage ? { include_usage: true } : undefined,
+      [learned.maxTokensField]: request.maxTokens,
       temperature: request.temperature,
       seed: request.seed,
-      ...toolFields(request),
-      response_format: request.responseSchema && {
-        type: "json_schema",
-        json_schema: { name: "answer", schema: request.responseSchema, strict: isStrict(request.responseSchema) },
-      },
+      ...answerFields(request),
     });
+  }
+
+  function answerFields(request: TextRequest): Record<string, unknown> {
+    const { responseSchema: schema } = request;
+    if (schema === undefined) return toolFields(request);
+    if (bindsAnswer(request, learned)) {
+      const json_schema = { name: "answer", schema, strict: isStrict(schema) };
+      return { ...toolFields(request), response_format: { type: "json_schema", json_schema } };
+    }
+    const { tools, toolChoice } = withAnswerTool(request);
+    return toolFields({ tools, toolChoice: learned.forcesTools ? toolChoice : "auto" });
   }
 
   const protocol: TextProtocol = {
@@ -54,16 +62,7 @@ export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & Chat
       explain: (status, body) => (status === 400 && namesRefusal(body) ? refusal(body, key) : undefined),
     }),
     read: (answer) => new OpenAiReader(answer, key),
-    adapt(failure) {
-      if (failure.status !== 400 && failure.status !== 422) return false;
-      if (maxTokensField === "max_tokens" && failure.body.includes("max_completion_tokens")) {
-        maxTokensField = "max_completion_tokens";
-        return true;
-      }
-      if (!asksForUsage || !failure.body.includes("stream_options")) return false;
-      asksForUsage = false;
-      return true;
-    },
+    adapt: (failure, request) => learnFrom(failure, request, learned),
   };
   return createTextBackend(protocol, options);
 }
@@ -102,7 +101,7 @@ function messagesOf(messages: readonly ChatMessage[], images: readonly InlineIma
   return written;
 }
 
-function toolFields({ tools, toolChoice }: TextRequest): Record<string, unknown> {
+function toolFields({ tools, toolChoice }: Pick<TextRequest, "tools" | "toolChoice">): Record<string, unknown> {
   if (!tools || tools.length === 0) return {};
   return {
     tools: tools.map((tool) => ({ type: "function", function: { ...tool } })),
@@ -155,7 +154,7 @@ class OpenAiReader implements StreamReader {
     if (data === "[DONE]") {
       this.closed = true;
       this.complete = true;
-      return;
+      return takeHandedIn(this.#answer);
     }
     const repeated = this.#repeated.read(data);
     if (repeated !== undefined) return this.#answer.addText(repeated);
@@ -171,7 +170,10 @@ class OpenAiReader implements StreamReader {
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isObject(choice)) return;
     if (typeof choice.finish_reason === "string") this.#finish(choice.finish_reason);
-    return isObject(choice.delta) ? this.#takeDelta(choice.delta) : undefined;
+    const pause = isObject(choice.delta) ? this.#takeDelta(choice.delta) : undefined;
+    // Some servers send an empty reason with every piece.
+    if (!choice.finish_reason) return pause;
+    return pause ? pause.then(() => takeHandedIn(this.#answer)) : takeHandedIn(this.#answer);
   }
 
   #takeDelta(delta: Record<string, unknown>): void | Promise<void> {

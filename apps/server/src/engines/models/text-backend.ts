@@ -14,8 +14,8 @@ import { type StreamReader, streamUpstream } from "./upstream-stream.ts";
 export interface TextProtocol {
   write(request: TextRequest): Pick<UpstreamCall, "url" | "headers" | "body" | "explain">;
   read(answer: TextAnswer, request: TextRequest): StreamReader;
-  /** Where a server refuses a field that others need: true when the next `write` leaves it out. */
-  adapt?(failure: UpstreamFailure): boolean;
+  /** Where a server refuses what others need: what is learned from it changes the next `write`, or it has failed. */
+  adapt?(failure: UpstreamFailure, request: TextRequest): void;
   readonly key: string | undefined;
   readonly enforcesSchema: boolean;
 }
@@ -42,21 +42,25 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
 
   async function answer(request: TextRequest): Promise<ChatResult> {
     let arriving = new TextAnswer(request);
-    const send = () =>
-      streamUpstream(
-        options.net,
-        { ...protocol.write(request), key: protocol.key, signal: request.signal, bounds },
-        () => {
+    const send = async (): Promise<void> => {
+      const written = protocol.write(request);
+      const call = { ...written, key: protocol.key, signal: request.signal, bounds };
+      try {
+        await streamUpstream(options.net, call, () => {
           arriving = new TextAnswer(request);
           return protocol.read(arriving, request);
-        },
-      );
-    try {
-      await send().catch((error: unknown) => {
+        });
+      } catch (error) {
         const refusal = error instanceof Fault ? error.cause : undefined;
-        if (refusal instanceof UpstreamFailure && protocol.adapt?.(refusal)) return send();
-        throw error;
-      });
+        if (!protocol.adapt || !(refusal instanceof UpstreamFailure)) throw error;
+        protocol.adapt(refusal, request);
+        // Another call may have learned the same while this one was under way: what counts is how it is written now.
+        if (protocol.write(request).body === written.body) throw error;
+        await send();
+      }
+    };
+    try {
+      await send();
     } catch (error) {
       if (request.signal.aborted) throw new Interrupted(await usageOf(arriving, request), request.signal.reason);
       throw error;

@@ -1,0 +1,43 @@
+import type { TextRequest } from "./text-request.ts";
+import type { UpstreamFailure } from "./upstream.ts";
+
+/** What one server takes of the protocol. Found out by what it refuses, and remembered for all later calls. */
+export interface Adaptations {
+  /** Newer OpenAI models want the other name. */
+  maxTokensField: "max_tokens" | "max_completion_tokens";
+  reportsUsage: boolean;
+  /** It can bind an answer to a schema. */
+  hasSchemas: boolean;
+  /** Schemas that it refused for what stands in them; others are still asked for. */
+  refusedSchemas: WeakSet<object>;
+  /** A tool can be forced on its model. Some cannot do so while the model thinks. */
+  forcesTools: boolean;
+}
+
+export function createAdaptations(maxTokensField: Adaptations["maxTokensField"] = "max_tokens"): Adaptations {
+  return { maxTokensField, reportsUsage: true, hasSchemas: true, refusedSchemas: new WeakSet(), forcesTools: true };
+}
+
+/** How servers call it that they refuse; hardly two of them say it in the same words. */
+const namesSchemas = /response[ _]?(?:format|schema)|json[ _](?:schema|mode)|structured[ _]outputs?/i;
+const blamesSchema = /invalid (?:json )?schema|invalid json payload/i;
+
+/** Each of these goes one way only, so a call is written anew a few times at most. */
+export function learnFrom({ status, body }: UpstreamFailure, request: TextRequest, learned: Adaptations): void {
+  if (status !== 400 && status !== 422) return;
+  if (body.includes("max_completion_tokens")) learned.maxTokensField = "max_completion_tokens";
+  if (body.includes("stream_options")) learned.reportsUsage = false;
+  const { responseSchema } = request;
+  if (!responseSchema) return;
+  if (!bindsAnswer(request, learned)) {
+    if (body.includes("tool_choice")) learned.forcesTools = false;
+  } else if (namesSchemas.test(body)) {
+    if (blamesSchema.test(body)) learned.refusedSchemas.add(responseSchema);
+    else learned.hasSchemas = false;
+  }
+}
+
+/** The server itself is asked to keep the answer to its schema. */
+export function bindsAnswer({ responseSchema }: TextRequest, learned: Adaptations): boolean {
+  return responseSchema !== undefined && learned.hasSchemas && !learned.refusedSchemas.has(responseSchema);
+}
