@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { useRunsPlatform } from "../support/runs-platform.ts";
 import { type LlmRequest, toolResults } from "../support/scripted-llm.ts";
@@ -68,6 +70,25 @@ describe("a conversation that outgrows the model's window", () => {
     const { sql } = platform.gantry.database;
     const stored = await sql<{ result: string }[]>`select result from run_calls where run_id = ${answer.body.id}`;
     for (const { result } of stored) expect(result).toMatch(/START.*MIDDLE.*END/s);
+  });
+
+  test.each([1, 2])("is not summed up where shortening is enough, with %i steps of it to be seen", async (steps) => {
+    await platform.makeModel(`eight-${steps}`, { context_window: 8000 });
+    platform.llm.script = (request, n) => {
+      if (isSummary(request)) return { text: "SUMMARY" };
+      if (n < steps) return { calls: [{ name: "run_javascript", args: { code: "1" } }] };
+      return n === steps ? { calls: [long(9000, "r")] } : { text: "found" };
+    };
+    const answer = await run(await makeAgent({ goal, tools: ["run_javascript"], model: `admin/eight-${steps}` }));
+    expect(answer.body, answer.text).toMatchObject({ status: "done", output: { text: "found" } });
+    expect(asked().some(isSummary)).toBe(false);
+    expect(asked()).toHaveLength(steps + 1);
+    const results = toolResults(asked().at(-1));
+    expect(results).toHaveLength(steps);
+    expect(results.at(-1)).toMatch(/^"?r0 r1 .*characters left out.* r8999"?$/s);
+    const [compressed, more] = (await events(answer.body.id)).filter((event) => event.type === "compressed");
+    expect(compressed.after_tokens).toBeLessThan(8000 * 0.8);
+    expect(more).toBeUndefined();
   });
 
   test("is summed up next: by a call of its own, counted and told; goal and schema stay as they are", async () => {
@@ -153,5 +174,32 @@ describe("a conversation that outgrows the model's window", () => {
     expect(Buffer.byteLength(result)).toBeLessThan(66_000);
     expect(Buffer.byteLength(result)).toBeGreaterThan(65_000);
     expect(result).toContain("cut");
+  });
+});
+
+describe("a call that is made again and again", () => {
+  const note = /This very call has brought this very result (\d) times/;
+  /** What the model was told beside each of its results. */
+  async function told(call: { name: string; args: unknown }): Promise<(string | undefined)[]> {
+    platform.llm.script = (_, n) => (n <= 4 ? { calls: [call] } : { text: "found" });
+    const answer = await run(await makeAgent({ goal, tools: [call.name] }));
+    expect(answer.body, answer.text).toMatchObject({ status: "done" });
+    return toolResults(asked().at(-1)).map((result) => note.exec(result)?.[1]);
+  }
+
+  test("is told so from the third time on where it brings the same", async () => {
+    expect(await told({ name: "run_javascript", args: { code: "1" } })).toEqual([undefined, undefined, "3", "4"]);
+  });
+
+  test("is told nothing where it brings something new each time", async () => {
+    let n = 0;
+    const server = createServer((_, response) => response.end(`status ${++n}`));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const notes = await told({ name: "http_request", args: { method: "GET", url } });
+    server.close();
+    expect(notes).toEqual([undefined, undefined, undefined, undefined]);
+    expect(toolResults(asked().at(-1)).join()).not.toContain("This very call");
+    expect(n).toBe(4);
   });
 });

@@ -95,6 +95,24 @@ describe("the events of a run", () => {
     expect(idsIn(late.seen.text)).toEqual([4, 5, 6, 7, 8]);
   });
 
+  test("are not awaited by who asks for the headers alone", async () => {
+    const held = gate();
+    platform.llm.script = async () => {
+      await held.promise;
+      return { text: "done" };
+    };
+    const id = await start(await makeAgent());
+    const head = () => platform.gantry.fetch("HEAD", `/v1/runs/${id}/events`, { signal: AbortSignal.timeout(2000) });
+    const live = await head();
+    expect(live.status).toBe(200);
+    expect(live.headers.get("content-type")).toContain("text/event-stream");
+    expect(live.headers.get("x-request-id")).not.toBeNull();
+    expect(await live.text()).toBe("");
+    held.open();
+    await ended(id);
+    expect((await head()).status).toBe(200);
+  });
+
   test("a failed run's last event is error, with its type and message", async () => {
     platform.llm.script = () => ({ status: 400 });
     const { body } = await run(await makeAgent());

@@ -156,6 +156,21 @@ describe("a model that fails", () => {
   });
 });
 
+describe("a model that was changed into one that answers no messages", () => {
+  test("ends the run in words that say so", async () => {
+    await platform.makeModel("turned");
+    const agent = await makeAgent({ model: "admin/turned" });
+    const changed = await call("PATCH", "/api/v1/admin/turned", {
+      json: { backend: { type: "cog", url: platform.llm.url } },
+    });
+    expect(changed.status, changed.text).toBe(200);
+    const answer = await run(agent);
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" }, cost: 0 });
+    expect(answer.body.error.message).toMatch(/admin\/turned.*cog/);
+    expect(asked()).toEqual([]);
+  });
+});
+
 describe("a tool that fails", () => {
   test("is told to the model, which goes on", async () => {
     platform.llm.script = inTurn({ calls: [js("nope()")] }, { text: "It failed." });

@@ -233,6 +233,42 @@ describe("privacy", () => {
     expect((await call("GET", `/v1/agents/${agent}/runs`, stranger)).body).toMatchObject({ total: 0 });
   });
 
+  test("which of the caller's runs belong together is not told to the creator of one of them", async () => {
+    const creator = await platform.newUser({ credit: 0 });
+    const caller = await platform.newUser({ credit: 1 });
+    const child = await makeAgent({ ...market, goal: "Child.", pricing: { per_run: 0 } }, creator.key);
+    const tools = [{ type: "agent", agent_id: child, name: "expert" }];
+    const parent = await makeAgent({ goal: "Parent.", tools }, caller.key);
+    platform.llm.script = (request) =>
+      request.messages[1]?.content?.startsWith("Parent.") && toolResults(request).length === 0
+        ? { calls: [{ name: "expert", args: {} }] }
+        : { text: "ok" };
+    const { body } = await run(parent, {}, caller);
+    const [below] = (await call("GET", `/v1/runs?parent_run_id=${body.id}`, caller)).body.runs;
+    expect(below).toMatchObject({ agent_id: child, parent_run_id: body.id });
+    expect((await read(below.id, creator.key)).parent_run_id).toBeNull();
+    expect((await call("GET", `/v1/agents/${child}/runs`, creator)).text).not.toContain(body.id);
+  });
+
+  test("a value that the creator has fixed is told to the caller neither with the call nor with its result", async () => {
+    const creator = await platform.newUser({ credit: 0 });
+    const caller = await platform.newUser({ credit: 1 });
+    const fixed = { model: `${creator.name}/hidden-model` };
+    const tools = [{ type: "tool", id: "run_model", arguments: fixed }];
+    const agent = await makeAgent({ ...market, tools }, creator.key);
+    const failing = { calls: [{ name: "run_model", args: { input: { prompt: "x" } } }] };
+    platform.llm.script = inTurn(failing, { text: "done" });
+    const { body } = await run(agent, {}, caller);
+    expect(body.status).toBe("done");
+    const told = await events(body.id, caller.key);
+    expect(told.find(({ type }) => type === "tool_call").arguments.model).toBe("[fixed]");
+    expect(told.find(({ type }) => type === "tool_result").result).toBe("Project not found");
+    platform.llm.script = () => failing;
+    const hopeless = await run(agent, {}, caller);
+    expect(hopeless.body.error).toMatchObject({ type: "tool_error" });
+    expect(JSON.stringify([told, hopeless.body])).not.toContain("hidden-model");
+  });
+
   test("a failed run of another earned nothing, and does not tell the creator why", async () => {
     const creator = await platform.newUser({ credit: 0 });
     const caller = await platform.newUser({ credit: 1 });

@@ -51,11 +51,17 @@ describe("planning", () => {
   });
 });
 
+const program = "```bash\ncurl -d '{\"a\":1}' http://x/\n```\nRun this.";
+
 describe("the output", () => {
   test.each([
     ["an object", '{"a": 1}', { a: 1 }],
     ["an object in a block", '```json\n{"a": 1}\n```', { a: 1 }],
     ["a text", "It is {mild}.", { text: "It is {mild}." }],
+    ["an object in a block of one line", '```{"a": 1}```', { a: 1 }],
+    ["an object before a sentence", '{"a": 1} is my answer', { text: '{"a": 1} is my answer' }],
+    ["a block and a sentence", '```json\n{"a": 1}\n```\nThat is it.', { text: '```json\n{"a": 1}\n```\nThat is it.' }],
+    ["a program with an object in it", program, { text: program }],
     ["an array", "[1, 2]", { text: "[1, 2]" }],
     ["a number", "42", { text: "42" }],
     ["nothing", "", { text: "" }],
@@ -133,13 +139,6 @@ describe("the output", () => {
     expect(answer.body).toMatchObject({ status: "done", output: { text: "SEVEN" } });
     expect(asked()[1]?.messages.at(-1)?.content).toContain("Shout.");
     expect(await types(answer.body.id)).toEqual(["planning", "completed"]);
-  });
-
-  test("a schema that cannot be checked in time fails the run and hurts nobody else", async () => {
-    const hostile = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
-    platform.llm.script = () => ({ text: JSON.stringify({ a: `${"a".repeat(60)}!` }) });
-    const answer = await run(await makeAgent({ output_schema: hostile }));
-    expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" } });
   });
 });
 

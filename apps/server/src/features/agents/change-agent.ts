@@ -3,8 +3,10 @@ import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { AgentWithRevision } from "./agent.ts";
 import { agentNotFound } from "./agent-faults.ts";
-import { checkSnapshot } from "./check-snapshot.ts";
+import { boundAgentIds } from "./binding.rules.ts";
+import { checkSnapshot, circleIssue } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
+import { findCircleBeforeWriting } from "./find-circle.ts";
 import { requireOwn } from "./read-agent.ts";
 import { readDraft } from "./read-draft.ts";
 import { insertRevision, lockOwn, setLatest } from "./store.ts";
@@ -36,12 +38,15 @@ export async function changeAgent(
   }
   throw fault("conflict", "The agent is being changed by others at this moment");
 
-  /** Nothing is checked while the row is locked: that takes time and other connections. */
+  /** Nothing else is checked while the row is locked: that takes time and other connections. */
   function saveUnlessChanged(
     from: AgentWithRevision,
     content: Pick<AgentWithRevision["revision"], "snapshot" | "warnings">,
   ): Promise<AgentWithRevision | undefined> {
     return context.database.transaction(async (tx) => {
+      const calls = boundAgentIds(draft.fields.tools ?? []);
+      const circle = await findCircleBeforeWriting(tx, caller.userId, agentId, calls);
+      if (circle) throwIfAny([circleIssue(agentId, circle)]);
       const locked = await lockOwn(tx, caller.userId, agentId);
       if (!locked) throw agentNotFound();
       if (locked.latestRevisionId !== from.revision.id) return undefined;

@@ -3,8 +3,9 @@ import type { SchemaFault } from "../../engines/schemas/schemas.ts";
 import { Fault, type Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import { asToolBinding, boundAgentIds, isAgentBinding, nameIssues, toolIssues } from "./binding.rules.ts";
+import { holdsConversations } from "./chat-backends.rules.ts";
 import type { AgentsContext } from "./context.ts";
-import { findCircle } from "./find-circle.ts";
+import { describeCircle, findCircle } from "./find-circle.ts";
 import { unknownPlaceholders } from "./placeholder.rules.ts";
 import { findCallable } from "./store.ts";
 
@@ -72,6 +73,10 @@ async function checkModel({ models }: AgentsContext, caller: Caller, endpointId:
     if (model.manifest.kind !== "text") {
       return { issues: [{ type: "value_error", loc, msg: `${endpointId} is no text model` }], warnings: [] };
     }
+    if (!holdsConversations(model.manifest)) {
+      const msg = `${endpointId} cannot hold a conversation with tools: its backend is ${model.manifest.backend.type}`;
+      return { issues: [{ type: "value_error", loc, msg }], warnings: [] };
+    }
     const isIdle = model.manifest.capacity === 0;
     return { issues: [], warnings: isIdle ? [{ field: "model", message: `${endpointId} is not active` }] : [] };
   } catch (error) {
@@ -125,11 +130,12 @@ async function checkTools(
     }
   }
   const circle = agentId === undefined ? undefined : await findCircle(sql, caller.userId, agentId, bound);
-  if (circle) {
-    const msg = `The agent would come to call itself: ${[agentId, ...circle].join(" → ")}`;
-    issues.push({ type: "value_error", loc: ["body", "tools"], msg });
-  }
+  if (agentId !== undefined && circle) issues.push(circleIssue(agentId, circle));
   return { issues, warnings };
+}
+
+export function circleIssue(agentId: string, circle: readonly string[]): Issue {
+  return { type: "value_error", loc: ["body", "tools"], msg: describeCircle(agentId, circle) };
 }
 
 /** Fixed values must be what the tool takes; which ones are required is decided when it is called. */

@@ -1,5 +1,5 @@
-import type { Sql } from "../../engines/database/database.ts";
-import { findBound } from "./store.ts";
+import type { Sql, Transaction } from "../../engines/database/database.ts";
+import { findBound, lockBindings } from "./store.ts";
 
 /** Runs nest this deep at most; a longer circle ends there. */
 const maxDepth = 5;
@@ -30,4 +30,23 @@ export async function findCircle(
   const way: string[] = [];
   for (let at: string | undefined = agentId; at !== undefined; at = cameFrom.get(at)) way.unshift(at);
   return way;
+}
+
+/**
+ * The same before the calls are written: of two changes that only together close a circle, the second one sees the first,
+ * because nobody else writes whom an agent calls until the transaction ends.
+ */
+export async function findCircleBeforeWriting(
+  tx: Transaction,
+  userId: string | null,
+  agentId: string,
+  calls: readonly string[],
+): Promise<string[] | undefined> {
+  if (calls.length === 0) return undefined;
+  await lockBindings(tx);
+  return findCircle(tx, userId, agentId, calls);
+}
+
+export function describeCircle(agentId: string, circle: readonly string[]): string {
+  return `The agent would come to call itself: ${[agentId, ...circle].join(" → ")}`;
 }

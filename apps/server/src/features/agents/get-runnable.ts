@@ -3,7 +3,7 @@ import { fault } from "../../kernel/errors.ts";
 import type { Agent, Revision } from "./agent.ts";
 import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
 import type { AgentsContext } from "./context.ts";
-import { type AgentAddress, findRevision, findVisible } from "./store.ts";
+import { type AgentAddress, findIdsAt, findRevision, findVisible } from "./store.ts";
 
 export interface Runnable {
   agent: Agent;
@@ -34,6 +34,12 @@ export async function getRunnable(
   const revision = isId("revision", wanted) ? await findRevision(database.sql, agent.id, wanted) : undefined;
   if (!revision) throw revisionNotFound();
   return { agent, revision, isOwner };
+}
+
+/** For what belongs to an agent whatever became of it; says nothing of who may see it. */
+export async function idsAt({ database }: AgentsContext, address: AgentAddress): Promise<readonly string[]> {
+  if (!isAddress(address)) return [];
+  return "agentId" in address ? [address.agentId] : findIdsAt(database.sql, address);
 }
 
 /** What can be no address never reaches the database. */

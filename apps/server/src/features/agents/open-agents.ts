@@ -5,7 +5,7 @@ import { changeAgent } from "./change-agent.ts";
 import type { AgentsContext } from "./context.ts";
 import { createAgent } from "./create-agent.ts";
 import { deleteAgent } from "./delete-agent.ts";
-import { getRunnable, type Runnable } from "./get-runnable.ts";
+import { getRunnable, idsAt, type Runnable } from "./get-runnable.ts";
 import { type ListAgentsQuery, listAgents } from "./list-agents.ts";
 import { publishAgent } from "./publish-agent.ts";
 import { readAgent } from "./read-agent.ts";
@@ -25,6 +25,8 @@ export interface Agents {
   readRevision(caller: Caller, agentId: string, revisionId: string): Promise<Revision>;
   diffRevision(caller: Caller, agentId: string, revisionId: string, against: string | undefined): Promise<RevisionDiff>;
   getRunnable(callerId: string, address: AgentAddress, revisionId?: string): Promise<Runnable>;
+  /** The agents that this address means or has meant, also those that were deleted. */
+  idsAt(address: AgentAddress): Promise<readonly string[]>;
   /** Whose agent it is, also one that was deleted. */
   ownerOf(agentId: string): Promise<string | undefined>;
   /** What a run executes, whatever became of the agent since. */
@@ -50,6 +52,7 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     readRevision: (caller, agentId, revisionId) => readRevision(context, caller, agentId, revisionId),
     diffRevision: (caller, agentId, revisionId, against) => diffRevision(context, caller, agentId, revisionId, against),
     getRunnable: (callerId, address, revisionId) => getRunnable(context, callerId, address, revisionId),
+    idsAt: (address) => idsAt(context, address),
     ownerOf: (agentId) => findOwner(context.database.sql, agentId),
     getRevision: (agentId, revisionId) => findRevision(context.database.sql, agentId, revisionId),
     agentsUsing: (ownerId, thing) => findUsing(context.database.sql, ownerId, thing),

@@ -6,7 +6,7 @@ import type { AgentWithRevision } from "./agent.ts";
 import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
 import { boundAgentIds } from "./binding.rules.ts";
 import type { AgentsContext } from "./context.ts";
-import { findCircle } from "./find-circle.ts";
+import { describeCircle, findCircleBeforeWriting } from "./find-circle.ts";
 import { requireOwn } from "./read-agent.ts";
 import { findRevision, lockOwn, setPublished } from "./store.ts";
 
@@ -26,10 +26,10 @@ export async function publishAgent(
   const { sql } = context.database;
   const wanted = isId("revision", revisionId) ? await findRevision(sql, agentId, revisionId) : undefined;
   if (!wanted) throw revisionNotFound();
-  // Drafts do not count here: what is published is what runs.
-  const circle = await findCircle(sql, null, agentId, boundAgentIds(wanted.snapshot.tools));
-  if (circle) throw fault("conflict", `The agent would come to call itself: ${[agentId, ...circle].join(" → ")}`);
   await context.database.transaction(async (tx) => {
+    // Drafts do not count here: what is published is what runs.
+    const circle = await findCircleBeforeWriting(tx, null, agentId, boundAgentIds(wanted.snapshot.tools));
+    if (circle) throw fault("conflict", describeCircle(agentId, circle));
     const locked = await lockOwn(tx, caller.userId, agentId);
     if (!locked) throw agentNotFound();
     if (locked.publishedRevisionId === revisionId) return;

@@ -159,6 +159,14 @@ export async function markDeleted(sql: Sql, ownerId: string, agentId: string, no
   return rows.length === 1;
 }
 
+/** All that this address has ever meant, deleted ones too, the newest first. */
+export async function findIdsAt(sql: Sql, { creator, slug }: { creator: string; slug: string }): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select a.id from agents a join users u on u.id = a.owner_id
+    where u.username = ${creator} and a.slug = ${slug} order by a.created_at desc, a.id desc limit 100`;
+  return rows.map(({ id }) => id);
+}
+
 /** Also of a deleted one. */
 export async function findOwner(sql: Sql, agentId: string): Promise<string | undefined> {
   const [row] = await sql<{ ownerId: string }[]>`select owner_id as "ownerId" from agents where id = ${agentId}`;
@@ -213,6 +221,11 @@ export async function findCallable(sql: Sql, userId: string, agentIds: readonly 
     where a.id = any(${[...agentIds]}::text[]) and a.deleted_at is null
       and (a.owner_id = ${userId}
         or (a.visibility = 'public' and a.published_revision_id is not null and u.disabled_at is null))`;
+}
+
+/** Held until the transaction ends by whoever writes which agents an agent calls. */
+export async function lockBindings(tx: Transaction): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtext('gantry.agents.bindings'))`;
 }
 
 /**

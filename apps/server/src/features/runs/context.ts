@@ -18,9 +18,9 @@ export interface RunsContext {
   clock: Clock;
   log: Log;
   telemetry: Telemetry;
-  agents: Pick<Agents, "getRunnable" | "ownerOf">;
+  agents: Pick<Agents, "getRunnable" | "getRevision" | "idsAt" | "ownerOf">;
   models: Pick<Models, "getModel">;
-  predictions: Pick<Predictions, "look">;
+  predictions: Pick<Predictions, "look" | "rate">;
   news: RunNews;
   write: WriteRun;
   wakeWorkers(): void;

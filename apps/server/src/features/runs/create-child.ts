@@ -22,7 +22,6 @@ export async function createChild(
   remainingMs: number,
 ): Promise<boolean> {
   if (call.childId === null) throw new Error("a call of an agent has no run");
-  if (agent.id === parent.agentId) throw fault("conflict", "An agent cannot call itself");
   const isOwner = agent.ownerId === parent.userId;
   const run = {
     id: call.childId,
@@ -52,6 +51,9 @@ export async function createChild(
     if (!above.isLive) throw new RunStopped(above.isCancelled ? "cancelled" : "lost");
     // A child that is there already was made before a crash: it reserves nothing a second time.
     if (await findRun(tx, run.id)) return true;
+    if (above.agentIds.includes(agent.id)) {
+      throw fault("conflict", "An agent cannot call itself, through others neither");
+    }
     if (above.room !== null && run.price > above.room) throw costsTooMuch();
     if (above.spare !== null && run.price > above.spare) return false;
     await insertRun(tx, run, await reserve(context, tx, run), context.telemetry.traceparent());

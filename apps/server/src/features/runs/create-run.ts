@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { type CreateRunBody, createRunBody, newId } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
-import { fault, throwIfAny } from "../../kernel/errors.ts";
+import { Fault, fault, throwIfAny } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { AgentAddress, Runnable } from "../agents/index.ts";
-import type { RateFigures } from "../predictions/index.ts";
+import { type RateFigures, rateHeaders } from "../predictions/index.ts";
 import type { RunsContext } from "./context.ts";
-import { findRunKey, insertRun, type NewRun, replaceRunKey, takeRunKey } from "./create-store.ts";
+import { findRunKey, insertRun, type NewRun, type RunKey, replaceRunKey, takeRunKey } from "./create-store.ts";
 import { reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./store.ts";
@@ -37,25 +37,38 @@ const defaultMaxSteps = 50;
 /**
  * Accepts a run, refusing in the order of predictions: agent, key, funds, limits, then everything that is wrong with the
  * request, the input against the agent's schema included. The price of the run is reserved in the transaction that makes
- * it, so that it is accepted and reserved, or neither. A repeat gets the run of the first, whatever has changed since.
+ * it, so that it is accepted and reserved, or neither. A repeat gets the run of the first, whatever has changed since,
+ * also where the agent is gone.
  */
 export async function createRun(context: RunsContext, request: CreateRunRequest): Promise<CreatedRun> {
   const { caller, body } = request;
-  const runnable = await context.agents.getRunnable(caller.userId, request.address, namedRevision(body));
-  const idempotency = idempotencyOf(request, runnable);
-  const first = idempotency && (await findFirst(context.database.sql, idempotency));
-  if (first) return { run: first, rate: undefined, waitMs: waitMsOf(body) };
+  const idempotency = idempotencyOf(request);
+  const first = idempotency && (await findFirst(context, request.address, idempotency));
+  if (first) return { run: first, rate: await rateAfter(context, caller, first), waitMs: waitMsOf(body) };
+  const runnable = await findRunnable(context, request);
   const rate = await lookAtLimits(context, caller, runnable);
-  const wanted = await readBody(context, runnable, body);
-  const run = newRun(caller, runnable, wanted, request.baseUrl);
-  const made = await accept(context, run, idempotency);
-  context.wakeWorkers();
-  return { run: made, rate, waitMs: waitMsOf(wanted) };
+  try {
+    const wanted = await readBody(context, runnable, body);
+    const run = newRun(caller, runnable, wanted, request.baseUrl);
+    const made = await accept(context, run, idempotency);
+    context.wakeWorkers();
+    return { run: made, rate, waitMs: waitMsOf(wanted) };
+  } catch (error) {
+    // It counts like a right one.
+    if (error instanceof Fault) Object.assign(error.headers, rateHeaders(rate));
+    throw error;
+  }
 }
 
-function namedRevision(body: unknown): string | undefined {
+async function findRunnable({ agents }: RunsContext, { caller, address, body }: CreateRunRequest): Promise<Runnable> {
   const { revision_id: named } = (body ?? {}) as { revision_id?: unknown };
-  return typeof named === "string" ? named : undefined;
+  if (typeof named === "string" && named !== "") return agents.getRunnable(caller.userId, address, named);
+  return agents.getRunnable(caller.userId, address).catch((error) => {
+    // Whoever named one, if not as it is done, did not mean the published one.
+    const isUnpublished = error instanceof Fault && error.type === "agent_not_published";
+    if (isUnpublished && named !== undefined) throwIfAny(bodyIssues(body).issues);
+    throw error;
+  });
 }
 
 function waitMsOf(body: unknown): number {
@@ -63,15 +76,19 @@ function waitMsOf(body: unknown): number {
   return (wait ?? 0) * 1000;
 }
 
+/** What is wrong with it for any agent. Nothing else may look at one that is too deep. */
+function bodyIssues(body: unknown): ReturnType<typeof storableIssues> {
+  const given = body ?? {};
+  const { issues, isTooDeep } = storableIssues(given);
+  return { issues: isTooDeep ? issues : [...issues, ...schemaIssues(createRunBody, given, ["body"])], isTooDeep };
+}
+
 /** All that is wrong with it at once. */
 async function readBody({ schemas }: RunsContext, { revision }: Runnable, body: unknown): Promise<CreateRunBody> {
   const given = body ?? {};
-  const { issues, isTooDeep } = storableIssues(given);
-  // Nothing else may look at it.
-  if (isTooDeep) throwIfAny(issues);
-  issues.push(...schemaIssues(createRunBody, given, ["body"]));
+  const { issues, isTooDeep } = bodyIssues(given);
   const { input } = given as { input?: unknown };
-  if (isObject(input)) {
+  if (!isTooDeep && isObject(input)) {
     for (const { path, message } of await schemas.validate(revision.snapshot.input_schema, input)) {
       issues.push({ type: "value_error", loc: ["body", "input", ...path], msg: message });
     }
@@ -92,6 +109,17 @@ async function lookAtLimits(
   const model = await models.getModel(modelName);
   if (!model) throw fault("conflict", `The agent's model ${modelName} is not there any more`);
   return predictions.look({ caller, model, route: "async", counts: true });
+}
+
+/** For an answer that counts as no request, and that nothing refuses. */
+async function rateAfter(
+  { agents, models, predictions }: RunsContext,
+  caller: Caller,
+  { agentId, revisionId }: Run,
+): Promise<RateFigures | undefined> {
+  const revision = await agents.getRevision(agentId, revisionId);
+  const model = revision && (await models.getModel(revision.snapshot.model));
+  return model && predictions.rate({ caller, model, route: "async" });
 }
 
 function newRun(
@@ -132,35 +160,34 @@ function newRun(
 
 interface Idempotency {
   userId: string;
-  scope: string;
   key: string;
   fingerprint: string;
 }
 
-function idempotencyOf(
-  { caller, idempotencyKey, body }: CreateRunRequest,
-  { agent }: Runnable,
-): Idempotency | undefined {
-  if (idempotencyKey === undefined) return undefined;
+/** A key is each agent's own. */
+const scopeOf = (agentId: string) => `run:${agentId}`;
+
+/** None for a body that is too deep: it will be refused. */
+function idempotencyOf({ caller, idempotencyKey, body }: CreateRunRequest): Idempotency | undefined {
   const given = body ?? {};
-  const { issues, isTooDeep } = storableIssues(given);
-  if (isTooDeep) throwIfAny(issues);
+  if (idempotencyKey === undefined || storableIssues(given).isTooDeep) return undefined;
   const { wait: _isNoPartOfIt, ...asked } = isObject(given) ? given : { given };
   const fingerprint = createHash("sha256").update(canonical(asked)).digest("hex");
-  return { userId: caller.userId, scope: `run:${agent.id}`, key: idempotencyKey, fingerprint };
+  return { userId: caller.userId, key: idempotencyKey, fingerprint };
 }
 
-/** The run of the first request under this key, where it is kept. */
-async function findFirst(sql: Sql, idempotency: Idempotency): Promise<Run | undefined> {
-  const before = await findRunKey(sql, idempotency);
+/** The run of the first request under this key, where it is kept. The agent that it was of need not be there any more. */
+async function findFirst(
+  { agents, database: { sql } }: RunsContext,
+  address: AgentAddress,
+  idempotency: Idempotency,
+): Promise<Run | undefined> {
+  const scopes = (await agents.idsAt(address)).map(scopeOf);
+  const before = await findRunKey(sql, { ...idempotency, scopes });
   return before && keptRun(sql, before, idempotency);
 }
 
-async function keptRun(
-  sql: Sql,
-  before: { runId: string; fingerprint: string; isStale: boolean },
-  { fingerprint }: Idempotency,
-): Promise<Run | undefined> {
+async function keptRun(sql: Sql, before: RunKey, { fingerprint }: Idempotency): Promise<Run | undefined> {
   if (before.isStale) return undefined;
   const first = await findRun(sql, before.runId);
   if (!first || !isKept(first)) return undefined;
@@ -177,7 +204,7 @@ async function accept(context: RunsContext, run: NewRun, idempotency: Idempotenc
   if (!idempotency && run.price === 0) return insertRun(context.database.sql, run, null, trace);
   return context.database.transaction(async (tx) => {
     if (idempotency) {
-      const taken = { ...idempotency, runId: run.id };
+      const taken = { ...idempotency, scope: scopeOf(run.agentId), runId: run.id };
       const before = await takeRunKey(tx, taken);
       const first = before && (await keptRun(tx, before, idempotency));
       if (first) return first;

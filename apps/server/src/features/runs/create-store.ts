@@ -50,19 +50,29 @@ export async function insertRun(
   return made as Run;
 }
 
+export interface Above {
+  isLive: boolean;
+  isCancelled: boolean;
+  /** The agents that are at work there. */
+  agentIds: readonly string[];
+  room: Micros | null;
+  spare: Micros | null;
+}
+
 /** Locks a run and those above it; answers whether it may start another, and what that may cost. */
 export async function lockAbove(
   tx: Transaction,
   { id, ancestors, claim }: Pick<Run, "id" | "ancestors" | "claim">,
-): Promise<{ isLive: boolean; isCancelled: boolean; room: Micros | null; spare: Micros | null }> {
+): Promise<Above> {
   const chain = [...ancestors, id];
   await tx`select 1 from runs where id = any (${chain}) order by cardinality(ancestors), id for update`;
-  const [row] = await tx<{ isLive: boolean; isCancelled: boolean; room: Micros | null; spare: Micros | null }[]>`
+  const [row] = await tx<Above[]>`
     select bool_and(id <> ${id} or (claim = ${claim} and status = 'running' and not cancel_requested)) as "isLive",
-      bool_or(cancel_requested) as "isCancelled", min(max_cost_micros - cost_micros - due_micros) as room,
+      bool_or(cancel_requested) as "isCancelled", array_agg(agent_id) as "agentIds",
+      min(max_cost_micros - cost_micros - due_micros) as room,
       min(max_cost_micros - cost_micros - due_micros - held_micros) as spare
     from runs where id = any (${chain})`;
-  return row ?? { isLive: false, isCancelled: false, room: null, spare: null };
+  return row ?? { isLive: false, isCancelled: false, agentIds: [], room: null, spare: null };
 }
 
 /** A price that runs above have to count as theirs. */
@@ -107,7 +117,7 @@ export async function reservePrice(
 export async function takeRunKey(
   tx: Transaction,
   taken: { userId: string; scope: string; key: string; fingerprint: string; runId: string },
-): Promise<{ runId: string; fingerprint: string; isStale: boolean } | undefined> {
+): Promise<RunKey | undefined> {
   const mine = await tx`
     insert into idempotency_keys (user_id, scope, key, fingerprint, prediction_id)
     values (${taken.userId}, ${taken.scope}, ${taken.key}, ${taken.fingerprint}, ${taken.runId})
@@ -116,16 +126,24 @@ export async function takeRunKey(
   await tx`
     select 1 from idempotency_keys
     where user_id = ${taken.userId} and scope = ${taken.scope} and key = ${taken.key} for update`;
-  return findRunKey(tx, taken);
+  return findRunKey(tx, { ...taken, scopes: [taken.scope] });
 }
 
+export interface RunKey {
+  runId: string;
+  fingerprint: string;
+  isStale: boolean;
+}
+
+/** In the first of the scopes that has it. */
 export async function findRunKey(
   sql: Sql,
-  { userId, scope, key }: { userId: string; scope: string; key: string },
-): Promise<{ runId: string; fingerprint: string; isStale: boolean } | undefined> {
-  const [row] = await sql<{ runId: string; fingerprint: string; isStale: boolean }[]>`
+  { userId, scopes, key }: { userId: string; scopes: readonly string[]; key: string },
+): Promise<RunKey | undefined> {
+  const [row] = await sql<RunKey[]>`
     select prediction_id as "runId", fingerprint, created_at < now() - interval '24 hours' as "isStale"
-    from idempotency_keys where user_id = ${userId} and scope = ${scope} and key = ${key}`;
+    from idempotency_keys where user_id = ${userId} and scope = any (${scopes as string[]}) and key = ${key}
+    order by array_position(${scopes as string[]}::text[], scope) limit 1`;
   return row;
 }
 

@@ -7,6 +7,7 @@ import { answerConfirmation, expireConfirmations, readConfirmations } from "./co
 import type { RunsContext } from "./context.ts";
 import { createChild } from "./create-child.ts";
 import { type CreatedRun, type CreateRunRequest, createRun } from "./create-run.ts";
+import { endBelow } from "./end-below.ts";
 import { fetchSecret } from "./fetch-secret.ts";
 import { type ListRunsQuery, listOwnRuns, listRunsOfAgent, readOwnRun, readRun, type SeenRun } from "./read-runs.ts";
 import type { Run, RunEvent } from "./run.ts";
@@ -25,7 +26,7 @@ import { createRunWorker, type RunWorkerDeps } from "./work-on-runs.ts";
 
 export interface RunsDeps
   extends Omit<RunsContext, "news" | "write" | "wakeWorkers" | "agents" | "models" | "predictions" | "schemas">,
-    Omit<RunWorkerDeps, "write" | "wakeWorkers" | "createChild" | "database" | "predictions" | "agents"> {
+    Omit<RunWorkerDeps, "write" | "wakeWorkers" | "createChild" | "endBelow" | "database" | "predictions" | "agents"> {
   database: Database;
   queue: Queue;
   agents: RunsContext["agents"] & RunWorkerDeps["agents"];
@@ -74,6 +75,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     write,
     wakeWorkers,
     createChild: (parent, call, tool, remainingMs) => createChild(context, parent, call, tool, remainingMs),
+    endBelow: (run) => endBelow(context, run),
   });
   const isWorker = deps.parallel > 0;
   const consumer = isWorker

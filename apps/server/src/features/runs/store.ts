@@ -1,5 +1,5 @@
 import type { RunStatus } from "@gantry/wire";
-import type { Database, Sql } from "../../engines/database/database.ts";
+import type { Database, Sql, Transaction } from "../../engines/database/database.ts";
 import type { Run, RunEvent, Step, StoredCall } from "./run.ts";
 
 export const cancelChannel = "gantry_run_cancel";
@@ -135,26 +135,48 @@ const treeOf = (sql: Sql, runId: string) => sql`
     select id from runs where cardinality(ancestors) > 0 and ${runId} = any (ancestors)
       and ancestors[1] = coalesce((select ancestors[1] from runs where id = ${runId}), ${runId}))`;
 
-/** Ids of what a run has under it that has not ended, the deepest first. */
-export async function listLiveBelow(
+export async function isAnyLiveBelow(sql: Sql, runId: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from runs where ${treeOf(sql, runId)} and id <> ${runId} and status in ('pending', 'running') limit 1`;
+  return rows.length > 0;
+}
+
+/** What a run has under it that is to end and has not. */
+export async function listEndingBelow(
   sql: Sql,
   runId: string,
-): Promise<Pick<Run, "id" | "claim" | "holder" | "writes">[]> {
-  return sql<Pick<Run, "id" | "claim" | "holder" | "writes">[]>`
-    select id, claim, holder, writes from runs
-    where ${treeOf(sql, runId)} and id <> ${runId} and status in ('pending', 'running')
-    order by cardinality(ancestors) desc, id`;
+): Promise<Pick<Run, "id" | "ancestors" | "claim" | "holder" | "writes">[]> {
+  return sql<Pick<Run, "id" | "ancestors" | "claim" | "holder" | "writes">[]>`
+    select id, ancestors, claim, holder, writes from runs
+    where ${treeOf(sql, runId)} and id <> ${runId} and status in ('pending', 'running') and cancel_requested
+    order by id`;
 }
 
 /** Asks for the end of a run and of all that it started. */
 export async function requestCancel(database: Database, runId: string): Promise<void> {
-  await database.transaction(async (tx) => {
-    const tree = treeOf(tx, runId);
-    await tx`select 1 from runs where ${tree} order by cardinality(ancestors), id for update`;
-    await tx`
-      update runs set cancel_requested = true, parked = false where ${tree} and status in ('pending', 'running')`;
-    // A node that works on one of them hears of it by that one's id.
-    await tx`
-      select pg_notify(${cancelChannel}, id) from runs where ${tree} and cancel_requested and holder is not null`;
+  await database.transaction((tx) => cancelAll(tx, treeOf(tx, runId)));
+}
+
+/**
+ * Asks for the end of all that a run has started. False: the run is no longer this claim's, and nothing was asked; what
+ * it starts then is another's.
+ */
+export async function requestCancelBelow(
+  database: Database,
+  { id, claim }: Pick<Run, "id" | "claim">,
+): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const own = await tx`select 1 from runs where id = ${id} and claim = ${claim} and status = 'running' for update`;
+    if (own.length > 0) await cancelAll(tx, tx`${treeOf(tx, id)} and id <> ${id}`);
+    return own.length > 0;
   });
+}
+
+async function cancelAll(tx: Transaction, chosen: ReturnType<typeof treeOf>): Promise<void> {
+  await tx`select 1 from runs where ${chosen} order by cardinality(ancestors), id for update`;
+  await tx`
+    update runs set cancel_requested = true, parked = false where ${chosen} and status in ('pending', 'running')`;
+  // A node that works on one of them hears of it by that one's id.
+  await tx`
+    select pg_notify(${cancelChannel}, id) from runs where ${chosen} and cancel_requested and holder is not null`;
 }

@@ -20,6 +20,8 @@ export interface RunWorkerDeps extends RunWorkDeps {
   agents: RunWorkDeps["agents"] & Pick<Agents, "getRevision">;
   write: WriteRun;
   wakeWorkers(): void;
+  /** Ends all that a run has started, and resolves when it has ended, or after a time. */
+  endBelow(run: Pick<Run, "id" | "claim">): Promise<void>;
   /** Runs at the same time on this node. */
   parallel: number;
 }
@@ -152,6 +154,13 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span
     span.set({ [cameTo]: "error" });
     span.fail(failure.type);
     if (failure.type === "internal") deps.log.error({ run_id: run.id, err: error }, "A run ended as internal");
+    // What still goes on for it is made again by nobody. It pays for what it has used, and a run that is told as ended
+    // has all of that in its cost; so what it began, and what it started, ends first.
+    session.stop("cancelled");
+    await session.underWay;
+    await deps.endBelow(run).catch((cause) => {
+      deps.log.warn({ run_id: run.id, err: cause }, "What a run has started could not be ended before it");
+    });
     await session.write({
       events: [{ type: "error", data: { ...failure } }],
       end: {
@@ -161,8 +170,6 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span
         told_error: true,
       },
     });
-    // A call that still goes on beside the one that failed is made again by nobody: it pays for what it has used.
-    session.stop("cancelled");
   } catch (again) {
     if (!(again instanceof RunStopped)) throw again;
     span.set({ [cameTo]: "lost" });

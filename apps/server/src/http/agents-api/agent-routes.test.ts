@@ -71,6 +71,23 @@ describe("401, 404, 405", () => {
     expect(answer.body.error.type).toBe("method_not_allowed");
     expect(answer.headers.allow).toBe("GET, POST");
   });
+
+  test("an address that cannot be read is 404 in the platform's words, and elsewhere in those of that place", async () => {
+    const words = { error: { type: "not_found", code: "not_found", message: "Not found" } };
+    for (const [method, path] of [
+      ["GET", "/v1/agents/%ZZ"],
+      ["GET", `/v1/agents/${"a".repeat(3000)}`],
+      ["POST", "/v1/agents/%ZZ/publish"],
+      ["GET", "/v1/%ZZ?x=1"],
+    ] as const) {
+      const answer = await call(method, path, "ann");
+      expect([answer.status, answer.body], path).toEqual([404, words]);
+      expect(answer.headers["x-request-id"]).toMatch(/^req_/);
+    }
+    for (const path of ["/api/v1/%ZZ", "/v10/%ZZ"]) {
+      expect((await call("GET", path, "ann")).body, path).toEqual({ detail: "Not found", status_code: 404 });
+    }
+  });
 });
 
 describe("GET /agents", () => {
@@ -169,6 +186,18 @@ describe("PATCH /agents/{id}", () => {
     expect(answer.status).toBe(200);
     expect(answer.body.warnings).toEqual([{ field: "model", message: expect.stringContaining("ann/passing") }]);
     expect((await call("PATCH", `/v1/agents/${id}`, "ann", { model: "ann/passing" })).status).toBe(400);
+  });
+
+  test("of two that would close a circle at the same moment one is refused", async () => {
+    for (let round = 0; round < 5; round++) {
+      const [a, b] = await Promise.all([make("ann"), make("ann")]);
+      const bind = (from: string, to: string) =>
+        call("PATCH", `/v1/agents/${from}`, "ann", { tools: [{ type: "agent", agent_id: to, name: "next" }] });
+      const answers = await Promise.all([bind(a, b), bind(b, a)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+      const [refused] = answers.filter(({ status }) => status === 400);
+      expect(refused?.body.error).toMatchObject({ type: "invalid_input", details: [{ loc: ["body", "tools"] }] });
+    }
   });
 
   test("many changes at once all take effect", async () => {

@@ -56,7 +56,7 @@ export function agentErrorBody(failure: Fault): { status: number; body: Record<s
   };
 }
 
-/** Sets the dialect on a plugin that holds routes of the agents platform. */
+/** Sets the dialect on a plugin that holds routes of the agents platform, and on addresses below it that are no route. */
 export function useAgentsDialect(app: FastifyInstance, log: Log): void {
   const write = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = toFault(thrown);
@@ -67,4 +67,5 @@ export function useAgentsDialect(app: FastifyInstance, log: Log): void {
     return reply.code(status).headers(errorHeaders(failure)).header("x-request-id", request.id).send(body);
   };
   app.setErrorHandler(write);
+  app.dialects.set(app.prefix, write);
 }

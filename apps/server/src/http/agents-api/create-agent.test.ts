@@ -160,6 +160,7 @@ describe("POST /agents", () => {
     ["model", { model: "nobody/nothing" }],
     ["model", { model: "ann/picture" }],
     ["model", { model: "bob/own" }],
+    ["model", { model: "ann/no-talker" }],
     ["input_schema", { input_schema: null }],
     ["input_schema", { input_schema: [] }],
     ["input_schema", { input_schema: { properties: { a: { pattern: "(" } } } }],
@@ -177,6 +178,10 @@ describe("POST /agents", () => {
     ["visibility", { visibility: null }],
   ])("400 %s of %j", async (place, fields) => {
     await bench.models.putModel({ ...(await caller("ann")) }, "ann", "picture", pictureManifest);
+    await bench.models.putModel({ ...(await caller("ann")) }, "ann", "no-talker", {
+      ...textManifest,
+      backend: { type: "cog", url: "https://up.example" },
+    });
     await bench.models.putModel({ ...(await caller("bob")) }, "bob", "own", { ...textManifest, visibility: "private" });
     const answer = await call("POST", "/v1/agents", "ann", { name: "n", goal: "g", tools: [], ...fields });
     expect(answer.status).toBe(400);

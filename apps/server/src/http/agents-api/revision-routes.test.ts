@@ -58,6 +58,22 @@ describe("publishing", () => {
     }
   });
 
+  test("of two that would close a circle at the same moment one is refused", async () => {
+    for (let round = 0; round < 5; round++) {
+      const [a, b] = await Promise.all([make("ann"), make("ann")]);
+      const bind = async (from: string, tools: object[]) =>
+        (await call("PATCH", `/v1/agents/${from}`, "ann", { tools })).body.latest_revision_id;
+      const next = (agent_id: string) => [{ type: "agent", agent_id, name: "next" }];
+      const toB = await bind(a, next(b));
+      await bind(a, []);
+      const toA = await bind(b, next(a));
+      const publish = (id: string, revision_id: string) =>
+        call("POST", `/v1/agents/${id}/publish`, "ann", { revision_id });
+      const answers = await Promise.all([publish(a, toB), publish(b, toA)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    }
+  });
+
   test("at one moment from many sides, one is published", async () => {
     const id = await make("ann");
     const revisions = [];

@@ -10,7 +10,8 @@ export function runRecord({ run, as }: SeenRun): RunRecord {
     revision_id: run.revisionId,
     status: run.status,
     phase: run.phase,
-    parent_run_id: run.ancestors.at(-1) ?? null,
+    // Which of the caller's runs belong together is the caller's alone.
+    parent_run_id: as === "caller" ? (run.ancestors.at(-1) ?? null) : null,
     ...(isDone && { duration_ms: durationOf(run) }),
     created_at: run.createdAt.toISOString(),
     ...(run.completedAt && { completed_at: run.completedAt.toISOString() }),

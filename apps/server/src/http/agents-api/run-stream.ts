@@ -7,6 +7,7 @@ const reconnectMs = 2_000;
 /**
  * The events of a run as Server-Sent Events, from the log: what was, then what comes, and the end of the stream with the
  * end of the run. A reader that leaves stops nothing; one that comes back with the id of the last event misses nothing.
+ * One that asks for the headers alone (HEAD) is not kept waiting for events.
  */
 export async function streamRunEvents(runs: Runs, run: Run, after: number, reply: FastifyReply): Promise<void> {
   const isOver = run.status === "done" || run.status === "error";
@@ -25,6 +26,10 @@ export async function streamRunEvents(runs: Runs, run: Run, after: number, reply
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no",
   });
+  if (reply.request.method === "HEAD") {
+    response.end();
+    return;
+  }
   response.write(`retry: ${reconnectMs}\n\n`);
   const keepAlive = setInterval(() => {
     if (!response.writableNeedDrain) response.write(": keep-alive\n\n");

@@ -44,8 +44,10 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
       return typeof given === "string" && presentedRequestId.test(given) ? given : newId(requestIdKind);
     },
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: false, maxParamLength: 2048 },
-    frameworkErrors: (error, request, reply) => writeError(error, request, reply as FastifyReply),
+    frameworkErrors: (error, request, reply) => dialectOf(request)(error, request, reply as FastifyReply),
   });
+  const dialects: FastifyInstance["dialects"] = new Map();
+  app.decorate("dialects", dialects);
   app.decorateRequest("baseUrl", { getter: requestBaseUrl });
   app.decorateRequest("activity", null);
   app.decorateRequest("template", undefined);
@@ -54,6 +56,13 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
 
   function requestBaseUrl(this: FastifyRequest): string {
     return publicUrl ?? `${this.protocol}://${this.host}`;
+  }
+
+  /** For an address that cannot be read, which the router gives to no plugin. */
+  function dialectOf(request: FastifyRequest): Dialect {
+    const path = pathOf(request);
+    const [, found = writeError] = [...dialects].find(([prefix]) => path.startsWith(`${prefix}/`)) ?? [];
+    return found;
   }
 
   function writeError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -142,6 +151,10 @@ function pathOf(request: FastifyRequest): string {
 }
 
 declare module "fastify" {
+  interface FastifyInstance {
+    /** Of plugins with a dialect of their own, by their prefix. */
+    readonly dialects: Map<string, Dialect>;
+  }
   interface FastifyRequest {
     /** The address that links in the answer carry. */
     readonly baseUrl: string;

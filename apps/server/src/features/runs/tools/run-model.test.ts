@@ -5,11 +5,13 @@ import { Readable } from "node:stream";
 import { json } from "node:stream/consumers";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startScriptedLlm } from "../../../../test/support/scripted-llm.ts";
 import { type SlowCog, startSlowCog } from "../../../../test/support/slow-cog.ts";
 import { waitFor } from "../../../../test/support/wait-for.ts";
 import type { Caller } from "../../accounts/index.ts";
 import { openBilling, verifyLedger } from "../../billing/index.ts";
 import { storeUpload } from "../../files/index.ts";
+import { RunStopped } from "../work/stopped.ts";
 import { type PlatformUnderTest, platformUnderTest } from "./platform.fixture.ts";
 import { runModelTool } from "./run-model.ts";
 import { builtinTool, calling, execute, scopeOf } from "./run-scope.fixture.ts";
@@ -104,14 +106,15 @@ const own = (more: Parameters<typeof scopeOf>[1] = {}) => scopeOf(owner, { snaps
 const toolIn = (scope: RunScope) => runModelTool(builtinTool("run_model"), t.deps, scope);
 const run = (model: string, input: Record<string, unknown>, scope: RunScope = own()) =>
   execute(toolIn(scope), { model, input });
+const costing = (cost_micros: number) => ({ input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros });
 const bytesSent = (field: string) => String(seen[0]?.[field]).replace(/^data:[^,]*,/, "");
 
 describe("a model that is run", () => {
   test("gets the values by name, with defaults, and gives its output and its price", async () => {
     const { balance: before } = await openBilling(t).walletOf(owner.userId);
     const input = { prompt: "hi \ud800", count: 3, sure: true, options: { a: [1] }, list: [1, 2.5] };
-    const { text, isError, costMicros } = await run("ann/echo", input);
-    expect({ isError, costMicros }).toEqual({ isError: false, costMicros: 10_000 });
+    const { text, isError, used } = await run("ann/echo", input);
+    expect({ isError, used }).toEqual({ isError: false, used: costing(10_000) });
     expect(seen).toEqual([{ ...input, prompt: "hi \uFFFD" }]);
     expect(JSON.parse(JSON.parse(text).output)).toEqual(seen[0]);
     await run("ann/echo", { prompt: "x", count: null, sure: null, image: null });
@@ -143,20 +146,21 @@ describe("a model that is run", () => {
     expect(await toolIn(scope).execute(call)).toMatchObject({ isError: true });
     failure = undefined;
     const { balance: before } = await openBilling(t).walletOf(owner.userId);
-    expect(await toolIn(scope).execute(call)).toMatchObject({ isError: false, costMicros: 10_000 });
+    expect(await toolIn(scope).execute(call)).toMatchObject({ isError: false, used: costing(10_000) });
     expect((await openBilling(t).walletOf(owner.userId)).balance).toBe(before - 10_000);
   });
 
   test("may be one that streams", async () => {
-    const { text, isError, costMicros } = await run("gantry/text", { prompt: "Say hello" });
+    const { text, isError, used } = await run("gantry/text", { prompt: "Say hello" });
     expect(isError).toBe(false);
     expect(JSON.parse(text)).toEqual({ output: expect.stringMatching(/./) });
-    expect(costMicros).toBeGreaterThan(0);
+    expect(used?.cost_micros).toBeGreaterThan(0);
+    expect(used?.output_tokens).toBeGreaterThan(0);
   });
 
   test("gives files as s3 handles of the caller's, which another model takes", async () => {
     const painted = await run("gantry/image", { prompt: "a red boat", size: "1280x720" });
-    expect(painted).toMatchObject({ isError: false, costMicros: 30_000 });
+    expect(painted).toMatchObject({ isError: false, used: costing(30_000) });
     const { image } = JSON.parse(painted.text);
     expect(image).toMatch(/^s3:\/\/gantry\//);
     expect(await run("ann/echo", { prompt: "describe", image })).toMatchObject({ isError: false });
@@ -188,14 +192,14 @@ describe("files", () => {
   });
 
   test("that cannot be had are told with everything else that is wrong, and nothing is fetched or run", async () => {
-    const { text, isError, costMicros } = await run("ann/echo", {
+    const { text, isError, used } = await run("ann/echo", {
       count: 0,
       colour: "red",
       image: "/in/none.png",
       table: `${upstreamUrl}/notes`,
     });
-    expect({ isError, costMicros }).toEqual({ isError: true, costMicros: undefined });
-    expect(text.replace(/^ann\/echo: /, "").split("\n")).toEqual([
+    expect({ isError, used }).toEqual({ isError: true, used: undefined });
+    expect(text.split("\n")).toEqual([
       expect.stringMatching(/^count: Input should be at least 1/),
       "colour: Extra inputs are not permitted",
       "prompt: Field required",
@@ -223,7 +227,7 @@ describe("files", () => {
   test("of the wrong kind are refused by their bytes", async () => {
     expect(await run("ann/echo", { prompt: "x", image: "/notes.txt" })).toMatchObject({
       isError: true,
-      text: expect.stringMatching(/^ann\/echo: image: .*"supported_formats"/),
+      text: expect.stringMatching(/^image: .*"supported_formats"/),
     });
   });
 
@@ -257,15 +261,15 @@ describe("a model that may not be run", () => {
       ["ann/off", own(), "Project is not active"],
       ["ann/echo", scopeOf({ ...owner, models: ["gantry/text"] }), "API key does not have access to the project"],
     ] as const) {
-      expect(await run(model, { prompt: "x" }, scope)).toEqual({ text: `${model}: ${reason}`, isError: true });
+      expect(await run(model, { prompt: "x" }, scope)).toEqual({ text: reason, isError: true });
     }
   });
 
   test("for want of money", async () => {
     const poor = await t.newCaller("poor", { credit: 0 });
-    expect(await run("ann/echo", { prompt: "x" }, scopeOf(poor))).toMatchObject({ costMicros: 10_000 });
+    expect(await run("ann/echo", { prompt: "x" }, scopeOf(poor))).toMatchObject({ used: costing(10_000) });
     expect(await run("ann/echo", { prompt: "x" }, scopeOf(poor))).toEqual({
-      text: "ann/echo: Insufficient funds",
+      text: "Insufficient funds",
       isError: true,
     });
   });
@@ -300,7 +304,7 @@ describe("a run that does not end well", () => {
   test("is told, and costs nothing", async () => {
     failure = { status: 200, body: { status: "failed", error: "the cat refused" } };
     const outcome = await run("ann/echo", { prompt: "x" });
-    expect(outcome).toMatchObject({ isError: true, costMicros: 0, text: expect.stringMatching(/^ann\/echo: ./) });
+    expect(outcome).toMatchObject({ isError: true, used: costing(0), text: expect.stringMatching(/./) });
     expect(outcome.text).not.toMatch(/127\.0\.0\.1|Error:/);
   });
 
@@ -322,6 +326,51 @@ describe("a run that does not end well", () => {
     expect(slow.started).toBe(1);
   });
 
+  test("a stop tells what was used until then, and with it what a crash kept from being told before", async () => {
+    const llm = await startScriptedLlm(() => ({ text: "one two three four", hangs: true }));
+    const text = { type: "string" };
+    await t.models.putModel(owner, "ann", "talker", {
+      title: "Talker",
+      kind: "text",
+      visibility: "public",
+      pricing: { per_million_output_tokens: 1000 },
+      input: { type: "object", properties: { prompt: text }, required: ["prompt"] },
+      output: { type: "object", properties: { output: { ...text, isStream: true } } },
+      backend: { type: "openai-chat", url: llm.url, model: "x" },
+    });
+    const { balance: before } = await openBilling(t).walletOf(owner.userId);
+    const scope = own();
+    const call = calling({ model: "ann/talker", input: { prompt: "hi" } });
+    const stopped = async (why: unknown) => {
+      const stop = new AbortController();
+      const outcome = toolIn(scope).execute({ ...call, signal: stop.signal });
+      await waitFor("the model to be called", () => llm.open === 1);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      stop.abort(why);
+      return outcome.finally(() => waitFor("the model to be left", () => llm.open === 0));
+    };
+    const first = await stopped(new RunStopped("timeout"));
+    expect(first).toMatchObject({ isError: true });
+    expect(first.used?.input_tokens).toBeGreaterThan(0);
+    expect(first.used?.output_tokens).toBeGreaterThan(0);
+    const paid = async () => before - (await openBilling(t).walletOf(owner.userId)).balance;
+    expect(first.used?.cost_micros).toBe(await paid());
+    // The run goes on elsewhere, where the call is made again: there it is paid.
+    await expect(stopped(new RunStopped("lost"))).rejects.toThrow("lost");
+    expect(await paid()).toBe(first.used?.cost_micros);
+    llm.script = () => ({ text: "five", usage: { in: 3, out: 7 } });
+    const last = await toolIn(scope).execute(call);
+    expect(last).toMatchObject({ isError: false, text: '{"output":"five"}' });
+    expect(last.used).toEqual({
+      input_tokens: (first.used?.input_tokens ?? 0) + 3,
+      output_tokens: (first.used?.output_tokens ?? 0) + 7,
+      cached_tokens: 0,
+      cost_micros: await paid(),
+    });
+    expect(await toolIn(scope).execute(call)).toEqual(last);
+    await llm.close();
+  });
+
   test("waits for its turn where the model or the plan has no room, and is not refused", async () => {
     const thrifty = await t.newCaller("thrifty", { plan: "free" });
     const scope = scopeOf(thrifty);
@@ -336,7 +385,7 @@ describe("a run that does not end well", () => {
       return done;
     });
     for (const outcome of await ended) {
-      expect(outcome).toEqual({ text: '{"output":"done"}', isError: false, costMicros: 10_000 });
+      expect(outcome).toEqual({ text: '{"output":"done"}', isError: false, used: costing(10_000) });
     }
     expect(slow.most).toBe(1);
   });

@@ -5,7 +5,8 @@ import type { ToolInfo } from "../../agents/index.ts";
 import { reservationOf } from "../../billing/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
-import type { CheckedInput, FormReader, Predictions, RecalledCall } from "../../predictions/index.ts";
+import type { CheckedInput, FormReader, Outcome, Predictions, RecalledCall } from "../../predictions/index.ts";
+import type { UsedByCall } from "../run-change.ts";
 import { isHandedOn } from "../work/stopped.ts";
 import { modelForm } from "./model-form.ts";
 import type { RunScope, RunTool, ToolCallRequest, ToolOutcome } from "./run-tool.ts";
@@ -48,8 +49,8 @@ export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope
         const model = await resolve(deps, scope, name);
         return await predict(deps, scope, model, (input ?? {}) as Record<string, unknown>, call);
       } catch (error) {
-        const { text, isError } = outcomeOfFailure(error, call.signal);
-        return { text: `${String(name).slice(0, 150)}: ${text}`, isError };
+        // Not by its name: whoever wrote the call knows it, and who else sees this may not know it.
+        return outcomeOfFailure(error, call.signal);
       }
     },
   };
@@ -68,13 +69,14 @@ async function predict(
   { signal, callId }: ToolCallRequest,
 ): Promise<ToolOutcome> {
   const { caller } = scope;
-  const { predictionId, made } = await findTry(deps, scope, callId);
-  if (made) return { text: JSON.stringify(made.output), isError: false, costMicros: made.price };
+  const { predictionId, made, before } = await findTry(deps, scope, callId);
+  if (made) return { text: JSON.stringify(made.output), isError: false, used: before };
   const form = modelForm(deps, scope, model.manifest, given);
   const extras = { user: false, webhook: false };
-  const input = await deps.readInput({ caller, model, extras, readForm: form.read, signal }).catch((error) => {
+  const reading = deps.readInput({ caller, model, extras, readForm: form.read, signal }).catch((error) => {
     throw error instanceof Fault ? form.correct(error) : error;
   });
+  const input = await orLeft(reading, signal);
   let stop = () => {};
   try {
     const { outcome } = await deps.predictions.run({
@@ -90,13 +92,32 @@ async function predict(
         else signal.addEventListener("abort", stop, { once: true });
       },
     });
-    signal.throwIfAborted();
-    const costMicros = outcome.price;
-    if (outcome.kind === "done") return { text: JSON.stringify(outcome.output), isError: false, costMicros };
-    return { ...failedWith(`${model.endpointId}: ${explainFault(outcome.fault)}`), costMicros };
+    const used = plus(before, outcome);
+    const isFree = Object.values(used).every((count) => count === 0);
+    if (isFree || isHandedOn(signal.reason)) signal.throwIfAborted();
+    if (outcome.kind === "done") return { text: JSON.stringify(outcome.output), isError: false, used };
+    return { ...failedWith(explainFault(outcome.fault)), used };
   } finally {
     signal.removeEventListener("abort", stop);
     await input.dispose();
+  }
+}
+
+/** A file that is still being read when the call is aborted costs nothing, so nobody waits for it. */
+async function orLeft(reading: Promise<CheckedInput>, signal: AbortSignal): Promise<CheckedInput> {
+  const aborted = Promise.withResolvers<never>();
+  const leave = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([reading, aborted.promise]);
+  } catch (error) {
+    reading.then(
+      (input) => input.dispose(),
+      () => {},
+    );
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", leave);
   }
 }
 
@@ -104,20 +125,36 @@ const mostTries = 8;
 
 /**
  * A call that a crash interrupted is made again, but not paid again: the id of its prediction follows from the call, so
- * one that was done is found. One that was not gets the next id.
+ * one that was done is found. One that was not gets the next id. `before` is what all that were found have used: it is
+ * counted with the end of the call, which none of them came to.
  */
 async function findTry(
   { predictions }: RunModelDeps,
   { runId }: RunScope,
   callId: string,
-): Promise<{ predictionId: string; made: Extract<RecalledCall, { kind: "done" }> | undefined }> {
+): Promise<{
+  predictionId: string;
+  made: Extract<RecalledCall, { kind: "done" }> | undefined;
+  before: UsedByCall;
+}> {
+  let before: UsedByCall = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros: 0 };
   for (let attempt = 0; attempt < mostTries; attempt++) {
     const predictionId = idOfTry(runId, callId, attempt);
-    const before = await predictions.recallCall(predictionId);
-    if (!before) return { predictionId, made: undefined };
-    if (before.kind === "done") return { predictionId, made: before };
+    const found = await predictions.recallCall(predictionId);
+    if (!found) return { predictionId, made: undefined, before };
+    before = plus(before, found);
+    if (found.kind === "done") return { predictionId, made: found, before };
   }
   throw fault("internal_server_error", "The call was interrupted too often");
+}
+
+function plus(used: UsedByCall, { usage, price }: Pick<Outcome, "usage" | "price">): UsedByCall {
+  return {
+    input_tokens: used.input_tokens + (usage?.inputTokens ?? 0),
+    output_tokens: used.output_tokens + (usage?.outputTokens ?? 0),
+    cached_tokens: used.cached_tokens + (usage?.cachedTokens ?? 0),
+    cost_micros: used.cost_micros + price,
+  };
 }
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";

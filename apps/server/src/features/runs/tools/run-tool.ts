@@ -1,5 +1,6 @@
 import type { AgentSnapshot } from "@gantry/wire";
 import type { Caller } from "../../accounts/index.ts";
+import type { UsedByCall } from "../run-change.ts";
 
 /**
  * Among the connectors of a run: a run above it is of another's agent. One's own agent needs no leave to use what is
@@ -37,13 +38,14 @@ export interface ToolOutcome {
   isError: boolean;
   /** Something that only the run's caller may see, and once: stored sealed, fetched by its own route. */
   oneTimeSecret?: { field: string; value: string; last4: string };
-  /** Dollars in millionths that the call cost the caller, on top of what the model calls cost. */
-  costMicros?: number;
+  /** What the call used and cost the caller, on top of the run's own model calls. */
+  used?: UsedByCall;
 }
 
 /**
  * A tool as a run has it. `execute` resolves with an outcome for everything that can go wrong on the far side and in the
- * arguments; it rejects only when aborted, or when the platform itself fails.
+ * arguments; it rejects only when aborted, or when the platform itself fails. One that has cost something by the time it
+ * is aborted does not reject: its outcome says what.
  */
 export interface RunTool {
   /** As the model calls it: unique within the run, `[a-zA-Z0-9_-]{1,64}`. */
@@ -56,7 +58,10 @@ export interface RunTool {
   /** Asks by default before it is called; a binding may say otherwise. */
   readonly asks: boolean;
   execute(call: ToolCallRequest): Promise<ToolOutcome>;
-  /** What a call may cost the caller at most, in millionths of a dollar; left out: nothing. */
+  /**
+   * What a call may cost the caller at most, in millionths of a dollar; left out: nothing. One that may cost something
+   * ends by itself soon after it is aborted, and is waited for.
+   */
   mostCost?(args: Readonly<Record<string, unknown>>): Promise<number>;
   /** The arguments as events and questions may show them; left out: as they are. */
   mask?(args: Readonly<Record<string, unknown>>): Record<string, unknown>;

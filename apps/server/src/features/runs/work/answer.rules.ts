@@ -1,7 +1,11 @@
 /** The JSON value in what a model answered: the whole text, or the one block of code or object in it. */
 export function jsonAnswer(text: string): unknown {
   const trimmed = text.trim();
-  for (const candidate of [trimmed, fenced(trimmed), braced(trimmed)]) {
+  return firstJson([trimmed, fenced(trimmed), braced(trimmed)]);
+}
+
+function firstJson(candidates: readonly (string | undefined)[]): unknown {
+  for (const candidate of candidates) {
     if (candidate === undefined || candidate === "") continue;
     try {
       return JSON.parse(candidate);
@@ -29,9 +33,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Without a schema: the object that the model answered, else its text. Only a text that is JSON as a whole counts. */
+/**
+ * Without a schema: the object that the model answered, else its text. Only a text that is JSON as a whole counts, or is
+ * as a whole one block of it: an object among words is a part of what was said.
+ */
 export function freeOutput(text: string): Record<string, unknown> {
   const trimmed = text.trim();
-  const whole = trimmed.startsWith("{") || trimmed.startsWith("```") ? jsonAnswer(trimmed) : undefined;
+  const isBlock = trimmed.startsWith("```") && trimmed.endsWith("```");
+  const whole = firstJson([trimmed, isBlock ? trimmed.slice(3, -3).replace(/^[\w-]+/, "") : undefined]);
   return isObject(whole) ? whole : { text };
 }

@@ -1,5 +1,5 @@
 import type { ChatMessage } from "../../../engines/models/chat.ts";
-import type { Step, StoredCall } from "../run.ts";
+import type { Step } from "../run.ts";
 import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
 
 /** Above this part of the model's window the conversation is made shorter. */
@@ -21,32 +21,43 @@ export type Shortening =
   | { kind: "summary"; covers: number; before: number };
 
 /**
- * Keeps the conversation within the model's window: first the long results of older steps are shortened, then the older
- * steps are summed up. Cuts fall between steps only; goal, input and schemas always stay as they are, and so does
- * everything that is stored. `beside` is what goes out with the conversation: tools, schema, the next question.
+ * Keeps the conversation within the model's window: first the long results of older steps are shortened, then those of
+ * the last ones where they alone are too much, then the older steps are summed up. Cuts fall between steps only; goal,
+ * input and schemas always stay as they are, and so does everything that is stored. `beside` is what goes out with the
+ * conversation: tools, schema, the next question.
  */
 export async function shorten(told: Told, beside: string, countTokens: CountTokens): Promise<Shortening> {
   const { window } = told;
   const messages = conversation(told);
   const measure = (all: readonly ChatMessage[]) => tokensOf(all, beside, window, countTokens);
   const before = await measure(messages);
-  if (before <= window * fullAt) return { kind: "none", messages };
+  const most = window * fullAt;
+  if (before <= most) return { kind: "none", messages };
   const visible = visibleSteps(told.steps);
-  const keptFrom = visible.at(-stepsKept)?.n ?? Number.POSITIVE_INFINITY;
-  const cutBefore = Math.max(told.cutBefore, visible.length > stepsKept ? keptFrom : 0);
-  if (cutBefore > told.cutBefore) {
+  const last = visible.at(-1)?.n ?? 0;
+  const keptFrom = (visible.at(-stepsKept) ?? visible[0])?.n ?? 0;
+  const older = visible.filter((step) => step.n < keptFrom).map(({ n }) => n);
+  const cut = async (cutBefore: number) => {
+    if (cutBefore <= told.cutBefore) return undefined;
     const shorter = conversation({ ...told, cutBefore });
-    const after = await measure(shorter);
-    if (after <= window * fullAt) return { kind: "results", messages: shorter, cutBefore, before, after };
-  }
-  const covers = visible.filter((step) => step.n < keptFrom).at(-1)?.n;
+    return { kind: "results" as const, messages: shorter, cutBefore, before, after: await measure(shorter) };
+  };
+
+  const olderCut = older.length > 0 ? await cut(keptFrom) : undefined;
+  if (olderCut && olderCut.after <= most) return olderCut;
+  // What the last steps alone overfill, no summary of the older ones can mend.
+  const alone = older.length === 0 ? messages : conversation({ ...told, steps: without(told.steps, older) });
+  const allCut = (await measure(alone)) > most ? await cut(last + 1) : undefined;
+  if (allCut && allCut.after <= most) return allCut;
+  const covers = older.at(-1);
   if (covers !== undefined) return { kind: "summary", covers, before };
-  // Nothing older is left: even the last steps are shortened.
-  const last = (visible.at(-1)?.n ?? 0) + 1;
-  const shortest = conversation({ ...told, cutBefore: last });
-  if (last <= told.cutBefore) return { kind: "none", messages };
-  const after = await measure(shortest);
-  return { kind: "results", messages: shortest, cutBefore: last, before, after };
+  // Nothing older is left. What does not fit at all is summed up, as it would be refused; else it is tried as it is.
+  if (last > 0 && (allCut?.after ?? before) > window) return { kind: "summary", covers: last, before };
+  return last > 0 && allCut ? allCut : { kind: "none", messages };
+}
+
+function without(steps: readonly Step[], numbers: readonly number[]): Step[] {
+  return steps.filter(({ n }) => !numbers.includes(n));
 }
 
 /** What the summary is written from: the older steps, shortened as far as is needed for them to fit. */
@@ -66,12 +77,8 @@ export async function summaryMessages(
   // The summariser must not overflow itself: the oldest steps of it go first.
   for (let from = 0; ; from++) {
     const visible = visibleSteps(older.steps);
-    const gone = new Set(visible.slice(0, from).map((step) => step.n));
-    const messages = conversation({
-      ...older,
-      steps: older.steps.filter((step: Step) => !gone.has(step.n)),
-      calls: older.calls.filter((call: StoredCall) => !gone.has(call.step)),
-    });
+    const gone = visible.slice(0, from).map(({ n }) => n);
+    const messages = conversation({ ...older, steps: without(older.steps, gone) });
     if (from >= visible.length - 1) return messages;
     if ((await tokensOf(messages, beside, window, countTokens)) <= window * summaryRoom) return messages;
   }

@@ -29,7 +29,9 @@ export async function finishCalls(
   recovered: boolean,
 ): Promise<"confirmation" | "children" | undefined> {
   const open = history.filter((call) => call.status !== "ended");
-  await Promise.all(open.map((call) => finishCall(deps, session, toolbox, history, call, recovered)));
+  const work = open.map((call) => finishCall(deps, session, toolbox, history, call, recovered));
+  session.underWay = Promise.allSettled(work);
+  await Promise.all(work);
   if (open.some((call) => call.status === "asking")) return "confirmation";
   return open.some((call) => call.status === "started") ? "children" : undefined;
 }
@@ -69,7 +71,8 @@ async function finishCall(
       return came;
     },
   );
-  await end(deps, session, call, outcome, { most, note: repeatNote(history, call.tool, call.arguments) });
+  const note = repeatNote(history, call.tool, call.arguments, cut(outcome.text));
+  await end(deps, session, call, outcome, { most, note });
 }
 
 async function startChild(
@@ -98,12 +101,15 @@ async function execute(
 ): Promise<ToolOutcome> {
   const limit = AbortSignal.timeout(toolLimitMs);
   const signal = AbortSignal.any([session.signal, limit]);
+  const tookTooLong = { text: "The tool took longer than five minutes and was stopped.", isError: true };
   try {
-    const outcome = tool.execute({ callId: idOf(session.run, call), arguments: call.arguments, signal });
-    return await orAborted(signal, outcome);
+    const work = tool.execute({ callId: idOf(session.run, call), arguments: call.arguments, signal });
+    // What it cost must stand in the run before that ends.
+    const outcome = await (tool.mostCost ? work : orAborted(signal, work));
+    return limit.aborted && outcome.isError ? { ...outcome, ...tookTooLong } : outcome;
   } catch (error) {
     if (session.signal.aborted) throw session.signal.reason;
-    if (limit.aborted) return { text: "The tool took longer than five minutes and was stopped.", isError: true };
+    if (limit.aborted) return tookTooLong;
     log.error({ run_id: session.run.id, tool: call.tool, err: error }, "A tool of a run failed inside the server");
     return { text: "The tool failed for a reason inside the platform.", isError: true };
   }
@@ -153,7 +159,7 @@ async function end(
   outcome: ToolOutcome,
   { most, note }: { most: number; note: string } = { most: 0, note: "" },
 ): Promise<void> {
-  const { oneTimeSecret, costMicros = 0 } = outcome;
+  const { oneTimeSecret, used } = outcome;
   const root = session.run.ancestors[0] ?? session.run.id;
   let text = cut(outcome.text) + note;
   let secrets: RunChange["secrets"];
@@ -169,8 +175,6 @@ async function end(
     events: [tellResult(call)],
     ...(most > 0 && { holdMore: -most }),
     ...(secrets && { secrets }),
-    ...(costMicros > 0 && {
-      cost: { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros: costMicros },
-    }),
+    ...(used && { cost: used }),
   });
 }

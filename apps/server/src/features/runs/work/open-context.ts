@@ -1,5 +1,6 @@
 import type { Templates } from "../../../engines/templates/templates.ts";
 import type { Accounts, Caller } from "../../accounts/index.ts";
+import { holdsConversations } from "../../agents/index.ts";
 import type { Model, Models } from "../../models/index.ts";
 import type { Run, RunHistory } from "../run.ts";
 import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts";
@@ -29,6 +30,11 @@ export async function openContext(deps: ContextDeps, session: RunSession, histor
   const model = await deps.models.getModel(snapshot.model);
   if (!caller || !model || (model.manifest.visibility === "private" && model.ownerId !== run.ownerId)) {
     throw new RunFailed("internal", `The agent's model ${snapshot.model} can no longer be called`);
+  }
+  if (!holdsConversations(model.manifest)) {
+    const { type } = model.manifest.backend;
+    const why = `cannot hold a conversation with tools any more: its backend is ${type}`;
+    throw new RunFailed("internal", `The agent's model ${snapshot.model} ${why}`);
   }
   const { ownerId, connectors, baseUrl } = run;
   const scope = { runId: run.id, caller, ownerId, snapshot, connectors, baseUrl };

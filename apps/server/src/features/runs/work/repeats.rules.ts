@@ -33,10 +33,24 @@ export function hopelessCall(calls: readonly StoredCall[]): StoredCall | undefin
   return undefined;
 }
 
-/** What is told beside a result that the model has now got so often by the very same call. */
-export function repeatNote(calls: readonly StoredCall[], tool: string, args: unknown): string {
+/**
+ * What is told beside a result that the very same call has now brought so often without a break. A call that is made
+ * again and again to see whether something has changed is told nothing as long as something does.
+ */
+export function repeatNote(calls: readonly StoredCall[], tool: string, args: unknown, result: string): string {
   const key = callKey(tool, args);
-  const before = calls.filter((call) => call.status === "ended" && callKey(call.tool, call.arguments) === key).length;
-  if (before + 1 < repeatsNoticed) return "";
-  return `\n\n[This very call was made ${before + 1} times. Making it again will not bring anything new.]`;
+  const before = calls.filter((call) => call.status === "ended" && callKey(call.tool, call.arguments) === key);
+  const other = before.findLastIndex((call) => withoutNote(call.result ?? "") !== result);
+  const times = before.length - other;
+  return times < repeatsNoticed ? "" : noteOf(times);
+}
+
+function noteOf(times: number): string {
+  return `\n\n[This very call has brought this very result ${times} times in a row. Making it again will hardly bring anything new.]`;
+}
+
+function withoutNote(result: string): string {
+  const at = result.lastIndexOf("\n\n[This very call");
+  const times = at < 0 ? undefined : /\d+/.exec(result.slice(at))?.[0];
+  return times !== undefined && result.endsWith(noteOf(Number(times))) ? result.slice(0, at) : result;
 }

@@ -33,6 +33,8 @@ export class RunSession {
   #last: Promise<unknown> = Promise.resolve();
   /** What the run may still cost; null: no limit. */
   room: number | null = null;
+  /** Settles when nothing that was begun in the present turn goes on any more, however the turn itself ended. */
+  underWay: Promise<unknown> = Promise.resolve();
   /** It is to be left at the next boundary between steps. */
   isLeaving = false;
 
@@ -50,7 +52,7 @@ export class RunSession {
 
   /** Of active time, until the run is out of it. */
   get remainingMs(): number {
-    return this.run.timeoutMs - this.run.activeMs - this.#activeMs;
+    return this.run.timeoutMs - this.run.activeMs - this.#activeMs - (performance.now() - this.#countedAt);
   }
 
   stop(reason: RunStopped["reason"]): void {

@@ -1,0 +1,31 @@
+import { backendTypes, type Manifest } from "@gantry/wire";
+import { expect, test } from "vitest";
+import { createImagePainter } from "../../engines/models/builtin/image/index.ts";
+import { createRules } from "../../engines/models/builtin/rules/rules.ts";
+import { createDriver } from "../../engines/models/create-driver.ts";
+import type { Net } from "../../engines/net/net.ts";
+import { holdsConversations } from "./chat-backends.rules.ts";
+
+const manifest = (type: string, model: string) =>
+  ({
+    input: { type: "object", properties: {} },
+    output: { type: "object", properties: { output: { type: "string", isStream: true } } },
+    backend: { type, url: "https://up.example", model },
+  }) as unknown as Manifest;
+
+const backends = Object.keys(backendTypes).flatMap((type) =>
+  (type === "builtin" ? ["rules", "image"] : ["owner/name"]).map((model) => ({ type, model })),
+);
+
+test.each(backends)("what is said of $type ($model) is what its driver can do", async ({ type, model }) => {
+  const image = createImagePainter();
+  const builtins = { image, rules: createRules() };
+  // Nothing is called, so there is nothing to call with.
+  const driver = createDriver(manifest(type, model), { net: {} as Net, key: undefined, spoolFolder: "", builtins });
+  await image.close();
+  expect(holdsConversations(manifest(type, model))).toBe(driver.chat !== undefined);
+});
+
+test("a backend that there is none of holds none", () => {
+  expect(holdsConversations(manifest("constructor", "rules"))).toBe(false);
+});

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import type { Step, StoredCall } from "../run.ts";
+import { shorten } from "./compress.ts";
+import type { Told } from "./conversation.rules.ts";
+
+const countTokens = async (text: string) => Math.ceil(text.length / 4);
+const window = 1000;
+
+const step = (n: number, text = ""): Step => ({
+  n,
+  kind: "work",
+  message: { text, toolCalls: [{ id: `call_${n}`, name: "look", arguments: {} }] },
+  prompt: null,
+});
+const summary = (n: number, covers: number): Step => ({
+  n,
+  kind: "summary",
+  message: { text: "So far.", toolCalls: [], covers },
+  prompt: null,
+});
+const result = (n: number, length: number): StoredCall => ({
+  step: n,
+  position: 0,
+  callId: `call_${n}`,
+  tool: "look",
+  arguments: {},
+  kind: "read",
+  status: "ended",
+  childId: null,
+  result: "r".repeat(length),
+  isError: false,
+  answer: null,
+  answerReason: null,
+  answerHash: null,
+});
+const told = (steps: Step[], calls: StoredCall[], more: Partial<Told> = {}): Told => ({
+  system: "System.",
+  goal: "Goal.",
+  input: {},
+  steps,
+  calls,
+  cutBefore: 0,
+  window,
+  ...more,
+});
+
+test.each([
+  ["the only step", [step(1)], [result(1, 8000)], 2],
+  ["the last of two", [step(1), step(2)], [result(1, 10), result(2, 8000)], 3],
+  ["the last of three", [step(1), step(2), step(3)], [result(1, 10), result(2, 10), result(3, 8000)], 4],
+  ["the only step after a summary", [step(1), summary(2, 1), step(3)], [result(1, 10), result(3, 8000)], 4],
+])("%s is shortened, not summed up, where that is enough", async (_, steps, calls, cutBefore) => {
+  const shortening = await shorten(told(steps, calls), "", countTokens);
+  expect(shortening).toMatchObject({ kind: "results", cutBefore });
+  expect("after" in shortening && shortening.after).toBeLessThan(window * 0.8);
+});
+
+test("steps before the last two are summed up where shortening their results is not enough", async () => {
+  const steps = [step(1, "t".repeat(2000)), step(2), step(3)];
+  const calls = [result(1, 10), result(2, 10), result(3, 3000)];
+  expect(await shorten(told(steps, calls), "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
+});
+
+test("the last steps are summed up only where they are larger than the window, however short their results", async () => {
+  const huge = told([step(1, "t".repeat(8000))], [result(1, 10)]);
+  expect(await shorten(huge, "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
+  expect(await shorten({ ...huge, cutBefore: 2 }, "", countTokens)).toMatchObject({ kind: "summary", covers: 1 });
+  const full = told([step(1, "t".repeat(3600))], [result(1, 10)], { cutBefore: 2 });
+  expect(await shorten(full, "", countTokens)).toMatchObject({ kind: "none" });
+});
+
+test("a goal that is larger than the window is sent as it is", async () => {
+  const shortening = await shorten(told([], [], { goal: "g".repeat(8000) }), "", countTokens);
+  expect(shortening).toMatchObject({ kind: "none" });
+});

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { StoredCall } from "../run.ts";
+import { repeatNote } from "./repeats.rules.ts";
+
+const ask = { method: "GET", url: "http://x/" };
+
+/** The calls of a run that makes the same call again and again, each with what the model was told of its result. */
+function polled(results: readonly string[], args: (n: number) => Record<string, unknown> = () => ask) {
+  const calls: StoredCall[] = [];
+  const notes: string[] = [];
+  for (const [n, result] of results.entries()) {
+    const call: StoredCall = {
+      step: n + 1,
+      position: 0,
+      callId: `call_${n}`,
+      tool: "http_request",
+      arguments: args(n),
+      kind: "read",
+      status: "started",
+      childId: null,
+      result: null,
+      isError: null,
+      answer: null,
+      answerReason: null,
+      answerHash: null,
+    };
+    calls.push(call);
+    const note = repeatNote(calls, call.tool, call.arguments, result);
+    notes.push(note);
+    Object.assign(call, { status: "ended", result: result + note, isError: false });
+  }
+  return notes.map((note) => (note === "" ? 0 : Number(/\d+/.exec(note)?.[0])));
+}
+
+test("the same call with the same result is noted from the third time on, whatever the order of its arguments", () => {
+  expect(polled(["a", "a", "a", "a", "a"])).toEqual([0, 0, 3, 4, 5]);
+  const turned = (n: number) => (n % 2 === 0 ? ask : { url: ask.url, method: ask.method });
+  expect(polled(["a", "a", "a"], turned)).toEqual([0, 0, 3]);
+});
+
+test("a call that brings something new is not, and what it brought before is forgotten then", () => {
+  expect(polled(["status 1", "status 2", "status 3", "status 4"])).toEqual([0, 0, 0, 0]);
+  expect(polled(["a", "a", "a", "b", "a", "a", "a"])).toEqual([0, 0, 3, 0, 0, 0, 3]);
+});
+
+test("another call is another one, though its result is the same", () => {
+  expect(polled(["a", "a", "a", "a"], (n) => ({ ...ask, url: `http://x/${n}` }))).toEqual([0, 0, 0, 0]);
+});
+
+test("a result that itself looks like a note is a result", () => {
+  const odd = "a\n\n[This very call has 3 parts.]";
+  expect(polled([odd, odd, odd, "a", "a"])).toEqual([0, 0, 3, 0, 0]);
+});
