@@ -6,7 +6,10 @@ export type Numbered<Job> = Job & { id: number };
 /** What a thread sends: that it has loaded its libraries, then one answer a job. */
 export type FromThread<Result> = { ready: true } | { id: number; result: Result };
 
-/** `too slow`: its time was over. `lost`: the thread died of it, out of memory. `stopped`: nobody wants it any more. */
+/**
+ * `too slow`: its time was over. `lost`: the thread died of it, out of memory, or it is too deep to be handed to one.
+ * `stopped`: nobody wants it any more.
+ */
 export type JobEnd<Result> = { result: Result } | "too slow" | "lost" | "stopped";
 
 /** Once more around the loop before a thread is ended: an answer may lie there, and it was the loop that was late. */
@@ -64,7 +67,11 @@ export class JobThread<Job extends object, Result> {
       timer = setTimeout(() => {
         timer = setTimeout(() => this.#end("too slow"), graceMs);
       }, this.#deadlineMs);
-      this.#worker.postMessage({ ...job, id } satisfies Numbered<Job>);
+      try {
+        this.#worker.postMessage({ ...job, id } satisfies Numbered<Job>);
+      } catch {
+        this.#settle("lost");
+      }
     });
     return promise.finally(() => {
       clearTimeout(timer);
