@@ -3,6 +3,7 @@ import FindMyWay from "find-my-way";
 import type { Caller } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { useAgentsDialect } from "./agents-dialect.ts";
 
@@ -52,15 +53,5 @@ function refuseUnknownPaths(platform: FastifyInstance): void {
     throw fault("method_not_allowed", `Method ${request.method} is not allowed here`, {
       headers: { allow: allowed.join(", ") },
     });
-  });
-}
-
-/** Many clients say that they send JSON and then send nothing, with DELETE or to publish the latest revision. */
-function acceptEmptyBodies(platform: FastifyInstance): void {
-  const parse = platform.getDefaultJsonParser("error", "error");
-  platform.removeContentTypeParser("application/json");
-  platform.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => {
-    if (body === "") done(null, undefined);
-    else parse(request, body, done);
   });
 }
