@@ -30,7 +30,7 @@ export function asStoreFault(error: unknown): Fault {
   if (statusOf(error) === 507 || fullCodes.has(code)) {
     return fault("storage_full", "There is no room left to store the file", { cause: error });
   }
-  return fault("service_unavailable", "The file store cannot be reached for the moment.", { loc: [], cause: error });
+  return fault("service_unavailable", "The file store cannot be reached for the moment.", { cause: error });
 }
 
 /** For the operator, at start. */

@@ -39,7 +39,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 export function unavailable(message: string, cause?: unknown): Fault {
-  return fault("service_unavailable", message, { loc: [], cause });
+  return fault("service_unavailable", message, { cause });
 }
 
 /** What a caller sees: the server being away is a fault, everything else (a bug in the SQL, a constraint) stays as it is. */

@@ -124,6 +124,11 @@ describe("ark-images", () => {
     upstream.odd.call.push({ kind: "reply", reply: jsonReply({ data }) });
     const { output } = await driver().run(callWith({ prompt: "a" }));
     expect(output.image).toMatchObject({ contentType: "image/png" });
+    const image = { type: "string", format: "binary", "x-media": "image" } as const;
+    const properties = { first: image, second: image };
+    upstream.odd.call.push({ kind: "reply", reply: jsonReply({ data }) });
+    const two = driver({ output: { type: "object", properties, required: ["first", "second"] } });
+    expect((await faultOf(two.run(callWith({ prompt: "a" })))).type).toBe("content_policy_violation");
     upstream.odd.call.push({ kind: "reply", reply: jsonReply({ data: [] }) });
     expect((await faultOf(driver().run(callWith({ prompt: "a" })))).type).toBe("no_media_generated");
   });

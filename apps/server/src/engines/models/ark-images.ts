@@ -4,7 +4,7 @@ import { inputParts } from "./input-parts.ts";
 import { jsonBody } from "./json-body.ts";
 import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
 import { imageOutput } from "./openai-images.ts";
-import { isRecord, noMedia } from "./output-fields.ts";
+import { fileFieldsOf, isRecord, noMedia } from "./output-fields.ts";
 import { broken, joinUrl, refusedContent, toFault, UpstreamFailure } from "./upstream.ts";
 
 export interface ArkImagesBackend extends MediaBackend {
@@ -60,11 +60,11 @@ async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown)
   if (!isRecord(answer)) throw broken(new Error("The upstream answered no object"));
   const data = Array.isArray(answer.data) ? answer.data.filter(isRecord) : [];
   const images = data.filter((entry) => entry.url || entry.b64_json);
+  const failed = data.find((entry) => isRecord(entry.error))?.error ?? answer.error ?? undefined;
   const [first] = images;
-  if (!first) {
-    const failed = data.find((entry) => isRecord(entry.error))?.error ?? answer.error;
-    throw failed === undefined || failed === null ? noMedia() : failureWithin(backend, failed);
-  }
+  const wanted = fileFieldsOf(backend.output).filter((name) => backend.output.required?.includes(name)).length;
+  if (failed !== undefined && images.length < wanted) throw failureWithin(backend, failed);
+  if (!first) throw failed === undefined ? noMedia() : failureWithin(backend, failed);
   const usage = usageOf(answer.usage);
   return { output: await imageOutput(backend, call, images, { ...answer, ...first }), ...(usage && { usage }) };
 }

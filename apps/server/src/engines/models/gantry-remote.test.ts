@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ObjectSchema } from "@gantry/wire";
+import { errorTable, type ObjectSchema } from "@gantry/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createNet } from "../net/create-net.ts";
 import type { Net } from "../net/net.ts";
@@ -81,14 +81,14 @@ describe("gantry", () => {
     expect(await bytesOf(output.picture)).toEqual(png);
   });
 
-  it("passes on what the other service says about our fields, without its links", async () => {
+  it("passes on what the other service says about our fields in our words, without its own and its links", async () => {
     const url = "https://other.example/docs/errors#one_of";
     refuse(
       {
         detail: [
           {
             loc: ["body", "size"],
-            msg: "Not allowed",
+            msg: "Not allowed, see http://10.0.0.5:9000/internal",
             type: "one_of",
             url,
             ctx: { expected: ["2k"], secret },
@@ -102,8 +102,11 @@ describe("gantry", () => {
     );
     const refusal = await faultOf(run());
     expect(refusal.issues).toEqual([
-      { type: "one_of", loc: ["body", "size"], msg: "Not allowed", ctx: { expected: ["2k"] } },
+      { type: "one_of", loc: ["body", "size"], msg: errorTable.one_of.meaning, ctx: { expected: ["2k"] } },
     ]);
+    const ctx = { expected: ["ask http://10.0.0.5"] };
+    refuse({ detail: [{ loc: ["body", "size"], msg: "no", type: "one_of", url, ctx }] }, 422);
+    expect((await faultOf(run())).issues).toMatchObject([{ ctx: {} }]);
     refuse({ detail: [{ loc: ["body", "prompt"], msg: "no", type: "content_policy_violation", url }] }, 422);
     expect((await faultOf(run())).type).toBe("content_policy_violation");
     refuse({ detail: [{ loc: ["body", "inner"], msg: "?", type: "missing", url }] }, 422);
@@ -148,6 +151,28 @@ describe("gantry", () => {
       output: { output: "Hello there" },
       usage: { inputTokens: 5, outputTokens: 3, cachedTokens: 2 },
     });
+  });
+
+  it("counts the tokens where the other service does not, and says so where it only counted itself", async () => {
+    upstream.lines = [content("one two"), { output_data: {}, status: 200 }];
+    expect((await run(textField)).usage).toEqual({ inputTokens: 1, outputTokens: 2, estimated: true });
+    upstream.lines = [{ output_data: {}, status: 200 }];
+    expect((await run(textField)).usage).toEqual({ inputTokens: 1, outputTokens: 0, estimated: true });
+    const details = { input_tokens: 5, output_tokens: 3, cached_tokens: 50, estimated: true };
+    upstream.lines = [content("one"), { ...ended, stream_details: details }];
+    const counted = { inputTokens: 5, outputTokens: 3, cachedTokens: 5, estimated: true };
+    expect((await run(textField)).usage).toEqual(counted);
+  });
+
+  it("says what was read when it is stopped before the other service has answered anything", async () => {
+    upstream.odd.call.push({ kind: "hang" });
+    const stop = new AbortController();
+    const running = driver(textField).run(callWith({ prompt: "a" }, { signal: stop.signal }));
+    await expect.poll(() => upstream.seen.length).toBe(1);
+    stop.abort(new Error("the client left"));
+    const stopped = await running.catch((thrown: unknown) => thrown);
+    expect(stopped).toBeInstanceOf(Interrupted);
+    expect((stopped as Interrupted).usage).toEqual({ inputTokens: 1, outputTokens: 0, estimated: true });
   });
 
   it("turns to the stream where the other service has nothing else", async () => {

@@ -9,7 +9,7 @@ import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
 import { multipartBody, type Part, plainFilename } from "./multipart-body.ts";
 import { fillOutput, isRecord, streamedFieldOf, typesOf } from "./output-fields.ts";
 import { StreamedText } from "./streamed-text.ts";
-import { broken, joinUrl, masked, toFault, UpstreamFailure } from "./upstream.ts";
+import { broken, joinUrl, toFault, UpstreamFailure } from "./upstream.ts";
 
 export interface GantryRemoteBackend extends MediaBackend {
   /** The endpoint id there, `owner/name`; not needed where `url` is the model's own address. */
@@ -45,10 +45,14 @@ export function createGantryRemote(backend: GantryRemoteBackend): ModelDriver {
               body: JSON.stringify({ prediction_id: remoteId }),
             },
       );
-      const stream = async () =>
-        streamed(backend, call, await post("predict/stream/", "text/event-stream"), cancelling, (id) => {
+      const stream = async () => {
+        const answer = await post("predict/stream/", "text/event-stream").catch(async (error: unknown) => {
+          throw await new StreamedText(call, "").failure(error, cancelling);
+        });
+        return streamed(backend, call, answer, cancelling, (id) => {
           remoteId = id;
         });
+      };
       try {
         if (streamedFieldOf(backend.output) !== undefined) return await stream();
         const answer = await whole(backend, call, await post("predict", "application/json"));
@@ -139,7 +143,8 @@ async function streamed(
         const text =
           arriving.text === "" && streamedField === undefined ? {} : { [streamedField ?? "output"]: arriving.text };
         const output = await fillOutput(backend, call, byOwnName(backend, { ...others, ...text }));
-        const usage = usageOf(event.stream_details) ?? (arriving.text === "" ? undefined : await arriving.counted());
+        const isCounted = streamedField !== undefined || arriving.text !== "";
+        const usage = usageOf(event.stream_details) ?? (isCounted ? await arriving.counted() : undefined);
         return { output, ...(usage && { usage }) };
       }
       for (const [name, value] of Object.entries(withLinks(event))) {
@@ -182,25 +187,35 @@ function issueOf(backend: MediaBackend, entry: unknown): Issue | undefined {
   const type = entry.type as ErrorType;
   const row = errorTable[type];
   if (row.status !== 422 || type === "idempotency_key_reused") return undefined;
-  const loc: unknown[] = Array.isArray(entry.loc) ? entry.loc : [];
-  const field = loc[1];
-  if (loc[0] !== "body") return undefined;
+  const [place, field]: unknown[] = Array.isArray(entry.loc) ? entry.loc : [];
+  if (place !== "body") return undefined;
   if (field !== undefined && !(typeof field === "string" && Object.hasOwn(backend.input.properties, field))) {
     return undefined;
   }
   const known: readonly string[] = row.ctx;
   const given = isRecord(entry.ctx) ? entry.ctx : {};
-  const ctx = Object.fromEntries(Object.entries(given).filter(([name]) => known.includes(name)));
-  const msg = typeof entry.msg === "string" ? masked(entry.msg, backend.key).slice(0, 500) : row.meaning;
-  return { type, loc: field === undefined ? ["body"] : ["body", field], msg, ...(known.length > 0 && { ctx }) };
+  // In our own words: those of the other service may name what is behind it.
+  const ctx = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => known.includes(name) && [value].flat().every(isPlain)),
+  );
+  const loc = field === undefined ? ["body"] : ["body", field];
+  return { type, loc, msg: row.meaning, ...(known.length > 0 && { ctx }) };
+}
+
+/** A bound or the name of a choice, and no sentence or address. */
+function isPlain(value: unknown): boolean {
+  return typeof value === "number" || (typeof value === "string" && /^[\w.+*/-]{1,40}$/.test(value));
 }
 
 function usageOf(details: unknown): TokenUsage | undefined {
-  if (!isRecord(details) || typeof details.input_tokens !== "number") return undefined;
+  if (!isRecord(details)) return undefined;
+  const { input_tokens: inputTokens, output_tokens: outputTokens, cached_tokens: cached, estimated } = details;
+  if (typeof inputTokens !== "number" || typeof outputTokens !== "number") return undefined;
   return {
-    inputTokens: details.input_tokens,
-    outputTokens: typeof details.output_tokens === "number" ? details.output_tokens : 0,
-    ...(typeof details.cached_tokens === "number" && { cachedTokens: details.cached_tokens }),
+    inputTokens,
+    outputTokens,
+    ...(typeof cached === "number" && { cachedTokens: Math.min(cached, inputTokens) }),
+    ...(estimated === true && { estimated }),
     ...(isRecord(details.google_usage) && { googleUsage: details.google_usage }),
   };
 }

@@ -60,6 +60,17 @@ describe("google: its own ways", () => {
     });
   });
 
+  it("does not wait for a server that has finished its answer and keeps the connection open", async () => {
+    bench.play(({ response }) => {
+      const candidates = [{ content: { parts: [{ text: "ok" }] }, finishReason: "STOP" }];
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`data: ${JSON.stringify({ candidates, usageMetadata: { promptTokenCount: 4 } })}\n\n`);
+    });
+    const started = performance.now();
+    expect((await bench.chat()).text).toBe("ok");
+    expect(performance.now() - started).toBeLessThan(900);
+  });
+
   it("knows a refused prompt", async () => {
     bench.play(streaming({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 4 } }));
     expect((await bench.chat()).stop).toBe("refused");

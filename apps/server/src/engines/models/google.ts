@@ -92,8 +92,8 @@ const failures = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TO
 
 class GoogleReader implements StreamReader {
   complete = false;
-  /** The protocol has no last word: the answer ends with the body. */
-  readonly closed = false;
+  /** The protocol has no last word, but behind its end with what was used nothing more is said. */
+  closed = false;
   readonly #answer: TextAnswer;
   readonly #key: string | undefined;
   readonly #parts: Part[] = [];
@@ -122,6 +122,7 @@ class GoogleReader implements StreamReader {
     const pause = this.#takeParts(parts);
     if (typeof candidate.finishReason !== "string") return pause;
     const reason = candidate.finishReason;
+    this.closed = isObject(chunk.usageMetadata);
     return pause ? pause.then(() => this.#finish(reason)) : this.#finish(reason);
   }
 

@@ -110,6 +110,28 @@ describe("openai-images", () => {
     }
   });
 
+  it("takes an error inside a 200, or what is no answer at all, as the upstream's fault", async () => {
+    for (const answer of [{ error: { code: "server_error", message: "internal" } }, null, "sorry"]) {
+      upstream.odd.call.push({ kind: "reply", reply: jsonReply(answer) });
+      const refusal = await faultOf(driver().run(callWith({ prompt: "a" })));
+      expect(refusal.type).toBe("downstream_service_error");
+      expect(JSON.stringify(refusal.issues)).not.toContain("internal");
+    }
+    const refused = { error: { code: "content_policy_violation", message: "no" } };
+    upstream.odd.call.push({ kind: "reply", reply: jsonReply(refused) });
+    expect((await faultOf(driver().run(callWith({ prompt: "a" })))).type).toBe("content_policy_violation");
+  });
+
+  it("counts no more tokens as cached than were read", async () => {
+    const usage = { input_tokens: 100, output_tokens: 2, input_tokens_details: { cached_tokens: 5_000_000 } };
+    upstream.odd.call.push({
+      kind: "reply",
+      reply: jsonReply({ data: [{ b64_json: png.toString("base64") }], usage }),
+    });
+    const result = await driver().run(callWith({ prompt: "a" }));
+    expect(result.usage).toEqual({ inputTokens: 100, outputTokens: 2, cachedTokens: 100 });
+  });
+
   it("fills further file fields in their order and other fields by name", async () => {
     const image = { type: "string", format: "binary", "x-media": "image" } as const;
     const properties = { first: image, second: image, third: image, revised_prompt: { type: "string" } };

@@ -7,7 +7,7 @@ import { dropFiles, fileFieldsOf, isRecord, mediaOf, noMedia } from "./output-fi
 import { fileFrom, fileFromBase64 } from "./output-files.ts";
 import type { RequestBody } from "./request-body.ts";
 import { Spool } from "./spool.ts";
-import { joinUrl, refusedContent, UpstreamFailure } from "./upstream.ts";
+import { broken, joinUrl, refusedContent, UpstreamFailure } from "./upstream.ts";
 
 export interface OpenAiImagesBackend extends MediaBackend {
   model: string;
@@ -64,13 +64,18 @@ function refusal(backend: MediaBackend, status: number, body: string) {
 }
 
 async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown): Promise<ModelResult> {
-  const data = isRecord(answer) && Array.isArray(answer.data) ? answer.data.filter(isRecord) : [];
+  if (!isRecord(answer)) throw broken(new Error("The upstream answered no object"));
+  if (answer.error !== undefined && answer.error !== null) {
+    const body = JSON.stringify(answer.error);
+    throw refusal(backend, 200, body) ?? broken(new UpstreamFailure({ status: 200, body, key: backend.key }));
+  }
+  const data = Array.isArray(answer.data) ? answer.data.filter(isRecord) : [];
   const images = data.filter((entry) => isContent(entry.b64_json) || isContent(entry.url));
   const [first] = images;
   if (!first) throw noMedia();
-  const usage = usageOf(isRecord(answer) ? answer.usage : undefined);
+  const usage = usageOf(answer.usage);
   return {
-    output: await imageOutput(backend, call, images, { ...(answer as object), ...first }),
+    output: await imageOutput(backend, call, images, { ...answer, ...first }),
     ...(usage && { usage }),
   };
 }
@@ -126,6 +131,8 @@ function usageOf(usage: unknown): TokenUsage | undefined {
   return {
     inputTokens: usage.input_tokens,
     outputTokens: typeof usage.output_tokens === "number" ? usage.output_tokens : 0,
-    ...(typeof details.cached_tokens === "number" && { cachedTokens: details.cached_tokens }),
+    ...(typeof details.cached_tokens === "number" && {
+      cachedTokens: Math.min(details.cached_tokens, usage.input_tokens),
+    }),
   };
 }

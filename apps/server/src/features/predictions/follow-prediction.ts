@@ -1,3 +1,4 @@
+import { Fault } from "../../kernel/errors.ts";
 import { originalText } from "./fragments.rules.ts";
 import { listFragments } from "./job-store.ts";
 import { awaitEnd, type ResultDeps } from "./read-result.ts";
@@ -5,6 +6,16 @@ import { failureBody, fileLinks } from "./result-item.ts";
 import type { PredictionAddress } from "./store.ts";
 
 const lookAgainMs = 1_000;
+
+/** Undefined when the database is away for the moment: nothing is known, and the next look may find it back. */
+async function unlessAway<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof Fault && error.type === "service_unavailable") return undefined;
+    throw error;
+  }
+}
 
 /**
  * The events of a prediction as the stream route would send them, from any node: live while it is live, replayed when it
@@ -34,7 +45,8 @@ export async function* followPrediction(
   const watch = deps.notices.watch(address.id);
   try {
     while (!ended && !signal.aborted && !deps.notices.isReleased) {
-      for (const { claim, seq, field, fragment } of await listFragments(deps.database.sql, address.id, position)) {
+      const fragments = await unlessAway(() => listFragments(deps.database.sql, address.id, position));
+      for (const { claim, seq, field, fragment } of fragments ?? []) {
         if (claim !== position.claim) seen.clear();
         position = { claim, seq };
         const from = seen.get(field) ?? 0;
@@ -42,7 +54,7 @@ export async function* followPrediction(
         seen.set(field, from + text.length);
         yield* newPartOf(field, text, from);
       }
-      ended = await awaitEnd(deps, address, 0, signal);
+      ended = await unlessAway(() => awaitEnd(deps, address, 0, signal));
       if (!ended) await watch.next(lookAgainMs);
     }
   } finally {

@@ -9,7 +9,7 @@ export function outputFault(schema: ObjectSchema, output: Readonly<Record<string
   for (const [name, field] of Object.entries(schema.properties)) {
     const value = output[name];
     if (value === undefined) {
-      if (schema.required?.includes(name)) return missingOutput(name, field);
+      if (schema.required?.includes(name)) return missingOutput(name, field, output);
     } else if (field.format !== "binary" && !hasType(field, value)) {
       const said = `The model answered its output field ${name} with ${nameOf(value)}, which is none of its types`;
       return fault("downstream_service_error", said);
@@ -18,8 +18,9 @@ export function outputFault(schema: ObjectSchema, output: Readonly<Record<string
   return undefined;
 }
 
-function missingOutput(name: string, field: FieldSchema): Fault {
-  if (field.format === "binary") return fault("no_media_generated", "The run ended without producing any output");
+function missingOutput(name: string, field: FieldSchema, output: Readonly<Record<string, unknown>>): Fault {
+  if (field.format === "binary" && Object.keys(output).length === 0)
+    return fault("no_media_generated", "The run ended without producing any output");
   return fault("downstream_service_error", `The model answered without its output field ${name}`);
 }
 
