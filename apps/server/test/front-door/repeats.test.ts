@@ -140,7 +140,7 @@ test("a final failure keeps its key, one that is worth a repeat gives it free", 
   await waitFor("the upstream call", () => cog.open === 1);
   // Two workers have died with it, and now the third.
   await gantry.database.sql`
-    update live_predictions set holder = 'node_that_died', deaths = 2 where id = ${id}`;
+    update live_predictions set holder = 'node_that_died', claim = claim + 1, deaths = 2 where id = ${id}`;
   const item = await itemOf(id);
   expect(item.infer_details.status).toBe(500);
   expect(item.response.detail[0]).toEqual({
