@@ -58,6 +58,14 @@ describe("a link to upload", () => {
     expect(await download.bytes()).toEqual(png);
   });
 
+  test("is not made by who asks for the headers alone", async () => {
+    const count = async () => (await gantry.database.sql`select count(*)::int as n from files`)[0]?.n;
+    const before = await count();
+    const looked = await gantry.fetch("HEAD", `${at}/upload_url`);
+    expect([looked.status, looked.headers.get("allow")]).toEqual([405, "GET"]);
+    expect(await count()).toBe(before);
+  });
+
   test("is good for its own method, path and content alone", async () => {
     const { url } = (await gantry.call("GET", `${at}/upload_url`)).body;
     const status = async (method: string, address: string) =>

@@ -57,7 +57,7 @@ describe("a tool that asks", () => {
       confirmation_id: question.id,
       tool: "run_javascript",
       arguments: { code: "6 * 7" },
-      expires_at: expect.any(String),
+      expires_at: question.expires_at,
     });
     const approved = await beside.call("POST", `/v1/runs/${id}/confirmations/${question.id}`, {
       json: { approve: true },

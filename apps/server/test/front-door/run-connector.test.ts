@@ -457,7 +457,11 @@ describe("a write inside a sub-agent", () => {
     expect(asked.run_id).not.toBe(runId);
     expect(asked.details).toMatchObject({ action: "idp_role_delete", tenant: tenant.domain });
     const seen = await t.events(runId);
-    expect(seen.at(-1)).toMatchObject({ type: "confirmation_required", confirmation_id: asked.id });
+    expect(seen.at(-1)).toMatchObject({
+      type: "confirmation_required",
+      confirmation_id: asked.id,
+      expires_at: asked.expires_at,
+    });
     expect(await t.confirmations(asked.run_id)).toMatchObject([{ id: asked.id }]);
     await t.answer(runId, asked.id, { approve: true });
     expect(await t.ended(runId)).toMatchObject({ status: "done", output: { text: "outer done" } });

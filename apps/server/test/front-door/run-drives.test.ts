@@ -170,6 +170,62 @@ describe("drive_delete", () => {
   });
 });
 
+describe("a call that cannot be made", () => {
+  const asking = (id: string) => ({ type: "tool", id, confirm: "always" });
+
+  test("is told to the model, and nobody is asked", async () => {
+    const drive = await makeDrive({ "/a.md": "a" });
+    const spare = await makeDrive({ "/a.md": "a" });
+    t.llm.script = inTurn(
+      {
+        calls: [
+          { name: "drive_delete", args: { drive_id: spare, path: "/a.md" } },
+          { name: "drive_delete", args: { path: "/../a.md" } },
+          { name: "drive_delete", args: { path: "/missing.md" } },
+          { name: "drive_read", args: { path: "/missing.md" } },
+          { name: "drive_write", args: { path: "/", content: "x" } },
+          { name: "drive_list", args: { path: "/missing" } },
+        ],
+      },
+      { text: "done" },
+    );
+    const done = await t.run(await t.makeAgent({ tools: allTools.map(asking), drives: [drive] }), { wait: 10 });
+    expect(done.body, done.text).toMatchObject({ status: "done" });
+    expect(await t.confirmations(done.body.id)).toEqual([]);
+    const reasons = [
+      /does not have this drive/,
+      /\.\./,
+      /File not found/,
+      /File not found/,
+      /names no file/,
+      /not found/,
+    ];
+    for (const [at, told] of t.told(1).entries()) expect(told).toMatch(reasons[at] ?? "a reason");
+    expect(t.told(1)).toHaveLength(reasons.length);
+    for (const told of t.told(1)) expect(told).toContain("The tool was not called.");
+  });
+
+  test("is not asked of another user, who may not write the creator's drives", async () => {
+    const drive = await makeDrive({ "/shared.md": "shared" });
+    const tools = ["drive_delete", asking("drive_write")];
+    const agent = await t.makeAgent({ tools, drives: [drive], visibility: "public" });
+    t.llm.script = inTurn(
+      {
+        calls: [
+          { name: "drive_delete", args: { path: "/shared.md" } },
+          { name: "drive_write", args: { path: "/new.md", content: "x" } },
+        ],
+      },
+      { text: "done" },
+    );
+    const done = await t.run(agent, { wait: 10 }, { key: other });
+    expect(done.body, done.text).toMatchObject({ status: "done" });
+    expect(await t.confirmations(done.body.id, { key: other })).toEqual([]);
+    for (const told of t.told(1)) expect(told).toContain("may not write the creator's drives");
+    expect((await fileOf(drive, "/shared.md")).text).toBe("shared");
+  });
+});
+
 describe("a run by another user", () => {
   test("reads the creator's drives and never writes them, also when its caller approves", async () => {
     const drive = await makeDrive({ "/shared.md": "shared" });

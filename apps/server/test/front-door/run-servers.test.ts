@@ -173,6 +173,24 @@ describe("what a server does", () => {
     expect(event.result).toBe(told);
   });
 
+  test("a result of just 64 kB stays whole, and is cut only where the note on repeats would not fit beside it", async () => {
+    const whole = "x".repeat(65_536);
+    const { id, name } = await serve({ "on tools/call": ({ answer }) => answer(text(whole)) });
+    t.llm.script = (_request, n) => (n <= 4 ? call(`${name}__echo`) : { text: "done" });
+    const done = await t.run(await t.makeAgent({ mcp_servers: [{ id }], context_compression: false }));
+    expect(done.body, done.text).toMatchObject({ status: "done" });
+    const told = t.told(4);
+    expect(told.slice(0, 2)).toEqual([whole, whole]);
+    for (const [at, result] of told.slice(2).entries()) {
+      expect(Buffer.byteLength(result)).toBeLessThanOrEqual(65_536);
+      expect(Buffer.byteLength(result)).toBeGreaterThan(65_500);
+      expect(result).toMatch(
+        new RegExp(`^x+\\n\\[… cut: \\d+ bytes more\\]\\n\\n\\[This very call .* ${at + 3} times in a row`),
+      );
+    }
+    expect(told).toHaveLength(4);
+  });
+
   test("a failure of the tool itself is told, and three in a row end the run", async () => {
     const { id, name } = await serve({
       "on tools/call": ({ answer }) => answer({ ...text("out of paper"), isError: true }),
@@ -275,7 +293,7 @@ describe("a server that goes away while a question is open", () => {
     const { runId, asked } = await t.runUntilAsked(await t.makeAgent({ mcp_servers: [{ id }] }));
     await server.close();
     scripted.splice(scripted.indexOf(server), 1);
-    await t.gantry.call("PATCH", `/v1/mcp-servers/${id}`, { json: { auth: { type: "bearer", token: "another" } } });
+    await t.gantry.call("PATCH", `/v1/mcp-servers/${id}`, { json: { auth: { type: "bearer", token: "another-one" } } });
     await t.answer(runId, asked.id, { approve: true });
     expect(await t.ended(runId)).toMatchObject({ status: "done" });
     expect(t.told(1)[0]).toMatch(new RegExp(`was not called[\\s\\S]*${name}`));

@@ -1,5 +1,5 @@
 import type { RunPhase } from "@gantry/wire";
-import type { Sql } from "../../engines/database/database.ts";
+import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { CallKind, RunError, SaidMessage, StepKind, StoredCall } from "./run.ts";
 
@@ -70,6 +70,8 @@ export interface RunChange {
     details: Record<string, unknown> | null;
     hash: string;
     seconds: number;
+    /** The same as a moment, as the question's event tells it. */
+    expires_at: string;
   }[];
   secrets?: readonly { id: string; field: string; sealed: string; seconds: number }[];
   events?: readonly NewEvent[];
@@ -98,7 +100,22 @@ export interface Written {
   wake: boolean;
 }
 
-export async function writeRuns(sql: Sql, changes: readonly RunChange[]): Promise<Written[]> {
+export async function writeRuns(database: Database, changes: readonly RunChange[]): Promise<Written[]> {
+  const asked = changes.flatMap(({ confirmations }) => confirmations ?? []);
+  if (asked.length === 0) return write(database.sql, changes);
+  return database.transaction(async (tx) => {
+    const answers = await write(tx, changes);
+    // `write_runs` counts the seconds from when it writes; a question has one end, whoever tells it.
+    await tx`
+      update run_confirmations q set expires_at = a.expires_at
+      from unnest(${asked.map(({ id }) => id)}::text[], ${asked.map((one) => one.expires_at)}::timestamptz[])
+        as a (id, expires_at)
+      where q.id = a.id`;
+    return answers;
+  });
+}
+
+async function write(sql: Sql, changes: readonly RunChange[]): Promise<Written[]> {
   const numbered = changes.map((change, n) => ({ n, ...change }));
   const [row] = await sql<{ answers: Written[] }[]>`
     select write_runs(${JSON.stringify(numbered)}::text::json) as answers`;

@@ -31,7 +31,7 @@ export function createRunWriter(deps: {
     gatherMs: () => (deps.underWay() >= manyRuns ? gatherMs : 0),
     blameItem: (error) => !(error instanceof Fault),
     run: async (changes) => {
-      const answers = await writeRuns(deps.database.sql, changes.map(storable));
+      const answers = await writeRuns(deps.database, changes.map(storable));
       const byPlace = new Map(answers.map((answer) => [answer.n, answer]));
       if (answers.some((answer) => answer.wake)) deps.wakeWorkers();
       return changes.map((_, n) => {

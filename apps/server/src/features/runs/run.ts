@@ -90,6 +90,8 @@ export interface StoredCall {
   answer: "pending" | "approved" | "denied" | "expired" | null;
   answerReason: string | null;
   answerHash: string | null;
+  /** The tenant that its question showed, if it showed one. */
+  shownTenant: string | null;
 }
 
 export interface RunEvent {

@@ -57,7 +57,8 @@ export async function listSteps(sql: Sql, runId: string): Promise<Step[]> {
 export async function listCalls(sql: Sql, runId: string): Promise<StoredCall[]> {
   return sql<StoredCall[]>`
     select k.step, k.position, k.call_id as "callId", k.tool, k.arguments, k.kind, k.status, k.child_id as "childId",
-      k.result, k.is_error as "isError", q.status as answer, q.reason as "answerReason", q.arguments_hash as "answerHash"
+      k.result, k.is_error as "isError", q.status as answer, q.reason as "answerReason", q.arguments_hash as "answerHash",
+      q.details ->> 'tenant' as "shownTenant"
     from run_calls k left join run_confirmations q
       on q.run_id = k.run_id and q.step = k.step and q.position = k.position
     where k.run_id = ${runId} order by k.step, k.position`;

@@ -7,9 +7,9 @@ import type { Agents } from "../agents/index.ts";
 import type { Run, RunError } from "./run.ts";
 import type { WriteRun } from "./run-writer.ts";
 import { type ClaimedRun, claimRuns, type HeldRun, listCalls, listSteps } from "./store.ts";
+import { cutResult } from "./work/cut-result.rules.ts";
 import { RunSession } from "./work/session.ts";
 import { failureOf, RunFailed, RunStopped } from "./work/stopped.ts";
-import { cut } from "./work/tool-turn.ts";
 import { type RunWorkDeps, workOnRun } from "./work/work-on-run.ts";
 
 export interface RunWorkerDeps extends RunWorkDeps {
@@ -133,7 +133,7 @@ async function bringForward(deps: RunWorkerDeps, session: RunSession, span: Span
     if (end.kind === "left") return;
     await session.write({
       events: [{ type: "completed", data: { output: end.output } }],
-      end: { status: "done", output: end.output, told: cut(JSON.stringify(end.output)), told_error: false },
+      end: { status: "done", output: end.output, told: cutResult(JSON.stringify(end.output)), told_error: false },
     });
   } catch (error) {
     await writeFailure(deps, session, span, session.signal.aborted ? session.signal.reason : error);

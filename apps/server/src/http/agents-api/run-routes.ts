@@ -84,6 +84,8 @@ export function runRoutes(runs: Runs): AgentsRoutes {
 
     app.get<{ Params: { runId: string; secretId: string } }>(
       "/runs/:runId/secrets/:secretId",
+      // Reading it uses it up, and who asks for the headers alone would not get it.
+      { exposeHeadRoute: false },
       async (request, reply) => {
         const { runId, secretId } = request.params;
         const secret = await runs.fetchSecret(await callerOf(request), runId, secretId);

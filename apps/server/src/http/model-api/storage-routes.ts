@@ -23,11 +23,16 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
     return caller;
   }
 
-  app.get<OfModel & { Querystring: Record<string, unknown> }>("/api/v1/:owner/:model/upload_url", async (request) => {
-    const { userId } = await callerAt(request as FastifyRequest<OfModel>);
-    const { filename, content_type: contentType } = request.query;
-    return createUploadLink(deps.files, { ownerId: userId, base: request.baseUrl, filename, contentType });
-  });
+  app.get<OfModel & { Querystring: Record<string, unknown> }>(
+    "/api/v1/:owner/:model/upload_url",
+    // It makes a link, and who asks for the headers alone would not get it.
+    { exposeHeadRoute: false },
+    async (request) => {
+      const { userId } = await callerAt(request as FastifyRequest<OfModel>);
+      const { filename, content_type: contentType } = request.query;
+      return createUploadLink(deps.files, { ownerId: userId, base: request.baseUrl, filename, contentType });
+    },
+  );
 
   app.get<OfModel & { Querystring: Record<string, unknown> }>(
     "/api/v1/:owner/:model/download_s3_url",

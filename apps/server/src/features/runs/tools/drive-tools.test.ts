@@ -10,7 +10,7 @@ import { loadOrCreateSigningCredentials } from "../../../engines/blobs/signing-c
 import { systemClock } from "../../../kernel/clock.ts";
 import { type Drives, openDrives } from "../../drives/index.ts";
 import { driveTool } from "./drive-tools.ts";
-import { builtinTool, callerNamed, execute, scopeOf } from "./run-scope.fixture.ts";
+import { builtinTool, callerNamed, calling, execute, scopeOf } from "./run-scope.fixture.ts";
 import type { RunScope } from "./run-tool.ts";
 
 const [owner, other] = ["usr_owner", "usr_other"];
@@ -49,6 +49,8 @@ beforeEach(async () => {
 
 const use = (id: string, given: Record<string, unknown>, as = scope) =>
   execute(driveTool(builtinTool(id), { drives }, as), given);
+const look = async (id: string, given: Record<string, unknown>, as = scope) =>
+  driveTool(builtinTool(id), { drives }, as).preview?.(calling(given));
 const put = (path: string, content: string | Uint8Array, driveId = first) =>
   drives.writeFile(owner, driveId, path, Buffer.from(content), { mode: "put" });
 const stored = async (path: string, driveId = first) => {
@@ -142,6 +144,36 @@ describe("one's own drives", () => {
     expect(more).toBeGreaterThan(0);
   });
 
+  test("what a call would be refused for is told before anybody is asked, and looking changes nothing", async () => {
+    await put("/a", "kept");
+    const spare = (await drives.createDrive(owner, { name: "spare" })).id;
+    const given = { path: "/a", content: "x" };
+    for (const id of ["drive_read", "drive_write", "drive_delete"]) {
+      await expect(look(id, given)).resolves.toBeUndefined();
+      await expect(look(id, { ...given, drive_id: spare })).rejects.toThrow("does not have this drive");
+      await expect(look(id, { ...given, path: "/../a" })).rejects.toThrow("..");
+      await expect(look(id, { ...given, path: "/" })).rejects.toThrow("names no file");
+      await expect(look(id, given, scopeOf(owner))).rejects.toThrow("The agent has no drive");
+      const lost = scopeOf(owner, { snapshot: { drives: [foreign] } });
+      await expect(look(id, given, lost)).rejects.toThrow("Drive not found");
+    }
+    for (const id of ["drive_read", "drive_delete"]) {
+      await expect(look(id, { path: "/b" })).rejects.toThrow("File not found");
+    }
+    await expect(look("drive_write", { path: "/b", content: "x" })).resolves.toBeUndefined();
+    await expect(look("drive_list", { path: "/" })).resolves.toBeUndefined();
+    await expect(look("drive_list", { path: "/b" })).rejects.toThrow("Directory not found");
+    expect(await stored("/a")).toBe("kept");
+    await expect(stored("/b")).rejects.toThrow("File not found");
+  });
+
+  test("an approval is good for one of them", async () => {
+    const target = (given: Record<string, unknown>) =>
+      driveTool(builtinTool("drive_delete"), { drives }, scope).target?.(given);
+    expect(await target({ path: "/a" })).toBe(first);
+    expect(await target({ path: "/a", drive_id: second })).toBe(second);
+  });
+
   test("only deleting asks", () => {
     const asking = ["drive_list", "drive_read", "drive_write", "drive_delete"].filter(
       (id) => driveTool(builtinTool(id), { drives }, scope).asks,
@@ -168,6 +200,7 @@ describe("a run by somebody else", () => {
         text: "A run by another user may not write the creator's drives",
         isError: true,
       });
+      await expect(look(id, { path: "/a", content: "changed" }, theirs)).rejects.toThrow("may not write the creator's");
       // Nor its own, which the agent does not have.
       expect(await use(id, { path: "/a", content: "x", drive_id: foreign }, theirs)).toMatchObject({ isError: true });
     }

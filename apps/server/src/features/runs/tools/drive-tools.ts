@@ -1,9 +1,10 @@
+import { fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
-import type { Drives } from "../../drives/index.ts";
+import { type Drives, filePath } from "../../drives/index.ts";
 import { driveOf } from "./agent-drive.ts";
 import type { RunScope, RunTool, ToolCallRequest, ToolOutcome } from "./run-tool.ts";
 import { mostShownBytes, shownText, takeBytes } from "./shown-content.ts";
-import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
+import { outcomeOfFailure } from "./tool-failure.ts";
 
 interface At {
   drives: Drives;
@@ -53,26 +54,44 @@ const works: Readonly<Record<string, Work>> = {
   },
 };
 
-function workOf(id: string): Work {
-  const work = works[id];
-  if (!work) throw new Error(`there is no drive tool ${id}`);
-  return work;
+/** What a call would fail for at this moment, found out without making it. */
+const looks: Readonly<Record<string, (at: At) => Promise<unknown>>> = {
+  drive_list: ({ drives, ownerId, driveId, path }) => drives.listItems(ownerId, driveId, path, { limit: 1, offset: 0 }),
+  drive_read: lookAtFile,
+  async drive_write({ drives, ownerId, driveId, path }) {
+    filePath(path);
+    await drives.readDrive(ownerId, driveId);
+  },
+  drive_delete: lookAtFile,
+};
+
+function lookAtFile({ drives, ownerId, driveId, path }: At): Promise<unknown> {
+  return drives.readFile(ownerId, driveId, path, () => "nothing");
+}
+
+function ofTool<T>(table: Readonly<Record<string, T>>, id: string): T {
+  const found = table[id];
+  if (found === undefined) throw new Error(`there is no drive tool ${id}`);
+  return found;
 }
 
 /** The agent's drives are its creator's. Whoever else runs the agent reads them and never writes. */
 export function driveTool(info: ToolInfo, { drives }: { drives: Drives }, scope: RunScope): RunTool {
-  const work = workOf(info.id);
+  const [work, look] = [ofTool(works, info.id), ofTool(looks, info.id)];
   const { ownerId } = scope;
   const isRefused = info.kind === "write" && scope.caller.userId !== ownerId;
 
-  async function execute(call: ToolCallRequest): Promise<ToolOutcome> {
-    if (isRefused) return failedWith("A run by another user may not write the creator's drives");
-    const { drive_id: given, path = "/" } = call.arguments;
+  function placeOf({ drive_id: given, path = "/" }: ToolCallRequest["arguments"]): At {
+    if (isRefused) throw fault("forbidden", "A run by another user may not write the creator's drives");
     const drive = driveOf(scope, given);
-    if ("refusal" in drive) return failedWith(drive.refusal);
+    if ("refusal" in drive) throw fault("not_found", drive.refusal);
+    return { drives, ownerId, driveId: drive.driveId, path: String(path) };
+  }
+
+  async function execute(call: ToolCallRequest): Promise<ToolOutcome> {
     try {
       call.signal.throwIfAborted();
-      const text = await work({ drives, ownerId, driveId: drive.driveId, path: String(path) }, call);
+      const text = await work(placeOf(call.arguments), call);
       return { text, isError: false };
     } catch (error) {
       return outcomeOfFailure(error, call.signal);
@@ -86,5 +105,10 @@ export function driveTool(info: ToolInfo, { drives }: { drives: Drives }, scope:
     kind: info.kind,
     asks: info.id === "drive_delete",
     execute,
+    target: async (given) => placeOf(given).driveId,
+    async preview(call) {
+      await look(placeOf(call.arguments));
+      return undefined;
+    },
   };
 }

@@ -38,6 +38,10 @@ export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: R
         return outcomeOfFailure(error, signal);
       }
     },
+    async target() {
+      if (refusal !== undefined) throw fault("forbidden", refusal);
+      return (await idp.read(userId)).domain;
+    },
     // What is no JSON cannot be looked into.
     mask: (given) => ("__invalid" in given ? { __invalid: "[hidden]" } : idp.maskArguments(info.id, given)),
     ...(isWrite && {

@@ -65,6 +65,14 @@ export interface RunTool {
   mostCost?(args: Readonly<Record<string, unknown>>): Promise<number>;
   /** The arguments as events and questions may show them; left out: as they are. */
   mask?(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** What the question shows beside tool and arguments, without secrets. Rejects with a Fault when they are wrong. */
-  preview?(call: ToolCallRequest): Promise<Record<string, unknown>>;
+  /**
+   * What a call would reach at this moment: a tenant, a server, a drive. An approval is good for that alone. Left out: the
+   * arguments say it all. Rejects with a Fault when there is nothing to reach.
+   */
+  target?(args: Readonly<Record<string, unknown>>): Promise<string>;
+  /**
+   * What the question shows beside tool and arguments, if anything, without secrets. Rejects with a Fault when the call
+   * could not be made: then nobody is asked.
+   */
+  preview?(call: ToolCallRequest): Promise<Record<string, unknown> | undefined>;
 }

@@ -72,6 +72,24 @@ describe("the tools of an agent's servers", () => {
     ]);
   });
 
+  test("an approval is good for a server at its address, whatever its name", async () => {
+    const [one, other] = [await register(), await register()];
+    const targetsOf = async () => {
+      const { tools } = await toolsOf([{ id: one.id }, { id: other.id }]);
+      return Promise.all(tools.map((tool) => tool.target?.({})));
+    };
+    const [before, beside] = await targetsOf();
+    expect(before).not.toBe(beside);
+    await t.toolServers.change(ownerId, one.id, { name: `${one.name}-renamed` });
+    expect(await targetsOf()).toEqual([before, beside]);
+    // The other's address does not make it the other.
+    await t.toolServers.change(ownerId, one.id, { url: other.server.url });
+    const [moved] = await targetsOf();
+    expect([before, beside]).not.toContain(moved);
+    await t.toolServers.remove(ownerId, one.id, { force: true });
+    expect((await toolsOf([{ id: one.id }])).tools).toEqual([]);
+  });
+
   test("another user's run uses the creator's servers", async () => {
     const { id } = await register({ "on tools/call": ({ answer }) => answer(text("hello")) });
     const { tools } = await toolsOf([{ id }], { caller: callerNamed(otherId) });

@@ -33,5 +33,9 @@ function serverTool(toolServers: ToolServers, ownerId: string, described: ModelT
         return outcomeOfFailure(error, signal);
       }
     },
+    async target() {
+      // Of two servers that were given each other's names, each is still itself.
+      return JSON.stringify([serverId, (await toolServers.read(ownerId, serverId)).url, tool]);
+    },
   };
 }

@@ -15,6 +15,11 @@ export function outcomeOfFailure(error: unknown, signal: AbortSignal): ToolOutco
   return failedWith(explainFault(error));
 }
 
+/** The same of a call that was only looked at beforehand. */
+export function notCalled(error: unknown, signal: AbortSignal): string {
+  return `${outcomeOfFailure(error, signal).text}\nThe tool was not called.`;
+}
+
 function isOurOwn({ type }: Fault): boolean {
   return type === "internal_server_error" || type === "service_unavailable";
 }

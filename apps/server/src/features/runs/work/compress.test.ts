@@ -32,6 +32,7 @@ const result = (n: number, length: number): StoredCall => ({
   answer: null,
   answerReason: null,
   answerHash: null,
+  shownTenant: null,
 });
 const told = (steps: Step[], calls: StoredCall[], more: Partial<Told> = {}): Told => ({
   system: "System.",

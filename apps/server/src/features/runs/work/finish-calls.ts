@@ -5,12 +5,15 @@ import { rest } from "../../../kernel/rest.ts";
 import type { Run, StoredCall } from "../run.ts";
 import type { RunChange } from "../run-change.ts";
 import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
+import { notCalled } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
+import { mismatchOf } from "./approval.rules.ts";
+import { cutResult } from "./cut-result.rules.ts";
 import { repeatNote } from "./repeats.rules.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
 import { tellCall, tellResult } from "./tell-calls.ts";
-import { cut, hashOf, idOf, placeOf, secretContext, type ToolTurnDeps } from "./tool-turn.ts";
+import { idOf, placeOf, secretContext, type ToolTurnDeps } from "./tool-turn.ts";
 
 const secretSeconds = 24 * 60 * 60;
 const toolLimitMs = 5 * 60_000;
@@ -45,16 +48,18 @@ async function finishCall(
   recovered: boolean,
 ): Promise<void> {
   const boxed = toolbox.find(call.tool);
-  if (call.status === "asking") {
-    if (call.answer === "pending") return;
-    const denial = denialOf(call);
-    if (denial !== undefined) return end(deps, session, call, { text: denial, isError: true });
-    call.status = "started";
-    await session.write({ starts: [placeOf(call)], events: [tellCall(call, boxed)] });
-  } else if (recovered && call.kind === "write") {
+  if (call.answer === "pending") return;
+  if (recovered && call.kind === "write" && call.status === "started") {
     const text =
       "The outcome of this call is unknown: it had begun when the server that made it went down. It was not repeated. Find out what happened before you do anything about it.";
     return end(deps, session, call, { text, isError: true });
+  }
+  // A read that is made again is looked at again, too.
+  const denial = await denialOf(session, call, boxed);
+  if (denial !== undefined) return end(deps, session, call, { text: denial, isError: true });
+  if (call.status === "asking") {
+    call.status = "started";
+    await session.write({ starts: [placeOf(call)], events: [tellCall(call, boxed)] });
   }
   if (!boxed) {
     const text = ["The tool is not there any more, so it was not called.", ...toolbox.missing].join("\n- ");
@@ -71,7 +76,7 @@ async function finishCall(
       return came;
     },
   );
-  const note = repeatNote(history, call.tool, call.arguments, cut(outcome.text));
+  const note = repeatNote(history, call.tool, call.arguments, outcome.text);
   await end(deps, session, call, outcome, { most, note });
 }
 
@@ -141,15 +146,25 @@ function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-function denialOf(call: StoredCall): string | undefined {
+/** Why a call that asked is not made, if it is not. */
+async function denialOf(
+  { signal }: RunSession,
+  call: StoredCall,
+  boxed: BoxedTool | undefined,
+): Promise<string | undefined> {
   if (call.answer === "expired")
     return "Nobody answered the question whether this may be done in time, so it was not done.";
   if (call.answer === "denied") {
     const why = call.answerReason ? ` The reason given: ${call.answerReason}` : "";
     return `The person who started the run denied this call, so it was not made.${why}`;
   }
-  // Stored beside each other, so this can only be a mistake in the program; then nothing is done.
-  return call.answerHash === hashOf(call) ? undefined : "The arguments are not those that were approved.";
+  // One that is not there any more is not called anyway.
+  if (call.answer === null || boxed?.kind !== "tool") return undefined;
+  try {
+    return mismatchOf(call, await boxed.tool.target?.(call.arguments));
+  } catch (error) {
+    return notCalled(error, signal);
+  }
 }
 
 async function end(
@@ -161,14 +176,15 @@ async function end(
 ): Promise<void> {
   const { oneTimeSecret, used } = outcome;
   const root = session.run.ancestors[0] ?? session.run.id;
-  let text = cut(outcome.text) + note;
+  let after = note;
   let secrets: RunChange["secrets"];
   if (oneTimeSecret) {
     const id = newId("secret");
     const sealed = Buffer.from(deps.vault.seal(oneTimeSecret.value, secretContext(root, id))).toString("base64");
     secrets = [{ id, field: oneTimeSecret.field, sealed, seconds: secretSeconds }];
-    text += `\n\nThe whole value of ${oneTimeSecret.field} (it ends in ${oneTimeSecret.last4}) is shown once, to the person who started the run: GET /v1/runs/${root}/secrets/${id}`;
+    after += `\n\nThe whole value of ${oneTimeSecret.field} (it ends in ${oneTimeSecret.last4}) is shown once, to the person who started the run: GET /v1/runs/${root}/secrets/${id}`;
   }
+  const text = cutResult(outcome.text, after);
   Object.assign(call, { status: "ended", result: text, isError: outcome.isError });
   await session.write({
     ends: [{ ...placeOf(call), result: text, is_error: outcome.isError }],

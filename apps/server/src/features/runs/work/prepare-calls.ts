@@ -3,12 +3,13 @@ import type { ToolCall } from "../../../engines/models/chat.ts";
 import type { Run, StoredCall } from "../run.ts";
 import type { NewCall, NewEvent, RunChange } from "../run-change.ts";
 import type { RunTool } from "../tools/run-tool.ts";
-import { outcomeOfFailure } from "../tools/tool-failure.ts";
+import { notCalled } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
+import { bindApproval } from "./approval.rules.ts";
 import type { RunSession } from "./session.ts";
 import { RunFailed } from "./stopped.ts";
 import { type Confirmation, tellCall, tellQuestion, tellResult } from "./tell-calls.ts";
-import { hashOf, idOf, placeOf, type ToolTurnDeps } from "./tool-turn.ts";
+import { idOf, placeOf, type ToolTurnDeps } from "./tool-turn.ts";
 
 /** What a turn of the model asks for, as it is written together with the turn. */
 export interface PreparedCalls {
@@ -82,6 +83,7 @@ function newCall(step: number, position: number, call: ToolCall, args: Record<st
     answer: null,
     answerReason: null,
     answerHash: null,
+    shownTenant: null,
   };
 }
 
@@ -116,11 +118,14 @@ async function questionOf(
   signal: AbortSignal,
 ): Promise<Question> {
   const shown = tool.mask?.(call.arguments) ?? call.arguments;
+  let target: string | undefined;
   let details: Record<string, unknown> | null = null;
   try {
+    // Before what is shown: should it change in between, then what is shown is not what is approved, and is not made.
+    target = await tool.target?.(call.arguments);
     details = (await tool.preview?.({ callId: idOf(run, call), arguments: call.arguments, signal })) ?? null;
   } catch (error) {
-    return { refusal: `${outcomeOfFailure(error, signal).text}\nThe tool was not called.` };
+    return { refusal: notCalled(error, signal) };
   }
   const { step, position, tool: name } = call;
   const confirmation = {
@@ -130,11 +135,11 @@ async function questionOf(
     tool: name,
     arguments: shown,
     details,
-    hash: hashOf(call),
+    hash: bindApproval(call, target),
     seconds: confirmationSeconds,
+    expires_at: new Date(deps.clock.now().getTime() + confirmationSeconds * 1000).toISOString(),
   };
-  const expiresAt = new Date(deps.clock.now().getTime() + confirmationSeconds * 1000);
-  return { confirmation, event: tellQuestion(confirmation, expiresAt) };
+  return { confirmation, event: tellQuestion(confirmation) };
 }
 
 function toNewCall(call: StoredCall): NewCall {

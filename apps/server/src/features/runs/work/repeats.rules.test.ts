@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoredCall } from "../run.ts";
+import { cutResult } from "./cut-result.rules.ts";
 import { repeatNote } from "./repeats.rules.ts";
 
 const ask = { method: "GET", url: "http://x/" };
@@ -23,11 +24,12 @@ function polled(results: readonly string[], args: (n: number) => Record<string, 
       answer: null,
       answerReason: null,
       answerHash: null,
+      shownTenant: null,
     };
     calls.push(call);
     const note = repeatNote(calls, call.tool, call.arguments, result);
     notes.push(note);
-    Object.assign(call, { status: "ended", result: result + note, isError: false });
+    Object.assign(call, { status: "ended", result: cutResult(result, note), isError: false });
   }
   return notes.map((note) => (note === "" ? 0 : Number(/\d+/.exec(note)?.[0])));
 }
@@ -41,6 +43,12 @@ test("the same call with the same result is noted from the third time on, whatev
 test("a call that brings something new is not, and what it brought before is forgotten then", () => {
   expect(polled(["status 1", "status 2", "status 3", "status 4"])).toEqual([0, 0, 0, 0]);
   expect(polled(["a", "a", "a", "b", "a", "a", "a"])).toEqual([0, 0, 3, 0, 0, 0, 3]);
+});
+
+test("a result that is cut, or is cut for its note alone, is the same one as long as the whole of it begins the same", () => {
+  const [full, long] = ["x".repeat(65_536), "x".repeat(100_000)];
+  expect(polled([full, full, full, full, full])).toEqual([0, 0, 3, 4, 5]);
+  expect(polled([long, long, long, long, `${long}y`, "x", long])).toEqual([0, 0, 3, 4, 0, 0, 0]);
 });
 
 test("another call is another one, though its result is the same", () => {

@@ -1,4 +1,5 @@
 import type { StoredCall } from "../run.ts";
+import { cutResult } from "./cut-result.rules.ts";
 
 /** The same tool with the same arguments, whatever their order. */
 export function callKey(tool: string, args: unknown): string {
@@ -35,12 +36,14 @@ export function hopelessCall(calls: readonly StoredCall[]): StoredCall | undefin
 
 /**
  * What is told beside a result that the very same call has now brought so often without a break. A call that is made
- * again and again to see whether something has changed is told nothing as long as something does.
+ * again and again to see whether something has changed is told nothing as long as something does. `text` is the whole
+ * result, not cut yet.
  */
-export function repeatNote(calls: readonly StoredCall[], tool: string, args: unknown, result: string): string {
+export function repeatNote(calls: readonly StoredCall[], tool: string, args: unknown, text: string): string {
   const key = callKey(tool, args);
   const before = calls.filter((call) => call.status === "ended" && callKey(call.tool, call.arguments) === key);
-  const other = before.findLastIndex((call) => withoutNote(call.result ?? "") !== result);
+  // Each was cut to fit beside its own note.
+  const other = before.findLastIndex(({ result }) => result !== cutResult(text, noteIn(result ?? "")));
   const times = before.length - other;
   return times < repeatsNoticed ? "" : noteOf(times);
 }
@@ -49,8 +52,9 @@ function noteOf(times: number): string {
   return `\n\n[This very call has brought this very result ${times} times in a row. Making it again will hardly bring anything new.]`;
 }
 
-function withoutNote(result: string): string {
+function noteIn(result: string): string {
   const at = result.lastIndexOf("\n\n[This very call");
   const times = at < 0 ? undefined : /\d+/.exec(result.slice(at))?.[0];
-  return times !== undefined && result.endsWith(noteOf(Number(times))) ? result.slice(0, at) : result;
+  const note = times === undefined ? "" : noteOf(Number(times));
+  return result.endsWith(note) ? note : "";
 }

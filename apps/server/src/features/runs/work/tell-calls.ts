@@ -12,15 +12,15 @@ export function tellResult(call: StoredCall): NewEvent {
   return { type: "tool_result", data: { tool: call.tool, result: call.result ?? "" } };
 }
 
-export function tellQuestion(asked: Confirmation, expiresAt: Date): NewEvent {
-  const { id, tool, arguments: shown, details } = asked;
+export function tellQuestion(asked: Confirmation): NewEvent {
+  const { id, tool, arguments: shown, details, expires_at } = asked;
   return {
     type: "confirmation_required",
     data: {
       confirmation_id: id,
       tool,
       arguments: shown,
-      expires_at: expiresAt.toISOString(),
+      expires_at,
       ...(details && { details }),
     },
   };

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Schemas } from "../../../engines/schemas/schemas.ts";
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import type { Vault } from "../../../engines/vault/vault.ts";
@@ -6,7 +5,6 @@ import type { Clock } from "../../../kernel/clock.ts";
 import type { Log } from "../../../kernel/log.ts";
 import type { Run, StoredCall } from "../run.ts";
 import type { BoxedTool } from "../tools/toolbox.ts";
-import { callKey } from "./repeats.rules.ts";
 
 /**
  * What the parts of a turn share. The calls of a turn are prepared (prepare-calls.ts), stored with the step, finished
@@ -35,23 +33,9 @@ export interface ToolTurnDeps {
   ): Promise<boolean>;
 }
 
-/** A result is cut for the model above this many bytes. */
-const longestResult = 65_536;
-
-export function cut(text: string): string {
-  if (text.length <= longestResult / 4 || Buffer.byteLength(text) <= longestResult) return text;
-  const kept = Buffer.from(text).subarray(0, longestResult).toString("utf8").replace(/�$/, "");
-  return `${kept}\n[… cut: ${Buffer.byteLength(text) - longestResult} bytes more]`;
-}
-
 /** A sealed secret opens for the run that it was made in and nowhere else. */
 export function secretContext(rootRunId: string, secretId: string): string {
   return `run-secret:${rootRunId}:${secretId}`;
-}
-
-/** What a confirmation is bound to. */
-export function hashOf(call: Pick<StoredCall, "tool" | "arguments">): string {
-  return createHash("sha256").update(callKey(call.tool, call.arguments)).digest("hex");
 }
 
 /** Of a call, stable over all claims of its run. */
