@@ -66,8 +66,7 @@ export async function openAgentsPlatform(deps: {
   // Agents name drives and servers, and these must know who names them: each asks the other when it is used.
   const drivesDeps = {
     ...deps,
-    agentsUsingDrive: async (ownerId: string, driveId: string) =>
-      (await agents.agentsUsing(ownerId, { driveId })).map((agent) => agent.name),
+    agentsUsingDrive: (ownerId: string, driveId: string) => agents.agentsUsing(ownerId, { driveId }),
   };
   const drives = openDrives(drivesDeps);
   const toolServers = openToolServers({

@@ -19,6 +19,14 @@ const failures: Readonly<Record<string, string>> = {
   "507": "The storage is full",
 };
 
+/** What only some operations answer with. */
+const further: Readonly<Record<NonNullable<AgentsOperation["also"]>[number], string>> = {
+  206: "The part that `Range` asks for",
+  304: "The version that `If-None-Match` names still stands",
+  412: "The version that stands is not what `If-Match` or `If-None-Match` asks for",
+  416: "The range lies past the end",
+};
+
 /** The agents platform as an OpenAPI 3.1 document. All of it is a preview and says so. */
 export function agentsOpenApi(baseUrl: string): Json {
   const paths: Record<string, Json> = {};
@@ -61,7 +69,7 @@ const errorSchema = {
 };
 
 function operationOf(operation: AgentsOperation): Json {
-  const { method, path, summary, body, status = 200 } = operation;
+  const { method, path, summary, body } = operation;
   return {
     operationId: `${method}_${path.replace(/[^a-z]+/gi, "_").replace(/^_|_$/g, "")}`,
     summary,
@@ -70,19 +78,23 @@ function operationOf(operation: AgentsOperation): Json {
     ...(body && {
       requestBody: { required: method !== "post" || !path.endsWith("/publish"), content: contentOf(body) },
     }),
-    responses: {
-      [status]: { description: "Done", ...(status !== 204 && { content: answerOf(operation) }) },
-      ...Object.fromEntries(
-        Object.entries(failures).map(([code, description]) => [
-          code,
-          { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } },
-        ]),
-      ),
-    },
+    responses: responsesOf(operation),
   };
 }
 
-function parametersOf({ path, list, query = [], headers = [] }: AgentsOperation): Json[] {
+function responsesOf(operation: AgentsOperation): Json {
+  const { method, status = 200, also = [] } = operation;
+  const failure = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+  const told = { [status]: "Done", ...failures, ...Object.fromEntries(also.map((code) => [code, further[code]])) };
+  const responses: Json = {};
+  for (const [code, description] of Object.entries(told)) {
+    const isEmpty = method === "head" || code === "204" || code === "304";
+    responses[code] = { description, ...(!isEmpty && { content: code < "300" ? answerOf(operation) : failure }) };
+  }
+  return responses;
+}
+
+function parametersOf({ path, list, query = [], headers = [], defaults = {} }: AgentsOperation): Json[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
@@ -93,7 +105,10 @@ function parametersOf({ path, list, query = [], headers = [] }: AgentsOperation)
   const inQuery = [...paging, ...query].map((name) => ({
     name,
     in: "query",
-    schema: { type: ["limit", "offset", "after"].includes(name) ? "integer" : "string" },
+    schema: {
+      type: ["limit", "offset", "after"].includes(name) ? "integer" : "string",
+      ...(name in defaults && { default: defaults[name] }),
+    },
   }));
   return [...inPath, ...inQuery, ...headers.map((name) => ({ name, in: "header", schema: { type: "string" } }))];
 }

@@ -17,7 +17,7 @@ import { answerConfirmationBody, confirmationRecord, createRunBody, runRecord } 
 import { changeToolServerBody, createToolServerBody, serverToolRecord, toolServerRecord } from "./tool-servers.ts";
 
 export interface AgentsOperation {
-  method: "get" | "post" | "put" | "patch" | "delete";
+  method: "get" | "head" | "post" | "put" | "patch" | "delete";
   /** Relative to `/v1`. */
   path: string;
   summary: string;
@@ -28,8 +28,19 @@ export interface AgentsOperation {
   status?: 200 | 201 | 204;
   /** Optional parameters of the query, beside `limit` and `offset` of a list. */
   query?: readonly string[];
+  /** What a parameter of the query is when it is left out. */
+  defaults?: Readonly<Record<string, string | number>>;
   headers?: readonly string[];
+  /** Further answers, beside those that every operation may give. */
+  also?: readonly (206 | 304 | 412 | 416)[];
 }
+
+/** A write of a file can demand something of the version that it meets. */
+const conditional = { headers: ["If-Match", "If-None-Match"], also: [412] } as const;
+const download = {
+  headers: ["Range", "If-Range", ...conditional.headers],
+  also: [206, 304, 412, 416],
+} as const;
 
 /** Every route of the agents platform; the document and its test are made from this table. */
 export const agentsOperations: readonly AgentsOperation[] = [
@@ -236,28 +247,38 @@ export const agentsOperations: readonly AgentsOperation[] = [
     body: "upload",
     answer: driveFileRecord,
     status: 201,
+    ...conditional,
   },
   {
     method: "get",
     path: "/drives/{drive_id}/files/{path}",
     summary: "Download a file",
     answer: { media: "application/octet-stream" },
-    headers: ["Range"],
+    ...download,
   },
+  { method: "head", path: "/drives/{drive_id}/files/{path}", summary: "What a download would say", ...download },
   {
     method: "put",
     path: "/drives/{drive_id}/files/{path}",
     summary: "Replace a file",
     body: "file",
     answer: driveFileRecord,
+    ...conditional,
   },
-  { method: "delete", path: "/drives/{drive_id}/files/{path}", summary: "Delete a file", status: 204 },
+  {
+    method: "delete",
+    path: "/drives/{drive_id}/files/{path}",
+    summary: "Delete a file",
+    status: 204,
+    ...conditional,
+  },
   {
     method: "get",
     path: "/drives/{drive_id}/items",
     summary: "List a directory",
     answer: driveItemList,
     query: ["path", "limit", "offset"],
+    defaults: { path: "/", limit: 1000, offset: 0 },
   },
   {
     method: "delete",

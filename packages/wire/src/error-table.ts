@@ -107,6 +107,7 @@ export const errorTable = {
     "The action writes; repeat it with confirm: true after reading what it would do.",
   ),
   conflict: refusal(409, false, "The request contradicts the present state."),
+  precondition_failed: refusal(412, false, "The version that stands is not what If-Match or If-None-Match asks for."),
   rate_limit: refusal(429, true, "Too many requests in a minute for the plan. Retry-After says when to repeat."),
   concurrent_requests_limit: refusal(429, true, "Too many predictions of this account run at once."),
 } as const satisfies Record<string, ErrorRow>;

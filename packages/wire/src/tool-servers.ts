@@ -14,13 +14,16 @@ export const toolServerNamePattern = /^[a-zA-Z0-9_-]{1,40}$/;
 const ownHeaders =
   /^(accept|accept-encoding|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
+/** A server may repeat what it was sent, and a shorter text cannot be hidden without hiding half of every other. */
+const tooShort = "a shorter one could not be hidden in what a server answers";
+
 const bearerAuth = z.strictObject({
   type: z.literal("bearer"),
   token: z
     .string()
     .regex(
-      /^[\x21-\x7e]{1,8192}$/,
-      'Must have 1 to 8192 printable characters and no spaces (and no "Bearer" before it)',
+      /^[\x21-\x7e]{8,8192}$/,
+      `Must have 8 to 8192 printable characters and no spaces (and no "Bearer" before it): ${tooShort}`,
     ),
 });
 
@@ -30,7 +33,9 @@ const apiKeyAuth = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "Must be the name of a header")
     .refine((name) => !ownHeaders.test(name), "The connection sets this header itself"),
-  value: z.string().regex(/^[\x21-\x7e]([\x20-\x7e]{0,8190}[\x21-\x7e])?$/, "Must have 1 to 8192 printable characters"),
+  value: z
+    .string()
+    .regex(/^[\x21-\x7e][\x20-\x7e]{6,8190}[\x21-\x7e]$/, `Must have 8 to 8192 printable characters: ${tooShort}`),
 });
 
 export const toolServerAuth = z.discriminatedUnion("type", [bearerAuth, apiKeyAuth], {

@@ -94,10 +94,7 @@ async function fill(): Promise<void> {
   annaKey = await source.newUser("anna", { credit: 5, key: { monthly_limit: 3, name: "main" } });
   await source.newUser("bert", { plan: "free", credit: 0.001 });
   const anna = { key: annaKey };
-  await must(
-    source.call("PUT", "/api/v2/secrets/openai", { ...anna, json: { value: 'sk-secret \\ " ,()' } }),
-    201,
-  );
+  await must(source.call("PUT", "/api/v2/secrets/openai", { ...anna, json: { value: 'sk-secret \\ " ,()' } }), 201);
   const manifest = {
     title: 'Odd, "text" (1)\\\n',
     description: "é日🙂 \u0001",

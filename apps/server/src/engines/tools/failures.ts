@@ -18,10 +18,14 @@ const ofNet: Record<NetFailure, ToolServerFailure> = {
 /** With these, nothing was sent. */
 const beforeSending: ReadonlySet<NetFailure> = new Set(["invalid_url", "address_refused", "unreachable"]);
 
-/** The status that the server refused a request with. In the older connection type the library puts it into a text. */
+/**
+ * The status that the server refused a request with. In the older connection type the library puts it into a text, and
+ * names the status of an answer that is no stream of events too, which is no refusal.
+ */
 function statusOf(error: unknown): { status: number; text: string } | undefined {
   if (error instanceof SdkHttpError) return { status: error.status, text: String(error.data.text ?? "") };
-  if (error instanceof SseError && error.code !== undefined) return { status: error.code, text: "" };
+  if (error instanceof SseError && error.code !== undefined && error.code >= 300)
+    return { status: error.code, text: "" };
   const posted =
     error instanceof Error ? /^Error POSTing to endpoint \(HTTP (\d{3})\): (.*)/s.exec(error.message) : null;
   return posted ? { status: Number(posted[1]), text: posted[2] ?? "" } : undefined;

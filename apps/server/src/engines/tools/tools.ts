@@ -101,7 +101,7 @@ export class ToolServerError extends Error {
  * - failures are `ToolServerError`s; a call that the server answers with an error is a result with `isError`.
  */
 export interface ToolServerClients {
-  /** The server's tools, as of some seconds ago at most, or since it said that they changed. */
+  /** The server's tools, as of some seconds ago at most, or since it said that they changed; `fresh` asks it now. */
   listTools(target: ToolServerTarget, options?: { signal?: AbortSignal; fresh?: boolean }): Promise<ServerTool[]>;
   callTool(target: ToolServerTarget, call: ToolCall): Promise<ToolResult>;
   /** Closes the connection to a server that was removed. */

@@ -12,9 +12,9 @@ export async function deleteDrive(
   if (!(await selectDrive(database.sql, ownerId, driveId))) throw driveNotFound();
   const agents = force ? [] : await agentsUsingDrive(ownerId, driveId);
   if (agents.length > 0) {
-    const names = agents.map((name) => JSON.stringify(name)).join(", ");
+    const names = agents.map(({ name }) => JSON.stringify(name)).join(", ");
     const msg = `The drive is used by the agent${agents.length > 1 ? "s" : ""} ${names}; ?force=true deletes it anyway`;
-    throw fault("conflict", msg, { ctx: { agents: [...agents] } });
+    throw fault("conflict", msg, { ctx: { agents: agents.map(({ id, name }) => ({ id, name })) } });
   }
   await database.transaction(
     async (tx) => {

@@ -1,21 +1,16 @@
-import { fault } from "../../kernel/errors.ts";
 import { type DrivesDeps, directoryNotFound, driveNotFound, type Place } from "./drive.ts";
-import { directoryPath } from "./path.rules.ts";
+import { treePath } from "./path.rules.ts";
 import { deleteTreeRows, lockDrive, pruneDirectories, selectOccupant } from "./store.ts";
 
 /** A tree of a hundred thousand files takes longer than a query usually may. */
 const deadlineMs = 60_000;
 
-/**
- * A directory and everything below it, at once; the collector throws the bytes away. `/` empties the drive, and must be
- * said: a path that is empty because somebody's variable was deletes nothing.
- */
+/** A directory and everything below it, at once; the collector throws the bytes away. `/` empties the drive. */
 export async function deleteTree(
   { database, clock }: DrivesDeps,
   { ownerId, driveId, path: given }: Place,
 ): Promise<{ files: number }> {
-  if (given === "") throw fault("value_error", "The path names no directory; / is the whole drive", { loc: ["path"] });
-  const path = directoryPath(given);
+  const path = treePath(given);
   const files = await database.transaction(
     async (tx) => {
       if (!(await lockDrive(tx, ownerId, driveId))) throw driveNotFound();

@@ -7,8 +7,8 @@ export interface DrivesDeps {
   database: Database;
   blobs: BlobStore;
   clock: Clock;
-  /** The names of the owner's agents whose published or latest revision uses the drive. */
-  agentsUsingDrive(ownerId: string, driveId: string): Promise<readonly string[]>;
+  /** The owner's agents whose published or latest revision uses the drive. */
+  agentsUsingDrive(ownerId: string, driveId: string): Promise<readonly { id: string; name: string }[]>;
 }
 
 export interface Drive {
@@ -34,6 +34,12 @@ export interface DriveFile {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+/**
+ * Throws where the version that stands (its etag; undefined where no file stands) is not one that the caller wants to
+ * change. Called again under the lock of the drive: what it lets pass there is what is changed.
+ */
+export type Precondition = (standing: string | undefined) => void;
 
 /** A directory is there as long as a file lies below it; an empty one does not exist, except for the root. */
 export type Item = { path: string; type: "file"; size: number } | { path: string; type: "directory" };

@@ -1,8 +1,8 @@
 export { collectLooseBlobs, type DriveUpkeep, startDriveUpkeep } from "./collect-loose-blobs.ts";
-export type { Drive, DriveFile, DrivesDeps, Item } from "./drive.ts";
+export type { Drive, DriveFile, DrivesDeps, Item, Precondition } from "./drive.ts";
 export { largestItemPage } from "./list-items.ts";
 export { type Drives, openDrives } from "./open-drives.ts";
-export { directoryPath, filePath, nameOf } from "./path.rules.ts";
+export { directoryPath, filePath, nameOf, treePath } from "./path.rules.ts";
 export type { WriteMode } from "./place-content.ts";
 export type { OpenedFile, Wanted } from "./read-file.ts";
 export type { StagedContent } from "./stage-content.ts";

@@ -3,9 +3,17 @@ import { isId, newId } from "@gantry/wire";
 import { deleteDrive } from "./delete-drive.ts";
 import { deleteFile } from "./delete-file.ts";
 import { deleteTree } from "./delete-tree.ts";
-import { type Drive, type DriveFile, type DrivesDeps, driveNotFound, type Item, type Page } from "./drive.ts";
+import {
+  type Drive,
+  type DriveFile,
+  type DrivesDeps,
+  driveNotFound,
+  type Item,
+  type Page,
+  type Precondition,
+} from "./drive.ts";
 import { listItems } from "./list-items.ts";
-import { placeContent, type WriteMode } from "./place-content.ts";
+import { type PlaceOptions, placeContent } from "./place-content.ts";
 import { type OpenedFile, readFile, type Wanted } from "./read-file.ts";
 import { discardBlob, type StagedContent, stageContent } from "./stage-content.ts";
 import { insertDrive, selectDrive, selectDrives } from "./store.ts";
@@ -32,7 +40,12 @@ export interface Drives {
     body: Readable | Uint8Array,
     options: WriteOptions,
   ): Promise<{ file: DriveFile; isNew: boolean }>;
-  deleteFile(ownerId: string, driveId: string, path: string): Promise<void>;
+  deleteFile(
+    ownerId: string,
+    driveId: string,
+    path: string,
+    options?: { precondition?: Precondition | undefined },
+  ): Promise<void>;
   deleteTree(ownerId: string, driveId: string, path: string): Promise<{ files: number }>;
 
   /** For who gets the bytes before the path: store them, then place or discard them. */
@@ -42,7 +55,7 @@ export interface Drives {
     driveId: string,
     path: string,
     staged: StagedContent,
-    options: { mode: WriteMode; declaredType?: string | undefined },
+    options: PlaceOptions,
   ): Promise<{ file: DriveFile; isNew: boolean }>;
   discardContent(staged: StagedContent): Promise<void>;
 }
@@ -79,7 +92,7 @@ export function openDrives(deps: DrivesDeps): Drives {
     readFile: async (ownerId, driveId, path, choose) => readFile(deps, at(ownerId, driveId, path), choose),
     writeFile: async (ownerId, driveId, path, body, options) =>
       writeFile(deps, at(ownerId, driveId, path), body, options),
-    deleteFile: async (ownerId, driveId, path) => deleteFile(deps, at(ownerId, driveId, path)),
+    deleteFile: async (ownerId, driveId, path, options) => deleteFile(deps, at(ownerId, driveId, path), options),
     deleteTree: async (ownerId, driveId, path) => deleteTree(deps, at(ownerId, driveId, path)),
 
     stageContent: (body) => stageContent(deps, body),

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { Fault } from "../../kernel/errors.ts";
-import { ancestorsOf, directoryPath, filePath, maxNameBytes, maxPathBytes, nameOf, parentOf } from "./path.rules.ts";
+import {
+  ancestorsOf,
+  directoryPath,
+  filePath,
+  maxNameBytes,
+  maxPathBytes,
+  nameOf,
+  parentOf,
+  treePath,
+} from "./path.rules.ts";
 
 const refusal = (work: () => unknown) => {
   try {
@@ -41,6 +50,17 @@ describe("what a path becomes", () => {
       expect(directoryPath(root)).toBe("/");
       expect(refusal(() => filePath(root, ["body", "path"])).issues[0].loc).toEqual(["body", "path"]);
     }
+  });
+
+  test("the root goes with all that it holds only where it is said", () => {
+    expect(treePath("/")).toBe("/");
+    expect(treePath("a/./b/")).toBe("/a/b");
+    for (const given of ["", ".", "./", "/.", "./.", "/./"]) {
+      const { issues } = refusal(() => treePath(given, ["path", "path"], "%2F"));
+      expect(issues[0], given).toMatchObject({ type: "value_error", loc: ["path", "path"] });
+      expect(issues[0].msg).toMatch(/%2F is the whole drive$/);
+    }
+    expect(refusal(() => treePath("..")).type).toBe("value_error");
   });
 
   test.each([

@@ -44,6 +44,16 @@ export function directoryPath(given: string, loc: Loc = ["path"]): string {
   return joined(segmentsOf(given.replace(/(?<=[^/])\/$/, ""), loc));
 }
 
+/**
+ * Of a directory that is to go with all that it holds. The root must be said as `/`: what only comes to it, as `.` does or
+ * somebody's variable that was empty, names nothing. `root` is how the caller writes it.
+ */
+export function treePath(given: string, loc: Loc = ["path"], root = "/"): string {
+  const path = directoryPath(given, loc);
+  if (path !== "/" || given === "/") return path;
+  throw fault("value_error", `The path names no directory; ${root} is the whole drive`, { loc });
+}
+
 /** The directories that a path lies in, the root left out, the outermost first. */
 export function ancestorsOf(path: string): string[] {
   const ancestors: string[] = [];

@@ -1,7 +1,14 @@
 import type { Transaction } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import { contentTypeOf } from "./content-type.ts";
-import { type DriveFile, type DrivesDeps, driveNotFound, fileNotFound, type Place } from "./drive.ts";
+import {
+  type DriveFile,
+  type DrivesDeps,
+  driveNotFound,
+  fileNotFound,
+  type Place,
+  type Precondition,
+} from "./drive.ts";
 import { filePath } from "./path.rules.ts";
 import { discardBlob, type StagedContent, tookTooLong } from "./stage-content.ts";
 import {
@@ -19,6 +26,13 @@ import {
 /** create: nothing may stand there; replace: a file must; put: either. */
 export type WriteMode = "create" | "replace" | "put";
 
+export interface PlaceOptions {
+  mode: WriteMode;
+  /** What the sender says the content is; the bytes and the name say more. */
+  declaredType?: string | undefined;
+  precondition?: Precondition | undefined;
+}
+
 /**
  * Makes staged bytes a file's content in one transaction: readers see the old file or the new one, whole. Of several
  * who write one path at once, the last to come here wins. Bytes that find no place stay staged.
@@ -27,7 +41,7 @@ export async function placeContent(
   deps: DrivesDeps,
   { ownerId, driveId, path: given }: Place,
   staged: StagedContent,
-  { mode, declaredType }: { mode: WriteMode; declaredType?: string | undefined },
+  { mode, declaredType, precondition }: PlaceOptions,
 ): Promise<{ file: DriveFile; isNew: boolean }> {
   const { database, clock } = deps;
   const path = filePath(given);
@@ -36,7 +50,7 @@ export async function placeContent(
     if (!(await lockDrive(tx, ownerId, driveId))) throw driveNotFound();
     const now = clock.now();
     const before = await selectOccupant(tx, driveId, path);
-    await checkPlace(tx, { driveId, path, mode, before });
+    await checkPlace(tx, { driveId, path, mode, before, precondition });
     if (!(await takeLooseBlob(tx, staged.key))) throw tookTooLong();
     const { key: blobKey, size, etag } = staged;
     const file: FileRow = {
@@ -60,12 +74,17 @@ export async function placeContent(
 
 async function checkPlace(
   tx: Transaction,
-  { driveId, path, mode, before }: { driveId: string; path: string; mode: WriteMode; before: Occupant | undefined },
+  {
+    driveId,
+    path,
+    mode,
+    before,
+    precondition,
+  }: Pick<PlaceOptions, "mode" | "precondition"> & { driveId: string; path: string; before: Occupant | undefined },
 ): Promise<void> {
-  if (mode === "replace") {
-    if (before?.type !== "file") throw fileNotFound();
-    return;
-  }
+  if (mode === "replace" && before?.type !== "file") throw fileNotFound();
+  precondition?.(before?.etag ?? undefined);
+  if (mode === "replace") return;
   if (before?.type === "directory") throw taken(`A directory stands at ${path}`, path);
   if (before && mode === "create") throw taken(`A file stands at ${path}`, path);
   const above = before ? undefined : await selectFileAbove(tx, driveId, path);

@@ -87,15 +87,14 @@ export async function selectItems(
 
 // Changes. All of these are called under the lock of the drive, which also says whose it is.
 
-export interface Occupant {
-  type: Item["type"];
-  blobKey: string | null;
-  createdAt: Date;
-}
+export type Occupant = { createdAt: Date } & (
+  | { type: "file"; blobKey: string; etag: string }
+  | { type: "directory"; blobKey: null; etag: null }
+);
 
 export async function selectOccupant(tx: Transaction, driveId: string, path: string): Promise<Occupant | undefined> {
   const [row] = await tx<Occupant[]>`
-    select type, blob_key as "blobKey", created_at as "createdAt" from drive_items
+    select type, blob_key as "blobKey", etag, created_at as "createdAt" from drive_items
     where drive_id = ${driveId} and path = ${path}`;
   return row;
 }
@@ -130,12 +129,8 @@ export async function updateFile(tx: Transaction, driveId: string, file: FileRow
     where drive_id = ${driveId} and path = ${file.path} and type = 'file'`;
 }
 
-/** Answers what it held, undefined when no file stands there. */
-export async function deleteFileRow(tx: Transaction, driveId: string, path: string): Promise<string | undefined> {
-  const [row] = await tx<{ blobKey: string }[]>`
-    delete from drive_items where drive_id = ${driveId} and path = ${path} and type = 'file'
-    returning blob_key as "blobKey"`;
-  return row?.blobKey;
+export async function deleteFileRow(tx: Transaction, driveId: string, path: string): Promise<void> {
+  await tx`delete from drive_items where drive_id = ${driveId} and path = ${path} and type = 'file'`;
 }
 
 /** A directory and everything below it; answers how many files that were. What they held is loose from then on. */

@@ -53,7 +53,10 @@ function unseal(open: () => string): string {
   }
 }
 
-/** Shorter ones are found everywhere by chance; they protect nothing either. */
+/**
+ * Shorter ones are found everywhere by chance: hiding them would hide half of every text. None is stored any more that has
+ * fewer than eight characters; this is for those that were.
+ */
 const shortestHidden = 6;
 
 function hide(text: string, credential: string): string {

@@ -58,7 +58,7 @@ async function ofServer(
   if (!server) return { tools: [], missing: [{ serverId, serverName: undefined, reason: "The server was deleted" }] };
   const serverName = server.name;
   try {
-    const offered = await toolsOf(context, server, signal);
+    const offered = await toolsOf(context, server, { signal });
     const names = new Set(offered.map(({ name }) => name));
     const tools = offered
       .filter(({ name }) => wanted?.includes(name) ?? true)

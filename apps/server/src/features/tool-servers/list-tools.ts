@@ -5,7 +5,10 @@ import { findServerOrThrow } from "./find-server.ts";
 import type { SealedToolServer } from "./tool-server.ts";
 import { useServer } from "./use-server.ts";
 
-/** For the owner: a server that does not answer is the fault of a service behind. */
+/**
+ * For the owner, who wants to know how the server is now: it is asked. One that does not answer is the fault of a service
+ * behind.
+ */
 export async function listTools(
   context: ToolServersContext,
   ownerId: string,
@@ -14,7 +17,7 @@ export async function listTools(
 ): Promise<ServerTool[]> {
   const server = await findServerOrThrow(context, ownerId, id);
   try {
-    return await toolsOf(context, server, signal);
+    return await toolsOf(context, server, { signal, fresh: true });
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
     throw fault("downstream_service_error", `${server.name}: ${error.message}`, {
@@ -29,7 +32,9 @@ export async function listTools(
 export function toolsOf(
   context: ToolServersContext,
   server: SealedToolServer,
-  signal?: AbortSignal,
+  { signal, fresh = false }: { signal?: AbortSignal | undefined; fresh?: boolean } = {},
 ): Promise<ServerTool[]> {
-  return useServer(context, server, (target) => context.clients.listTools(target, { ...(signal && { signal }) }));
+  return useServer(context, server, (target) =>
+    context.clients.listTools(target, { fresh, ...(signal && { signal }) }),
+  );
 }

@@ -164,6 +164,25 @@ describe("credentials", () => {
     ).not.toMatch(/5f0c7e1a|7a7a7a7a/);
   });
 
+  it("that were stored when they could be shorter are still used, and outlast a change of something else", async () => {
+    const { made, call } = await register(
+      {
+        before: (request, response) => {
+          if (request.headers.authorization === "Bearer pin42") return false;
+          json(response, {}, 401);
+          return true;
+        },
+        "on tools/call": ({ answer }) => answer(text("hello")),
+      },
+      { type: "bearer", token: "pin42" },
+    );
+    expect(await call()).toMatchObject({ text: "hello", isError: false });
+    expect(await t.toolServers.change(ownerId, made.id, { name: `${made.name}-x` })).toMatchObject({
+      status: "connected",
+    });
+    expect((await call()).isError).toBe(false);
+  });
+
   it("that can no longer be opened are told as such, and can be given again", async () => {
     const { made } = await register(echoing, { type: "bearer", token });
     const moved = t.another({ secretKey: new Uint8Array(32) });

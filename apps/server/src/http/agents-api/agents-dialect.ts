@@ -16,6 +16,7 @@ const agentErrors = {
   method_not_allowed: 405,
   conflict: 409,
   confirmation_required: 409,
+  precondition_failed: 412,
   file_too_large: 413,
   idempotency_key_reused: 422,
   rate_limit: 429,

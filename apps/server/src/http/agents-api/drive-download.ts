@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type DriveFile, nameOf, type OpenedFile, type Wanted } from "../../features/drives/index.ts";
 import { chooseRange, etagMatches } from "../blob-api/byte-range.rules.ts";
 import { contentDisposition, mayBeShown } from "../blob-api/disposition.rules.ts";
+import { requireMatch } from "./drive-conditions.ts";
 
 /** Answers GET and HEAD with a file, or a part of it. `open` looks the file up and opens what is chosen of it. */
 export async function sendDriveFile(
@@ -34,6 +35,7 @@ interface Plan {
 function planFor(request: FastifyRequest, file: DriveFile): Plan {
   const etag = `"${file.etag}"`;
   const whole = { start: 0, end: file.size - 1 };
+  requireMatch(request, file.etag);
   if (etagMatches(request.headers["if-none-match"], etag)) return { answer: "unchanged", wanted: "nothing", ...whole };
   // A part is only asked of the version the client already has.
   const condition = request.headers["if-range"];

@@ -1,9 +1,10 @@
 import type { DriveFileRecord } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type DriveFile, type Drives, directoryPath, filePath } from "../../features/drives/index.ts";
+import { type DriveFile, type Drives, filePath, treePath } from "../../features/drives/index.ts";
 import { isContentType } from "../../features/files/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
+import { preconditionOf } from "./drive-conditions.ts";
 import { sendDriveFile } from "./drive-download.ts";
 import { readForce } from "./drive-queries.ts";
 import { readUploadForm, receiveRawBody } from "./drive-upload.ts";
@@ -12,7 +13,7 @@ interface OfDrive {
   Params: { driveId: string };
 }
 interface AtPath {
-  Params: { driveId: string; "*": string };
+  Params: { driveId: string; "*"?: string };
 }
 
 const inUrl = ["path", "path"];
@@ -51,7 +52,8 @@ export function driveFileRoutes(
     const { staged, declaredType, texts } = await readUploadForm(request.raw, drives, ["path"]);
     try {
       const path = filePath(texts.path ?? "", ["body", "path"]);
-      const { file } = await drives.placeContent(ownerId, driveId, path, staged, { mode: "create", declaredType });
+      const options = { mode: "create", declaredType, precondition: preconditionOf(request) } as const;
+      const { file } = await drives.placeContent(ownerId, driveId, path, staged, options);
       return reply.code(201).header("etag", `"${file.etag}"`).send(fileRecord(file));
     } catch (error) {
       await drives.discardContent(staged);
@@ -74,20 +76,22 @@ export function driveFileRoutes(
     const { driveId } = request.params;
     const path = filePath(pathInUrl(request), inUrl);
     const declared = request.headers["content-type"];
+    const precondition = preconditionOf(request);
     let file: DriveFile;
     if (multipart.test(declared ?? "")) {
       // Whoever would be refused anyway uploads nothing.
-      await drives.readFile(ownerId, driveId, path, () => "nothing");
+      precondition((await drives.readFile(ownerId, driveId, path, () => "nothing")).file.etag);
       const { staged, declaredType } = await readUploadForm(request.raw, drives, []);
       try {
-        ({ file } = await drives.placeContent(ownerId, driveId, path, staged, { mode: "replace", declaredType }));
+        const options = { mode: "replace", declaredType, precondition } as const;
+        ({ file } = await drives.placeContent(ownerId, driveId, path, staged, options));
       } catch (error) {
         await drives.discardContent(staged);
         throw error;
       }
     } else {
       ({ file } = await receiveRawBody(request.raw, (body) =>
-        drives.writeFile(ownerId, driveId, path, body, { mode: "replace", declaredType: declared }),
+        drives.writeFile(ownerId, driveId, path, body, { mode: "replace", declaredType: declared, precondition }),
       ));
     }
     return reply.header("etag", `"${file.etag}"`).send(fileRecord(file));
@@ -95,17 +99,19 @@ export function driveFileRoutes(
 
   app.delete<AtPath>("/drives/:driveId/files/*", async (request, reply) => {
     const ownerId = await ownerOf(request);
-    await drives.deleteFile(ownerId, request.params.driveId, filePath(pathInUrl(request), inUrl));
+    const path = filePath(pathInUrl(request), inUrl);
+    await drives.deleteFile(ownerId, request.params.driveId, path, { precondition: preconditionOf(request) });
     return reply.code(204).send();
   });
 
-  app.delete<AtPath>("/drives/:driveId/tree/*", async (request, reply) => {
-    const ownerId = await ownerOf(request);
-    const given = pathInUrl(request);
-    if (given === "") throw fault("value_error", "The path names no directory; %2F is the whole drive", { loc: inUrl });
-    await drives.deleteTree(ownerId, request.params.driveId, directoryPath(given, inUrl));
-    return reply.code(204).send();
-  });
+  // The first is what a path that was left empty comes to: it is told what is missing.
+  for (const url of ["/drives/:driveId/tree", "/drives/:driveId/tree/*"]) {
+    app.delete<AtPath>(url, async (request, reply) => {
+      const ownerId = await ownerOf(request);
+      await drives.deleteTree(ownerId, request.params.driveId, treePath(pathInUrl(request), inUrl, "%2F"));
+      return reply.code(204).send();
+    });
+  }
 }
 
 /**
@@ -114,7 +120,7 @@ export function driveFileRoutes(
  * name.
  */
 function pathInUrl(request: FastifyRequest<AtPath>): string {
-  const given = request.params["*"];
+  const given = request.params["*"] ?? "";
   const [target = ""] = request.raw.url?.split(/[?#]/, 1) ?? [];
   if (given !== "" && target.endsWith("//")) throw fault("value_error", "The path has an empty name", { loc: inUrl });
   return given;

@@ -22,7 +22,7 @@ let key: string;
 let stranger: string;
 let confined: string;
 let drive: string;
-const agents = new Map<string, string[]>();
+const agents = new Map<string, { id: string; name: string }[]>();
 const asked: [string, string][] = [];
 
 async function newKey(username: string, models?: string[]): Promise<string> {
@@ -277,11 +277,15 @@ describe("DELETE /drives/{id}", () => {
   });
 
   test("409 names the agents that use it, unless force", async () => {
-    agents.set(drive, ["Writer", 'the "other"']);
+    const using = [
+      { id: "agt_1", name: "Writer" },
+      { id: "agt_2", name: 'the "other"' },
+    ];
+    agents.set(drive, using);
     for (const query of ["", "?force=false"]) {
       const error = await expectError(call("DELETE", `/${drive}${query}`), 409, "conflict");
       expect(error.message).toContain("Writer");
-      expect(error.details).toEqual({ agents: ["Writer", 'the "other"'] });
+      expect(error.details).toEqual({ agents: using });
     }
     expect(asked.at(-1)?.[1]).toBe(drive);
     expect((await call("GET", `/${drive}`)).status).toBe(200);
@@ -684,12 +688,16 @@ describe("DELETE /drives/{id}/tree/{path}", () => {
   test("the whole drive only when / is said", async () => {
     await upload("/t/f");
     await upload("/g");
-    for (const path of ["/", "%2F%2F", "..", "t/..", "t//"]) {
+    for (const path of ["/", "%2F%2F", "..", "t/..", "t//", ".", "./", "%2e", "%2F.", "./.", ".%2F", "/."]) {
       const { status, body } = await rawly("DELETE", `/${drive}/tree/${path}`);
-      expect([status, JSON.parse(body).error.type], path).toEqual([400, "invalid_input"]);
+      const { type, details } = JSON.parse(body).error;
+      expect([status, type, details[0].loc], path).toEqual([400, "invalid_input", ["path", "path"]]);
     }
-    // A slash at the end never matters, so this is the address /tree, which is none.
-    await expectError(call("DELETE", `/${drive}/tree/`), 404, "not_found");
+    // A variable that was empty.
+    for (const address of ["tree", "tree/"]) {
+      const error = await expectError(call("DELETE", `/${drive}/${address}`), 400, "invalid_input", "path.path");
+      expect(error.message).toContain("%2F is the whole drive");
+    }
     expect(await names()).toEqual(["/g", "/t"]);
     expect((await call("DELETE", `/${drive}/tree/%2F`)).status).toBe(204);
     expect(await names()).toEqual([]);

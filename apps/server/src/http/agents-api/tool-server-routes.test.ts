@@ -207,11 +207,11 @@ describe("POST /v1/mcp-servers", () => {
       [{ auth: { type: "basic" } }, ["body.auth.type"]],
       [{ auth: { type: "bearer" } }, ["body.auth.token"]],
       [{ auth: { type: "bearer", token: "a b" } }, ["body.auth.token"]],
-      [{ auth: { type: "bearer", token: "x", header: "y" } }, ["body.auth.header"]],
+      [{ auth: { type: "bearer", token: "long-enough", header: "y" } }, ["body.auth.header"]],
       [{ auth: { type: "api_key", header: "X-Key", value: "a\r\nHost: b" } }, ["body.auth.value"]],
-      [{ auth: { type: "api_key", header: "X Key", value: "v" } }, ["body.auth.header"]],
-      [{ auth: { type: "api_key", header: "Content-Length", value: "5" } }, ["body.auth.header"]],
-      [{ auth: { type: "api_key", header: "mcp-session-id", value: "5" } }, ["body.auth.header"]],
+      [{ auth: { type: "api_key", header: "X Key", value: "long-enough" } }, ["body.auth.header"]],
+      [{ auth: { type: "api_key", header: "Content-Length", value: "long-enough" } }, ["body.auth.header"]],
+      [{ auth: { type: "api_key", header: "mcp-session-id", value: "long-enough" } }, ["body.auth.header"]],
       [{ name: "", connection_type: "x" }, ["body.connection_type", "body.name"]],
     ];
     for (const [change, where] of wrong) {

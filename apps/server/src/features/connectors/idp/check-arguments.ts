@@ -3,7 +3,9 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import formats from "ajv-formats";
 import { type Issue, type Loc, throwIfAny } from "../../../kernel/errors.ts";
 import type { Action } from "./action-table.ts";
+import { isCut } from "./cut-long-text.rules.ts";
 import { parametersOf } from "./describe-action.rules.ts";
+import { hidden } from "./mask.rules.ts";
 
 /** The schemas are the table's own, so nothing a user wrote is compiled here. Each is compiled when first needed. */
 const ajv = new Ajv2020({ allErrors: true, strict: false });
@@ -43,6 +45,14 @@ export function checkArguments(action: Action, given: Readonly<Record<string, un
     }
   }
   for (const { name } of action.path_params) issues.push(...pathValueIssues(name, given[name]));
+  if (action.kind === "write") {
+    issues.push(
+      ...placesOf(given, isCut).map((place) => notTheirs(place, "the mark of a cut, so it is not the whole text")),
+    );
+    issues.push(
+      ...placesOf(given, isHidden).map((place) => notTheirs(place, "what stands here for a secret, not the secret")),
+    );
+  }
   throwIfAny(issues);
   return warnings;
 }
@@ -53,6 +63,22 @@ function pathValueIssues(name: string, value: unknown): Issue[] {
   const loc = [...root, name];
   if (value === "." || value === "..") return [{ type: "value_error", loc, msg: `"${value}" is no id` }];
   return value.isWellFormed() ? [] : [{ type: "value_error", loc, msg: "The value is no valid Unicode text" }];
+}
+
+/** Written back, it would take the place of what the tenant has. */
+function notTheirs(place: Loc, what: string): Issue {
+  const msg = `The text holds ${what}: give the whole one, or leave the field out`;
+  return { type: "value_error", loc: [...root, ...place], msg };
+}
+
+const isHidden = (text: string) => text === hidden;
+
+/** Where in the arguments such texts stand. */
+function placesOf(value: unknown, isSuch: (text: string) => boolean, at: Loc = []): Loc[] {
+  if (typeof value === "string") return isSuch(value) ? [at] : [];
+  if (typeof value !== "object" || value === null) return [];
+  const entries: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return entries.flatMap(([name, inner]) => placesOf(inner, isSuch, [...at, name]));
 }
 
 function validatorOf(action: Action): ValidateFunction {

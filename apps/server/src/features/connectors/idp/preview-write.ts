@@ -5,7 +5,7 @@ import { buildRequest } from "./build-request.rules.ts";
 import { callTenant, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
 import type { IdpContext } from "./context.ts";
-import { cutTexts, longestText } from "./cut-long-text.rules.ts";
+import { cutForQuestion } from "./cut-long-text.rules.ts";
 import { isObject, maskRecords, scrubDeep } from "./mask.rules.ts";
 import { type Arguments, actionOrThrow, inputSecretPaths } from "./run-action.ts";
 import { openConnector } from "./stored-connector.ts";
@@ -104,5 +104,5 @@ async function readOld(
 }
 
 function shown(value: unknown, tenant: Tenant): unknown {
-  return cutTexts(scrubDeep(value, [tenant.token]), longestText, "");
+  return cutForQuestion(scrubDeep(value, [tenant.token]));
 }

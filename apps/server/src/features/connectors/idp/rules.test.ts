@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Fault } from "../../../kernel/errors.ts";
 import { actions, readerOf, singleReaderOf } from "./action-table.ts";
+import { checkArguments } from "./check-arguments.ts";
 import { cutForCaller, cutForModel } from "./cut-long-text.rules.ts";
 import { hidden, maskRecords, scrubDeep, secretsIn } from "./mask.rules.ts";
 import { spentUntil, waitBeforeRetry } from "./rate-limit.rules.ts";
@@ -21,6 +23,11 @@ describe("a tenant's domain", () => {
     ["tenant.example.com:443", "tenant.example.com"],
     [" tenant.example.com ", "tenant.example.com"],
     ["žluť.example", "xn--lu-yta1h.example"],
+    ["tenant.example.com.", "tenant.example.com."],
+    ["my_idp:8443", "my_idp:8443"],
+    ["a--b.example", "a--b.example"],
+    ["127.0.0.1:8443", "127.0.0.1:8443"],
+    ["[::1]:8443", "[::1]:8443"],
   ])("%s is %s", (given, expected) => {
     expect(domainIssues(given)).toEqual([]);
     expect(normaliseDomain(given)).toBe(expected);
@@ -45,6 +52,17 @@ describe("a tenant's domain", () => {
     "tenant.example.com:0",
     "tenant.example.com:abc",
     ":8443",
+    "*",
+    "-",
+    "*.example.com",
+    "a..b",
+    ".",
+    ".example.com",
+    "tenant.example.com..",
+    "-tenant.example.com",
+    "tenant-.example.com",
+    "tenant$.example.com",
+    `${"a".repeat(64)}.example.com`,
     `${"a".repeat(300)}.com`,
   ])("refuses %j", (given) => {
     expect(domainIssues(given)).toEqual([expect.objectContaining({ type: "value_error", loc: ["body", "domain"] })]);
@@ -153,10 +171,81 @@ describe("long texts", () => {
     expect(JSON.stringify(cutForCaller(action("idp_grants_list"), [{ code }]))).toContain("30000 characters in all]");
   });
 
-  it("are whole in a single record, for a model up to a bound", () => {
-    expect(cutForCaller(action("idp_action_get"), { code })).toEqual({ code });
-    const { code: cut } = cutForModel(action("idp_action_get"), { code }) as { code: string };
-    expect(cut).toMatch(/^c{20000}… \[cut: 30000 characters in all\]$/);
+  const get = action("idp_action_get");
+  const forModel = (record: object) => cutForModel(get, record) as Record<string, string>;
+  const notHere = "characters in all; too long to be read whole here, so it must not be written back]";
+
+  it("are whole in a single record, for a model as long as a result can hold it", () => {
+    const longest = "c".repeat(63_900);
+    for (const record of [{ code }, { code: longest }, { code, other: code }]) {
+      expect(cutForCaller(get, record)).toEqual(record);
+      expect(forModel(record)).toEqual(record);
+    }
+    expect(cutForCaller(get, { code: longest.repeat(2) })).toEqual({ code: longest.repeat(2) });
+    // What counts is how long they are when they are written: a line end takes two characters, an ä two bytes.
+    for (const text of ["\n".repeat(40_000), "ä".repeat(40_000)]) {
+      const { code: cut } = forModel({ code: text });
+      expect(cut).toBe(`${text.slice(0, 20_000)}… [cut: 40000 ${notHere}`);
+    }
+  });
+
+  it("are cut where they repeat what stands above them before that is", () => {
+    const { code: own, deployed } = cutForModel(get, { code, deployed: { code: "d".repeat(40_000) } }) as {
+      code: string;
+      deployed: { code: string };
+    };
+    expect(own).toBe(code);
+    expect(deployed.code).toBe(`${"d".repeat(20_000)}… [cut: 40000 ${notHere}`);
+    const many = Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`text${at}`, code]));
+    expect(Buffer.byteLength(JSON.stringify(forModel(many)))).toBeLessThan(64_000);
+    expect(forModel(many).text8).toMatch(/^c{1000}… /);
+  });
+
+  it("that a model cannot read whole are not said to be readable, in lists and after writes", () => {
+    const long = "c".repeat(70_000);
+    const list = { total: 2, actions: [{ code }, { code: long }] };
+    const { actions: listed } = cutForModel(action("idp_actions_list"), list) as { actions: { code: string }[] };
+    expect(listed.map((one) => one.code.slice(1000))).toEqual([
+      "… [cut: 30000 characters in all; idp_action_get reads it whole]",
+      `… [cut: 70000 ${notHere}`,
+    ]);
+    expect(JSON.stringify(cutForCaller(action("idp_actions_list"), list))).not.toContain(notHere);
+    const written = cutForModel(action("idp_action_update"), { code: long }) as { code: string };
+    expect(written.code.slice(1000)).toBe(`… [cut: 70000 ${notHere}`);
+    expect(cutForModel(action("idp_email_templates_list"), [{ body: long }])).toEqual([
+      { body: `${"c".repeat(1000)}… [cut: 70000 ${notHere}` },
+    ]);
+  });
+
+  it("are refused where one comes back cut, wherever it stands; a read may name one", () => {
+    const { code: cut = "" } = forModel({ code: "c".repeat(70_000) });
+    const { actions: listed } = cutForModel(action("idp_actions_list"), { actions: [{ code }] }) as {
+      actions: { code: string }[];
+    };
+    const refused = (name: string, given: Record<string, unknown>) => {
+      try {
+        checkArguments(action(name), given);
+      } catch (error) {
+        return (error as Fault).issues.map(({ type, loc }) => [type, loc.slice(2).join(".")]);
+      }
+      return [];
+    };
+    expect(refused("idp_action_update", { id: "a", code: cut })).toEqual([["value_error", "code"]]);
+    expect(refused("idp_action_update", { id: "a", code: `${listed[0]?.code} more` })).toEqual([
+      ["value_error", "code"],
+    ]);
+    const options = { customScripts: { login: cut }, list: ["fine", cut] };
+    expect(refused("idp_connection_update", { id: "c", options })).toEqual([
+      ["value_error", "options.customScripts.login"],
+      ["value_error", "options.list.1"],
+    ]);
+    expect(refused("idp_action_update", { id: "a", code: "// [cut: 3 characters]" })).toEqual([]);
+    expect(refused("idp_users_list", { q: cut })).toEqual([]);
+    // What stands for a secret is none: written back it would take the secret's place.
+    const secrets = { client_secret: "[hidden]", name: "has [hidden] in it" };
+    expect(refused("idp_connection_update", { id: "c", options: secrets })).toEqual([
+      ["value_error", "options.client_secret"],
+    ]);
   });
 
   it("never end in half a character", () => {

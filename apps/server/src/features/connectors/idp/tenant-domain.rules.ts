@@ -3,6 +3,9 @@ import { type Fault, fault, type Issue } from "../../../kernel/errors.ts";
 const longestDomain = 260;
 const loc = ["body", "domain"];
 
+/** An underscore is none of a host name's, but stands in many a local one. */
+const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
 function withoutScheme(given: string): string {
   return given
     .trim()
@@ -19,10 +22,17 @@ export function domainIssues(given: string): Issue[] {
     return wrong("The domain must be a host name with an optional port, without path, query or user name");
   }
   const url = URL.parse(`https://${bare}`);
-  if (!url || url.hostname === "" || url.port === "0") {
+  if (!url || !isHostName(url.hostname) || url.port === "0") {
     return wrong("The domain must be a host name with an optional port");
   }
   return [];
+}
+
+/** As `URL` gives it: in small letters and ASCII. What it takes for one may still be `*` or `a..b`. */
+function isHostName(hostname: string): boolean {
+  const isAddress = hostname.startsWith("[");
+  const parts = hostname.replace(/\.$/, "").split(".");
+  return isAddress || parts.every((part) => label.test(part));
 }
 
 /** `https://Tenant.example.com/` → `tenant.example.com`; a port stays. For a domain without issues. */

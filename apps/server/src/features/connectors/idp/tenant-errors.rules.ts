@@ -3,6 +3,7 @@ import { Fault, fault } from "../../../kernel/errors.ts";
 import { type Action, isDeprecated } from "./action-table.ts";
 import { TenantRefusal } from "./call-tenant.ts";
 import { isObject, scrub } from "./mask.rules.ts";
+import { isAllowed } from "./token-claims.rules.ts";
 
 export interface ErrorContext {
   action: Action;
@@ -111,7 +112,9 @@ function meaningOf(status: number, errorCode: string, message: string, context: 
 function forbidden(errorCode: string, message: string, { action, tokenScopes }: ErrorContext): Meaning {
   const what = "The tenant does not allow this";
   const named = /scope/i.test(message) ? (message.match(/\b[a-z]+:[a-z_]+\b/g) ?? []) : [];
-  if (errorCode === "insufficient_scope" || named.length > 0) {
+  // Without a code the tenant says nothing; what is known of the token then says more than a guess at the plan.
+  const allowed = errorCode === "" ? isAllowed(tokenScopes, action.scopes) : true;
+  if (errorCode === "insufficient_scope" || named.length > 0 || allowed === false) {
     const wanted = named.length > 0 ? [...new Set(named)] : [...action.scopes];
     const missing = wanted.filter((scope) => !tokenScopes?.includes(scope));
     const scopes = missing.length > 0 ? missing : wanted;
@@ -121,7 +124,10 @@ function forbidden(errorCode: string, message: string, { action, tokenScopes }: 
       missing_scopes: scopes,
     };
   }
-  return { what, toDo: "The tenant's plan or settings do not include it: enable it in the tenant, or do without." };
+  const plan = "The tenant's plan or settings do not include it: enable it in the tenant, or do without.";
+  if (allowed !== null) return { what, toDo: plan };
+  const scopes = action.scopes.join(", ");
+  return { what, toDo: `The token may lack a scope (${scopes}): grant it and store the new token. Otherwise: ${plan}` };
 }
 
 /** The texts that the API's own validator writes. */
