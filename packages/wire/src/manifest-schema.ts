@@ -30,6 +30,9 @@ function hasStreamedField(output: unknown): boolean {
   return Object.values(output.properties).some((field) => isRecord(field) && field.isStream === true);
 }
 
+/** More than any run is worth; beyond it sums could no longer be counted exactly. */
+const dearestRun = 1_000_000_000;
+
 /** A whole manifest, with the defaults of what was left out. Reports every fault, each under its path. */
 export const manifestSchema: z.ZodType<Manifest> = z
   .strictObject({
@@ -50,6 +53,15 @@ export const manifestSchema: z.ZodType<Manifest> = z
   .superRefine(
     (manifest: unknown, ctx) => {
       if (!isRecord(manifest)) return;
+      const { pricing, timeout_seconds: seconds = 300 } = manifest;
+      const perSecond = isRecord(pricing) ? pricing.per_second : undefined;
+      if (typeof perSecond === "number" && typeof seconds === "number" && perSecond * seconds > dearestRun) {
+        tell(
+          ctx,
+          ["pricing", "per_second"],
+          `A run as long as timeout_seconds would cost more than ${dearestRun} dollars`,
+        );
+      }
       if (manifest.kind === "text") {
         if (isRecord(manifest.output) && !hasStreamedField(manifest.output)) {
           tell(ctx, ["output"], "A text model needs an output field with isStream true");

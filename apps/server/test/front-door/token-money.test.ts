@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
+import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 let gantry: GantryNode;
@@ -105,6 +106,61 @@ describe("text that the model reads", () => {
     expect(plain).toBeLessThan(0.01);
     expect(await spent({ docs })).toBeGreaterThan(plain + 0.9);
     expect(await spent({ notes })).toBeGreaterThan(plain + 0.6);
+  });
+});
+
+describe("a model that is priced by tokens, whose backend tells none", () => {
+  let cog: SlowCog;
+  beforeAll(async () => {
+    cog = await startSlowCog();
+  });
+  afterAll(() => cog.close());
+  const object = (properties: object, required: string[] = []) => ({ type: "object", properties, required });
+  const image = { type: "string", format: "binary", "x-media": "image" };
+  async function make(name: string, change: object): Promise<void> {
+    const json = {
+      ...{ title: "Cog", kind: "other", visibility: "public", capacity: 9, backend: { type: "cog", url: cog.url } },
+      input: object({ prompt: { type: "string" } }, ["prompt"]),
+      ...change,
+    };
+    const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
+    expect(put.status, put.text).toBe(201);
+  }
+  async function runOnce(name: string, key: string) {
+    const { balance } = await me(key);
+    const call = predict(name, {}, key);
+    await waitFor("the call", () => cog.open === 1);
+    const { reserved } = await me(key);
+    cog.finishOne();
+    const answer = await call;
+    return { reserved, answer, spent: Math.round((balance - (await me(key)).balance) * 1e6) / 1e6 };
+  }
+
+  test("is counted here and paid for", async () => {
+    const pricing = { per_million_input_tokens: 1000, per_million_output_tokens: 10_000 };
+    await make("told-none", { pricing, output: object({ output: { type: "string" } }) });
+    const key = await gantry.newUser("counted", { plan: "unlimited", credit: 100 });
+    const { answer, spent } = await runOnce("told-none", key);
+    expect([answer.status, spent]).toEqual([200, 0.011]);
+  });
+
+  test("reserves for every file that it may make, and for input that is dearer when cached", async () => {
+    const pricing = { per_output: 1, per_million_cached_tokens: 1000 };
+    await make("three", { pricing, output: object({ a: image, b: image, c: image }) });
+    const key = await gantry.newUser("three", { plan: "unlimited", credit: 100 });
+    const { reserved, answer } = await runOnce("three", key);
+    expect(reserved).toBe(3.001);
+    // "done" is no file.
+    expect(answer.status).toBe(502);
+  });
+
+  test("is refused where a run could cost more than can be counted", async () => {
+    const pricing = { per_second: 1_000_000 };
+    const json = { pricing, timeout_seconds: 9008, output: object({ output: { type: "string" } }) };
+    const put = await gantry.call("PUT", "/api/v1/admin/dearest", {
+      json: { title: "x", kind: "other", input: object({}), backend: { type: "cog", url: cog.url }, ...json },
+    });
+    expect([put.status, put.body.detail[0].loc]).toEqual([422, ["body", "pricing", "per_second"]]);
   });
 });
 

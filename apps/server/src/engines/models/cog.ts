@@ -126,7 +126,7 @@ async function whole(
     const made = prediction.output;
     const nothing = made === undefined || made === null || (Array.isArray(made) && made.length === 0);
     if (nothing && fileFieldsOf(backend.output).length > 0) throw noMedia();
-    if (field === undefined) return { output: nothing ? {} : await fillOutput(backend, call, made) };
+    if (field === undefined) return { output: made === undefined ? {} : await fillOutput(backend, call, made) };
     const arriving = new StreamedText(call, field);
     await arriving.add(textOf(made));
     return { output: { [field]: arriving.text }, usage: await arriving.counted() };

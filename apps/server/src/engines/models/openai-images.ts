@@ -65,8 +65,9 @@ function refusal(backend: MediaBackend, status: number, body: string) {
 
 async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown): Promise<ModelResult> {
   if (!isRecord(answer)) throw broken(new Error("The upstream answered no object"));
-  if (answer.error !== undefined && answer.error !== null) {
-    const body = JSON.stringify(answer.error);
+  const { error } = answer;
+  if ((isRecord(error) && Object.keys(error).length > 0) || (typeof error === "string" && error !== "")) {
+    const body = JSON.stringify(error);
     throw refusal(backend, 200, body) ?? broken(new UpstreamFailure({ status: 200, body, key: backend.key }));
   }
   const data = Array.isArray(answer.data) ? answer.data.filter(isRecord) : [];
@@ -126,13 +127,17 @@ function imageOf(
 }
 
 function usageOf(usage: unknown): TokenUsage | undefined {
-  if (!isRecord(usage) || typeof usage.input_tokens !== "number") return undefined;
+  if (!isRecord(usage)) return undefined;
+  const { input_tokens: read, output_tokens: made = 0, total_tokens: total } = usage;
+  if (typeof made !== "number") return undefined;
+  const inputTokens =
+    typeof read === "number" ? read : typeof total === "number" ? Math.max(0, total - made) : undefined;
+  if (inputTokens === undefined) return undefined;
   const details = isRecord(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const { cached_tokens: cached } = details;
   return {
-    inputTokens: usage.input_tokens,
-    outputTokens: typeof usage.output_tokens === "number" ? usage.output_tokens : 0,
-    ...(typeof details.cached_tokens === "number" && {
-      cachedTokens: Math.min(details.cached_tokens, usage.input_tokens),
-    }),
+    inputTokens,
+    outputTokens: made,
+    ...(typeof cached === "number" && { cachedTokens: Math.min(cached, inputTokens) }),
   };
 }

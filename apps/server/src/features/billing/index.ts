@@ -7,7 +7,7 @@ export { type Moment, readMoment, shownMoment } from "./moment.rules.ts";
 export { type Billing, openBilling } from "./open-billing.ts";
 export type { Overview } from "./overview-store.ts";
 export type { Expenses, ExpensesRequest } from "./read-expenses.ts";
-export { reservationOf } from "./reservation.rules.ts";
+export { dearestCached, reservationOf } from "./reservation.rules.ts";
 export { ensureUsagePartitions } from "./usage-partitions.ts";
 export type { UsageRow } from "./usage-store.ts";
 export { startUsageUpkeep, type UsageUpkeep } from "./usage-upkeep.ts";

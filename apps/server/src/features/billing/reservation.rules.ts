@@ -1,4 +1,4 @@
-import type { Manifest } from "@gantry/wire";
+import type { Manifest, Pricing } from "@gantry/wire";
 import { type Micros, priceOf } from "../../kernel/money.ts";
 
 export const defaultMaxTokens = 4096;
@@ -6,21 +6,28 @@ export const defaultMaxTokens = 4096;
 const mostTokens = 2_147_483_647;
 
 /**
- * What a run may cost, reserved at acceptance: one request, the whole time limit, one output, the counted input and
+ * What a run may cost, reserved at acceptance: one request, the whole time limit, all its outputs, the counted input and
  * all output tokens that it may make.
  */
 export function reservationOf(
   manifest: Manifest,
   input: { countedTokens: number; maxTokens: number | undefined },
 ): Micros {
-  return priceOf(manifest.pricing, {
+  const { pricing, output } = manifest;
+  const files = Object.values(output.properties).filter((field) => field.format === "binary").length;
+  return priceOf(pricing, {
     requests: 1,
-    seconds: manifest.pricing.per_second ? manifest.timeout_seconds : 0,
-    outputs: 1,
+    seconds: pricing.per_second ? manifest.timeout_seconds : 0,
+    outputs: Math.max(1, files),
     inputTokens: input.countedTokens,
-    cachedTokens: 0,
+    cachedTokens: dearestCached(pricing, input.countedTokens),
     outputTokens: reservedTokens(input.maxTokens),
   });
+}
+
+/** How many of the input tokens are to be taken for cached ones where it is not known: all, where that costs more. */
+export function dearestCached(pricing: Pricing, inputTokens: number): number {
+  return (pricing.per_million_cached_tokens ?? 0) > (pricing.per_million_input_tokens ?? 0) ? inputTokens : 0;
 }
 
 /** The manifest may leave the field without bounds: whatever it says, a reservation is never less than nothing. */

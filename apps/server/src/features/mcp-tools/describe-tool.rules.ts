@@ -29,11 +29,9 @@ export function describeModel(model: Model): OfferedTool {
 }
 
 /** One of the caller's own agents: its goal is no secret here. */
-export function describeAgent(slug: string, { name, goal, pricing, input_schema }: AgentSnapshot): OfferedTool {
-  const price =
-    pricing.per_run === 0
-      ? "It pays for the models that it calls."
-      : `Price: ${pricing.per_run} US dollars a run, and the models that it calls.`;
+export function describeAgent(slug: string, { name, goal, input_schema }: AgentSnapshot): OfferedTool {
+  // Whoever runs an own agent does not pay its price.
+  const price = "It pays for the models that it calls.";
   return {
     name: agentToolName(slug),
     title: name,

@@ -9,6 +9,11 @@ export interface Work {
   outputs: number;
 }
 
+export function isPricedByTokens(pricing: Pricing): boolean {
+  const { per_million_input_tokens, per_million_cached_tokens, per_million_output_tokens } = pricing;
+  return Boolean(per_million_input_tokens || per_million_cached_tokens || per_million_output_tokens);
+}
+
 /** A run that came to its end pays for everything. */
 export function chargeWhenDone(pricing: Pricing, { seconds, usage, outputs }: Work): Micros {
   return priceOf(pricing, {

@@ -1,46 +1,71 @@
 import type { FieldSchema } from "@gantry/wire";
 import { expect, test } from "vitest";
-import { outputFault } from "./output-check.rules.ts";
+import type { Fault } from "../../kernel/errors.ts";
+import { checkedOutput } from "./output-check.rules.ts";
+import type { StoredOutput } from "./prediction.ts";
 
 const schema = (field: FieldSchema, required = ["v"]) => ({
   type: "object" as const,
   properties: { v: field },
   required,
 });
+const file = { type: "string", format: "binary" };
+
+function faultOf(field: FieldSchema, output: StoredOutput, required?: string[]): string | undefined {
+  try {
+    checkedOutput(schema(field, required), output);
+    return undefined;
+  } catch (error) {
+    return (error as Fault).type;
+  }
+}
 
 test("an output of the promised type passes", () => {
-  const values: [type: string | string[], value: unknown][] = [
-    ["string", ""],
-    ["integer", 3],
-    ["number", 3],
-    ["number", 0.5],
-    ["boolean", false],
-    ["array", []],
-    ["object", {}],
-    [["string", "null"], null],
+  const values: [field: FieldSchema, value: StoredOutput[string]][] = [
+    [{ type: "string" }, ""],
+    [{ type: "integer" }, 3],
+    [{ type: "number" }, 3],
+    [{ type: "number" }, 0.5],
+    [{ type: "boolean" }, false],
+    [{ type: "array" }, []],
+    [{ type: "array", items: { type: "string" } }, ["a"]],
+    [{ type: "object" }, {}],
+    [{ type: ["string", "null"] }, null],
+    [{ type: "string", enum: ["a", "b"] }, "a"],
+    [{}, [1]],
+    // A stored file stands in it as its address.
+    [file, "s3://a/b"],
   ];
-  for (const [type, v] of values) expect(outputFault(schema({ type }), { v }), String(type)).toBeUndefined();
-  expect(outputFault(schema({}), { v: [1] })).toBeUndefined();
-  expect(outputFault(schema({ type: "string" }, []), {})).toBeUndefined();
-  // A stored file stands in it as its address.
-  expect(outputFault(schema({ type: "string", format: "binary" }), { v: "s3://a/b" })).toBeUndefined();
+  for (const [field, v] of values) expect(checkedOutput(schema(field), { v }), JSON.stringify(field)).toEqual({ v });
+  expect(checkedOutput(schema({ type: "string" }, []), {})).toEqual({});
+});
+
+test("a null where none is promised is a field that was left out", () => {
+  expect(checkedOutput(schema({ type: "integer" }, []), { v: null })).toEqual({});
+  expect(faultOf({ type: "integer" }, { v: null })).toBe("downstream_service_error");
 });
 
 test("one of another type, or without a required field, is the upstream's fault", () => {
-  const values: [type: string, value: unknown][] = [
-    ["string", 1],
-    ["string", null],
-    ["string", { a: 1 }],
-    ["integer", 1.5],
-    ["integer", "1"],
-    ["number", "1"],
-    ["boolean", "true"],
-    ["array", "[]"],
-    ["object", []],
+  const values: [field: FieldSchema, value: StoredOutput[string]][] = [
+    [{ type: "string" }, 1],
+    [{ type: "string" }, { a: 1 }],
+    [{ type: "integer" }, 1.5],
+    [{ type: "integer" }, "1"],
+    [{ type: "number" }, "1"],
+    [{ type: "boolean" }, "true"],
+    [{ type: "array" }, "[]"],
+    [{ type: "array", items: { type: "string" } }, [1]],
+    [{ type: "object" }, []],
+    [{ type: "string", enum: ["a", "b"] }, "c"],
   ];
-  for (const [type, v] of values) {
-    expect(outputFault(schema({ type }), { v })?.type, type).toBe("downstream_service_error");
+  for (const [field, v] of values) {
+    expect(faultOf(field, { v }), JSON.stringify(field)).toBe("downstream_service_error");
   }
-  expect(outputFault(schema({ type: "string" }), {})?.type).toBe("downstream_service_error");
-  expect(outputFault(schema({ type: "string", format: "binary" }), {})?.type).toBe("no_media_generated");
+  expect(faultOf({ type: "string" }, {})).toBe("downstream_service_error");
+});
+
+test("where files were to be made and nothing was, that is said", () => {
+  expect(faultOf(file, {})).toBe("no_media_generated");
+  expect(faultOf(file, {}, [])).toBe("no_media_generated");
+  expect(faultOf(file, { v: null }, [])).toBe("no_media_generated");
 });

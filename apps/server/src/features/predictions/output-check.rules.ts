@@ -1,30 +1,50 @@
 import type { FieldSchema, ObjectSchema } from "@gantry/wire";
 import { type Fault, fault } from "../../kernel/errors.ts";
+import type { StoredOutput } from "./prediction.ts";
+
+export function makesFiles({ properties }: ObjectSchema): boolean {
+  return Object.values(properties).some((field) => field.format === "binary");
+}
 
 /**
- * Whether an output is what the manifest promises: every required field is there, and what is there has its type. Its
- * files are stored and stand in it as addresses. An answer that is none of this is the upstream's fault, and free.
+ * The output, if it is what the manifest promises: every required field is there, and what is there has its type. Its
+ * files are stored and stand in it as addresses. Throws what is the upstream's fault, and free. A null where none is
+ * promised stands for a field that was left out.
  */
-export function outputFault(schema: ObjectSchema, output: Readonly<Record<string, unknown>>): Fault | undefined {
+export function checkedOutput(schema: ObjectSchema, given: StoredOutput): StoredOutput {
+  const output: StoredOutput = { ...given };
+  for (const [name, field] of Object.entries(schema.properties)) {
+    if (output[name] === null && !hasType(field, null)) delete output[name];
+  }
+  if (makesFiles(schema) && Object.keys(output).length === 0) throw noMedia();
   for (const [name, field] of Object.entries(schema.properties)) {
     const value = output[name];
     if (value === undefined) {
-      if (schema.required?.includes(name)) return missingOutput(name, field, output);
-    } else if (field.format !== "binary" && !hasType(field, value)) {
-      const said = `The model answered its output field ${name} with ${nameOf(value)}, which is none of its types`;
-      return fault("downstream_service_error", said);
+      if (schema.required?.includes(name)) throw missing(name);
+    } else if (field.format !== "binary" && !isPromised(field, value)) {
+      throw fault(
+        "downstream_service_error",
+        `The model answered its output field ${name} with what it does not promise`,
+      );
     }
   }
-  return undefined;
+  return output;
 }
 
-function missingOutput(name: string, field: FieldSchema, output: Readonly<Record<string, unknown>>): Fault {
-  if (field.format === "binary" && Object.keys(output).length === 0)
-    return fault("no_media_generated", "The run ended without producing any output");
+function noMedia(): Fault {
+  return fault("no_media_generated", "The run ended without producing any output");
+}
+
+function missing(name: string): Fault {
   return fault("downstream_service_error", `The model answered without its output field ${name}`);
 }
 
-function hasType({ type }: FieldSchema, value: unknown): boolean {
+function isPromised(field: FieldSchema, value: unknown): boolean {
+  if (!hasType(field, value) || (field.enum && !field.enum.includes(value))) return false;
+  return !Array.isArray(value) || !field.items || value.every((element) => hasType(field.items ?? {}, element));
+}
+
+function hasType({ type }: Pick<FieldSchema, "type">, value: unknown): boolean {
   if (type === undefined) return true;
   const types = typeof type === "string" ? [type] : type;
   const own = nameOf(value);

@@ -93,7 +93,11 @@ function failureOf(fault: Fault): Error {
   // One of our own engines is away: not the run's fault, so it is tried again.
   if (fault.type === "service_unavailable") return fault;
   if (fault.type === "insufficient_funds") {
-    return new RunFailed("insufficient_funds", "The balance does not cover another model call", fault);
+    return new RunFailed(
+      "insufficient_funds",
+      "The balance, or what the API key may spend in a month, does not cover another model call",
+      fault,
+    );
   }
   if (fault.type === "unauthorized") {
     return new RunFailed("internal", "The API key that started the run is no longer valid", fault);

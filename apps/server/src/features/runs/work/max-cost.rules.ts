@@ -1,6 +1,7 @@
 import type { Manifest } from "@gantry/wire";
 import type { ChatCall } from "../../../engines/models/chat.ts";
 import { type Micros, priceOf } from "../../../kernel/money.ts";
+import { dearestCached } from "../../billing/index.ts";
 
 /** An answer shorter than this is of no use: then the limit is as good as reached. */
 const fewestTokens = 16;
@@ -35,15 +36,11 @@ export async function affordableCall(
   if (isFree) return "no limit";
   if (room <= 0) return undefined;
   const counted = await countTokens(JSON.stringify([chat.messages, chat.tools ?? [], chat.responseSchema ?? null]));
+  const inputTokens = Math.ceil(counted * countedLess) + wrapping;
+  const cachedTokens = dearestCached(pricing, inputTokens);
+  const seconds = pricing.per_second ? timeout_seconds : 0;
   const priceWith = (outputTokens: number) =>
-    priceOf(pricing, {
-      requests: 1,
-      seconds: pricing.per_second ? timeout_seconds : 0,
-      outputs: 1,
-      inputTokens: Math.ceil(counted * countedLess) + wrapping,
-      cachedTokens: 0,
-      outputTokens,
-    });
+    priceOf(pricing, { requests: 1, seconds, outputs: 1, inputTokens, cachedTokens, outputTokens });
   const left = room - priceWith(0);
   if (left < 0) return undefined;
   if (perToken === 0) return { maxTokens: undefined, isShort: false, most: priceWith(0) };

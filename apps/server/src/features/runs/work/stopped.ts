@@ -32,7 +32,7 @@ export class RunFailed extends Error {
 }
 
 export function costsTooMuch(): RunFailed {
-  return new RunFailed("limit_exceeded", "The run has cost as much as it may");
+  return new RunFailed("limit_exceeded", "What the run may cost does not cover what comes next");
 }
 
 /** What a run ends with when the work on it rejected. */

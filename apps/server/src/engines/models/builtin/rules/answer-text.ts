@@ -1,4 +1,4 @@
-import { calculationIn, numberText } from "./arithmetic.ts";
+import { calculationIn, numberText, plainNumber } from "./arithmetic.ts";
 import { dateAnswer } from "./dates.ts";
 import { jsonIn, literalsOf } from "./literals.ts";
 import { longestRead, sentencesOf, significantWords } from "./words.ts";
@@ -165,7 +165,7 @@ const reckonDates: Rule = (prompt) => {
 const calculate: Rule = (prompt) => {
   const found = calculationIn(prompt);
   if (!found) return undefined;
-  const value = Number(found.result.toPrecision(12));
+  const value = plainNumber(found.result);
   return { text: `${found.expression} = ${numberText(found.result)}`, ...(Number.isFinite(value) && { value }) };
 };
 

@@ -92,11 +92,15 @@ function evaluate(expression: string): number | undefined {
   return at < tokens.length || Number.isNaN(value) ? undefined : value;
 }
 
+/** Without what binary fractions leave at its end. */
+export function plainNumber(value: number): number {
+  return Number.isInteger(value) ? value : Number(value.toPrecision(15));
+}
+
 /** As people write it: 0.1 + 0.2 is 0.3. */
 export function numberText(value: number): string {
   if (!Number.isFinite(value)) return "not a number: it divides by zero or is too large";
   // Beyond this the last digits are not known any more.
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return `about ${value.toPrecision(12)}`;
-  if (Number.isSafeInteger(value)) return String(value);
-  return String(Number(value.toPrecision(12)));
+  return String(plainNumber(value));
 }
