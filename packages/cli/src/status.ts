@@ -3,7 +3,13 @@ import { createClient, GantryError } from "@gantry/sdk";
 import { orSayWhy } from "./server-tools.ts";
 
 /** Where `gantry serve` listens in the same environment. */
-export const defaultUrl = `http://127.0.0.1:${process.env.PORT || 8080}`;
+export const defaultUrl = `http://${listeningHost(process.env.HOST)}:${process.env.PORT || 8080}`;
+
+function listeningHost(host: string | undefined): string {
+  if (!host || host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
 
 /** 0: ready. 1: up, but not ready or the key is wrong. 2: not reachable. */
 export function status(args: readonly string[]): Promise<number> {

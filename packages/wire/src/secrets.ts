@@ -6,7 +6,10 @@ export const putSecretBody = z.strictObject({
     .string()
     .min(1)
     .max(8192)
-    .regex(/^[\x20-\x7e]*$/, "Must be printable ASCII, without line breaks"),
+    .regex(
+      /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/,
+      "Must be printable ASCII, without line breaks and without spaces around it",
+    ),
 });
 
 export const secretRecord = z.strictObject({

@@ -175,6 +175,9 @@ describe("what is no request", () => {
       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
     ["endless headers", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(100_000)}\r\n\r\n`],
+    ["no host", "GET / HTTP/1.1\r\n\r\n"],
+    ["a host with an impossible port", "GET / HTTP/1.1\r\nHost: foo:99999\r\n\r\n"],
+    ["a host of brackets", "GET / HTTP/1.1\r\nHost: ]]\r\n\r\n"],
     ["an empty host", "GET / HTTP/1.1\r\nHost:\r\n\r\n"],
     ["a host of 3000 characters", `GET / HTTP/1.1\r\nHost: ${"a".repeat(3000)}\r\n\r\n`],
     ["a tunnel", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n"],
@@ -194,6 +197,13 @@ describe("what is no request", () => {
       expect(answer, line).toMatch(/^HTTP\/1\.1 422 /);
       expect(answer, line).toContain("sequence_too_long");
     }
+  });
+
+  test("HTTP/1.0 may leave the host out, and links then name the address that was called", async () => {
+    const key = `X-API-Key: ${gantry.adminKey}`;
+    const answer = await raw([`GET /api/v1/gantry/image/upload_url HTTP/1.0\r\n${key}\r\n\r\n`]);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toContain(`"url":"${gantry.url}/s3/`);
   });
 
   test("a refusal without a body leaves the connection open", async () => {

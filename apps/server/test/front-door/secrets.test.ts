@@ -43,7 +43,7 @@ test("wrong bodies and names are 422, no key 401, a confined key 403, another's 
   expect((await gantry.call("PUT", "/api/v2/secrets/ok", { json: {} })).body.detail[0]).toMatchObject({
     type: "missing",
   });
-  for (const value of ["sk-1\n", "a\0b", "schl\u00fcssel"]) {
+  for (const value of ["sk-1\n", "   ", " sk-1", "a\0b", "schl\u00fcssel"]) {
     const answer = await gantry.call("PUT", "/api/v2/secrets/ok", { json: { value } });
     expect([answer.status, answer.body.detail[0].loc], value).toEqual([422, ["body", "value"]]);
   }

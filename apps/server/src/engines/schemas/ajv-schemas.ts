@@ -20,7 +20,7 @@ export interface SchemasOptions {
 }
 
 /** Who comes when so many wait already, of one schema or in one lane, is refused, retryably. */
-const maxWaiting = { line: 1000, open: 1000, look: 100, patient: 20 };
+const maxWaiting = { line: 1000, open: 1000, look: 100, patient: 4 };
 const crowded = "Too many schemas wait to be checked";
 
 type End = JobEnd<readonly SchemaFault[]>;
@@ -40,7 +40,7 @@ type End = JobEnd<readonly SchemaFault[]>;
 export function createSchemas(options: SchemasOptions = {}): Schemas {
   const { deadlineMs = 1000, firstLookMs = 100, threads = 2, restMs = 10_000 } = options;
   const open = lane(deadlineMs, threads, maxWaiting.open);
-  const look = lane(firstLookMs, 1, maxWaiting.look);
+  const look = lane(firstLookMs, 2, maxWaiting.look);
   const patient = lane(deadlineMs, 1, maxWaiting.patient);
   const oneAtATime = createLines(maxWaiting.line, crowded);
   const watched = createResting(restMs);

@@ -31,8 +31,11 @@ export interface Doorway {
 
 // Headers must come at once; bodies may take long (500 MB over a slow line), so the request as a whole has no limit.
 const headersTimeoutMs = 15_000;
-/** Links in answers begin with it. */
-const hostPattern = /^[A-Za-z0-9._:[\]-]{1,255}$/;
+const mostKnownHosts = 1000;
+/** Links in answers begin with it: what no link can begin with is refused before anything is done. */
+function isHost(host: string): boolean {
+  return /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host) && URL.canParse(`http://${host}`);
+}
 const ownPath = /^\/(healthz|readyz)\/*(?:\?|$)/;
 
 export function createDoorway(publicUrl: string | undefined): Doorway {
@@ -40,6 +43,8 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
   let behind: RequestListener | undefined;
   let ready: () => Promise<boolean> = async () => false;
   let underWay = 0;
+  /** Those that were looked at: nearly all requests name the same few. */
+  const knownHosts = new Set<string>();
   const whenIdle = new Set<() => void>();
 
   function pass(listener: RequestListener, request: IncomingMessage, response: ServerResponse): void {
@@ -54,11 +59,17 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
   }
 
   const server = createServer(
-    { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000 },
+    // A missing Host is refused here, with a body that says so.
+    { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000, requireHostHeader: false },
     (request, response) => {
-      const { host } = request.headers;
-      if (host !== undefined && !hostPattern.test(host))
-        return refuseUnreadable(response, "The Host header is no host");
+      const { headers, httpVersion, socket } = request;
+      // Only before HTTP/1.1 may a client say nothing of whom it calls: then it is the address that it has called.
+      if (headers.host === undefined && httpVersion === "1.0") headers.host = hostOf(socket);
+      if (headers.host === undefined) return refuseUnreadable(response, "The Host header is missing");
+      if (!knownHosts.has(headers.host)) {
+        if (!isHost(headers.host)) return refuseUnreadable(response, "The Host header is no host");
+        if (knownHosts.size < mostKnownHosts) knownHosts.add(headers.host);
+      }
       const asked = ownPath.exec(request.url ?? "")?.[1];
       if (asked === "healthz") return answer(response, 200, { status: "ok" });
       if (asked === "readyz") return void answerReady(response);
@@ -84,8 +95,7 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
   }
 
   /** Where nothing says under which name the client knows this server. */
-  const addressOf = ({ localAddress = "localhost", localPort }: Socket) =>
-    publicUrl ?? `http://${localAddress.includes(":") ? `[${localAddress}]` : localAddress}:${localPort}`;
+  const addressOf = (socket: Socket) => publicUrl ?? `http://${hostOf(socket)}`;
 
   function refuseUnreadable(response: ServerResponse, msg: string): void {
     const { status, retryable } = errorTable.request_invalid;
@@ -154,6 +164,10 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
       });
     },
   };
+}
+
+function hostOf({ localAddress = "localhost", localPort }: Socket): string {
+  return `${localAddress.includes(":") ? `[${localAddress}]` : localAddress}:${localPort}`;
 }
 
 const unreadable: Record<string, string> = {

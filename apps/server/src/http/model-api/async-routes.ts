@@ -121,6 +121,8 @@ async function sendLines(
   // An unknown id is refused as an ordinary error, before the stream begins.
   const first = await events.next();
   async function* all() {
+    // What a GET would be answered with has headers at once.
+    if (request.method === "HEAD") return void (await events.return(undefined));
     if (!first.done) yield first.value;
     yield* events;
   }
