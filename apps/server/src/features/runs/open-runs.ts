@@ -39,7 +39,7 @@ export interface Runs {
   read(caller: Caller, id: string): Promise<SeenRun>;
   listOfAgent(caller: Caller, agentId: string, query: ListRunsQuery): Promise<Page<SeenRun>>;
   listOwn(caller: Caller, query: ListRunsQuery): Promise<Page<SeenRun>>;
-  /** The run when it has ended, or as it is after the time. */
+  /** The run when it has ended, or as it is after the time or when this node goes down. */
   awaitEnd(run: Run, milliseconds: number, signal?: AbortSignal): Promise<Run>;
   cancel(caller: Caller, id: string): Promise<Run>;
   /** The run of which the caller may see everything. */
@@ -52,7 +52,7 @@ export interface Runs {
   underWay(): number;
   /** What nodes held that are dead by this rule goes on elsewhere. */
   takeOver(dead: { deadAfterSeconds: number; unheardSince: Date | undefined }): Promise<void>;
-  /** Runs under way are left at their next step, after the time where they are. */
+  /** Readers are let go at once. Runs under way are left at their next step, after the time where they are. */
   drain(milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -124,7 +124,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     listOwn: (caller, query) => listOwnRuns(context, caller, query),
     async awaitEnd(run, milliseconds, signal) {
       if (milliseconds <= 0 || run.completedAt !== null) return run;
-      return (await news.untilEnded(run.id, milliseconds, { signal, seenLive: true })) ?? run;
+      return (await news.untilEnded(run.id, milliseconds, { signal, seenLive: true, isReader: true })) ?? run;
     },
     cancel: (caller, id) => cancelRun(context, caller, id),
     follow: (run, after, signal) => news.follow(run, after, signal),
@@ -142,6 +142,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
       }
     },
     async drain(milliseconds) {
+      news.release();
       await worker.stop();
       await consumer?.stop();
       await untilIdle(milliseconds);

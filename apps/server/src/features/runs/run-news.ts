@@ -5,7 +5,10 @@ import type { Run, RunEvent } from "./run.ts";
 import { endedChannel, eventsChannel, findRun, listEvents } from "./store.ts";
 
 export interface RunNews {
-  /** The events after a number, then the live ones, until the run has ended or the reader leaves. */
+  /**
+   * The events after a number, then the live ones, until the run has ended or the reader leaves. Once this node goes
+   * down only what is stored by then: the reader comes back for the rest.
+   */
   follow(
     run: Pick<Run, "id" | "lastEvent">,
     after: number,
@@ -13,14 +16,19 @@ export interface RunNews {
   ): AsyncGenerator<readonly FollowedEvent[]>;
   /**
    * Resolves with the run when it has ended, at the latest after the time or when the reader leaves. `seenLive`: it was
-   * read a moment ago and had not, so that it is looked at when there is news of it.
+   * read a moment ago and had not, so that it is looked at when there is news of it. `isReader`: nothing but an answer
+   * depends on it, so that it waits no longer than this node is up.
    */
-  untilEnded(
-    runId: string,
-    milliseconds: number,
-    options?: { signal?: AbortSignal | undefined; seenLive?: boolean },
-  ): Promise<Run | undefined>;
+  untilEnded(runId: string, milliseconds: number, options?: EndWait): Promise<Run | undefined>;
+  /** This node goes down: whoever reads is to wait no longer. */
+  release(): void;
   close(): Promise<void>;
+}
+
+interface EndWait {
+  signal?: AbortSignal | undefined;
+  seenLive?: boolean;
+  isReader?: boolean;
 }
 
 /** As it is sent; made once for all readers. */
@@ -52,6 +60,7 @@ interface Tail {
 
 export async function startRunNews(database: Database, log: Log): Promise<RunNews> {
   const tails = new Map<string, Tail>();
+  let isReleased = false;
   let isClosed = false;
   const endWaits = new Map<string, Set<() => void>>();
 
@@ -79,6 +88,11 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
 
   function wakeAll(tail: Tail): void {
     for (const wake of tail.waiting) wake();
+  }
+
+  function wakeEverybody(): void {
+    for (const tail of tails.values()) wakeAll(tail);
+    for (const waits of endWaits.values()) for (const wake of waits) wake();
   }
 
   /** Reads what is new for all readers; one look is under way at a time. */
@@ -128,8 +142,10 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
           continue;
         }
         if (tail.events.at(-1)?.isLast) return;
-        await nextNews(tail, signal);
-        if ((tail.events.at(-1)?.n ?? 0) <= last) await readOn(runId, tail);
+        if (!isReleased) await nextNews(tail, signal);
+        const isLastLook = isReleased;
+        if (!hasMore(tail, last)) await readOn(runId, tail);
+        if (isLastLook && !hasMore(tail, last)) return;
       }
     } catch (error) {
       // The database is away: the reader comes back. Anything else is a bug, and a stream can tell nobody of it.
@@ -172,9 +188,10 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
   async function untilEnded(
     runId: string,
     milliseconds: number,
-    { signal, seenLive = false }: { signal?: AbortSignal | undefined; seenLive?: boolean } = {},
+    { signal, seenLive = false, isReader = false }: EndWait = {},
   ): Promise<Run | undefined> {
     const until = Date.now() + milliseconds;
+    const isLetGo = () => signal?.aborted || isClosed || (isReader && isReleased);
     let wake = () => {};
     const wakeUp = () => wake();
     const waits = endWaits.get(runId) ?? new Set();
@@ -187,10 +204,10 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
         const woken = new Promise<void>((resolve) => {
           wake = resolve;
         });
-        if (mayHaveEnded || signal?.aborted || isClosed) {
+        if (mayHaveEnded || isLetGo()) {
           const run = await findRun(database.sql, runId);
           const isOver = !run || run.completedAt !== null || Date.now() >= until;
-          if (isOver || signal?.aborted || isClosed) return run;
+          if (isOver || isLetGo()) return run;
         }
         const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - Date.now()), lookAgainMs));
         await woken;
@@ -215,13 +232,20 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
   return {
     follow,
     untilEnded,
+    release() {
+      isReleased = true;
+      wakeEverybody();
+    },
     async close() {
       isClosed = true;
-      for (const tail of tails.values()) wakeAll(tail);
-      for (const waits of endWaits.values()) for (const wake of waits) wake();
+      wakeEverybody();
       for (const listener of listeners) await listener.stop();
     },
   };
+}
+
+function hasMore({ events }: Tail, last: number): boolean {
+  return (events.at(-1)?.n ?? 0) > last;
 }
 
 function toFrame({ n, type, data }: RunEvent): FollowedEvent {

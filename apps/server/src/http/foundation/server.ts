@@ -44,7 +44,10 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
       return typeof given === "string" && presentedRequestId.test(given) ? given : newId(requestIdKind);
     },
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: false, maxParamLength: 2048 },
-    frameworkErrors: (error, request, reply) => dialectOf(request)(error, request, reply as FastifyReply),
+    frameworkErrors: (error, request, reply) => {
+      leaveBody(request.raw, reply.raw);
+      return dialectOf(request)(error, request, reply as FastifyReply);
+    },
   });
   const dialects: FastifyInstance["dialects"] = new Map();
   app.decorate("dialects", dialects);
@@ -58,7 +61,7 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     return publicUrl ?? `${this.protocol}://${this.host}`;
   }
 
-  /** For an address that cannot be read, which the router gives to no plugin. */
+  /** For an address that cannot be read, which the router gives to no plugin, and to no hook. */
   function dialectOf(request: FastifyRequest): Dialect {
     const path = pathOf(request);
     const [, found = writeError] = [...dialects].find(([prefix]) => path.startsWith(`${prefix}/`)) ?? [];
@@ -111,6 +114,11 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     });
     done();
   });
+  // Where there is nothing it does not matter what was sent: a body that is wrong, or too large, is not even looked at.
+  app.addHook("onRequest", function (request, reply, done) {
+    if (request.is404) answerFrom(request.routeOptions.handler).call(this, request, reply, done);
+    else done();
+  });
   // Whoever is refused before the body was read must still be able to read the answer.
   app.addHook("onError", async (request, reply) => leaveBody(request.raw, reply.raw));
   app.setErrorHandler(writeError);
@@ -125,8 +133,8 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
 }
 
 /**
- * The handler of a route that reads its body itself, as the last hook before the body: Fastify would first look for a
- * parser of the body's type, which costs as much as reading a small form does.
+ * The handler of a route that reads its body itself, or needs none, as the last hook before the body: Fastify would first
+ * look for a parser of the body's type, which costs as much as reading a small form does.
  */
 function answerFrom(handler: RouteHandlerMethod): onRequestHookHandler {
   return function (request, reply) {
@@ -145,9 +153,12 @@ function one(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" ? header : undefined;
 }
 
+/** What clients send to a proxy names a host before the path, and the router takes it as well. */
+const hostBefore = /^https?:\/\/[^/#]*/i;
+
 function pathOf(request: FastifyRequest): string {
-  const query = request.url.indexOf("?");
-  return query === -1 ? request.url : request.url.slice(0, query);
+  const [address = ""] = request.url.split("?", 1);
+  return address.replace(hostBefore, "") || "/";
 }
 
 declare module "fastify" {

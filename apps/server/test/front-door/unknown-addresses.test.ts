@@ -1,0 +1,95 @@
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+
+let gantry: GantryNode;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+});
+afterAll(() => gantry.close());
+
+/** What the two dialects say: the agents platform its own, everything else the other. */
+const agents = (type: string, message: string) => ({ error: { type, code: type, message } });
+const others = (status_code: number, detail: string) => ({ detail, status_code });
+
+/** Asks for exactly this address, which `fetch` would put right. */
+function ask(method: string, address: string): Promise<{ status: number; allow: string | undefined; body: unknown }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(gantry.url, { method, path: address, agent: false }, async (response) => {
+      let text = "";
+      for await (const chunk of response.setEncoding("utf8")) text += chunk;
+      resolve({ status: response.statusCode ?? 0, allow: response.headers.allow, body: JSON.parse(text) });
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+describe.each(["", "http://other.example", "HTTP://user@other.example:81", "https://v1"])(
+  "an address after %j",
+  (host) => {
+    test.each([
+      ["that cannot be read", "/agents/%"],
+      ["that is too long", `/agents/${"x".repeat(3000)}`],
+      ["that is nothing", "/nothing/at/all?a=/v1/"],
+    ])("%s is a 404 in the dialect of its part", async (_, path) => {
+      expect(await ask("GET", `${host}/v1${path}`)).toMatchObject({
+        status: 404,
+        body: agents("not_found", "Not found"),
+      });
+      expect(await ask("GET", `${host}/api${path}`)).toMatchObject({ status: 404, body: others(404, "Not found") });
+      expect(await ask("GET", `${host}${path}`)).toMatchObject({ status: 404, body: others(404, "Not found") });
+    });
+
+    test("with another method is a 405 in the dialect of its part", async () => {
+      const message = "Method PUT is not allowed here";
+      const run = { status: 405, allow: "GET", body: agents("method_not_allowed", message) };
+      expect(await ask("PUT", `${host}/v1/runs?limit=1`)).toEqual(run);
+      expect(await ask("PUT", `${host}/api/v2/me`)).toEqual({ status: 405, allow: "GET", body: others(405, message) });
+    });
+  },
+);
+
+const json = { "content-type": "application/json" };
+const bodies: [what: string, headers: Record<string, string>, body: string][] = [
+  ["JSON that is none", json, "{bad"],
+  ["no JSON at all", json, ""],
+  ["8 MB of JSON", json, `"${"x".repeat(8_000_000)}"`],
+  ["a form that is none", { "content-type": "multipart/form-data" }, "--x"],
+  ["what has no type", { "content-type": "none" }, "x"],
+];
+
+describe.each(bodies)("%s", (_, headers, body) => {
+  test.each([
+    ["without a key", {}],
+    ["with a wrong key", { "x-api-key": "gk_000000000000_wrong" }],
+  ])("is not looked at where there is nothing, %s", async (_who, key) => {
+    const send = async (method: string, path: string) => {
+      const answer = await fetch(gantry.url + path, { method, headers: { ...headers, ...key }, body });
+      expect(answer.headers.get("x-request-id")).not.toBeNull();
+      // A short rest is read, a long one costs the connection.
+      expect(answer.headers.get("connection")).toBe(body.length > 1_048_576 ? "close" : "keep-alive");
+      return [answer.status, answer.headers.get("allow"), await answer.json()];
+    };
+    const no = (method: string) => `Method ${method} is not allowed here`;
+    expect(await send("POST", "/nope")).toEqual([404, null, others(404, "Not found")]);
+    expect(await send("POST", "/v1/nope")).toEqual([404, null, agents("not_found", "Not found")]);
+    expect(await send("POST", "/%")).toEqual([404, null, others(404, "Not found")]);
+    expect(await send("POST", "/v1/%")).toEqual([404, null, agents("not_found", "Not found")]);
+    expect(await send("POST", "/v1")).toEqual([404, null, agents("not_found", "Not found")]);
+    expect(await send("PUT", "/api/v2/me")).toEqual([405, "GET", others(405, no("PUT"))]);
+    expect(await send("DELETE", "/v1/agents/")).toEqual([405, "GET, POST", agents("method_not_allowed", no("DELETE"))]);
+    expect(await send("PUT", "/v1/runs")).toEqual([405, "GET", agents("method_not_allowed", no("PUT"))]);
+  });
+});
+
+test("an address without a path is the root", async () => {
+  expect(await ask("GET", "http://other.example?a=1")).toEqual(await ask("GET", "/?a=1"));
+});
+
+test("a method that no route has is a 404 or 405 like any other", async () => {
+  for (const method of ["QUERY", "PROPFIND", "OPTIONS"]) {
+    expect((await ask(method, "/nope")).status, method).toBe(404);
+    expect(await ask(method, "/v1/runs"), method).toMatchObject({ status: 405, allow: "GET" });
+  }
+});
