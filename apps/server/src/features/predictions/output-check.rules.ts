@@ -12,12 +12,12 @@ export function makesFiles({ properties }: ObjectSchema): boolean {
  * promised stands for a field that was left out.
  */
 export function checkedOutput(schema: ObjectSchema, given: StoredOutput): StoredOutput {
-  const output: StoredOutput = { ...given };
-  for (const [name, field] of Object.entries(schema.properties)) {
-    if (output[name] === null && !hasType(field, null)) delete output[name];
-  }
+  const fields = Object.entries(schema.properties);
+  const leftOut = fields.filter(([name, field]) => given[name] === null && !hasType(field, null));
+  const output = leftOut.length === 0 ? given : { ...given };
+  for (const [name] of leftOut) delete output[name];
   if (makesFiles(schema) && Object.keys(output).length === 0) throw noMedia();
-  for (const [name, field] of Object.entries(schema.properties)) {
+  for (const [name, field] of fields) {
     const value = output[name];
     if (value === undefined) {
       if (schema.required?.includes(name)) throw missing(name);
