@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { endpointId } from "./accounts.ts";
+import { dollars } from "./dollars.ts";
 import { oneOf } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
 
@@ -67,13 +68,6 @@ const agentTool = z.custom<AgentTool>().superRefine((entry, ctx) => {
   for (const issue of parsed.error?.issues ?? []) ctx.addIssue({ ...issue });
 });
 
-/** Dollars, in whole millionths. */
-const price = z
-  .number()
-  .min(0)
-  .max(1_000_000)
-  .refine((dollars) => Math.round(dollars * 1e6) / 1e6 === dollars, "At most six decimals");
-
 const instruction = z.string().max(16_384).optional();
 
 const agentFields = {
@@ -86,7 +80,7 @@ const agentFields = {
   instructions: z.strictObject({ planning: instruction, tool_calling: instruction, formatting: instruction }),
   drives: z.array(id).max(32),
   mcp_servers: z.array(z.strictObject({ id, tools: z.array(lineOfText(200)).max(256).optional() })).max(32),
-  pricing: z.strictObject({ per_run: price }),
+  pricing: z.strictObject({ per_run: dollars }),
   context_compression: z.boolean(),
 };
 

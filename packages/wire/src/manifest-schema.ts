@@ -1,20 +1,16 @@
 import { z } from "zod";
 import { backendSchema } from "./backend-schema.ts";
+import { dollars } from "./dollars.ts";
 import { oneOf, tell } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
 import type { Manifest } from "./manifest.ts";
 import { inputSchema, outputSchema } from "./object-schema.ts";
 
 /**
- * Dollars with six decimals at most. A millionth of a dollar is the unit of the books; a price per million tokens
- * with six decimals is still a whole number of millionths a million tokens, so every sum is exact until it is rounded.
+ * A price per million tokens with six decimals is still a whole number of millionths a million tokens, so every sum is
+ * exact until it is rounded.
  */
-const price = z
-  .number()
-  .min(0)
-  .max(1_000_000)
-  .refine((dollars) => Math.round(dollars * 1e6) / 1e6 === dollars, "At most six decimals")
-  .optional();
+const price = dollars.optional();
 
 const pricingSchema = z.strictObject({
   per_request: price,

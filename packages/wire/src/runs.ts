@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dollars } from "./dollars.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 
@@ -25,12 +26,7 @@ export const createRunBody = z.strictObject({
   input: jsonObject,
   revision_id: z.string().min(1).max(100).optional(),
   /** Dollars that the run, and all that it starts, may cost. */
-  max_cost: z
-    .number()
-    .min(0)
-    .max(1_000_000)
-    .refine((dollars) => Math.round(dollars * 1e6) / 1e6 === dollars, "At most six decimals")
-    .optional(),
+  max_cost: dollars.optional(),
   /** Of active time. */
   timeout_seconds: z.number().min(1).max(86_400).optional(),
   max_steps: z.int().min(1).max(1000).optional(),

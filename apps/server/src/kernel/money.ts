@@ -26,6 +26,9 @@ export interface Consumption {
   outputTokens: number;
 }
 
+/** What the books can count of one run; nobody has a model that makes so many. */
+export const mostTokens = 2_147_483_647;
+
 const picoPerMicro = 1_000_000n;
 
 /** Millionths of a millionth of a dollar, exact, so that a sum is rounded once. */

@@ -1,9 +1,7 @@
 import type { Manifest, Pricing } from "@gantry/wire";
-import { type Micros, priceOf } from "../../kernel/money.ts";
+import { type Micros, mostTokens, priceOf } from "../../kernel/money.ts";
 
 export const defaultMaxTokens = 4096;
-/** What the books can count; nobody has a model that makes so many. */
-const mostTokens = 2_147_483_647;
 
 /**
  * What a run may cost, reserved at acceptance: one request, the whole time limit, all its outputs, the counted input and

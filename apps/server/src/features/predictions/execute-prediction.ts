@@ -14,6 +14,7 @@ import type { Span, Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { mostTokens } from "../../kernel/money.ts";
 import type { Model } from "../models/index.ts";
 import { chargeWhenCancelled, chargeWhenDone, isPricedByTokens } from "./charge.rules.ts";
 import type { HeldPrediction } from "./held-predictions.ts";
@@ -75,7 +76,8 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
     // Another face of the driver has another output than the manifest says.
     const output = execution.perform ? stored : checkedOutput(model.manifest.output, stored);
     const outputs = files > 0 || !makesFiles(model.manifest.output) ? Math.max(1, files) : 0;
-    const usage = result.usage ?? (isPricedByTokens(pricing) ? await counted(deps, execution, output) : undefined);
+    const usage =
+      result.usage ?? (isPricedByTokens(pricing) ? await counted(deps, execution, result.output) : undefined);
     const price = chargeWhenDone(pricing, { seconds: inferenceMs / 1000, usage, outputs });
     const streamDetails = streamDetailsOf(model, usage);
     return { kind: "done", output, usage, streamDetails, inferenceMs, price };
@@ -97,12 +99,12 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
 async function counted(
   { countTokens }: ExecutionDeps,
   { input }: Execution,
-  output: StoredOutput,
+  output: ModelResult["output"],
 ): Promise<TokenUsage> {
-  const written = Object.values(output).filter((value) => !(typeof value === "string" && value.startsWith("s3://")));
+  const written = Object.entries(output).filter(([, value]) => !isFile(value));
   return {
     inputTokens: await countTokens(readableText(input)),
-    outputTokens: await countTokens(readableText(Object.fromEntries(written.entries()))),
+    outputTokens: await countTokens(readableText(Object.fromEntries(written))),
     estimated: true,
   };
 }
@@ -166,9 +168,6 @@ function orStopped<T>(held: HeldPrediction, work: Promise<T>): Promise<T> {
 function usageBeforeStop(error: unknown): TokenUsage | undefined {
   return error instanceof Interrupted && isCountable(error.usage) ? error.usage : undefined;
 }
-
-/** What the books can hold. */
-const mostTokens = 2_147_483_647;
 
 function isCountable({ inputTokens, outputTokens, cachedTokens = 0 }: TokenUsage): boolean {
   return [inputTokens, outputTokens, cachedTokens].every(
