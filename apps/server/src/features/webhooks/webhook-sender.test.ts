@@ -1,146 +1,25 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
-import { newId } from "@gantry/wire";
-import { pino } from "pino";
 import { Webhook as Verifier } from "standardwebhooks";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { createNet } from "../../engines/net/create-net.ts";
-import { createAesVault } from "../../engines/vault/aes-vault.ts";
+import { describe, expect, test, vi } from "vitest";
+import { dropDeliveriesBefore, enqueueDeliveries, enqueueDelivery } from "./index.ts";
 import {
-  dropDeliveriesBefore,
-  enqueueDeliveries,
-  enqueueDelivery,
-  openWebhooks,
-  startWebhookSender,
-  type Webhook,
-  type WebhookSenderDeps,
-} from "./index.ts";
-
-interface Received {
-  method: string | undefined;
-  url: string;
-  headers: IncomingHttpHeaders;
-  body: string;
-  at: number;
-}
-
-type Answer = (response: ServerResponse, received: Received) => void;
-
-const vaultKey = Buffer.alloc(32, 7);
-const vault = createAesVault(vaultKey);
-const log = pino({ level: "silent" });
-const ok: Answer = (response) => response.writeHead(204).end();
-const never: Answer = () => undefined;
-
-let stored: Awaited<ReturnType<typeof testDatabase>>;
-let cleanups: (() => Promise<unknown> | unknown)[];
-let ahead: number;
-const clock = { now: () => new Date(Date.now() + ahead) };
-
-beforeEach(async () => {
-  ahead = 0;
-  cleanups = [];
-  stored = await testDatabase();
-});
-afterEach(async () => {
-  for (const cleanup of cleanups.reverse()) await cleanup();
-  await stored.drop();
-});
-
-/** A receiver that answers as told; `most` is how many it was ever asked at the same time. */
-async function receiver(answer: Answer = ok) {
-  const received: Received[] = [];
-  const state = { url: "", received, answer, open: 0, most: 0 };
-  const server = createServer(async (request, response) => {
-    state.open += 1;
-    state.most = Math.max(state.most, state.open);
-    response.on("close", () => {
-      state.open -= 1;
-    });
-    let body = "";
-    for await (const chunk of request.setEncoding("utf8")) body += chunk;
-    const one = { method: request.method, url: request.url ?? "", headers: request.headers, body, at: Date.now() };
-    received.push(one);
-    state.answer(response, one);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  cleanups.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return state;
-}
-
-async function startSender(over: Partial<WebhookSenderDeps> & { allowPrivateNetwork?: boolean } = {}) {
-  const net = createNet({ allowPrivateNetwork: over.allowPrivateNetwork ?? true });
-  const sender = await startWebhookSender({
-    database: stored.database,
-    net,
-    vault,
-    clock,
-    log,
-    nodeId: "node-a",
-    timeoutMs: 1_000,
-    schedule: [50, 50],
-    ...over,
-  });
-  let stopping: Promise<void> | undefined;
-  const stop = () => {
-    stopping ??= sender.stop().then(() => net.close());
-    return stopping;
-  };
-  cleanups.push(stop);
-  return { stop };
-}
-
-const webhooks = () => openWebhooks({ database: stored.database, vault, clock });
-
-function newDelivery(url: string, over: Partial<Webhook> = {}, { userId = "usr_ann", payload = {} as object } = {}) {
-  const predictionId = newId("prediction");
-  const webhook = webhooks().seal({ userId, predictionId }, { url, headers: {}, query_params: {}, ...over });
-  return {
-    userId,
-    predictionId,
-    modelName: "ann/model",
-    webhook,
-    payload: { ...payload, prediction_id: predictionId },
-  };
-}
-
-async function enqueue(...parameters: Parameters<typeof newDelivery>): Promise<string> {
-  const delivery = newDelivery(...parameters);
-  await stored.database.transaction((tx) => enqueueDelivery(tx, delivery));
-  return delivery.predictionId;
-}
-
-async function find(predictionId: string, userId = "usr_ann") {
-  const { deliveries } = await webhooks().list({ userId, models: null }, { predictionId }, { limit: 1, offset: 0 });
-  const [delivery] = deliveries;
-  if (!delivery) throw new Error("there is no such delivery");
-  return delivery;
-}
-
-const untilEnded = (predictionId: string, userId?: string) =>
-  vi.waitFor(
-    async () => {
-      const delivery = await find(predictionId, userId);
-      expect(delivery.status).not.toBe("pending");
-      return delivery;
-    },
-    { timeout: 10_000, interval: 10 },
-  );
-const untilReceived = (from: { received: Received[] }, count: number, timeout = 10_000) =>
-  vi.waitFor(() => expect(from.received.length).toBeGreaterThanOrEqual(count), { timeout, interval: 5 });
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-function verify({ body, headers }: Received, secret: string): unknown {
-  return new Verifier(secret).verify(body, headers as Record<string, string>);
-}
+  enqueue,
+  find,
+  goAhead,
+  never,
+  newDelivery,
+  ok,
+  pause,
+  type Received,
+  receiver,
+  startSender,
+  stored,
+  untilEnded,
+  untilReceived,
+  verify,
+  webhooks,
+} from "./webhook-sender.fixture.ts";
 
 describe("a delivery", () => {
   test("is a signed POST of the payload, in its order, with the given headers and parameters", async () => {
@@ -343,176 +222,6 @@ describe("failures", () => {
   });
 });
 
-describe("restarts", () => {
-  test("a retry outlives its sender", async () => {
-    const site = await receiver((response) => response.writeHead(site.received.length === 1 ? 500 : 200).end());
-    const first = await startSender({ schedule: [700] });
-    const predictionId = await enqueue(site.url);
-    await vi.waitFor(async () => expect((await find(predictionId)).attempts).toBe(1), { timeout: 5_000 });
-    await first.stop();
-    await startSender({ nodeId: "node-b", schedule: [700] });
-    expect(await untilEnded(predictionId)).toMatchObject({ status: "delivered", attempts: 2 });
-    const [one, two] = site.received as [Received, Received];
-    expect(two.at - one.at).toBeGreaterThanOrEqual(560);
-  });
-
-  test("stopping lets an attempt end and writes down its result", async () => {
-    const site = await receiver((response) => setTimeout(() => response.writeHead(200).end(), 300));
-    const sender = await startSender();
-    const predictionId = await enqueue(site.url);
-    await untilReceived(site, 1);
-    expect((await find(predictionId)).nextAttemptAt).toBeNull();
-    await sender.stop();
-    expect(await find(predictionId)).toMatchObject({ status: "delivered", attempts: 1 });
-  });
-
-  test("what a killed process was sending is sent by another once its lease has lapsed", async () => {
-    const site = await receiver(never);
-    const leaseMs = 2_500;
-    const child = startSenderProcess({ leaseMs, timeoutMs: 60_000 });
-    const predictionId = await enqueue(site.url);
-    await untilReceived(site, 1, 15_000);
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    site.answer = ok;
-    await startSender({ nodeId: "node-b", leaseMs });
-    await pause(500);
-    expect(site.received).toHaveLength(1);
-    expect(await untilEnded(predictionId)).toMatchObject({ status: "delivered", attempts: 1 });
-    const [one, two] = site.received as [Received, Received];
-    expect(two.headers["webhook-id"]).toBe(one.headers["webhook-id"]);
-    expect(two.at - one.at).toBeGreaterThan(leaseMs - 500);
-    expect(two.at - one.at).toBeLessThan(leaseMs + 3_000);
-  });
-
-  /** A node of its own, so that it can be killed as one. */
-  function startSenderProcess(options: { leaseMs: number; timeoutMs: number }): ChildProcess {
-    const at = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
-    const script = `
-      const { connect } = await import(${at("../../engines/database/index.ts")});
-      const { createNet } = await import(${at("../../engines/net/create-net.ts")});
-      const { createAesVault } = await import(${at("../../engines/vault/aes-vault.ts")});
-      const { createLog } = await import(${at("../../kernel/log.ts")});
-      const { startWebhookSender } = await import(${at("./index.ts")});
-      await startWebhookSender({
-        database: connect({ url: ${JSON.stringify(stored.url)}, poolSize: 2 }),
-        net: createNet({ allowPrivateNetwork: true }),
-        vault: createAesVault(Buffer.from(${JSON.stringify(vaultKey.toString("hex"))}, "hex")),
-        clock: { now: () => new Date() },
-        log: createLog("silent"),
-        nodeId: "node-killed",
-        leaseMs: ${options.leaseMs},
-        timeoutMs: ${options.timeoutMs},
-      });`;
-    const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    cleanups.push(() => child.kill("SIGKILL"));
-    return child;
-  }
-});
-
-describe("many at once", () => {
-  test("dead receivers hold up nobody else, not even the same user's", async () => {
-    const dead = await receiver(never);
-    const alive = await receiver();
-    const limits = { total: 12, perLane: 2, perDestination: 2, perUser: 8 };
-    await startSender({ timeoutMs: 3_000, limits });
-    // More than are looked at without asking how they are spread.
-    const crowd = Array.from({ length: 1_500 }, () => newDelivery(dead.url));
-    await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
-    await untilReceived(dead, 2);
-    const since = Date.now();
-    const [own, other] = await Promise.all([enqueue(alive.url), enqueue(alive.url, {}, { userId: "usr_bob" })]);
-    expect(await untilEnded(own)).toMatchObject({ status: "delivered" });
-    expect(await untilEnded(other, "usr_bob")).toMatchObject({ status: "delivered" });
-    expect(Date.now() - since).toBeLessThan(1_500);
-    expect(dead.most).toBe(2);
-  });
-
-  test("one user's silent receiver holds up nobody else's on the same host", async () => {
-    const host = await receiver((response, { url }) => url.startsWith("/dead") || response.writeHead(200).end());
-    await startSender({ timeoutMs: 2_000 });
-    const crowd = Array.from({ length: 12 }, () => newDelivery(`${host.url}/dead`));
-    await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
-    await untilReceived(host, 4);
-    const send = async () => {
-      const since = Date.now();
-      await untilEnded(await enqueue(`${host.url}/alive`, {}, { userId: "usr_bob" }), "usr_bob");
-      return Date.now() - since;
-    };
-    // While the first attempts are open, and when it is known that nobody answers there.
-    expect(await send()).toBeLessThan(1_000);
-    await untilReceived(host, 6);
-    expect(await send()).toBeLessThan(1_000);
-  });
-
-  test("one who sends a crowd to a shared receiver does not put others behind it", async () => {
-    const site = await receiver((response) => setTimeout(() => response.writeHead(200).end(), 20));
-    const crowd = Array.from({ length: 200 }, () => newDelivery(site.url));
-    await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
-    await startSender({ limits: { total: 16, perLane: 2, perDestination: 2, perUser: 8 } });
-    await untilReceived(site, 2);
-    const other = await enqueue(site.url, {}, { userId: "usr_bob" });
-    await untilEnded(other, "usr_bob");
-    expect(site.received.length).toBeLessThan(60);
-    await untilReceived(site, 201);
-    expect(site.most).toBe(2);
-  });
-
-  test("a user with many dead receivers leaves room for the others", async () => {
-    const dead = await Promise.all(Array.from({ length: 6 }, () => receiver(never)));
-    const alive = await receiver();
-    await startSender({ timeoutMs: 3_000, limits: { total: 6, perLane: 2, perDestination: 2, perUser: 4 } });
-    const crowd = dead.flatMap(({ url }) => Array.from({ length: 5 }, () => newDelivery(url)));
-    await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
-    await vi.waitFor(() => expect(dead.reduce((sum, { open }) => sum + open, 0)).toBe(4), { timeout: 2_000 });
-    const since = Date.now();
-    await untilEnded(await enqueue(alive.url, {}, { userId: "usr_bob" }), "usr_bob");
-    expect(Date.now() - since).toBeLessThan(1_500);
-    expect(dead.reduce((sum, { most }) => sum + most, 0)).toBe(4);
-  });
-
-  test("a receiver that was silent is asked by one at a time until it answers", async () => {
-    const site = await receiver(never);
-    await startSender({ timeoutMs: 300, schedule: [50, 50, 50, 50] });
-    const predictions = await Promise.all(Array.from({ length: 12 }, () => enqueue(site.url)));
-    await untilReceived(site, 4);
-    await vi.waitFor(() => expect(site.open).toBe(0), { timeout: 2_000, interval: 1 });
-    site.most = 0;
-    await untilReceived(site, 6);
-    expect(site.most).toBe(1);
-    site.answer = ok;
-    for (const predictionId of predictions) expect((await untilEnded(predictionId)).status).toBe("delivered");
-  });
-
-  test("two senders on one database send everything once", async () => {
-    const sites = await Promise.all(
-      Array.from({ length: 5 }, () =>
-        receiver((response) => setTimeout(() => response.writeHead(200).end(), Math.random() * 10)),
-      ),
-    );
-    await Promise.all([startSender({ nodeId: "node-a" }), startSender({ nodeId: "node-b" })]);
-    const deliveries = Array.from({ length: 400 }, (_, n) =>
-      newDelivery(sites[n % sites.length]?.url ?? "", {}, { userId: `usr_${n % 7}` }),
-    );
-    for (let n = 0; n < deliveries.length; n += 50) {
-      await stored.database.transaction((tx) => enqueueDeliveries(tx, deliveries.slice(n, n + 50)));
-    }
-    await vi.waitFor(
-      async () => {
-        const [left] = await stored.database.sql<{ n: number }[]>`
-          select count(*)::int as n from webhook_deliveries where status <> 'delivered'`;
-        expect(left?.n).toBe(0);
-      },
-      { timeout: 15_000 },
-    );
-    const ids = sites.flatMap(({ received }) => received.map((one) => one.headers["webhook-id"]));
-    expect(ids).toHaveLength(400);
-    expect(new Set(ids).size).toBe(400);
-  });
-});
-
 describe("secrets", () => {
   test("the first is made once, also by many at the same moment", async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => webhooks().secrets("usr_ann")));
@@ -542,7 +251,7 @@ describe("secrets", () => {
       );
     expect(overlapping.headers["webhook-signature"]).toBe(`${signed(overlapping, fresh)} ${signed(overlapping, old)}`);
 
-    ahead = 24 * 3_600_000 + 1_000;
+    goAhead(24 * 3_600_000 + 1_000);
     expect(await webhooks().secrets("usr_ann")).toEqual([fresh]);
     await untilEnded(await enqueue(site.url));
     const later = site.received[1] as Received;
@@ -554,7 +263,7 @@ describe("secrets", () => {
     expect(ends.filter((end) => end.status === "fulfilled")).toHaveLength(9);
     for (const end of ends) if (end.status === "rejected") expect(end.reason).toMatchObject({ type: "conflict" });
     expect(new Set(await webhooks().secrets("usr_ann")).size).toBe(10);
-    ahead = 25 * 3_600_000;
+    goAhead(25 * 3_600_000);
     expect(await webhooks().rotateSecret("usr_ann")).toHaveLength(2);
   });
 });
@@ -598,14 +307,6 @@ describe("sending again", () => {
     await webhooks().resend(ann, (await find(predictionId)).id);
     expect(await untilEnded(predictionId)).toMatchObject({ status: "delivered", attempts: 2 });
   });
-});
-
-test("what becomes due while the sender looks ahead is not slept through", async () => {
-  const site = await receiver((response) => response.writeHead(500).end());
-  // Each retry is due within the time that a look takes, sometimes between its two questions.
-  const schedule = Array.from({ length: 120 }, (_, n) => 1 + (n % 6));
-  await startSender({ schedule });
-  expect(await untilEnded(await enqueue(site.url))).toMatchObject({ status: "failed", attempts: 121 });
 });
 
 test("old deliveries are forgotten once they have ended", async () => {
