@@ -1,12 +1,16 @@
+import { type Place, Ring } from "./ring.ts";
+
 /** Something that is given up when its time has passed. */
 export interface Timed {
+  /** Set when it is added. */
   since: number;
+  /** It has left. */
   expire(): void;
 }
 
 export interface Deadlines {
-  add(item: Timed): void;
-  remove(item: Timed): void;
+  /** It expires unless it leaves before. */
+  add(item: Timed): Place;
 }
 
 const longestTimerMs = 2 ** 31 - 1;
@@ -14,14 +18,14 @@ const mostLengths = 1000;
 
 /**
  * Calls `expire` on whatever is still held `ms` after it was added. All items live equally long, so they expire in the
- * order in which they came: a set in insertion order and one timer do for thousands of them a second.
+ * order in which they came: a ring and one timer do for thousands of them a second.
  */
 export function createDeadlines(ms: number): Deadlines {
-  const held = new Set<Timed>();
+  const held = new Ring<Timed>();
   let timer: NodeJS.Timeout | undefined;
 
   function arm(): void {
-    const [oldest] = held;
+    const oldest = held.first;
     if (timer || !oldest) return;
     const left = Math.max(1, oldest.since + ms - performance.now());
     timer = setTimeout(expireOldest, Math.min(left, longestTimerMs));
@@ -31,10 +35,9 @@ export function createDeadlines(ms: number): Deadlines {
   function expireOldest(): void {
     timer = undefined;
     const limit = performance.now() - ms + 1; // timers may fire a fraction of a millisecond early
-    for (const item of held) {
-      if (item.since > limit) break;
-      held.delete(item);
-      item.expire();
+    for (let oldest = held.first; oldest && oldest.since <= limit; oldest = held.first) {
+      held.shift();
+      oldest.expire();
     }
     arm();
   }
@@ -42,17 +45,14 @@ export function createDeadlines(ms: number): Deadlines {
   return {
     add(item) {
       item.since = performance.now();
-      held.add(item);
+      const place = held.add(item);
       if (!timer) arm();
+      return place;
     },
-    remove: (item) => void held.delete(item),
   };
 }
 
-/**
- * Deadlines of any length, for what has few different ones. An item is removed from where it was added, which need not
- * be what the same length gives later.
- */
+/** Deadlines of any length, for what has few different ones. */
 export function createDeadlinesByLength(): (ms: number) => Deadlines {
   const byLength = new Map<number, Deadlines>();
   return (ms) => {

@@ -1,4 +1,5 @@
 import type { Deadlines, Timed } from "../../kernel/deadlines.ts";
+import type { Place } from "../../kernel/ring.ts";
 import type { Connection, Job } from "./connection.ts";
 import type { DriverQuery } from "./driver.ts";
 import type { Waiter } from "./pool.ts";
@@ -17,7 +18,7 @@ export class QueryJob implements Job, Waiter, Timed {
   /** The caller has been told. */
   gone = false;
   readonly query: DriverQuery;
-  readonly #deadlines: Deadlines;
+  readonly #place: Place;
   readonly #resolve: (result: unknown) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onError: ((error: unknown) => void) | undefined;
@@ -25,7 +26,6 @@ export class QueryJob implements Job, Waiter, Timed {
 
   constructor(query: DriverQuery, deadlines: Deadlines, onError?: (error: unknown) => void) {
     this.query = query;
-    this.#deadlines = deadlines;
     this.#resolve = query.resolve;
     this.#reject = query.reject;
     this.#onError = onError;
@@ -40,7 +40,7 @@ export class QueryJob implements Job, Waiter, Timed {
       this.#connection?.answered(this, error);
       this.fail(error);
     };
-    deadlines.add(this);
+    this.#place = deadlines.add(this);
     if (query.streaming || query.cursorRows !== undefined)
       this.fail(new Error("Cursors and COPY streams are not supported: page by key instead"));
   }
@@ -69,6 +69,6 @@ export class QueryJob implements Job, Waiter, Timed {
 
   #leave(): void {
     this.gone = true;
-    this.#deadlines.remove(this);
+    this.#place.leave();
   }
 }

@@ -73,10 +73,10 @@ export class Pool {
         expire: () => waiter.fail(unavailable("No connection to the database became free in time.")),
         leave: () => {
           waiter.gone = true;
-          deadlines.remove(waiter);
+          place.leave();
         },
       };
-      deadlines.add(waiter);
+      const place = deadlines.add(waiter);
       this.submit(waiter);
     });
   }

@@ -1,4 +1,5 @@
 import type { Database } from "../../engines/database/database.ts";
+import { Register } from "../../kernel/register.ts";
 import { fragmentsChannel } from "./job-store.ts";
 import { endedChannel } from "./store.ts";
 
@@ -20,13 +21,13 @@ export interface Watch {
 
 /** News of queued predictions from all nodes. A lost notice costs a wait, never an answer: readers look for themselves. */
 export async function startEndedNotices(database: Database): Promise<EndedNotices> {
-  const watched = new Map<string, Set<NoticeWatch>>();
+  const watched = new Register<Set<NoticeWatch>>();
   let isReleased = false;
   const tell = (payload: string) => {
     for (const id of payload.split(",")) for (const watch of watched.get(id) ?? []) watch.tell();
   };
   const tellAll = () => {
-    for (const watches of watched.values()) for (const watch of watches) watch.tell();
+    for (const watches of watched.all()) for (const watch of watches) watch.tell();
   };
   const listeners = [
     await database.listen(endedChannel, tell, tellAll),

@@ -62,8 +62,7 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
   const { held, model } = execution;
   const pricing = execution.pricing ?? model.manifest.pricing;
   const startedAt = performance.now();
-  const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000);
-  timeLimit.add(held);
+  const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000).add(held);
   try {
     const driver = await deps.driverOf(model);
     const result = await deps.telemetry.inSpan(
@@ -91,7 +90,7 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
     const streamDetails = usage && streamDetailsOf(model, usage);
     return { kind: "failed", fault: failure, usage, streamDetails, inferenceMs, price };
   } finally {
-    timeLimit.remove(held);
+    timeLimit.leave();
   }
 }
 

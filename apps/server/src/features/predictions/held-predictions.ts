@@ -1,5 +1,6 @@
 import type { Timed } from "../../kernel/deadlines.ts";
 import { fault } from "../../kernel/errors.ts";
+import { Register } from "../../kernel/register.ts";
 
 /** Why a run is stopped before its own end. The reason travels as the abort signal's `reason`. */
 export const stopReasons = {
@@ -58,12 +59,12 @@ class Entry implements HeldPrediction, Timed {
   stoppedBy: StopReason | undefined;
   onStop: (() => void) | undefined;
   since = 0;
-  readonly #all: Map<string, Entry>;
+  readonly #all: Register<Entry>;
   readonly #controller = new AbortController();
   #hasSlot = false;
   #onSlot: (() => void) | undefined;
 
-  constructor(id: string, all: Map<string, Entry>) {
+  constructor(id: string, all: Register<Entry>) {
     this.id = id;
     this.#all = all;
   }
@@ -117,7 +118,7 @@ class Entry implements HeldPrediction, Timed {
 }
 
 export function createHeldPredictions(): HeldPredictions {
-  const held = new Map<string, Entry>();
+  const held = new Register<Entry>();
 
   function hold(id: string): HeldPrediction {
     // This process was taken for dead, woke up, and claims anew what it has not noticed to have lost.
@@ -134,14 +135,18 @@ export function createHeldPredictions(): HeldPredictions {
     get size() {
       return held.size;
     },
-    claims: () => [...held.values()].flatMap(({ id, claim }) => (claim === undefined ? [] : [{ id, claim }])),
+    claims: () => held.all().flatMap(({ id, claim }) => (claim === undefined ? [] : [{ id, claim }])),
     lose: ({ id, claim }) => {
       const entry = held.get(id);
       if (entry?.claim === claim) entry.stop("lost");
     },
-    waitingIds: () => [...held.values()].filter((entry) => entry.waitsForSlot).map((entry) => entry.id),
+    waitingIds: () =>
+      held
+        .all()
+        .filter((entry) => entry.waitsForSlot)
+        .map((entry) => entry.id),
     stopAll: (reason) => {
-      for (const entry of held.values()) entry.stop(reason);
+      for (const entry of held.all()) entry.stop(reason);
     },
   };
 }

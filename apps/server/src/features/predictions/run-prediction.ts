@@ -154,14 +154,14 @@ function withinTime(work: Promise<boolean>): Promise<boolean> {
       expire: () =>
         reject(fault("service_unavailable", "The result could not be stored in time; fetch it by its id later")),
     };
-    settleWaits.add(waiting);
+    const place = settleWaits.add(waiting);
     work.then(
       (isWritten) => {
-        settleWaits.remove(waiting);
+        place.leave();
         resolve(isWritten);
       },
       (error) => {
-        settleWaits.remove(waiting);
+        place.leave();
         reject(error);
       },
     );

@@ -3,7 +3,9 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import type { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { Register } from "../../kernel/register.ts";
 import { rest } from "../../kernel/rest.ts";
+import { Ring } from "../../kernel/ring.ts";
 import { createTaking } from "../../kernel/taking.ts";
 import type { Model } from "../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
@@ -58,11 +60,11 @@ const awayMs = 2_000;
  *      └─────────────────────┘
  */
 export function createWorker(deps: WorkerDeps): Worker {
-  const running = new Map<string, ClaimedJob>();
+  const running = new Register<ClaimedJob>();
   /** Hands that wait for an acceptance. */
   let reserved = 0;
   /** Whatever may yet become a job here. */
-  const reservations = new Set<Promise<void>>();
+  const reservations = new Ring<Promise<void>>();
   const freeHands = () => deps.parallel - running.size - reserved;
   const begin = (job: ClaimedJob) => void deps.telemetry.within(deps.telemetry.resumed(job.trace), () => run(job));
   const taking = createTaking<ClaimedJob>({
@@ -79,11 +81,11 @@ export function createWorker(deps: WorkerDeps): Worker {
   /** Answers what gives them back. */
   function reserve(hands: number): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    reservations.add(promise);
+    const place = reservations.add(promise);
     reserved += hands;
     return () => {
       reserved -= hands;
-      reservations.delete(promise);
+      place.leave();
       resolve();
     };
   }
@@ -170,12 +172,14 @@ export function createWorker(deps: WorkerDeps): Worker {
     isFull: () => freeHands() <= 0,
     async stop() {
       await taking.stop();
-      await Promise.all(reservations);
+      await Promise.all(reservations.all());
     },
     async handBack() {
-      const jobs = [...running.values()];
-      running.clear();
-      for (const job of jobs) deps.held.get(job.id)?.stop("shutdown");
+      const jobs = running.all();
+      for (const { id } of jobs) {
+        running.delete(id);
+        deps.held.get(id)?.stop("shutdown");
+      }
       if (jobs.length === 0) return;
       await releasePredictions(deps.database.sql, jobs, false);
       deps.wakeWorkers();

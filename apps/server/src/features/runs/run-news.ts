@@ -1,6 +1,7 @@
 import type { Database } from "../../engines/database/database.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { Register } from "../../kernel/register.ts";
 import type { Run, RunEvent } from "./run.ts";
 import { endedChannel, eventsChannel, findRun, listEvents } from "./store.ts";
 
@@ -59,10 +60,10 @@ interface Tail {
 }
 
 export async function startRunNews(database: Database, log: Log): Promise<RunNews> {
-  const tails = new Map<string, Tail>();
+  const tails = new Register<Tail>();
   let isReleased = false;
   let isClosed = false;
-  const endWaits = new Map<string, Set<() => void>>();
+  const endWaits = new Register<Set<() => void>>();
 
   const onNews = (runId: string) => {
     const tail = tails.get(runId);
@@ -78,7 +79,7 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
     for (const wake of endWaits.get(runId) ?? []) wake();
   };
   const onReconnect = () => {
-    for (const runId of new Set([...tails.keys(), ...endWaits.keys()])) look(runId);
+    for (const runId of new Set([...tails.ids(), ...endWaits.ids()])) look(runId);
   };
   // Two channels: who waits for the end of a run need not look at it for each of its events.
   const listeners = [
@@ -91,8 +92,8 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
   }
 
   function wakeEverybody(): void {
-    for (const tail of tails.values()) wakeAll(tail);
-    for (const waits of endWaits.values()) for (const wake of waits) wake();
+    for (const tail of tails.all()) wakeAll(tail);
+    for (const waits of endWaits.all()) for (const wake of waits) wake();
   }
 
   /** Reads what is new for all readers; one look is under way at a time. */

@@ -2,6 +2,7 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Span, SpanOptions, Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { Register } from "../../kernel/register.ts";
 import { createTaking } from "../../kernel/taking.ts";
 import type { Agents } from "../agents/index.ts";
 import type { Run, RunError } from "./run.ts";
@@ -52,7 +53,7 @@ export const cancelledError: RunError = { type: "cancelled", message: "The run w
 
 /** Works on runs: claims them in SQL, so that any number of workers share them; a wake-up only says that it is worth a look. */
 export function createRunWorker(deps: RunWorkerDeps): RunWorker {
-  const sessions = new Map<string, RunSession>();
+  const sessions = new Register<RunSession>();
   /** Claims that ended without a word, by run. */
   const failed = new Map<string, number>();
   const taking = createTaking<ClaimedRun>({
@@ -94,7 +95,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
     stopRun: (runId, reason) => sessions.get(runId)?.stop(reason),
     async compare(listHeld) {
       // Those that were here before the look: one that is claimed meanwhile is not in it.
-      const before = [...sessions.values()];
+      const before = sessions.all();
       const held = new Map((await listHeld()).map((run) => [run.id, run]));
       for (const session of before) {
         const present = held.get(session.run.id);
@@ -108,10 +109,10 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
     },
     async stop() {
       await taking.stop();
-      for (const session of sessions.values()) session.isLeaving = true;
+      for (const session of sessions.all()) session.isLeaving = true;
     },
     handBack() {
-      for (const session of sessions.values()) session.stop("shutdown");
+      for (const session of sessions.all()) session.stop("shutdown");
     },
   };
 }

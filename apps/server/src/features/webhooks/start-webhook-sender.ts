@@ -6,6 +6,7 @@ import { createBatcher } from "../../kernel/batcher.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { Ring } from "../../kernel/ring.ts";
 import { decideAfterAttempt, retrySchedule } from "./attempt.rules.ts";
 import { createRoomKeeper, type SendLimits } from "./rooms.ts";
 import type { SealedSecret } from "./secret-store.ts";
@@ -53,7 +54,7 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
   const { leaseMs = 2 * timeoutMs } = deps;
   const secrets = createSigningSecrets(deps);
   const keeper = createRoomKeeper(limits);
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Ring<Promise<void>>();
   let stopped = false;
   let timer: { at: number; handle: NodeJS.Timeout } | undefined;
   let pass: Promise<void> | undefined;
@@ -116,16 +117,16 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
 
   function start(row: ClaimedRow, signing: readonly SealedSecret[]): void {
     keeper.take(row.destination, row.userId);
-    const attempt: Promise<void> = telemetry
+    const attempt = telemetry
       .within(telemetry.resumed(row.trace), () => send(row, signing))
       .catch((error) => log.error({ delivery_id: row.id, err: error }, "The result of a webhook could not be written"))
       .finally(() => {
         keeper.giveBack(row.destination, row.userId);
-        underWay.delete(attempt);
+        place.leave();
         wasFreed = true;
         if (hasBacklog) wake();
       });
-    underWay.add(attempt);
+    const place = underWay.add(attempt);
   }
 
   async function send(row: ClaimedRow, signing: readonly SealedSecret[]): Promise<void> {
@@ -175,7 +176,7 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
       clearTimeout(timer?.handle);
       await listener.stop();
       await pass;
-      await Promise.all(underWay);
+      await Promise.all(underWay.all());
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Place } from "../../../kernel/ring.ts";
 import { type NetBounds, type NetControl, NetError, type NetHandler, type NetHeaders } from "../net.ts";
 import { toNetError } from "../net-failures.ts";
 import { type Outgoing, type RequestHead, writeHead } from "./request-head.ts";
@@ -28,6 +29,7 @@ export class Exchange implements NetControl, Watched {
   readonly #bounds: NetBounds;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort: (() => void) | undefined;
+  readonly #watched: Place;
   readonly #createdAt = performance.now();
   /** When the server last gave a sign of life, or was last owed none. */
   #heardAt = this.#createdAt;
@@ -51,7 +53,7 @@ export class Exchange implements NetControl, Watched {
     this.#handler = options.handler;
     this.#bounds = options.bounds;
     this.#signal = options.signal;
-    watch.add(this);
+    this.#watched = watch.add(this);
     const { signal } = options;
     if (signal) {
       this.#onAbort = () => this.abort(asError(signal.reason));
@@ -133,7 +135,7 @@ export class Exchange implements NetControl, Watched {
     this.#over = true;
     this.#carrier = undefined;
     this.leaveLine?.();
-    watch.delete(this);
+    this.#watched.leave();
     if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
     return true;
   }

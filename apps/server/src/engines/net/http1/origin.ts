@@ -1,4 +1,5 @@
 import { createDeadlinesByLength, type Deadlines, type Timed } from "../../../kernel/deadlines.ts";
+import { type Place, Ring } from "../../../kernel/ring.ts";
 import { NetError } from "../net.ts";
 import type { Connect, Connecting } from "./connect.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
@@ -29,7 +30,7 @@ export class Origin implements ConnectionOwner {
   readonly #connections = new Set<Connection>();
   readonly #connecting = new Set<Connecting>();
   readonly #idle: IdleConnection[] = [];
-  readonly #waiting = new Set<Exchange>();
+  readonly #waiting = new Ring<Exchange>();
   #closing = false;
 
   constructor(origin: string, options: OriginOptions) {
@@ -47,8 +48,8 @@ export class Origin implements ConnectionOwner {
       exchange.start(idle.connection);
       return;
     }
-    this.#waiting.add(exchange);
-    exchange.leaveLine = () => void this.#waiting.delete(exchange);
+    const place = this.#waiting.add(exchange);
+    exchange.leaveLine = () => place.leave();
     this.#openMore();
   }
 
@@ -74,23 +75,15 @@ export class Origin implements ConnectionOwner {
       onFailed: (error) => {
         this.#connecting.delete(connecting);
         // Each of those who wait has a try under way, or as many as there may be: one try, one failure.
-        this.#nextWaiting()?.onError(error);
+        this.#waiting.shift()?.onError(error);
         this.#openMore();
       },
     });
     this.#connecting.add(connecting);
   }
 
-  #nextWaiting(): Exchange | undefined {
-    for (const exchange of this.#waiting) {
-      this.#waiting.delete(exchange);
-      return exchange;
-    }
-    return undefined;
-  }
-
   onFree(connection: Connection): void {
-    const next = this.#nextWaiting();
+    const next = this.#waiting.shift();
     const ms = Math.min((connection.keepAliveMs ?? keptMs + marginMs) - marginMs, longestKeptMs);
     if (next) next.start(connection);
     else if (this.#closing || ms <= 0) connection.destroy();
@@ -118,7 +111,7 @@ export class Origin implements ConnectionOwner {
   destroy(): void {
     this.#closing = true;
     const stopped = new NetError("cut", "The service is stopping");
-    for (const exchange of [...this.#waiting]) exchange.onError(stopped);
+    for (const exchange of this.#waiting.all()) exchange.onError(stopped);
     for (const connecting of this.#connecting) connecting.cancel();
     for (const connection of [...this.#connections]) connection.fail(stopped);
   }
@@ -127,16 +120,15 @@ export class Origin implements ConnectionOwner {
 class IdleConnection implements Timed {
   since = 0;
   readonly connection: Connection;
-  readonly #deadlines: Deadlines;
+  readonly #place: Place;
 
   constructor(connection: Connection, deadlines: Deadlines) {
     this.connection = connection;
-    this.#deadlines = deadlines;
-    deadlines.add(this);
+    this.#place = deadlines.add(this);
   }
 
   release(): void {
-    this.#deadlines.remove(this);
+    this.#place.leave();
   }
 
   expire(): void {

@@ -1,3 +1,5 @@
+import { type Place, Ring } from "../../../kernel/ring.ts";
+
 /** Something that may take too long. */
 export interface Watched {
   /** `now` is the time of `performance.now`. */
@@ -11,21 +13,17 @@ const betweenLooksMs = 50;
  * an answer; this way a piece only notes when it came.
  */
 class Watch {
-  readonly #watched = new Set<Watched>();
+  readonly #watched = new Ring<Watched>();
   #timer: NodeJS.Timeout | undefined;
 
-  add(one: Watched): void {
-    this.#watched.add(one);
+  add(one: Watched): Place {
     this.#timer ??= setInterval(() => this.#look(), betweenLooksMs).unref();
-  }
-
-  delete(one: Watched): void {
-    this.#watched.delete(one);
+    return this.#watched.add(one);
   }
 
   #look(): void {
     const now = performance.now();
-    for (const one of this.#watched) one.checkTime(now);
+    for (const one of this.#watched.all()) one.checkTime(now);
     if (this.#watched.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
