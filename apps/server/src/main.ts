@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import type { Gantry } from "./compose.ts";
 import { type Config, readConfig } from "./config.ts";
+import { agentErrorBody } from "./http/agents-api/agents-dialect.ts";
 import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
 import { createLog, type Log } from "./kernel/log.ts";
 
@@ -108,7 +109,7 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, "A bug ended the process");
     process.exit(1);
   });
-  const doorway = createDoorway(config.GANTRY_PUBLIC_URL);
+  const doorway = createDoorway(config.GANTRY_PUBLIC_URL, { "/v1": (failure) => agentErrorBody(failure).body });
   const port = await listen(doorway, config);
   const starting = start(config, log);
   stopOnSignal(doorway, starting, config.GANTRY_STOP_DELAY_SECONDS * 1000, log);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { compose, type Gantry } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Database } from "../../src/engines/database/index.ts";
+import { agentErrorBody } from "../../src/http/agents-api/agents-dialect.ts";
 import { createDoorway } from "../../src/http/foundation/doorway.ts";
 import { createLog } from "../../src/kernel/log.ts";
 import { testDatabase } from "./database.ts";
@@ -71,7 +72,7 @@ export async function startGantry(
       logged += line;
     },
   });
-  const doorway = createDoorway(undefined);
+  const doorway = createDoorway(undefined, { "/v1": (failure) => agentErrorBody(failure).body });
   const port = await doorway.listen("127.0.0.1", 0);
   const gantry = await compose(config, log, () => {});
   doorway.open(gantry.listener, gantry.ready);

@@ -7,8 +7,11 @@ import {
   STATUS_CODES,
 } from "node:http";
 import type { Socket } from "node:net";
-import { type ErrorType, errorTable, newId } from "@gantry/wire";
+import { newId } from "@gantry/wire";
+import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
+import { type Fault, fault } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
+import { pathOf } from "./request-path.ts";
 
 /**
  * The listening socket, open from the first moment of the process on. It answers `/healthz` and `/readyz` itself and
@@ -29,6 +32,9 @@ export interface Doorway {
   close(): Promise<void>;
 }
 
+/** How a part of the addresses words its errors, where it does not as the others do. */
+export type DoorDialect = (failure: Fault) => Record<string, unknown>;
+
 // Headers must come at once; bodies may take long (500 MB over a slow line), so the request as a whole has no limit.
 const headersTimeoutMs = 15_000;
 const mostKnownHosts = 1000;
@@ -38,7 +44,11 @@ function isHost(host: string): boolean {
 }
 const ownPath = /^\/(healthz|readyz)\/*(?:\?|$)/;
 
-export function createDoorway(publicUrl: string | undefined): Doorway {
+/** `dialects`: by the first part of their addresses, as "/v1". */
+export function createDoorway(
+  publicUrl: string | undefined,
+  dialects: Readonly<Record<string, DoorDialect>> = {},
+): Doorway {
   let state: "starting" | "open" | "closing" = "starting";
   let behind: RequestListener | undefined;
   let ready: () => Promise<boolean> = async () => false;
@@ -62,15 +72,16 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
     // A missing Host is refused here, with a body that says so.
     { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000, requireHostHeader: false },
     (request, response) => {
-      const { headers, httpVersion, socket } = request;
+      const { headers, httpVersion, socket, rawHeaders, url = "" } = request;
       // Only before HTTP/1.1 may a client say nothing of whom it calls: then it is the address that it has called.
       if (headers.host === undefined && httpVersion === "1.0") headers.host = hostOf(socket);
-      if (headers.host === undefined) return refuseUnreadable(response, "The Host header is missing");
+      if (headers.host === undefined) return refuseUnreadable(request, response, "The Host header is missing");
+      if (hasTwoHosts(rawHeaders)) return refuseUnreadable(request, response, "There is more than one Host header");
       if (!knownHosts.has(headers.host)) {
-        if (!isHost(headers.host)) return refuseUnreadable(response, "The Host header is no host");
+        if (!isHost(headers.host)) return refuseUnreadable(request, response, "The Host header is no host");
         if (knownHosts.size < mostKnownHosts) knownHosts.add(headers.host);
       }
-      const asked = ownPath.exec(request.url ?? "")?.[1];
+      const asked = ownPath.exec(url.startsWith("/") ? url : pathOf(url))?.[1];
       if (asked === "healthz") return answer(response, 200, { status: "ok" });
       if (asked === "readyz") return void answerReady(response);
       if (state === "open" && behind) return pass(behind, request, response);
@@ -84,34 +95,36 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
-    const row = errorTable.service_unavailable;
-    response.setHeader("x-service-retryable", String(row.retryable));
-    response.setHeader("retry-after", "1");
     // Whoever is in the middle of sending must still be able to read the answer.
     leaveBody(request, response);
-    const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;
     const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
-    answer(response, row.status, { detail: [issue("service_unavailable", msg, base)] });
+    const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;
+    answerFault(request, response, fault("service_unavailable", msg, { retryAfterSeconds: 1 }), base);
   }
 
   /** Where nothing says under which name the client knows this server. */
   const addressOf = (socket: Socket) => publicUrl ?? `http://${hostOf(socket)}`;
 
-  function refuseUnreadable(response: ServerResponse, msg: string): void {
-    const { status, retryable } = errorTable.request_invalid;
-    response.setHeader("x-service-retryable", String(retryable));
+  function refuseUnreadable(request: IncomingMessage, response: ServerResponse, msg: string): void {
     response.setHeader("connection", "close");
-    const base = response.socket ? addressOf(response.socket) : "";
-    answer(response, status, { detail: [issue("request_invalid", msg, base)] });
+    answerFault(request, response, fault("request_invalid", msg), addressOf(request.socket));
+  }
+
+  function answerFault(request: IncomingMessage, response: ServerResponse, failure: Fault, base: string): void {
+    const path = pathOf(request.url ?? "");
+    const [, dialect] = Object.entries(dialects).find(([part]) => path.startsWith(`${part}/`)) ?? [];
+    for (const [name, value] of Object.entries(errorHeaders(failure))) response.setHeader(name, value);
+    answer(response, failure.status, dialect ? dialect(failure) : errorBody(failure, base));
   }
 
   // What node:http cannot read as a request never becomes one; it is answered on the bare socket.
   function refuseSocket(socket: Socket, msg: string): void {
-    const { status, retryable } = errorTable.request_invalid;
-    const body = JSON.stringify({ detail: [issue("request_invalid", msg, addressOf(socket))] });
+    const failure = fault("request_invalid", msg);
+    const body = JSON.stringify(errorBody(failure, addressOf(socket)));
+    const headers = Object.entries(errorHeaders(failure)).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${newId("request")}\r\n` +
-        `x-service-retryable: ${retryable}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nx-request-id: ${newId("request")}\r\n` +
+        `${headers.join("")}content-type: application/json; charset=utf-8\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     );
   }
@@ -121,8 +134,8 @@ export function createDoorway(publicUrl: string | undefined): Doorway {
     refuseSocket(socket, unreadable[error.code ?? ""] ?? "The request is not readable as HTTP");
   });
   server.on("connect", (_request, socket: Socket) => refuseSocket(socket, "This server is no proxy"));
-  server.on("checkExpectation", (_request, response: ServerResponse) =>
-    refuseUnreadable(response, "The header Expect asks for what this server does not do"),
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
+    refuseUnreadable(request, response, "The header Expect asks for what this server does not do"),
   );
 
   return {
@@ -175,8 +188,14 @@ const unreadable: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: "The headers of the request came too late",
 };
 
-function issue(type: ErrorType, msg: string, base: string) {
-  return { loc: ["body"], msg, type, url: `${base}/docs/errors#${type}` };
+/** node:http takes the first one, and what stands before the server may have taken the other. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let found = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === "host") found++;
+  }
+  return found > 1;
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {

@@ -12,6 +12,7 @@ import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
+import { pathOf } from "./request-path.ts";
 import { toFault } from "./to-fault.ts";
 
 export interface ServerOptions {
@@ -63,7 +64,7 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
 
   /** For an address that cannot be read, which the router gives to no plugin, and to no hook. */
   function dialectOf(request: FastifyRequest): Dialect {
-    const path = pathOf(request);
+    const path = pathOf(request.url);
     const [, found = writeError] = [...dialects].find(([prefix]) => path.startsWith(`${prefix}/`)) ?? [];
     return found;
   }
@@ -72,7 +73,7 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     const failure = toFault(thrown);
     if (failure.status >= 500) {
       log.error(
-        { request_id: request.id, method: request.method, path: pathOf(request), err: failure.cause ?? failure },
+        { request_id: request.id, method: request.method, path: pathOf(request.url), err: failure.cause ?? failure },
         failure.message,
       );
     }
@@ -123,7 +124,7 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
   app.addHook("onError", async (request, reply) => leaveBody(request.raw, reply.raw));
   app.setErrorHandler(writeError);
   app.setNotFoundHandler((request) => {
-    const allowed = methods.filter((method) => known.find(method, pathOf(request)) !== null);
+    const allowed = methods.filter((method) => known.find(method, pathOf(request.url)) !== null);
     if (allowed.length === 0) throw fault("not_found", "Not found");
     throw fault("method_not_allowed", `Method ${request.method} is not allowed here`, {
       headers: { allow: allowed.join(", ") },
@@ -151,14 +152,6 @@ function answerFrom(handler: RouteHandlerMethod): onRequestHookHandler {
 
 function one(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" ? header : undefined;
-}
-
-/** What clients send to a proxy names a host before the path, and the router takes it as well. */
-const hostBefore = /^https?:\/\/[^/#]*/i;
-
-function pathOf(request: FastifyRequest): string {
-  const [address = ""] = request.url.split("?", 1);
-  return address.replace(hostBefore, "") || "/";
 }
 
 declare module "fastify" {

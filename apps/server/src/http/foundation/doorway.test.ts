@@ -1,0 +1,75 @@
+import { connect } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { agentErrorBody } from "../agents-api/agents-dialect.ts";
+import { createDoorway, type Doorway } from "./doorway.ts";
+
+let doorway: Doorway;
+let port: number;
+
+beforeEach(async () => {
+  doorway = createDoorway(undefined, { "/v1": (failure) => agentErrorBody(failure).body });
+  port = await doorway.listen("127.0.0.1", 0);
+});
+afterEach(() => doorway.close());
+
+/** What comes back for these bytes, on a connection that is closed after the answer. */
+function answerTo(head: string): Promise<{ status: number; headers: string; body: unknown }> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(`${head}\r\nConnection: close\r\n\r\n`));
+    socket.setEncoding("utf8").on("data", (chunk) => {
+      text += chunk;
+    });
+    socket.on("error", reject).on("close", () => {
+      const [headers = "", body = ""] = text.split("\r\n\r\n");
+      const json = body.slice(body.indexOf("{"), body.lastIndexOf("}") + 1);
+      resolve({ status: Number(headers.slice(9, 12)), headers, body: JSON.parse(json) });
+    });
+  });
+}
+const get = (address: string, host = "Host: x") => answerTo(`GET ${address} HTTP/1.1\r\n${host}`);
+
+describe.each(["starting", "shutting down"])("while the server is %s", (state) => {
+  beforeEach(() => {
+    if (state === "shutting down") doorway.refuseNew();
+  });
+  const message = `The server is ${state}`;
+
+  test("every part says so in its own words, as worth another try", async () => {
+    for (const address of ["/api/v2/me", "/", "/v1", "/v10/x"]) {
+      const { status, headers, body } = await get(address);
+      expect([status, body], address).toMatchObject([503, { detail: [{ type: "service_unavailable", msg: message }] }]);
+      expect(headers).toMatch(/x-service-retryable: true\r\nretry-after: 1/);
+    }
+    for (const address of ["/v1/agents", "/v1/runs?limit=1", "http://x/v1/agents"]) {
+      const { status, headers, body } = await get(address);
+      expect([status, body], address).toEqual([503, { error: { type: "unavailable", code: "unavailable", message } }]);
+      expect(headers).toMatch(/x-service-retryable: true\r\nretry-after: 1/);
+    }
+  });
+
+  test("its health is told, however it is asked for", async () => {
+    for (const address of ["/healthz", "/healthz/?a", "http://x/healthz", "HTTP://x:80/healthz"]) {
+      expect(await get(address), address).toMatchObject({ status: 200, body: { status: "ok" } });
+    }
+    expect(await get("http://x/readyz")).toMatchObject({ status: 503 });
+  });
+});
+
+describe("a request that does not say whom it asks", () => {
+  test.each([
+    ["none", "X: y", "The Host header is missing"],
+    ["two", "Host: a\r\nhOST: b", "There is more than one Host header"],
+    ["the same twice", "Host: a\r\nHost: a", "There is more than one Host header"],
+    ["no host", "Host: a b", "The Host header is no host"],
+  ])("is refused: %s", async (_, host, message) => {
+    expect(await get("/api/v2/me", host)).toMatchObject({
+      status: 400,
+      body: { detail: [{ loc: ["body"], type: "request_invalid", msg: message }] },
+    });
+    expect(await get("/v1/agents", host)).toMatchObject({
+      status: 400,
+      body: { error: { type: "invalid_input", message } },
+    });
+  });
+});
