@@ -352,7 +352,11 @@ describe("refusals", () => {
     await put("admin/broken", cogManifest({ backend: { type: "cog", url: "http://127.0.0.1:1" } }));
     const result = await (await connect()).callTool({ name: "model_admin_broken", arguments: { prompt: "x" } });
     expect(result.isError).toBe(true);
-    expect(result._meta).toMatchObject({ "gantry/error": { status: 503, retryable: true } });
+    expect(result._meta).toMatchObject({
+      "gantry/error": { status: 503, retryable: true },
+      "gantry/prediction_id": expect.stringMatching(/^pred_/),
+      "gantry/price": 0,
+    });
     expect(textOf(result)).toContain("may succeed");
   });
 });

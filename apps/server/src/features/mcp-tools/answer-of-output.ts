@@ -34,7 +34,7 @@ export async function answerOfOutput(
       });
     }
   }
-  return { content, structured: { ...output }, isError: false, meta: metaOf(predictionId, outcome) };
+  return { content, structured: { ...output }, isError: false, meta: figuresOf(predictionId, outcome) };
 }
 
 /** A link is the Presigned URL record of the specification. */
@@ -43,14 +43,12 @@ function addressOf(link: unknown): string {
   throw new Error("a download link has no address");
 }
 
-function metaOf(
-  predictionId: string,
-  { price, inferenceMs, usage }: Extract<Outcome, { kind: "done" }>,
-): Record<string, unknown> {
+/** What a prediction came to beside its output, for programs. */
+export function figuresOf(predictionId: string, { price, inferenceMs, usage }: Outcome): Record<string, unknown> {
   return {
     "gantry/prediction_id": predictionId,
     "gantry/price": dollarsOfMicros(price),
-    "gantry/inference_time": Math.round(inferenceMs) / 1000,
+    ...(inferenceMs !== undefined && { "gantry/inference_time": Math.round(inferenceMs) / 1000 }),
     ...(usage && {
       "gantry/usage": {
         input_tokens: usage.inputTokens,

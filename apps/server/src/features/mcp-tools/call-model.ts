@@ -1,12 +1,14 @@
 import type { Model } from "../models/index.ts";
 import { type CheckedInput, countWrongInput, formOfValues } from "../predictions/index.ts";
-import { answerOfOutput } from "./answer-of-output.ts";
+import { answerOfOutput, figuresOf } from "./answer-of-output.ts";
 import type { McpToolsContext } from "./context.ts";
 import type { ToolAnswer, ToolCall } from "./offered-tool.ts";
+import { tellFailure } from "./tell-failure.ts";
 
 /**
  * Runs a model for a client that is connected to this node, as the synchronous route does; a model that streams is
- * waited for. Rejects with the fault that the route would answer with.
+ * waited for. Rejects with the fault that the route would
+ * answer with where it was not accepted.
  */
 export async function callModel(context: McpToolsContext, call: ToolCall, model: Model): Promise<ToolAnswer> {
   const { caller, signal, onText } = call;
@@ -23,8 +25,10 @@ export async function callModel(context: McpToolsContext, call: ToolCall, model:
       },
       onFragment: (_field, text) => onText(text),
     });
-    if (outcome.kind === "failed") throw outcome.fault;
-    return await answerOfOutput(context, call, predictionId, outcome);
+    if (outcome.kind === "done") return await answerOfOutput(context, call, predictionId, outcome);
+    // What was used before it was cancelled is paid for: that is told as well.
+    const { meta, ...told } = tellFailure(context, call, outcome.fault);
+    return { ...told, meta: { ...meta, ...figuresOf(predictionId, outcome) } };
   } finally {
     await input.dispose();
   }

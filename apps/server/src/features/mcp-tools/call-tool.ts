@@ -1,4 +1,4 @@
-import { Fault, fault } from "../../kernel/errors.ts";
+import { fault } from "../../kernel/errors.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import type { Runnable } from "../agents/index.ts";
 import { callModel } from "./call-model.ts";
@@ -6,6 +6,7 @@ import type { AgentRunFigures, McpToolsContext, RunAgent } from "./context.ts";
 import { type FoundTool, findTool } from "./find-tool.ts";
 import type { ToolAnswer, ToolCall } from "./offered-tool.ts";
 import { refusal } from "./refusal.rules.ts";
+import { tellFailure } from "./tell-failure.ts";
 
 /** Calls a tool. Whatever goes wrong is an answer; undefined: there is no such tool for this caller. */
 export async function callTool(context: McpToolsContext, call: ToolCall): Promise<ToolAnswer | undefined> {
@@ -14,7 +15,7 @@ export async function callTool(context: McpToolsContext, call: ToolCall): Promis
     return found && (await callFound(context, call, found));
   } catch (error) {
     if (call.signal.aborted) return refusal(fault("generation_cancelled", "The call was cancelled"));
-    return refusal(toFault(context, call, error));
+    return tellFailure(context, call, error);
   }
 }
 
@@ -77,11 +78,4 @@ async function callAction(
 
 function asJson(value: unknown): { content: ToolAnswer["content"]; isError: false } {
   return { content: [{ type: "text", text: JSON.stringify(value) }], isError: false };
-}
-
-function toFault({ log }: McpToolsContext, { requestId, name }: ToolCall, error: unknown): Fault {
-  const known =
-    error instanceof Fault ? error : fault("internal_server_error", "Internal server error", { cause: error });
-  if (known.status >= 500) log.error({ request_id: requestId, tool: name, err: known.cause ?? known }, known.message);
-  return known;
 }
