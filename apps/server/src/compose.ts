@@ -32,7 +32,7 @@ import {
   storeOutput,
 } from "./features/files/index.ts";
 import { openMcpTools, runAgentFor } from "./features/mcp-tools/index.ts";
-import { openModels, seedModels } from "./features/models/index.ts";
+import { type Model, openModels, seedModels } from "./features/models/index.ts";
 import { readClusterFigures } from "./features/operations/index.ts";
 import { fileLinks, type LinkOf, openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
 import { startRetention } from "./features/retention/index.ts";
@@ -99,7 +99,8 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     await mkdir(spoolDir, { recursive: true, mode: 0o700 });
     await sweepSpool(spoolDir);
     const nodeId = newId("node");
-    const { telemetry, net } = openTelemetry(config, log, nodeId);
+    const { telemetry, waysOut } = openTelemetry(config, log, nodeId);
+    const { net } = waysOut;
     const media = createMedia();
     const queue =
       config.AMQP_URL === undefined
@@ -129,12 +130,13 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       fetchCogSchema: async ({ url, ownerId, secret }) =>
         fetchCogSchema(net, url, { key: secret === undefined ? undefined : await secrets.reveal(ownerId, secret) }),
     });
+    const isOperators = (model: Model) => model.owner === "anthropic";
     const drivers = openDrivers({
-      net,
+      netOf: (model) => (isOperators(model) ? waysOut.operatorNet : net),
       spoolFolder: spoolDir,
       builtins,
       reveal: (model, name) =>
-        model.owner === "anthropic" ? config[name as "ANTHROPIC_API_KEY"] : secrets.reveal(model.ownerId, name),
+        isOperators(model) ? config[name as "ANTHROPIC_API_KEY"] : secrets.reveal(model.ownerId, name),
     });
     const files: FilesDeps = { database, blobs, clock, maxUploadBytes: defaultMaxUploadBytes };
     const webhooks = openWebhooks({ database, vault, clock });
@@ -285,7 +287,14 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
         await mcpTools.close();
         await platform.close();
         await telemetry.close();
-        await Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), net.close()]);
+        await Promise.all([
+          models.close(),
+          accounts.close(),
+          app.close(),
+          painter.close(),
+          media.close(),
+          waysOut.close(),
+        ]);
         await blobs.close();
         await database.close();
       },

@@ -1,5 +1,6 @@
 import { createDriver, type DriverSources } from "./engines/models/create-driver.ts";
 import type { ModelDriver } from "./engines/models/driver.ts";
+import type { Net } from "./engines/net/net.ts";
 import type { Model } from "./features/models/index.ts";
 import { fault } from "./kernel/errors.ts";
 
@@ -14,11 +15,12 @@ interface Kept {
 
 /** The driver of each model, kept as long as the model stays the same and its credential does. Part of composing. */
 export function openDrivers(
-  options: Omit<DriverSources, "key"> & {
+  options: Omit<DriverSources, "key" | "net"> & {
+    netOf(model: Model): Net;
     reveal(model: Model, secretName: string): Promise<string | undefined> | string | undefined;
   },
 ): { of(model: Model): Promise<ModelDriver> } {
-  const { reveal, ...sources } = options;
+  const { reveal, netOf, ...sources } = options;
   const kept = new WeakMap<Model, Kept>();
 
   return {
@@ -33,7 +35,10 @@ export function openDrivers(
           cause: new Error(`${model.endpointId} names the secret ${secret}, which its owner does not have`),
         });
       }
-      const driver = known && known.key === key ? known.driver : createDriver(model.manifest, { ...sources, key });
+      const driver =
+        known && known.key === key
+          ? known.driver
+          : createDriver(model.manifest, { ...sources, net: netOf(model), key });
       kept.set(model, { driver, key, checkedAt: now });
       return driver;
     },

@@ -8,21 +8,34 @@ import type { Gauges } from "./engines/telemetry/telemetry.ts";
 import { traceNet } from "./engines/telemetry/traced-net.ts";
 import type { Log } from "./kernel/log.ts";
 
-/** Telemetry, and the way out that hands traces on. Part of composing. */
-export function openTelemetry(config: Config, log: Log, nodeId: string): { telemetry: OpenTelemetry; net: Net } {
+export interface WaysOut {
+  /** For whatever users cause. */
+  net: Net;
+  /** For the operator's own models: it reaches GANTRY_LLM_URL wherever that is, which must not be anybody's to call. */
+  operatorNet: Net;
+  close(): Promise<void>;
+}
+
+/** Telemetry, and the ways out, which hand traces on. Part of composing. */
+export function openTelemetry(
+  config: Config,
+  log: Log,
+  nodeId: string,
+): { telemetry: OpenTelemetry; waysOut: WaysOut } {
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   const headers = config.OTEL_EXPORTER_OTLP_HEADERS;
-  // What the operator set is not checked.
-  const exempt = [config.GANTRY_LLM_URL, endpoint].filter((address) => address !== undefined);
   const ca = config.GANTRY_EXTRA_CA;
-  const net = createNet({
-    allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK,
-    exempt,
-    ...(ca !== undefined && { ca }),
-  });
+  // What the operator set is not checked, where it is the operator who calls it.
+  const wayOut = (exempt: string | undefined) =>
+    createNet({
+      allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK,
+      ...(exempt !== undefined && { exempt: [exempt] }),
+      ...(ca !== undefined && { ca }),
+    });
+  const [net, operatorNet, toCollector] = [wayOut(undefined), wayOut(config.GANTRY_LLM_URL), wayOut(endpoint)];
   const telemetry = createTelemetry({
     log,
-    net,
+    net: toCollector,
     version: versionOf(),
     role: config.GANTRY_ROLE,
     nodeId,
@@ -36,7 +49,14 @@ export function openTelemetry(config: Config, log: Log, nodeId: string): { telem
             ratio: config.OTEL_TRACES_SAMPLER_ARG,
           },
   });
-  return { telemetry, net: traceNet(net, telemetry) };
+  return {
+    telemetry,
+    waysOut: {
+      net: traceNet(net, telemetry),
+      operatorNet: traceNet(operatorNet, telemetry),
+      close: async () => void (await Promise.all([net, operatorNet, toCollector].map((each) => each.close()))),
+    },
+  };
 }
 
 export function ofPool({ idle, busy, waiting }: PoolFigures): Gauges {

@@ -134,10 +134,23 @@ describe("a stream", () => {
       chat.end({ prompt_tokens: 5, completion_tokens: 1 });
       const events = await Array.fromAsync(readStream(await call));
       expect(events.at(-1).stream_details).toEqual({ input_tokens: 5, output_tokens: 1 });
-      // Another private address stays refused.
-      await other.call("PUT", "/api/v1/admin/inward", { json: manifest("http://127.0.0.1:9") });
-      const inward = await other.fetch("POST", "/api/v1/admin/inward/predict/stream/", { form: { prompt: "x" } });
-      expect((await Array.fromAsync(readStream(inward))).at(-1)).toMatchObject({ status: 502 });
+      // It is the operator's: nobody else's call reaches it, whoever names its address.
+      const calls = chat.requests.length;
+      const eve = await other.newUser("eve");
+      for (const [owner, key, url] of [
+        ["eve", eve, chat.url],
+        ["admin", other.adminKey, chat.url],
+        ["admin", other.adminKey, "http://127.0.0.1:9"],
+      ] as const) {
+        const put = await other.call("PUT", `/api/v1/${owner}/inward`, { json: manifest(url), key });
+        expect([200, 201]).toContain(put.status);
+        const inward = await other.fetch("POST", `/api/v1/${owner}/inward/predict/stream/`, {
+          form: { prompt: "x" },
+          key,
+        });
+        expect((await Array.fromAsync(readStream(inward))).at(-1)).toMatchObject({ status: 502 });
+      }
+      expect(chat.requests).toHaveLength(calls);
     } finally {
       await other.close();
     }
