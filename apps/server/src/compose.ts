@@ -245,7 +245,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     }));
     await app.register(agentsApi, { log, authenticate: accounts.authenticate, routes });
     await app.register(modelCards, { models, authenticate: accounts.authenticate });
-    await app.register(modelApi, { accounts, models, predictions, files, linksOf, readInput: readModelInput });
+    await app.register(modelApi, { log, accounts, models, predictions, files, linksOf, readInput: readModelInput });
     const mcpTools = await openMcpTools({
       database,
       log,

@@ -189,3 +189,25 @@ test("every line is JSON with a time; a request's line names it and its predicti
   // A delivery that failed names its prediction too.
   expect(lines.find((line) => line.delivery_id !== undefined)?.prediction_id).toMatch(/^pred_/);
 });
+
+test("a backend's failure is one line with its cause, whichever way the model was called", async () => {
+  mood = "cut";
+  const form = { prompt: "x" };
+  const linesOf = (id: string) =>
+    gantry
+      .logged()
+      .split("\n")
+      .filter((line) => line.includes('"level":50') && line.includes(id));
+  const headers = (id: string) => ({ "x-request-id": id });
+  await gantry.call("POST", "/api/v1/admin/cog/predict", { key: userKey, form, headers: headers("failed-sync") });
+  const stream = { key: userKey, form, headers: headers("failed-stream") };
+  expect((await gantry.call("POST", "/api/v1/admin/cog/predict/stream/", stream)).text).toContain('"status":50');
+  const queued = await gantry.call("POST", "/api/v1/admin/cog/predict/async/", { key: userKey, form });
+  const { prediction_id: id } = queued.body;
+  await gantry.call("GET", `/api/v1/admin/cog/result/?prediction_id=${id}&wait=20`, { key: userKey });
+  for (const name of ["failed-sync", "failed-stream", id]) {
+    await waitFor(`the line of ${name}`, () => linesOf(name).length > 0);
+    expect(linesOf(name), name).toHaveLength(1);
+    expect(JSON.parse(linesOf(name)[0] ?? "")).toMatchObject({ err: { message: expect.any(String) } });
+  }
+});

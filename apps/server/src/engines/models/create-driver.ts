@@ -20,6 +20,9 @@ export interface DriverSources {
   builtins: Readonly<Record<string, ModelDriver>>;
 }
 
+/** What the image models of this service call a size, as those see it who speak in pixels alone. */
+const sizes = { "2k": "2048x2048" };
+
 /** The driver that a manifest asks for. */
 export function createDriver(manifest: Manifest, sources: DriverSources): ModelDriver & Partial<ChatDriver> {
   const { backend, input, output } = manifest;
@@ -42,7 +45,7 @@ export function createDriver(manifest: Manifest, sources: DriverSources): ModelD
     case "google":
       return createGoogle({ ...text, url: backend.url });
     case "openai-images":
-      return createOpenAiImages({ ...media, model });
+      return createOpenAiImages({ ...media, model, sizes });
     case "ark-images":
       return createArkImages({ ...media, model });
     case "cog":

@@ -153,6 +153,10 @@ export function createWorker(deps: WorkerDeps): Worker {
       }
       // Handed back, or claimed anew: another claim runs it.
       if (running.get(job.id) !== job) return;
+      if (outcome.kind === "failed" && outcome.fault.status >= 500) {
+        const { fault } = outcome;
+        deps.log.error({ prediction_id: job.id, err: fault.cause ?? fault }, fault.message);
+      }
       isPlain = !job.hasWebhook && fragments === undefined && !hasFiles(job.id, job.input);
       await deps.settlement.settle(job.id, job.claim, outcome, isPlain ? "job" : "queued");
     } catch (error) {

@@ -3,8 +3,10 @@ import type { Accounts, Caller } from "../../features/accounts/index.ts";
 import type { FilesDeps } from "../../features/files/index.ts";
 import type { Model, Models } from "../../features/models/index.ts";
 import type { CheckedInput, FormReader, Predictions, StoredOutput } from "../../features/predictions/index.ts";
+import type { Log } from "../../kernel/log.ts";
 
 export interface ModelApiDeps {
+  log: Log;
   accounts: Pick<Accounts, "authenticate">;
   models: Models;
   predictions: Predictions;

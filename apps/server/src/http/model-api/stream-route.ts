@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Model } from "../../features/models/index.ts";
 import { type RateFigures, type RunEnd, rateHeaders, streamedField } from "../../features/predictions/index.ts";
 import { errorBody } from "../../kernel/error-body.ts";
+import type { Fault } from "../../kernel/errors.ts";
 import { toFault } from "../foundation/to-fault.ts";
 import { acceptInput } from "./accept-input.ts";
 import { watchClient } from "./client-presence.ts";
@@ -39,7 +40,7 @@ export function streamRoute(app: FastifyInstance, deps: RouteDeps): void {
       if (events) await finish(deps, request, events, model, end);
     } catch (error) {
       if (!events) throw error;
-      events.send(errorEvent(toFault(error), request.baseUrl));
+      tellFailure(deps, request, events, toFault(error));
     } finally {
       events?.end();
       await input.dispose();
@@ -75,8 +76,10 @@ function contentEvents(): (field: string, text: string) => string {
   };
 }
 
-function errorEvent(fault: ReturnType<typeof toFault>, base: string): string {
-  return JSON.stringify({ ...errorBody(fault, base), status: fault.status });
+/** The status of the answer is sent long since, so nobody else logs what is not the client's fault. */
+function tellFailure({ log }: RouteDeps, request: FastifyRequest, events: EventStream, fault: Fault): void {
+  if (fault.status >= 500) log.error({ request_id: request.id, err: fault.cause ?? fault }, fault.message);
+  events.send(JSON.stringify({ ...errorBody(fault, request.baseUrl), status: fault.status }));
 }
 
 async function finish(
@@ -86,7 +89,7 @@ async function finish(
   model: Model,
   { predictionId, outcome }: RunEnd,
 ): Promise<void> {
-  if (outcome.kind === "failed") return void events.send(errorEvent(outcome.fault, request.baseUrl));
+  if (outcome.kind === "failed") return tellFailure(deps, request, events, outcome.fault);
   if (streamedField(model) === undefined) {
     const files = await deps.linksOf(predictionId, outcome.output, request.baseUrl);
     events.send(JSON.stringify({ output_data: outcome.output, status: 200, files }));
