@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import {
   agentCard,
   agentCreatedRecord,
@@ -64,7 +64,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     method: "get",
     path: "/agents/{agent_id}",
     summary: "Read an agent; of another's public one, its card",
-    answer: agentRecord,
+    answer: z.union([agentRecord, agentCard]),
   },
   {
     method: "patch",

@@ -44,6 +44,8 @@ export const toolServerAuth = z.discriminatedUnion("type", [bearerAuth, apiKeyAu
 export type ToolServerAuth = z.infer<typeof toolServerAuth>;
 
 function isServerAddress(text: string): boolean {
+  // What URL.parse leaves out or puts right would still be stored as it came.
+  if (/[\p{Cc}\p{Cs}\s]/u.test(text)) return false;
   const url = URL.parse(text);
   return (url?.protocol === "http:" || url?.protocol === "https:") && url.username === "" && url.password === "";
 }

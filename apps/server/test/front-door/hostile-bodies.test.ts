@@ -206,6 +206,19 @@ describe("what is no request", () => {
     expect(answer).toContain(`"url":"${gantry.url}/s3/`);
   });
 
+  test("a client that leaves in the middle of JSON is no error of the server", async () => {
+    for (const path of ["/api/v2/keys", "/v1/agents", "/api/v1/gantry/text/predict/cancel"]) {
+      const headers = `Host: x\r\nX-API-KEY: ${gantry.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 100`;
+      const socket = connect(Number(new URL(gantry.url).port), "127.0.0.1");
+      socket.write(`POST ${path} HTTP/1.1\r\nX-Request-Id: left-in-the-middle\r\n${headers}\r\n\r\n{"name":`);
+      await sleep(100);
+      socket.destroy();
+    }
+    await sleep(300);
+    const lines = gantry.logged().split("\n");
+    expect(lines.filter((line) => line.includes("left-in-the-middle") && line.includes('"level":50'))).toEqual([]);
+  });
+
   test("a refusal without a body leaves the connection open", async () => {
     const answer = await fetch(`${gantry.url}/api/v1/no/model`, { headers: { "x-api-key": gantry.adminKey } });
     expect([answer.status, answer.headers.get("connection")]).toEqual([404, "keep-alive"]);

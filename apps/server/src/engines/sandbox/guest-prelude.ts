@@ -1,5 +1,5 @@
-/** Of the text of a value, an error, and of everything that is logged. */
-export const mostValueChars = 65_536;
+/** Of the text of a value, an error, and of everything that is logged. With its mark a value fits into a tool's result. */
+export const mostValueChars = 64_000;
 export const mostErrorChars = 4_000;
 export const mostLogChars = 16_384;
 

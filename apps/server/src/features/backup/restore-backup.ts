@@ -5,6 +5,7 @@ import { type BackupEnd, type BackupHead, type BackupSummary, blobSchema, type K
 import { checkArchive, contentOf, parse } from "./check-archive.ts";
 import {
   analyze,
+  buryNodes,
   countLiveNodes,
   countRows,
   createPartition,
@@ -63,6 +64,7 @@ export async function restoreBackup(deps: RestoreDeps): Promise<BackupSummary> {
       for (const sequence of end.sequences) await setSequence(tx, sequence);
       await resumeRules();
       await refuseMissingRows(tx, end);
+      await buryNodes(tx);
     },
     { deadlineMs },
   );

@@ -126,6 +126,11 @@ export async function countLiveNodes(sql: Sql): Promise<number> {
   return row?.n ?? 0;
 }
 
+/** Those that ran when the backup was made run elsewhere, if at all: here what they held is anybody's to take over. */
+export async function buryNodes(tx: Transaction): Promise<void> {
+  await tx`update nodes set heartbeat_at = least(heartbeat_at, now() - interval '1 hour')`;
+}
+
 /**
  * Takes off, and gives back a function that puts on again, what would stand in the way of rows that are already right:
  * triggers (a ledger row would move its wallet a second time) and foreign keys (rows come table by table). Needs no

@@ -22,7 +22,7 @@ export function readUsageQuery(query: unknown): UsageQuery {
   }
   throwIfAny(issues);
   if (!page) throw new Error("a page was neither read nor refused");
-  return { page, wantsPage: given.page !== undefined, filter: { from, to } };
+  return { page, wantsPage: given.page !== undefined || given.page_size !== undefined, filter: { from, to } };
 }
 
 function collecting<T>(issues: Issue[], read: () => T): T | undefined {

@@ -192,6 +192,7 @@ describe("GET /api/v2/usage as CSV", () => {
       expect.stringMatching(/^pred_b,/),
       "",
     ]);
+    expect((await csv("?page_size=1")).text.split("\r\n")).toHaveLength(3);
     expect((await csv("?page=9")).text).toBe(`${header}\r\n`);
     expect((await csv("?to_date=2026-01-31T12:00:00")).text.split("\r\n")).toHaveLength(3);
     expect((await csv("", { key: otherKey })).text).toBe(`${header}\r\n`);

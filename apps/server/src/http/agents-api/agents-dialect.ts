@@ -6,7 +6,7 @@ import type { Log } from "../../kernel/log.ts";
 import { toFault } from "../foundation/to-fault.ts";
 
 /** The types that the agents platform answers with, and their statuses. */
-const agentErrors = {
+export const agentErrors = {
   invalid_input: 400,
   agent_not_published: 400,
   unauthorized: 401,

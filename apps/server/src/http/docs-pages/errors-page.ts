@@ -1,4 +1,15 @@
-import { type ErrorRow, errorTable } from "@gantry/wire";
+import { type ErrorRow, errorTable, type RunErrorType } from "@gantry/wire";
+import { agentErrors } from "../agents-api/agents-dialect.ts";
+
+const runErrors: Record<RunErrorType, string> = {
+  tool_error: "A tool failed in a way that the model cannot mend",
+  timeout: "The run took longer than its time allows",
+  internal: "The model could not be called, or something broke that is not the run's fault",
+  cancelled: "Somebody cancelled the run",
+  limit_exceeded: "A limit of the run was reached: steps, cost or depth",
+  insufficient_funds: "Its user's balance does not cover the next call",
+  invalid_input: "What the run was given cannot be used",
+};
 
 const forms: Record<ErrorRow["form"], string> = {
   list: '<code>{"detail": [{"loc", "msg", "type", "url", "ctx", "input"}]}</code>',
@@ -27,13 +38,29 @@ export function errorsPage(): string {
 </head>
 <body>
 <h1>Error types</h1>
-<p>Every error has a machine-readable <code>type</code>. Decide by it and by the status, never by the message. The
+<p>Decide by the status and by the machine-readable <code>type</code>, where the form of the body has one, never by the
+message. The agents platform under <code>/v1</code> has types of its own, which are <a href="#agents">below</a>. The
 response header <code>X-Service-Retryable</code> says whether the same request might succeed later; the values below
 are the defaults. A failed prediction is never charged.</p>
 ${sections}
+<h1 id="agents">Errors of the agents platform</h1>
+<p>Answers under <code>/v1</code> are <code>{"error": {"type", "code", "message", "details"}}</code>:</p>
+<dl>
+${rows(agentErrors)}
+</dl>
+<p>A run that failed has <code>{"type", "message"}</code> in its field <code>error</code>:</p>
+<dl>
+${rows(runErrors)}
+</dl>
 </body>
 </html>
 `;
+}
+
+function rows(table: Readonly<Record<string, string | number>>): string {
+  return Object.entries(table)
+    .map(([type, told]) => `<dt><code>${type}</code></dt><dd>${told}</dd>`)
+    .join("\n");
 }
 
 function section(type: string, row: ErrorRow): string {

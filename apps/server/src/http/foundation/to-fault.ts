@@ -11,6 +11,10 @@ interface ThrownError extends Error {
 export function toFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   const error = thrown as ThrownError | undefined;
+  // As node:http says it of a request.
+  if (error?.code === "ECONNRESET" && error.message === "aborted") {
+    return fault("request_invalid", "The client went away before its body had arrived", { cause: thrown });
+  }
   switch (error?.code) {
     case "FST_ERR_CTP_INVALID_JSON_BODY":
     case "FST_ERR_CTP_EMPTY_JSON_BODY":
