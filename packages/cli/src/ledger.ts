@@ -13,7 +13,8 @@ export async function ledger(args: readonly string[]): Promise<number> {
       options: { url: { type: "string" }, key: { type: "string" } },
     });
     if (positionals.join(" ") !== "verify") throw new Error("Say what to do: gantry ledger verify");
-    const url = values.url ?? process.env.GANTRY_URL ?? (values.key === undefined ? undefined : defaultUrl);
+    const url =
+      values.url ?? (process.env.GANTRY_URL || undefined) ?? (values.key === undefined ? undefined : defaultUrl);
     if (url !== undefined) {
       return sayBooks(await createClient({ url, key: values.key ?? process.env.GANTRY_KEY }).checkBooks());
     }

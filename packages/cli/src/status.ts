@@ -11,6 +11,13 @@ function listeningHost(host: string | undefined): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
+const longestAnswerMs = 10_000;
+
+/** A server that takes the connection and says nothing is as good as none. */
+function within(ask: (options: { signal: AbortSignal }) => Promise<boolean>): Promise<boolean> {
+  return ask({ signal: AbortSignal.timeout(longestAnswerMs) }).catch(() => false);
+}
+
 /** 0: ready. 1: up, but not ready or the key is wrong. 2: not reachable. */
 export function status(args: readonly string[]): Promise<number> {
   return orSayWhy(() => askStatus(args));
@@ -18,19 +25,19 @@ export function status(args: readonly string[]): Promise<number> {
 
 async function askStatus(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { url: { type: "string" }, key: { type: "string" } } });
-  const url = values.url ?? process.env.GANTRY_URL ?? defaultUrl;
+  const url = values.url ?? (process.env.GANTRY_URL || defaultUrl);
   const key = values.key ?? process.env.GANTRY_KEY;
   const client = createClient({ url, key });
-  if (!(await client.isUp())) {
+  if (!(await within(client.isUp))) {
     console.error(`No Gantry answers at ${url}`);
     return 2;
   }
-  const ready = await client.isReady();
+  const ready = await within(client.isReady);
   console.log(`${url} is up and ${ready ? "ready" : "not ready yet"}`);
   if (!ready) return 1;
   if (key === undefined) return 0;
   try {
-    const me = await client.me();
+    const me = await client.me({ signal: AbortSignal.timeout(longestAnswerMs) });
     console.log(
       `The key belongs to ${me.username} (${me.role}, plan ${me.plan}); balance ${me.balance} ${me.currency}`,
     );

@@ -1,30 +1,22 @@
-import type { MeRecord } from "@gantry/wire";
-import { errorFrom } from "./errors.ts";
-import { readEvents } from "./events.ts";
+import { type Account, account } from "./account.ts";
+import { type Agents, agents } from "./agents.ts";
+import { type Files, files } from "./files.ts";
+import { type Models, models } from "./models.ts";
+import { type Predictions, predictions } from "./predictions.ts";
+import { type Runs, runs } from "./runs.ts";
+import { type CallOptions, createTransport } from "./transport.ts";
 
 export interface ClientOptions {
   /** The address of the service, e.g. http://127.0.0.1:8080 */
   url: string;
   key?: string | undefined;
-}
-
-export type InputField = string | number | boolean | null | Blob;
-
-export interface Prediction {
-  prediction_id: string;
-  status: number;
-  output_data: Record<string, unknown>;
-  inference_time: number;
-  files: Record<string, { url: string; method: string }>;
-}
-
-/** One line of a stream: the acknowledgement, a piece of output, the end, or an error. */
-export interface StreamEvent {
-  prediction_id?: string;
-  output_data?: Record<string, unknown>;
-  status?: number;
-  stream_details?: { input_tokens: number; output_tokens: number; cached_tokens?: number };
-  detail?: unknown;
+  /**
+   * How often a call is repeated that failed for the moment; 2 by default, 0 switches it off. Repeated is only what does
+   * nothing twice: reading, what has an Idempotency-Key, and what was refused before it was accepted.
+   */
+  retries?: number | undefined;
+  /** Instead of the platform's own: for a proxy, other time-outs, or tests. */
+  fetch?: typeof fetch | undefined;
 }
 
 /** Whether the books are right: they are when nothing is listed. */
@@ -35,87 +27,44 @@ export interface BooksRecord {
   discrepancies: { rule: string; subject: string; expected: number | null; found: number | null }[];
 }
 
-export interface GantryClient {
-  isUp(): Promise<boolean>;
-  isReady(): Promise<boolean>;
-  me(): Promise<MeRecord>;
+export interface GantryClient extends Predictions {
+  isUp(options?: CallOptions): Promise<boolean>;
+  isReady(options?: CallOptions): Promise<boolean>;
+  me: Account["me"];
   /** For admins. */
-  checkBooks(): Promise<BooksRecord>;
-  predict(model: string, input: Record<string, InputField>, options?: { signal?: AbortSignal }): Promise<Prediction>;
-  stream(
-    model: string,
-    input: Record<string, InputField>,
-    options?: { signal?: AbortSignal },
-  ): AsyncGenerator<StreamEvent>;
-  cancel(model: string, predictionId: string): Promise<{ prediction_id: string; status: number }>;
+  checkBooks(options?: CallOptions): Promise<BooksRecord>;
+  files: Files;
+  models: Models;
+  account: Account;
+  agents: Agents;
+  runs: Runs;
 }
 
-export function createClient({ url, key }: ClientOptions): GantryClient {
-  const base = url.replace(/\/+$/, "");
-  const headers: Record<string, string> = key === undefined ? {} : { "x-api-key": key };
+export function createClient(options: ClientOptions): GantryClient {
+  const transport = createTransport(options);
+  const ofCaller = account(transport);
 
-  async function send(
-    method: string,
-    path: string,
-    init: { body?: FormData; signal?: AbortSignal | undefined } = {},
-  ): Promise<Response> {
-    const response = await fetch(base + path, {
-      method,
-      headers,
-      ...(init.body !== undefined && { body: init.body }),
-      ...(init.signal && { signal: init.signal }),
-    });
-    if (response.ok) return response;
-    const text = await response.text();
-    throw errorFrom(response, parsed(text));
+  /** Any server may answer 200: it is Gantry's word that counts. */
+  async function says(word: string, path: string, { signal }: CallOptions = {}): Promise<boolean> {
+    try {
+      const { status } = await transport.json<{ status?: unknown }>({ method: "GET", path, signal, retries: 0 });
+      return status === word;
+    } catch {
+      signal?.throwIfAborted();
+      return false;
+    }
   }
-
-  const answersOk = (path: string) =>
-    fetch(base + path).then(
-      (response) => response.ok,
-      () => false,
-    );
 
   return {
-    isUp: () => answersOk("/healthz"),
-    isReady: () => answersOk("/readyz"),
-    me: async () => (await (await send("GET", "/api/v2/me")).json()) as MeRecord,
-    checkBooks: async () => (await (await send("GET", "/api/v2/admin/ledger")).json()) as BooksRecord,
-    async predict(model, input, { signal } = {}) {
-      const response = await send("POST", `/api/v1/${model}/predict`, { body: formOf(input), signal });
-      const body = (await response.json()) as Prediction & { status_code?: number };
-      // Some conditions come inside a 200 with a status of their own.
-      if (body.status_code !== undefined) throw errorFrom(response, body);
-      return body;
-    },
-    async *stream(model, input, { signal } = {}) {
-      const response = await send("POST", `/api/v1/${model}/predict/stream/`, { body: formOf(input), signal });
-      if (!response.body) return;
-      for await (const data of readEvents(response.body)) yield JSON.parse(data) as StreamEvent;
-    },
-    async cancel(model, predictionId) {
-      const response = await send("POST", `/api/v1/${model}/predict/cancel/`, {
-        body: formOf({ prediction_id: predictionId }),
-      });
-      return (await response.json()) as { prediction_id: string; status: number };
-    },
+    ...predictions(transport),
+    isUp: (call) => says("ok", "/healthz", call),
+    isReady: (call) => says("ready", "/readyz", call),
+    me: ofCaller.me,
+    checkBooks: ({ signal } = {}) => transport.json({ method: "GET", path: "/api/v2/admin/ledger", signal }),
+    files: files(transport),
+    models: models(transport),
+    account: ofCaller,
+    agents: agents(transport),
+    runs: runs(transport),
   };
-}
-
-function formOf(input: Record<string, InputField>): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(input)) {
-    if (value === null) continue;
-    if (value instanceof Blob) form.append(name, value, value instanceof File ? value.name : name);
-    else form.append(name, String(value));
-  }
-  return form;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return { detail: text.slice(0, 200) };
-  }
 }

@@ -1,48 +1,80 @@
-/** An answer that was no success. `type` is the machine-readable category where the service gave one. */
+import type { ErrorType } from "@gantry/wire";
+
+/** The categories of the agents platform that the other surfaces do not have, and those that only a client sees. */
+type FurtherType =
+  | "invalid_input"
+  | "internal"
+  | "upstream_error"
+  | "unavailable"
+  /** A model that streams its output was called through `predict`. */
+  | "misdirected_request"
+  /** No answer, or none that could be read to its end. */
+  | "connection_error";
+
+export type GantryErrorType = ErrorType | FurtherType | (string & {});
+
+/** One thing that is wrong with a request, or why a prediction failed. */
+export interface GantryIssue {
+  /** As ["body", "prompt"]. */
+  loc: readonly (string | number)[];
+  message: string;
+  type: GantryErrorType;
+  ctx?: Record<string, unknown>;
+  input?: unknown;
+}
+
+interface GantryErrorInit {
+  status: number;
+  type: GantryErrorType | undefined;
+  message: string;
+  retryable: boolean;
+  requestId: string | undefined;
+  body: unknown;
+  issues?: readonly GantryIssue[];
+  retryAfter?: number | undefined;
+  predictionId?: string | undefined;
+  cause?: unknown;
+}
+
+/** An answer that was no success, of whichever surface. Decide by `type` and `status`; messages may change. */
 export class GantryError extends Error {
+  /** The HTTP status, or that of the prediction; 0 when there was no answer. */
   readonly status: number;
-  readonly type: string | undefined;
+  /** The machine-readable category: that of the first issue where there are several. */
+  readonly type: GantryErrorType | undefined;
+  /** Whether the same request might succeed later. */
   readonly retryable: boolean;
   readonly requestId: string | undefined;
   readonly body: unknown;
+  readonly issues: readonly GantryIssue[];
+  /** Seconds that the service asks to wait. */
+  readonly retryAfter: number | undefined;
+  /** Of the prediction that failed; undefined when none was accepted. */
+  readonly predictionId: string | undefined;
 
-  constructor(init: {
-    status: number;
-    type: string | undefined;
-    message: string;
-    retryable: boolean;
-    requestId: string | undefined;
-    body: unknown;
-  }) {
-    super(init.message);
+  constructor(init: GantryErrorInit) {
+    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
     this.name = "GantryError";
     this.status = init.status;
     this.type = init.type;
     this.retryable = init.retryable;
     this.requestId = init.requestId;
     this.body = init.body;
+    this.issues = init.issues ?? [];
+    this.retryAfter = init.retryAfter;
+    this.predictionId = init.predictionId;
   }
 }
 
-interface AnyErrorBody {
-  detail?: string | { msg?: string; type?: string; loc?: (string | number)[] }[];
-  type?: string;
-  error?: { code?: string; type?: string; message?: string };
-}
-
-/** Reads the three forms in which errors come. */
-export function errorFrom(response: Response, body: unknown): GantryError {
-  const { detail, type, error } = Object(body) as AnyErrorBody;
-  const first = Array.isArray(detail) ? detail[0] : undefined;
-  const messages = Array.isArray(detail)
-    ? detail.map((one) => `${one.loc?.join(".") ?? "body"}: ${one.msg ?? ""}`).join("; ")
-    : (detail ?? error?.message ?? `HTTP ${response.status}`);
+/** There was no answer, or it broke off. */
+export function connectionError(message: string, cause?: unknown): GantryError {
   return new GantryError({
-    status: response.status,
-    type: first?.type ?? error?.type ?? error?.code ?? type,
-    message: messages,
-    retryable: response.headers.get("x-service-retryable") === "true",
-    requestId: response.headers.get("x-request-id") ?? undefined,
-    body,
+    status: 0,
+    type: "connection_error",
+    message,
+    retryable: true,
+    requestId: undefined,
+    body: undefined,
+    cause,
   });
 }

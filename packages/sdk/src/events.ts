@@ -1,18 +1,43 @@
-/** The data of each Server-Sent Event, as it arrives. Comments are skipped. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/** The lines of a body as they arrive. Whoever leaves the loop closes the connection. */
+export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true });
-    const blocks = rest.split(/\r?\n\r?\n/);
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const data = block
-        .split(/\r?\n/)
-        .filter((line) => line.startsWith("data:"))
-        .map((line) => line.slice(5).trimStart())
-        .join("\n");
-      if (data !== "") yield data;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) yield line.endsWith("\r") ? line.slice(0, -1) : line;
     }
+  } finally {
+    // Rejects when the connection is already broken, which whoever reads has been told.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+export interface ServerSentEvent {
+  id: string | undefined;
+  name: string | undefined;
+  data: string;
+}
+
+/** Server-Sent Events. Comments are skipped, and so is an event that the end cut short. */
+export async function* readEvents(lines: AsyncIterable<string>): AsyncGenerator<ServerSentEvent> {
+  let id: string | undefined;
+  let name: string | undefined;
+  let data: string[] = [];
+  for await (const line of lines) {
+    if (line === "") {
+      if (data.length > 0) yield { id, name, data: data.join("\n") };
+      name = undefined;
+      data = [];
+      continue;
+    }
+    const [, field = "", value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+    if (field === "data") data.push(value);
+    else if (field === "event") name = value;
+    else if (field === "id") id = value;
   }
 }

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { gantryCommand } from "../support/gantry-command.ts";
@@ -25,4 +27,33 @@ test("a wrong option is told in one line", async () => {
   const { code, stderr } = await gantryCommand(["status", "--x"], {});
   expect(code).toBe(1);
   expect(stderr.trim().split("\n")).toEqual([expect.stringContaining("'--x'")]);
+});
+
+test("what answers but is no Gantry, and what never answers, is none", async () => {
+  const page = createServer((_request, response) => response.end("<html>ok</html>"));
+  const silent = createServer(() => {});
+  for (const server of [page, silent]) {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await gantryCommand(["status", "--url", url], {})).toMatchObject({
+      code: 2,
+      stderr: `No Gantry answers at ${url}\n`,
+    });
+    server.closeAllConnections();
+    server.close();
+  }
+}, 30_000);
+
+test("help is given for the command and for each of its commands, and serve takes no arguments", async () => {
+  for (const args of [[], ["-h"], ["--help"]]) {
+    expect(await gantryCommand(args, {})).toMatchObject({ code: 0, stdout: expect.stringContaining("gantry serve") });
+  }
+  expect(await gantryCommand(["status", "--help"], {})).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("gantry status [--url URL]"),
+  });
+  expect(await gantryCommand(["serve", "--port", "1"], {})).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("'--port'"),
+  });
 });

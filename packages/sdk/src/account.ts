@@ -1,0 +1,90 @@
+import type { CreateKeyBody, KeyRecord, MeRecord } from "@gantry/wire";
+import { segment, withQuery } from "./address.ts";
+import { eachOf, type Page, type PageQuery } from "./pages.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** A prediction that has ended, and what it cost. */
+export interface UsageRecord {
+  request_id: string;
+  model_name: string;
+  route: "sync" | "stream" | "async" | "agent";
+  status: number;
+  created_at: string;
+  /** Seconds. */
+  inference_time: number | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cached_tokens: number | null;
+  /** Dollars. */
+  price: number;
+}
+
+/** Both ends belong to the range. A text without a zone is UTC. */
+export interface UsageRange {
+  from_date?: Date | string;
+  to_date?: Date | string;
+}
+
+/** What a user spent, by model, in dollars. */
+export interface Expenses {
+  results: { model_name: string; request_count: number; sub_total_spent: number; avg_per_request: number }[];
+  start_date: string;
+  end_date: string;
+  page: number;
+  /** The totals are those of the range, not of the page. */
+  total_spent: number;
+  total_count: number;
+  total_models: number;
+  total_pages: number;
+}
+
+export interface Account {
+  me(options?: CallOptions): Promise<MeRecord>;
+  /** One page, newest first. */
+  usage(options?: UsageRange & PageQuery & CallOptions): Promise<Page<UsageRecord>>;
+  /** All of it, newest first, read page by page as the loop goes on. */
+  eachUsage(options?: UsageRange & CallOptions): AsyncGenerator<UsageRecord>;
+  /** Of the caller, or for an admin of `username`; the last seven days unless the range says otherwise. */
+  expenses(
+    options?: { username?: string; start_date?: Date | string; end_date?: Date | string; page?: number } & CallOptions,
+  ): Promise<Expenses>;
+  keys: {
+    list(options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
+    /** The answer has the whole key in `key`, this once. */
+    create(key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
+    revoke(id: string, options?: CallOptions): Promise<void>;
+    /** A new secret under the same id; the old one works for `grace_seconds` more, 0 by default. */
+    rotate(id: string, options?: { grace_seconds?: number } & CallOptions): Promise<KeyRecord>;
+  };
+}
+
+const largestPage = 100;
+
+export function account({ json, send }: Transport): Account {
+  const get = async <T>(path: string, signal: AbortSignal | undefined) => json<T>({ method: "GET", path, signal });
+  const keyPath = (id: string) => `/api/v2/keys/${segment(id)}`;
+  const all: Account = {
+    me: ({ signal } = {}) => get("/api/v2/me", signal),
+    usage: ({ signal, ...query } = {}) => get(withQuery("/api/v2/usage", { ...query }), signal),
+    eachUsage: (options = {}) =>
+      eachOf(
+        (page) => all.usage({ ...options, page, page_size: largestPage }),
+        ({ request_id }) => request_id,
+      ),
+    async expenses({ username, signal, ...query } = {}) {
+      const whose = username ?? (await all.me({ signal })).username;
+      return get(withQuery(`/api/v2/${segment(whose)}/expenses/`, query), signal);
+    },
+    keys: {
+      list: ({ signal, ...query } = {}) => get(withQuery("/api/v2/keys", { ...query }), signal),
+      create: (key = {}, { signal } = {}) => json({ method: "POST", path: "/api/v2/keys", json: key, signal }),
+      async revoke(id, { signal } = {}) {
+        await send({ method: "DELETE", path: keyPath(id), signal });
+      },
+      async rotate(id, { signal, ...wanted } = {}) {
+        return json({ method: "POST", path: `${keyPath(id)}/rotate`, json: wanted, signal });
+      },
+    },
+  };
+  return all;
+}

@@ -1,0 +1,23 @@
+/** One part of a path. What would be resolved away, or is nothing, would address something else. */
+export function segment(text: string): string {
+  if (text === "" || text === "." || text === "..") throw new TypeError(`${JSON.stringify(text)} names nothing`);
+  return encodeURIComponent(text);
+}
+
+/** Where a model is, by its endpoint id `owner/model`. */
+export function modelPath(model: string): string {
+  const [owner = "", name = "", ...more] = model.split("/");
+  if (owner === "" || name === "" || more.length > 0) {
+    throw new TypeError(`A model is named owner/model, not ${JSON.stringify(model)}`);
+  }
+  return `/api/v1/${segment(owner)}/${segment(name)}`;
+}
+
+/** A path with the parameters that are given. A date is sent as ISO 8601 in UTC. */
+export function withQuery(path: string, query: Record<string, string | number | Date | undefined>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, value instanceof Date ? value.toISOString() : String(value));
+  }
+  return parameters.size === 0 ? path : `${path}?${parameters}`;
+}

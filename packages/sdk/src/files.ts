@@ -1,0 +1,80 @@
+import { modelPath, withQuery } from "./address.ts";
+import { formOf } from "./form.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** A signed link; it is good for a day, for everybody who has it. */
+export interface FileLink {
+  url: string;
+  /** The HTTP method that it is good for. */
+  method: string;
+  file_input?: { s3_path: string; size?: number; content_type?: string; expires_in?: number } | null;
+}
+
+/** A file in storage. */
+export interface StoredFile {
+  /** To be used as the value of a file field, in any number of predictions. */
+  s3_path: string;
+  size: number;
+  content_type: string;
+  link: FileLink;
+}
+
+export interface Files {
+  /**
+   * Stores a file. `model` is one that the key may call. `direct` sends the bytes straight to the store instead of
+   * through the service.
+   */
+  upload(
+    model: string,
+    file: Blob,
+    options?: CallOptions & { filename?: string; direct?: boolean },
+  ): Promise<StoredFile>;
+  /** A link by which whoever has it may PUT one file; its address is in `file_input`. */
+  uploadLink(
+    model: string,
+    options?: CallOptions & { filename?: string; content_type?: string },
+  ): Promise<FileLink & { file_input: { s3_path: string; expires_in: number } }>;
+  /** A link to download what the caller uploaded or produced, by its `s3://` address. */
+  link(model: string, s3Path: string, options?: CallOptions): Promise<FileLink>;
+  /** The bytes behind a link, as an entry of `files` in a prediction has it. The key is not sent along. */
+  download(
+    file: { url: string } | string,
+    options?: CallOptions & { headers?: Record<string, string> },
+  ): Promise<Response>;
+}
+
+export function files({ json, send }: Transport): Files {
+  const all: Files = {
+    async upload(model, file, { filename, direct = false, signal } = {}) {
+      const name = filename ?? (file instanceof File ? file.name : "file");
+      if (!direct) {
+        const named = new File([file], name, { type: file.type });
+        const path = `${modelPath(model)}/upload_file`;
+        return stored(await json<FileLink>({ method: "POST", path, body: formOf({ file: named }), signal }));
+      }
+      const to = await all.uploadLink(model, { filename: name, ...(file.type && { content_type: file.type }), signal });
+      await send({ method: "PUT", path: to.url, body: file, signal });
+      return stored(await all.link(model, to.file_input.s3_path, { signal }));
+    },
+
+    async uploadLink(model, { signal, ...query } = {}) {
+      return json({ method: "GET", path: withQuery(`${modelPath(model)}/upload_url`, query), signal });
+    },
+
+    async link(model, s3Path, { signal } = {}) {
+      const path = withQuery(`${modelPath(model)}/download_s3_url`, { s3_path_to_sign: s3Path });
+      return json({ method: "GET", path, signal });
+    },
+
+    async download(file, { signal, headers } = {}) {
+      const { href: path } = new URL(typeof file === "string" ? file : file.url);
+      return send({ method: "GET", path, headers, signal });
+    },
+  };
+  return all;
+}
+
+function stored(link: FileLink): StoredFile {
+  const { s3_path = "", size = 0, content_type = "application/octet-stream" } = link.file_input ?? {};
+  return { s3_path, size, content_type, link };
+}

@@ -1,0 +1,143 @@
+import { modelPath, withQuery } from "./address.ts";
+import { readEvents } from "./events.ts";
+import { formOf, type Input, randomText } from "./form.ts";
+import { pause } from "./pause.ts";
+import { createReplayFilter, cutShort, isLast, unlessFailed } from "./prediction-events.ts";
+import type {
+  Prediction,
+  PredictionResult,
+  QueueMetrics,
+  StreamEvent,
+  UserPart,
+  Webhook,
+} from "./prediction-records.ts";
+import { errorFrom } from "./read-error.ts";
+import { resuming } from "./resume.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** Below what proxies allow a silent connection. */
+const longPollSeconds = 30;
+/** A service that is going down answers at once. */
+const betweenPollsMs = 200;
+const followTries = 5;
+
+export interface Predictions {
+  /**
+   * Runs a model and waits for the result. Aborting cancels the run, unless it has an `idempotencyKey`: then it goes on,
+   * and the same call again fetches it.
+   */
+  predict(model: string, input: Input, options?: CallOptions & { idempotencyKey?: string }): Promise<Prediction>;
+  /** Runs a model as a stream. Aborting, or leaving the loop, cancels the run; its failure is thrown. */
+  stream(model: string, input: Input, options?: CallOptions & { user?: UserPart }): AsyncGenerator<StreamEvent>;
+  /** Queues a run and answers its id. Without an `idempotencyKey` it gets one, so that a lost answer loses no run. */
+  submit(
+    model: string,
+    input: Input,
+    options?: CallOptions & { webhook?: Webhook; user?: UserPart; idempotencyKey?: string },
+  ): Promise<string>;
+  /** How a prediction stands; `wait` holds the answer up to 60 seconds until it has ended. A failure is not thrown. */
+  result(model: string, predictionId: string, options?: CallOptions & { wait?: number }): Promise<PredictionResult>;
+  /** Waits for the end, however long that takes. A failure is thrown; aborting stops the waiting, not the run. */
+  waitFor(model: string, predictionId: string, options?: CallOptions): Promise<Prediction>;
+  /** The events of a run as `stream` gives them, from its beginning. Leaving stops nothing; a break is bridged. */
+  follow(model: string, predictionId: string, options?: CallOptions): AsyncGenerator<StreamEvent>;
+  /** 499 when it was cancelled, else the status with which it had already ended. */
+  cancel(
+    model: string,
+    predictionId: string,
+    options?: CallOptions,
+  ): Promise<{ prediction_id: string; status: number }>;
+  flow(model: string, options?: CallOptions): Promise<QueueMetrics>;
+}
+
+export function predictions({ json, open, retries }: Transport): Predictions {
+  const all: Predictions = {
+    async predict(model, input, options = {}) {
+      const path = `${modelPath(model)}/predict`;
+      return json({ ...options, method: "POST", path, body: formOf(input) });
+    },
+
+    async *stream(model, input, { user, signal } = {}) {
+      const path = `${modelPath(model)}/predict/stream/`;
+      const { headers, lines } = await open({ method: "POST", path, body: formOf({ ...input, user }), signal });
+      let hasEnded = false;
+      for await (const { data } of readEvents(lines)) {
+        const event = unlessFailed(JSON.parse(data) as StreamEvent, headers);
+        hasEnded ||= isLast(event);
+        yield event;
+      }
+      if (!hasEnded) throw cutShort();
+    },
+
+    async submit(model, input, { webhook, user, signal, idempotencyKey } = {}) {
+      const { prediction_id } = await json<{ prediction_id: string }>({
+        method: "POST",
+        path: `${modelPath(model)}/predict/async/`,
+        body: formOf({ ...input, user, webhook }),
+        idempotencyKey: idempotencyKey ?? (retries > 0 ? randomText() : undefined),
+        signal,
+      });
+      return prediction_id;
+    },
+
+    async result(model, predictionId, { wait, signal } = {}) {
+      const path = withQuery(`${modelPath(model)}/predict/async/result/`, { request_id: predictionId, wait });
+      const { inference_responses } = await json<{ inference_responses: [PredictionResult] }>({
+        method: "GET",
+        path,
+        signal,
+      });
+      return inference_responses[0];
+    },
+
+    async waitFor(model, predictionId, { signal } = {}) {
+      for (;;) {
+        const result = await all.result(model, predictionId, { wait: longPollSeconds, signal });
+        if (result.infer_details.status !== 202) return doneOrThrown(result);
+        await pause(betweenPollsMs, signal);
+      }
+    },
+
+    async *follow(model, predictionId, { signal } = {}) {
+      const path = withQuery(`${modelPath(model)}/predict/async/result/`, { request_id: predictionId });
+      const startOver = createReplayFilter();
+      let headers = new Headers();
+      async function* connect(): AsyncGenerator<StreamEvent> {
+        const accept = { accept: "application/x-ndjson" };
+        const opened = await open({ method: "GET", path, headers: accept, signal, retries: 0 });
+        headers = opened.headers;
+        const newOf = startOver();
+        for await (const line of opened.lines) {
+          const news = line === "" ? undefined : newOf(JSON.parse(line) as StreamEvent);
+          if (news) yield news;
+        }
+      }
+      // A failure of the prediction is thrown out here, where it is not taken for one of the connection.
+      const events = resuming(connect, { tries: retries > 0 ? followTries : 0, signal, isLast, cutShort });
+      for await (const event of events) yield unlessFailed(event, headers);
+    },
+
+    async cancel(model, predictionId, { signal } = {}) {
+      const path = `${modelPath(model)}/predict/cancel/`;
+      return json({ method: "POST", path, body: formOf({ prediction_id: predictionId }), signal });
+    },
+
+    async flow(model, { signal } = {}) {
+      return json({ method: "GET", path: `${modelPath(model)}/flow`, signal });
+    },
+  };
+  return all;
+}
+
+function doneOrThrown({ infer_details, response, files }: PredictionResult): Prediction {
+  const { status, request_id, inference_time, stream_details } = infer_details;
+  if (status !== 200) throw errorFrom({ status, predictionId: request_id }, response);
+  return {
+    prediction_id: request_id,
+    status,
+    output_data: response,
+    inference_time: inference_time ?? 0,
+    files,
+    ...(stream_details && { stream_details }),
+  };
+}

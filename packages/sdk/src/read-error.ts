@@ -1,0 +1,95 @@
+import { GantryError, type GantryErrorType, type GantryIssue } from "./errors.ts";
+
+/** Where an error came from: an answer, an event within one, or the stored result of a prediction. */
+interface Source {
+  status: number;
+  headers?: Headers;
+  predictionId?: string;
+}
+
+interface RawIssue {
+  loc?: (string | number)[];
+  msg?: string;
+  message?: string;
+  type?: string;
+  reason?: string;
+  ctx?: Record<string, unknown>;
+  input?: unknown;
+}
+
+interface AnyErrorBody {
+  detail?: string | RawIssue[];
+  type?: string;
+  error?: { code?: string; type?: string; message?: string; details?: unknown };
+}
+
+/** Refusals that carry a sentence only. */
+const typeOfStatus: Readonly<Record<number, GantryErrorType>> = {
+  403: "forbidden",
+  404: "not_found",
+  405: "method_not_allowed",
+  409: "conflict",
+  412: "precondition_failed",
+  421: "misdirected_request",
+};
+
+/** Where no header says it: of what Gantry wrote, by the table of its errors; else a proxy's word for "not now". */
+const retryableOutcomes = [429, 500, 503, 504, 507];
+const gatewayFailures = [429, 502, 503, 504];
+
+/**
+ * Reads the three forms in which errors come: a list of issues, one sentence, and the agents platform's
+ * `{error: {type, message, details}}`.
+ */
+export function errorFrom({ status, headers, predictionId }: Source, body: unknown): GantryError {
+  const { detail, error, type: told } = Object(body) as AnyErrorBody;
+  const issues = issuesOf(detail ?? error?.details);
+  const sentence = typeof detail === "string" ? detail : undefined;
+  const type = error?.type ?? error?.code ?? issues[0]?.type ?? told ?? typeOfSentence(status, sentence);
+  const header = headers?.get("x-service-retryable");
+  const byStatus = (type === undefined ? gatewayFailures : retryableOutcomes).includes(status);
+  return new GantryError({
+    status,
+    type,
+    message: messageOf(issues) ?? sentence ?? error?.message ?? plainMessage(status, headers),
+    retryable: header ? header === "true" : byStatus,
+    requestId: headers?.get("x-request-id") ?? undefined,
+    body,
+    issues,
+    retryAfter: secondsOf(headers?.get("retry-after")),
+    predictionId: predictionId ?? headers?.get("x-prediction-id") ?? undefined,
+  });
+}
+
+function issuesOf(list: unknown): GantryIssue[] {
+  if (!Array.isArray(list)) return [];
+  return (list as RawIssue[]).map(({ loc, msg, message, type, reason, ctx, input }) => ({
+    loc: loc ?? ["body"],
+    message: msg ?? message ?? "",
+    type: type ?? reason ?? "value_error",
+    ...(ctx && { ctx }),
+    ...(input !== undefined && { input }),
+  }));
+}
+
+function messageOf(issues: readonly GantryIssue[]): string | undefined {
+  return issues.length === 0 ? undefined : issues.map(({ loc, message }) => `${loc.join(".")}: ${message}`).join("; ");
+}
+
+/** The specification fixes this sentence, and it alone tells an empty wallet from a closed door. */
+function typeOfSentence(status: number, sentence: string | undefined): GantryErrorType | undefined {
+  return status === 403 && sentence === "Insufficient funds" ? "insufficient_funds" : typeOfStatus[status];
+}
+
+/** A redirect is not followed, since the key would go with it. */
+function plainMessage(status: number, headers: Headers | undefined): string {
+  const location = headers?.get("location");
+  return `HTTP ${status}${location ? `, leading to ${location}` : ""}`;
+}
+
+/** Seconds, or a date as proxies may write it. */
+function secondsOf(text: string | null | undefined): number | undefined {
+  if (!text) return undefined;
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}

@@ -1,0 +1,72 @@
+import type { ConfirmationRecord, RunErrorType } from "@gantry/wire";
+import { segment } from "./address.ts";
+import { connectionError } from "./errors.ts";
+import { readEvents } from "./events.ts";
+import { resuming } from "./resume.ts";
+import type { Transport } from "./transport.ts";
+
+/** What the events of a run tell, by their names. A service may send further ones. */
+export interface RunEventData {
+  planning: { message: string };
+  reasoning: { message: string };
+  tool_call: { tool: string; arguments: Record<string, unknown> };
+  tool_result: { tool: string; result: string };
+  /** The run waits until this is approved or denied. */
+  confirmation_required: {
+    confirmation_id: string;
+    tool: string;
+    arguments: Record<string, unknown>;
+    expires_at: string;
+    details?: Record<string, unknown>;
+  };
+  confirmation_resolved: {
+    confirmation_id: string;
+    approved: boolean;
+    status: ConfirmationRecord["status"];
+    reason?: string;
+  };
+  compressed: { message: string; [more: string]: unknown };
+  completed: { output: Record<string, unknown> };
+  error: { type: RunErrorType; message: string };
+}
+
+/** `id` counts from 1 without a gap. `completed` and `error` are last. */
+export type RunEvent = {
+  [Type in keyof RunEventData]: { id: number; type: Type; data: RunEventData[Type] };
+}[keyof RunEventData];
+
+export interface FollowOptions {
+  /** The id of the last event that is known: what follows is told. 0 by default, which is all. */
+  after?: number;
+  /** Connections without anything new, in a row, before it is given up; 5 by default. */
+  tries?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** From the service's log: each event once and in order, over as many connections as it takes. */
+export function runEvents({ open }: Transport, runId: string, options: FollowOptions = {}): AsyncGenerator<RunEvent> {
+  const { after = 0, tries = 5, signal } = options;
+  let last = after;
+  let isOver = false;
+
+  async function* connect(): AsyncGenerator<RunEvent> {
+    const headers = { accept: "text/event-stream", ...(last > 0 && { "last-event-id": String(last) }) };
+    const path = `/v1/runs/${segment(runId)}/events`;
+    const { status, lines } = await open({ method: "GET", path, headers, signal, retries: 0 });
+    // Nothing follows, now or ever.
+    isOver = status === 204;
+    for await (const { id, name, data } of readEvents(lines)) {
+      if (Number(id) <= last) continue;
+      last = Number(id);
+      yield { id: last, type: name, data: JSON.parse(data) } as RunEvent;
+    }
+  }
+
+  return resuming(connect, {
+    tries,
+    signal,
+    isLast: ({ type }) => type === "completed" || type === "error",
+    isOver: () => isOver,
+    cutShort: () => connectionError("The events ended before the run did"),
+  });
+}

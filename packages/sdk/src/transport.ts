@@ -1,0 +1,127 @@
+import { connectionError, GantryError } from "./errors.ts";
+import { readLines } from "./events.ts";
+import { pause } from "./pause.ts";
+import { errorFrom } from "./read-error.ts";
+import { mayRepeat, pauseBefore } from "./retry.rules.ts";
+
+/** What every method takes. */
+export interface CallOptions {
+  /** Aborting it ends the call, and rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface Asked extends CallOptions {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** A path of the service, which is sent the key; or a whole address, which is not. */
+  path: string;
+  json?: unknown;
+  body?: Blob;
+  headers?: Record<string, string> | undefined;
+  idempotencyKey?: string | undefined;
+  /** Instead of the client's own number. */
+  retries?: number;
+}
+
+/** All that goes over the network goes through here. Whatever is no success is thrown as a GantryError. */
+export interface Transport {
+  readonly retries: number;
+  send(asked: Asked): Promise<Response>;
+  json<T>(asked: Asked): Promise<T>;
+  /** An answer that is read line by line while it arrives. */
+  open(asked: Asked): Promise<{ headers: Headers; status: number; lines: AsyncGenerator<string> }>;
+}
+
+export interface TransportOptions {
+  url: string;
+  key?: string | undefined;
+  fetch?: typeof fetch | undefined;
+  retries?: number | undefined;
+}
+
+export function createTransport({ url, key, fetch: given, retries = 2 }: TransportOptions): Transport {
+  const base = url.replace(/\/+$/, "");
+  if (!URL.canParse(base)) throw new TypeError(`${JSON.stringify(url)} is no address of a service`);
+  // Looked up at the call, and called by itself: a browser's fetch is bound to its window.
+  const go: typeof fetch = given ?? ((...args) => fetch(...args));
+
+  function initOf({ method, path, json, body = undefined, headers = {}, idempotencyKey, signal }: Asked): RequestInit {
+    const isOwn = path.startsWith("/");
+    const all = new Headers(headers);
+    if (isOwn && key !== undefined) all.set("x-api-key", key);
+    if (idempotencyKey !== undefined) all.set("idempotency-key", idempotencyKey);
+    if (json !== undefined) all.set("content-type", "application/json");
+    else if (body?.type) all.set("content-type", body.type);
+    const sent = json === undefined ? body : JSON.stringify(json);
+    return {
+      method,
+      headers: all,
+      ...(sent !== undefined && { body: sent }),
+      ...(signal && { signal }),
+      ...(isOwn && { redirect: "manual" }),
+    };
+  }
+
+  async function attempt<T>(asked: Asked, read: (response: Response) => T | Promise<T>): Promise<T> {
+    const { signal, path } = asked;
+    const most = asked.retries ?? retries;
+    const address = path.startsWith("/") ? base + path : path;
+    const init = initOf(asked);
+    // Node's fetch ends the whole process when it is given a body and a signal that is aborted already.
+    signal?.throwIfAborted();
+    for (let tried = 0; ; tried++) {
+      let headers: Headers | undefined;
+      try {
+        const response = await go(address, init);
+        headers = response.headers;
+        if (!response.ok) throw errorFrom(response, parsed(await response.text()));
+        return await read(response);
+      } catch (thrown) {
+        signal?.throwIfAborted();
+        const failure = thrown instanceof GantryError ? thrown : brokenOff(address, thrown);
+        const wait = tried < most && mayRepeat(asked, failure, headers) ? pauseBefore(failure, tried) : undefined;
+        if (wait === undefined) throw failure;
+        await pause(wait, signal);
+      }
+    }
+  }
+
+  async function* linesOf({ path, signal }: Asked, response: Response): AsyncGenerator<string> {
+    try {
+      if (response.body) yield* readLines(response.body);
+    } catch (thrown) {
+      signal?.throwIfAborted();
+      throw brokenOff(path.startsWith("/") ? base + path : path, thrown);
+    }
+  }
+
+  return {
+    retries,
+    send: (asked) => attempt(asked, (response) => response),
+    json: <T>(asked: Asked) => attempt(asked, (response) => jsonOf<T>(response)),
+    async open(asked) {
+      const response = await attempt(asked, (opened) => opened);
+      return { headers: response.headers, status: response.status, lines: linesOf(asked, response) };
+    },
+  };
+}
+
+/** Some conditions come inside a 200, with a status of their own. */
+async function jsonOf<T>(response: Response): Promise<T> {
+  const body = (await response.json()) as T & { status_code?: number };
+  if (body?.status_code === undefined) return body;
+  throw errorFrom({ status: body.status_code, headers: response.headers }, body);
+}
+
+function brokenOff(address: string, thrown: unknown): GantryError {
+  const { message, cause } = Object(thrown) as { message?: string; cause?: { code?: string; message?: string } };
+  const reason = cause?.code ?? cause?.message ?? message ?? String(thrown);
+  return connectionError(`No whole answer from ${new URL(address).origin}: ${reason}`, thrown);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text === "" ? undefined : { detail: text.slice(0, 200) };
+  }
+}

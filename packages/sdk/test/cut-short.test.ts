@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { createClient } from "../src/index.ts";
+
+/** A service that is taken away between two events ends its answer as if nothing were wrong. */
+function answering(...bodies: string[]) {
+  let asked = 0;
+  const client = createClient({
+    url: "http://service.test",
+    fetch: async () => new Response(bodies[Math.min(asked++, bodies.length - 1)]),
+  });
+  return { client, asked: () => asked };
+}
+
+const piece = { output_data: { output: ["a"] }, status: 200 };
+const end = { output_data: {}, status: 200 };
+
+test("a stream without its last event has not ended", async () => {
+  const sse = (...events: object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  const input = { prompt: "x" };
+  const whole = answering(sse({ prediction_id: "pred_1" }, piece, end));
+  expect(await Array.fromAsync(whole.client.stream("a/b", input))).toHaveLength(3);
+  const cut = answering(sse({ prediction_id: "pred_1" }, piece));
+  await expect(Array.fromAsync(cut.client.stream("a/b", input))).rejects.toMatchObject({ type: "connection_error" });
+  expect(cut.asked()).toBe(1);
+});
+
+test("a queued run that is followed is asked for again, and a failure that is retryable is not taken for a break", async () => {
+  const lines = (...events: object[]) => events.map((event) => `${JSON.stringify(event)}\n`).join("");
+  const cut = answering(lines({ prediction_id: "pred_1" }, piece), lines({ prediction_id: "pred_1" }, piece, end));
+  expect(await Array.fromAsync(cut.client.follow("a/b", "pred_1"))).toEqual([{ prediction_id: "pred_1" }, piece, end]);
+  expect(cut.asked()).toBe(2);
+  const issue = { loc: ["body"], msg: "It took too long", type: "generation_timeout" };
+  const failed = answering(lines({ prediction_id: "pred_1" }, { detail: [issue], status: 504 }));
+  await expect(Array.fromAsync(failed.client.follow("a/b", "pred_1"))).rejects.toMatchObject({
+    status: 504,
+    type: "generation_timeout",
+    retryable: true,
+  });
+  expect(failed.asked()).toBe(1);
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { modelPath, segment, withQuery } from "../src/address.ts";
+import { readEvents, readLines } from "../src/events.ts";
+import { eachOf, type Page } from "../src/pages.ts";
+import { createReplayFilter } from "../src/prediction-events.ts";
+import { errorFrom } from "../src/read-error.ts";
+
+/** A body that arrives in pieces of so many bytes. */
+function bodyOf(text: string, size: number): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(text);
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      controller.enqueue(bytes.subarray(at, at + size));
+      at += size;
+    },
+  });
+}
+
+describe("events", () => {
+  const text =
+    ': hello\n\nretry: 2000\n\nid: 1\nevent: a\ndata: {"x":"é\u{1F30A}"}\n\ndata:one\r\ndata:  two\r\n\r\nevent: c\n\ndata: cut';
+
+  test.each([1, 2, 3, 7, 1000])("are the same in pieces of %i bytes", async (size) => {
+    expect(await Array.fromAsync(readEvents(readLines(bodyOf(text, size))))).toEqual([
+      { id: "1", name: "a", data: '{"x":"é\u{1F30A}"}' },
+      { id: "1", name: undefined, data: "one\n two" },
+    ]);
+  });
+
+  test("of a reader that leaves are read no further", async () => {
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode("data: x\n\n")),
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+    for await (const _ of readEvents(readLines(body))) break;
+    expect(isCancelled).toBe(true);
+  });
+});
+
+test("a second connection gives only what the first had not given, however it is cut into fragments", () => {
+  const startOver = createReplayFilter();
+  const piece = (...fragments: string[]) => ({ output_data: { output: fragments }, status: 200 });
+  const first = startOver();
+  const ack = { prediction_id: "pred_1" };
+  expect([first(ack), first(piece("Hel")), first(piece("lo"))]).toEqual([ack, piece("Hel"), piece("lo")]);
+  const second = startOver();
+  expect([second(ack), second(piece("Hell")), second(piece("o, ", "you"))]).toEqual([
+    undefined,
+    undefined,
+    piece(", you"),
+  ]);
+  const end = { output_data: {}, status: 200 };
+  expect(second(end)).toBe(end);
+  const whole = { output_data: { image: "s3://a/b" }, status: 200 };
+  expect([startOver()(whole), startOver()(whole)]).toEqual([whole, undefined]);
+});
+
+test("a list is told once, though it grows while it is read", async () => {
+  let entries = Array.from({ length: 7 }, (_, n) => `old ${n}`);
+  const read = async (page: number): Promise<Page<string>> => {
+    const results = entries.slice((page - 1) * 3, page * 3);
+    const total = entries.length;
+    entries = [`new ${page}`, ...entries];
+    return { results, page, page_size: 3, total_count: total, total_pages: Math.ceil(total / 3) };
+  };
+  const told = await Array.fromAsync(eachOf(read, (entry) => entry));
+  expect(told).toEqual(["old 0", "old 1", "old 2", "old 3", "old 4", "old 5", "old 6"]);
+});
+
+test("names cannot lead to another place", () => {
+  expect(modelPath("gantry/image")).toBe("/api/v1/gantry/image");
+  expect(modelPath("a?b/c#d")).toBe("/api/v1/a%3Fb/c%23d");
+  for (const wrong of ["", "image", "/image", "a/", "a/b/c", "../..", "a/.."]) {
+    expect(() => modelPath(wrong), wrong).toThrow(TypeError);
+  }
+  expect(segment("a/b")).toBe("a%2Fb");
+  expect(() => segment("..")).toThrow(TypeError);
+  const at = new Date("2026-01-31T12:00:00Z");
+  expect(withQuery("/x", { at, none: undefined, n: 2 })).toBe("/x?at=2026-01-31T12%3A00%3A00.000Z&n=2");
+  expect(withQuery("/x", {})).toBe("/x");
+});
+
+test("an error that is none of ours is still one", () => {
+  const headers = new Headers({ location: "https://elsewhere.example/" });
+  expect(errorFrom({ status: 301, headers }, undefined)).toMatchObject({
+    message: "HTTP 301, leading to https://elsewhere.example/",
+    retryable: false,
+    issues: [],
+  });
+  expect(errorFrom({ status: 502 }, { detail: "<html>Bad gateway</html>" })).toMatchObject({
+    type: undefined,
+    retryable: true,
+  });
+  for (const body of [null, 5, "text", [], { detail: 5 }, { error: "text" }, { detail: [{}] }]) {
+    expect(errorFrom({ status: 500 }, body).status, JSON.stringify(body)).toBe(500);
+  }
+});
