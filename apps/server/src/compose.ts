@@ -17,14 +17,13 @@ import { fetchCogSchema } from "./engines/models/cog-schema.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
 import type { Queue } from "./engines/queue/queue.ts";
-import { createAesVault, loadSecretKey } from "./engines/vault/aes-vault.ts";
-import { settleKeyChange } from "./engines/vault/change-key.ts";
 import { openAccounts } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
 import {
   defaultMaxUploadBytes,
   type FilesDeps,
   findUploadTarget,
+  holdsNewestFile,
   type LinkServedStore,
   openOwnedFile,
   presignDownload,
@@ -58,6 +57,7 @@ import { makeHome } from "./make-home.ts";
 import { type AgentsPlatform, openAgentsPlatform } from "./open-agents-platform.ts";
 import { openDrivers } from "./open-drivers.ts";
 import { ofPool, openTelemetry } from "./open-telemetry.ts";
+import { openVault } from "./open-vault.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
 
 export interface Gantry {
@@ -90,15 +90,15 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
   }
 
   async function composeOn(database: Database): Promise<Gantry> {
-    await settleKeyChange({ database, home, given: config.GANTRY_SECRET_KEY });
-    const vault = createAesVault(await loadSecretKey(home, config.GANTRY_SECRET_KEY));
-    const onTrouble = (text: string, error: unknown) => log.error({ err: error }, text);
+    const nodeId = newId("node");
+    const vault = await openVault(config, database, nodeId, log);
+    const onTrouble = (text: string, error?: unknown) =>
+      error === undefined ? log.warn(text) : log.error({ err: error }, text);
     const linkServed = config.S3_ENDPOINT === undefined ? await openOwnBlobs(home) : undefined;
     const blobs = linkServed ?? (await openS3(config, onTrouble));
     const spoolDir = join(home, "spool");
     await mkdir(spoolDir, { recursive: true, mode: 0o700 });
     await sweepSpool(spoolDir);
-    const nodeId = newId("node");
     const { telemetry, waysOut } = openTelemetry(config, log, nodeId);
     const { net } = waysOut;
     const media = createMedia();
@@ -139,6 +139,12 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
         isOperators(model) ? config[name as "ANTHROPIC_API_KEY"] : secrets.reveal(model.ownerId, name),
     });
     const files: FilesDeps = { database, blobs, clock, maxUploadBytes: defaultMaxUploadBytes };
+    if (linkServed === undefined && !(await holdsNewestFile(files))) {
+      log.warn(
+        { bucket: blobs.bucket },
+        "The newest file that the database knows is not in the bucket: is it the right one?",
+      );
+    }
     const webhooks = openWebhooks({ database, vault, clock });
     const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
     const isWorker = config.GANTRY_ROLE !== "api";

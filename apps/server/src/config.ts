@@ -202,7 +202,7 @@ export const settings = {
     },
   } satisfies Setting<number>,
   GANTRY_ROLE: choice(
-    "What this process does: all, only the HTTP side (api), or only queued work (worker).",
+    "What this process does: all, all but queued work (api), or queued work (worker, which clients are not sent to).",
     ["all", "api", "worker"],
     "all",
   ),
@@ -244,15 +244,16 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDirectory: str
       faults.push(`  ${name} ${error.message}`);
     }
   }
-  faults.push(...missingTogether(values));
+  faults.push(...missingTogether(values, environment));
   if (faults.length > 0) throw new Error(`Gantry cannot start, these settings are wrong:\n${faults.join("\n")}`);
   values.GANTRY_HOME = absoluteHome(String(values.GANTRY_HOME), workingDirectory);
   return Object.freeze(values) as Config;
 }
 
 /** Settings that mean something only together. */
-function missingTogether(values: Record<string, unknown>): string[] {
-  const isSet = (name: string) => values[name] !== undefined;
+function missingTogether(values: Record<string, unknown>, environment: NodeJS.ProcessEnv): string[] {
+  // One that is wrong is told of already.
+  const isSet = (name: string) => values[name] !== undefined || Boolean(environment[name]);
   return needed.flatMap(([whoever, needs]) => {
     const given = whoever.find(isSet);
     return given === undefined

@@ -75,8 +75,7 @@ function stopOnSignal(doorway: Doorway, starting: Promise<Gantry>, delayMs: numb
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "Stopping: no new work, running work may end");
-    // Whoever keeps a connection gives it up with its next answer, instead of finding it cut in the middle of a request.
-    doorway.server.prependListener("request", (_, response) => response.setHeader("connection", "close"));
+    doorway.closeAfterAnswers();
     if (started && delayMs > 0) {
       doorway.open(started.listener, async () => false);
       await new Promise((resolve) => setTimeout(resolve, delayMs));

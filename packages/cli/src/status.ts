@@ -11,7 +11,7 @@ function listeningHost(host: string | undefined): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-const longestAnswerMs = 10_000;
+const longestAnswerMs = 5_000;
 
 /** A server that takes the connection and says nothing is as good as none. */
 function within(ask: (options: { signal: AbortSignal }) => Promise<boolean>): Promise<boolean> {

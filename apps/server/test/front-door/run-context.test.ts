@@ -172,8 +172,8 @@ describe("a conversation that outgrows the model's window", () => {
     expect(answer.body.status).toBe("done");
     const [result = ""] = toolResults(asked()[1]);
     expect(Buffer.byteLength(result)).toBeLessThan(66_000);
-    expect(Buffer.byteLength(result)).toBeGreaterThan(65_000);
-    expect(result).toContain("cut");
+    expect(Buffer.byteLength(result)).toBeGreaterThan(64_000);
+    expect(result).toMatch(/\[cut: \d{6,} characters in all\]/);
   });
 });
 

@@ -56,7 +56,8 @@ export async function connectRabbitMq(url: string, onTrouble: OnTrouble): Promis
     return connection;
   } catch (error) {
     connection.unsafeDestroy();
-    const reason = error instanceof Error ? error.message : String(error);
+    // The library puts a code before the text, and has none for some refusals.
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/^undefined: /, "");
     throw new Error(`RabbitMQ at ${address.host} cannot be used: ${reason}`, { cause: error });
   }
 }
@@ -65,7 +66,10 @@ async function tlsOptions(query: URLSearchParams): Promise<TlsOptions> {
   const [ca, cert, key] = await Promise.all(
     ["cacertfile", "certfile", "keyfile"].map((name) => {
       const file = query.get(name);
-      return file === null ? undefined : readFile(file);
+      if (file === null) return undefined;
+      return readFile(file).catch((error: Error) => {
+        throw new Error(`AMQP_URL names a ${name} that cannot be read: ${error.message}`, { cause: error });
+      });
     }),
   );
   return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };

@@ -55,6 +55,16 @@ export async function whichOpens(tx: Transaction, vaults: readonly Vault[]): Pro
   return undefined;
 }
 
+/** Whether there is something sealed, and the vault opens nothing of it. */
+export async function opensNothing(tx: Transaction, vault: Vault): Promise<boolean> {
+  if (await whichOpens(tx, [vault])) return false;
+  for (const { table, column } of await existing(tx)) {
+    const rows = await tx`select 1 from ${tx(table)} where ${tx(column)} is not null limit 1`;
+    if (rows.length > 0) return true;
+  }
+  return false;
+}
+
 function opened(vault: Vault, sealed: Uint8Array, context: string): string | undefined {
   try {
     return vault.open(sealed, context);

@@ -3,6 +3,7 @@ export { isContentType } from "./content-type.rules.ts";
 export { type Examined, examineContent } from "./content-type.ts";
 export { createUploadLink } from "./create-upload-link.ts";
 export { defaultMaxUploadBytes, type FilesDeps, type PresignedUrl } from "./files-deps.ts";
+export { holdsNewestFile } from "./holds-newest-file.ts";
 export { type OwnedFile, openOwnedFile } from "./open-owned-file.ts";
 export { findUploadTarget, recordUpload } from "./receive-link-upload.ts";
 export { parseS3Path, type S3Address } from "./s3-path.rules.ts";

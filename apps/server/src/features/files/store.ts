@@ -90,3 +90,8 @@ export async function listAwaitingSince(sql: Sql, before: Date, limit: number): 
     from files where state = 'awaiting' and created_at < ${before}
     order by created_at limit ${limit}`;
 }
+
+export async function findNewestKey(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ key: string }[]>`select key from files where state = 'stored' order by id desc limit 1`;
+  return row?.key;
+}

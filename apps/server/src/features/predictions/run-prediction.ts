@@ -98,7 +98,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   const release = () => held.release();
   settling.then(release, release);
   // A run waits as long as it takes: told that it failed, it would make and pay the same call again.
-  const isWritten = await (request.route === "agent" ? settling : withinTime(settling));
+  const isWritten = await (request.route === "agent" ? settling : withinTime(id, settling));
   // A failure may be told as it is. A result that was not written down is none.
   if (!isWritten && outcome.kind === "done") throw endedElsewhere();
   return { predictionId: id, outcome };
@@ -147,12 +147,17 @@ export function isHandedOn({ stoppedBy }: Pick<HeldPrediction, "stoppedBy">): bo
   return stoppedBy === "shutdown" || stoppedBy === "lost";
 }
 
-function withinTime(work: Promise<boolean>): Promise<boolean> {
+function withinTime(id: string, work: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const waiting: Timed = {
       since: 0,
       expire: () =>
-        reject(fault("service_unavailable", "The result could not be stored in time; fetch it by its id later")),
+        // Not worth a repeat: it is charged once it is stored, and a second one would be, too.
+        reject(
+          fault("service_unavailable", `The result could not be stored in time: fetch it later, as ${id}`, {
+            retryable: false,
+          }),
+        ),
     };
     const place = settleWaits.add(waiting);
     work.then(

@@ -10,7 +10,7 @@ import { insertFirstSecret, replaceSecret, type SealedSecret, selectLiveSecrets 
 export interface SigningSecrets {
   /** Those that sign now, newest first, for each of the users. */
   liveOf(userIds: readonly string[]): Promise<Map<string, SealedSecret[]>>;
-  /** Throws when they were sealed under another key than the server's. */
+  /** Those that the server's key opens; throws where there are some, and it opens none of them. */
   open(secrets: readonly SealedSecret[]): string[];
   /** Adds one; those before it sign on for a day. Answers all that sign now, newest first. */
   rotate(userId: string): Promise<string[]>;
@@ -28,8 +28,21 @@ export function createSigningSecrets(deps: { database: Database; vault: Vault; c
 
   const seal = (userId: string, number: number) =>
     vault.seal(secretPrefix + randomBytes(secretBytes).toString("base64"), contextOf(userId, number));
-  const open = (secrets: readonly SealedSecret[]) =>
-    secrets.map(({ userId, number, sealed }) => vault.open(sealed, contextOf(userId, number)));
+
+  /** One that was sealed under another key must not silence the others. */
+  function open(secrets: readonly SealedSecret[]): string[] {
+    let failure: unknown;
+    const opened = secrets.flatMap(({ userId, number, sealed }) => {
+      try {
+        return [vault.open(sealed, contextOf(userId, number))];
+      } catch (error) {
+        failure = error;
+        return [];
+      }
+    });
+    if (opened.length === 0 && failure !== undefined) throw failure;
+    return opened;
+  }
 
   async function liveOf(userIds: readonly string[]): Promise<Map<string, SealedSecret[]>> {
     let rows = await selectLiveSecrets(database.sql, userIds, clock.now());

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { agentErrorBody } from "../agents-api/agents-dialect.ts";
@@ -54,6 +55,20 @@ describe.each(["starting", "shutting down"])("while the server is %s", (state) =
     }
     expect(await get("http://x/readyz")).toMatchObject({ status: 503 });
   });
+});
+
+test("from a moment on every answer ends its connection, also those that were asked for before", async () => {
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<ServerResponse>();
+  doorway.open(
+    (_request, response) => isAsked(response),
+    async () => true,
+  );
+  const early = fetch(`http://127.0.0.1:${port}/early`);
+  const response = await asked;
+  doorway.closeAfterAnswers();
+  response.end();
+  expect((await early).headers.get("connection")).toBe("close");
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).headers.get("connection")).toBe("close");
 });
 
 describe("a request that does not say whom it asks", () => {

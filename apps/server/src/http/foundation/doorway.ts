@@ -10,6 +10,7 @@ import type { Socket } from "node:net";
 import { newId } from "@gantry/wire";
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
+import { Ring } from "../../kernel/ring.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
 import { pathOf } from "./request-path.ts";
 
@@ -24,6 +25,8 @@ export interface Doorway {
   listen(host: string, port: number): Promise<number>;
   /** From now on requests go to the listener; `isReady` is asked by `/readyz`. */
   open(listener: RequestListener, isReady: () => Promise<boolean>): void;
+  /** From now on every answer ends its connection: whoever keeps one would find it cut in the middle of a request. */
+  closeAfterAnswers(): void;
   /** From now on every request is refused as retryable; those under way go on, and `/healthz` still answers. */
   refuseNew(): void;
   /** Resolves when no request is under way, or the time is over. */
@@ -52,20 +55,23 @@ export function createDoorway(
   let state: "starting" | "open" | "closing" = "starting";
   let behind: RequestListener | undefined;
   let ready: () => Promise<boolean> = async () => false;
-  let underWay = 0;
+  const underWay = new Ring<ServerResponse>();
+  let keepsConnections = true;
   /** Those that were looked at: nearly all requests name the same few. */
   const knownHosts = new Set<string>();
   const whenIdle = new Set<() => void>();
 
   function pass(listener: RequestListener, request: IncomingMessage, response: ServerResponse): void {
-    underWay++;
-    response.on("close", onClosed);
+    const place = underWay.add(response);
+    response.on("close", () => {
+      place.leave();
+      if (underWay.size === 0) for (const tell of whenIdle) tell();
+    });
     listener(request, response);
   }
 
-  function onClosed(): void {
-    if (--underWay > 0) return;
-    for (const tell of whenIdle) tell();
+  function endConnection(response: ServerResponse): void {
+    if (!response.headersSent) response.setHeader("connection", "close");
   }
 
   const server = createServer(
@@ -73,6 +79,7 @@ export function createDoorway(
     { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000, requireHostHeader: false },
     (request, response) => {
       const { headers, httpVersion, socket, rawHeaders, url = "" } = request;
+      if (!keepsConnections) endConnection(response);
       // Only before HTTP/1.1 may a client say nothing of whom it calls: then it is the address that it has called.
       if (headers.host === undefined && httpVersion === "1.0") headers.host = hostOf(socket);
       if (headers.host === undefined) return refuseUnreadable(request, response, "The Host header is missing");
@@ -154,11 +161,15 @@ export function createDoorway(
       ready = isReady;
       if (state === "starting") state = "open";
     },
+    closeAfterAnswers() {
+      keepsConnections = false;
+      for (const response of underWay.all()) endConnection(response);
+    },
     refuseNew() {
       state = "closing";
     },
     idle(milliseconds) {
-      if (underWay === 0) return Promise.resolve();
+      if (underWay.size === 0) return Promise.resolve();
       return new Promise((resolve) => {
         const done = () => {
           clearTimeout(timer);
