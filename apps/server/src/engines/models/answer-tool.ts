@@ -25,7 +25,10 @@ export function withAnswerTool({ tools = [], toolChoice, responseSchema }: TextR
   return { tools: [...tools, answerTool], toolChoice: typeof toolChoice === "object" ? toolChoice : "required" };
 }
 
-/** What was handed to the answer tool becomes the answer, unless other tools were called beside it. */
+/**
+ * What was handed to the answer tool becomes the answer, unless other tools were called beside it. Of an answer that was
+ * cut it is the part that came; that it is no more than that is said by how the answer stopped.
+ */
 export function takeHandedIn(answer: TextAnswer): void | Promise<void> {
   const { toolCalls } = answer;
   const handedIn = toolCalls.find((call) => call.name === answerToolName);
@@ -35,5 +38,5 @@ export function takeHandedIn(answer: TextAnswer): void | Promise<void> {
   // What was said on the way to the answer is no part of it.
   answer.reasoning += answer.text;
   answer.text = "";
-  return answer.addText(handedIn.json || "{}");
+  return answer.addText(handedIn.json || (answer.cutByLength ? "" : "{}"));
 }

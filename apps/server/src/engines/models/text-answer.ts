@@ -6,6 +6,8 @@ export interface ArrivingToolCall {
   id: string;
   name: string;
   json: string;
+  /** The answer ended at its length limit while this call was arriving: it may lack its end, or all its arguments. */
+  isCut?: boolean;
 }
 
 /** What an upstream reported. A missing figure is counted when the answer has ended. */
@@ -27,10 +29,10 @@ export class TextAnswer {
   readonly usage: ReportedUsage = {};
   opaque: unknown;
   refused = false;
-  cutByLength = false;
   delivered = false;
   readonly #call: Pick<ChatCall, "onText" | "onReasoning">;
   #length = 0;
+  #cutByLength = false;
 
   constructor(call: Pick<ChatCall, "onText" | "onReasoning">) {
     this.#call = call;
@@ -56,6 +58,18 @@ export class TextAnswer {
   addArguments(call: ArrivingToolCall, piece: string): void {
     this.#grow(piece);
     call.json += piece;
+    // Some servers send the last piece together with the reason of the end.
+    if (this.#cutByLength) call.isCut = true;
+  }
+
+  get cutByLength(): boolean {
+    return this.#cutByLength;
+  }
+
+  set cutByLength(cut: boolean) {
+    this.#cutByLength = cut;
+    const arriving = this.toolCalls.at(-1);
+    if (cut && arriving) arriving.isCut = true;
   }
 
   /** Everything that the upstream made, for counting. */
@@ -75,13 +89,13 @@ export class TextAnswer {
   }
 }
 
-export function finishedToolCall({ id, name, json }: ArrivingToolCall): ToolCall {
-  return { id, name, arguments: argumentsOf(json) };
+export function finishedToolCall({ id, name, json, isCut = false }: ArrivingToolCall): ToolCall {
+  return { id, name, arguments: argumentsOf(json, isCut) };
 }
 
-function argumentsOf(json: string): Record<string, unknown> {
-  // A tool without parameters is often called with no text at all.
-  if (json.trim() === "") return {};
+function argumentsOf(json: string, isCut: boolean): Record<string, unknown> {
+  // A tool without parameters is often called with no text at all. In an answer that was cut there may have been more.
+  if (json.trim() === "" && !isCut) return {};
   try {
     const value: unknown = JSON.parse(json);
     if (isObject(value)) return value;

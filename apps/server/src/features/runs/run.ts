@@ -63,6 +63,8 @@ export type StepKind = "plan" | "work" | "format" | "summary";
 export type SaidMessage = Omit<Extract<ChatMessage, { role: "assistant" }>, "role"> & {
   /** Of a summary: the last step that it stands for. */
   covers?: number;
+  /** Only where it was cut off: at this many tokens. The last call in it may then lack its end, and is never made. */
+  cutAtTokens?: number;
 };
 
 export interface Step {

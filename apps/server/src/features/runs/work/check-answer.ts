@@ -2,6 +2,8 @@ import type { AgentSnapshot } from "@gantry/wire";
 import type { SchemaFault, Schemas } from "../../../engines/schemas/schemas.ts";
 import type { Step } from "../run.ts";
 import { freeOutput, isObject, jsonAnswer } from "./answer.rules.ts";
+import { isCutText, joinedText } from "./cut-answers.rules.ts";
+import { lengthLimit } from "./prompts.rules.ts";
 import { RunFailed } from "./stopped.ts";
 
 export interface AnswerDeps {
@@ -25,7 +27,7 @@ export async function outputOf(
   const last = lastStep(steps);
   if (!last || last.kind === "plan" || last.message.toolCalls.length > 0) return undefined;
   if (last.kind === "work" && snapshot.instructions.formatting) return undefined;
-  if (!snapshot.output_schema) return freeOutput(last.message.text);
+  if (!snapshot.output_schema) return isCutText(last) ? undefined : freeOutput(joinedText(steps));
   const faults = await faultsOf(deps, snapshot, last);
   if (faults.length === 0) return jsonAnswer(last.message.text) as Record<string, unknown>;
   const tries = steps.filter((step) => step.kind === "format").length;
@@ -38,16 +40,20 @@ export async function outputOf(
 export async function isFormattedAfter(deps: AnswerDeps, snapshot: AgentSnapshot, step: Step): Promise<boolean> {
   if (step.kind === "format") return true;
   if (step.kind !== "work" || step.message.toolCalls.length > 0) return false;
+  if (!snapshot.output_schema && isCutText(step)) return false;
   if (snapshot.instructions.formatting) return true;
   return snapshot.output_schema !== null && (await faultsOf(deps, snapshot, step)).length > 0;
 }
 
-/** What is wrong with a step's text as the run's output. */
+/** What is wrong with a step's text as the run's output. One that was cut is wrong, whatever it looks like. */
 export async function faultsOf(
   { schemas }: AnswerDeps,
   { output_schema: schema }: AgentSnapshot,
   { message }: Step,
 ): Promise<readonly SchemaFault[]> {
+  if (message.cutAtTokens !== undefined) {
+    return [{ path: [], message: `was cut off at ${lengthLimit(message.cutAtTokens)}` }];
+  }
   const value = jsonAnswer(message.text);
   if (value === undefined) return [{ path: [], message: "must be JSON" }];
   if (!isObject(value)) return [{ path: [], message: "must be a JSON object" }];

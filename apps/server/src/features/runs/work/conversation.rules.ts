@@ -39,7 +39,7 @@ export function visibleSteps(steps: readonly Step[]): Step[] {
  * node. A tool call and its result always stand together.
  */
 export function conversation({ system, goal, input, steps, calls, cutBefore, window }: Told): ChatMessage[] {
-  const summary = lastSummary(steps)?.message.text;
+  const summary = lastSummary(steps)?.message;
   const messages: ChatMessage[] = [
     { role: "system", content: system },
     { role: "user", content: goalPrompt(goal, input, summary) },

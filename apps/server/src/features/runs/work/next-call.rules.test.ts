@@ -89,3 +89,51 @@ describe("the call after", () => {
     expect(prompt).toContain("- answer: must be a number");
   });
 });
+
+describe("the call after a text that was cut", () => {
+  const cut = (kind: Step["kind"], text = "It ends in the mid"): Step => ({
+    ...step(kind),
+    message: { text, toolCalls: [], cutAtTokens: 4096 },
+  });
+  const atLimit = "cut off at the limit of 4096 tokens";
+
+  test("goes on with it as it was: with tools in the work, without any in the form", () => {
+    const work = next({ last: cut("work"), tools, instructions: { formatting: "Shout." } });
+    expect(work).toEqual({ kind: "work", prompt: expect.stringContaining(atLimit), chat: { tools } });
+    expect(work.prompt).toContain("It ends in the mid");
+    expect(next({ last: cut("work") }).chat).toEqual({});
+    const form = next({ last: cut("format"), tools, instructions: { formatting: "Shout." } });
+    expect(form).toMatchObject({ kind: "format", chat: { tools, toolChoice: "none" } });
+    expect(form.prompt).toContain("It ends in the mid");
+  });
+
+  test("quotes no more than its end, and no half of a character", () => {
+    const { prompt = "" } = next({ last: cut("work", `${"a".repeat(500)}😀${"b".repeat(79)}`) });
+    expect(prompt).not.toContain("a".repeat(100));
+    expect(prompt.isWellFormed()).toBe(true);
+    expect(prompt).toMatch(/\nb{79}$/);
+  });
+
+  test("asks for less thought where nothing was said", () => {
+    expect(next({ last: cut("work", " ") }).prompt).toMatch(/^Your message was cut off .* Think less/);
+  });
+
+  test("asks anew where there is a schema, and names the limit instead of faults", () => {
+    const faults = [{ path: [], message: "must be JSON" }];
+    const again = next({ last: cut("format"), tools, output_schema: schema, faults });
+    expect(again).toMatchObject({ kind: "format", chat: { toolChoice: "none", responseSchema: schema } });
+    expect(again.prompt).toContain(atLimit);
+    expect(again.prompt).not.toContain("must be JSON");
+    const form = next({ last: cut("work"), tools, output_schema: schema });
+    expect(form).toMatchObject({ kind: "format", chat: { responseSchema: schema } });
+    expect(form.prompt).toContain(atLimit);
+  });
+
+  test("carries a plan out as far as it goes", () => {
+    expect(next({ last: cut("plan"), tools, instructions: { planning: "Plan." } })).toEqual({
+      kind: "work",
+      prompt: expect.stringContaining(atLimit),
+      chat: { tools },
+    });
+  });
+});

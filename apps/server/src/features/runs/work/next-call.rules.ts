@@ -2,7 +2,16 @@ import type { AgentSnapshot } from "@gantry/wire";
 import type { ChatCall, ChatTool } from "../../../engines/models/chat.ts";
 import type { SchemaFault } from "../../../engines/schemas/schemas.ts";
 import type { Step, StepKind } from "../run.ts";
-import { afterPlanning, faultsPrompt, formattingPrompt, planningPrompt } from "./prompts.rules.ts";
+import { isCutText } from "./cut-answers.rules.ts";
+import {
+  afterCutPlanning,
+  afterPlanning,
+  cutAnswerPrompt,
+  faultsPrompt,
+  formattingPrompt,
+  goOnPrompt,
+  planningPrompt,
+} from "./prompts.rules.ts";
 
 export interface NextCall {
   kind: Exclude<StepKind, "summary">;
@@ -26,6 +35,8 @@ export interface Standing {
  *
  *   (nothing) ──► plan ──► work ⇄ tools ──► format ⇄ faults
  *       └───────────────────▲
+ *
+ * A text that was cut is gone on with in another call of its kind; where it is to satisfy a schema it is asked for anew.
  */
 export function nextCall({ snapshot, tools, last, faults }: Standing): NextCall {
   const { instructions, output_schema } = snapshot;
@@ -34,13 +45,20 @@ export function nextCall({ snapshot, tools, last, faults }: Standing): NextCall 
   if (!last && instructions.planning) {
     return { kind: "plan", prompt: planningPrompt(instructions.planning), chat: noCall };
   }
+  const cutAt = last && isCutText(last) ? last.message.cutAtTokens : undefined;
+  if (last && last.kind !== "plan" && cutAt !== undefined && !output_schema) {
+    const prompt = goOnPrompt(last.message.text, cutAt);
+    if (last.kind === "format") return { kind: "format", prompt, chat: noCall };
+    return { kind: "work", prompt, chat: tools.length > 0 ? { tools } : {} };
+  }
   if (last?.kind === "format") {
-    return { kind: "format", prompt: faultsPrompt(faults), chat: { ...noCall, ...schema } };
+    const prompt = cutAt === undefined ? faultsPrompt(faults) : cutAnswerPrompt(cutAt);
+    return { kind: "format", prompt, chat: { ...noCall, ...schema } };
   }
   if (last?.kind === "work" && last.message.toolCalls.length === 0) {
-    return { kind: "format", prompt: formattingPrompt(snapshot), chat: { ...noCall, ...schema } };
+    return { kind: "format", prompt: formattingPrompt(snapshot, cutAt), chat: { ...noCall, ...schema } };
   }
-  const prompt = last?.kind === "plan" ? { prompt: afterPlanning } : {};
+  const prompt = last?.kind === "plan" ? { prompt: cutAt === undefined ? afterPlanning : afterCutPlanning(cutAt) } : {};
   // Without tools there is nothing to do before the answer.
   if (tools.length === 0 && output_schema) return { kind: "format", ...prompt, chat: schema };
   return { kind: "work", ...prompt, chat: tools.length > 0 ? { tools } : {} };

@@ -1,11 +1,13 @@
 import { newId } from "@gantry/wire";
 import type { ToolCall } from "../../../engines/models/chat.ts";
-import type { Run, StoredCall } from "../run.ts";
+import type { Run, SaidMessage, StoredCall } from "../run.ts";
 import type { NewCall, NewEvent, RunChange } from "../run-change.ts";
 import type { RunTool } from "../tools/run-tool.ts";
 import { notCalled } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
 import { bindApproval } from "./approval.rules.ts";
+import { isCutCall } from "./cut-answers.rules.ts";
+import { cutCallResult } from "./prompts.rules.ts";
 import type { RunSession } from "./session.ts";
 import { RunFailed } from "./stopped.ts";
 import { type Confirmation, tellCall, tellQuestion, tellResult } from "./tell-calls.ts";
@@ -29,12 +31,12 @@ export async function prepareCalls(
   { run, signal }: Pick<RunSession, "run" | "signal">,
   toolbox: Toolbox,
   step: number,
-  wanted: readonly ToolCall[],
+  message: SaidMessage,
 ): Promise<PreparedCalls> {
   const calls: StoredCall[] = [];
   const confirmations: Confirmation[] = [];
   const events: NewEvent[] = [];
-  for (const [position, call] of wanted.entries()) {
+  for (const [position, call] of message.toolCalls.entries()) {
     const boxed = toolbox.find(call.name);
     const stored = newCall(step, position, call, { ...call.arguments, ...boxed?.fixed });
     calls.push(stored);
@@ -42,7 +44,9 @@ export async function prepareCalls(
       Object.assign(stored, { kind: "none", status: "ended", result, isError: true });
       events.push(tellCall(stored, boxed), tellResult(stored));
     };
-    const refusal = await refusalOf(deps, toolbox, boxed, call, stored);
+    const refusal = isCutCall(message, position)
+      ? cutCallResult(message.cutAtTokens ?? 0)
+      : await refusalOf(deps, toolbox, boxed, call, stored);
     if (refusal !== undefined || !boxed) {
       refuse(refusal);
       continue;

@@ -6,12 +6,13 @@ import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts
 import { faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.ts";
 import { shorten, summaryMessages } from "./compress.ts";
 import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
+import { cutTooOften, isCutText, joinedText, wholeCalls } from "./cut-answers.rules.ts";
 import { finishCalls } from "./finish-calls.ts";
 import { type Affordable, affordableCall } from "./max-cost.rules.ts";
 import { type NextCall, nextCall } from "./next-call.rules.ts";
 import { type ContextDeps, openContext, type RunContext } from "./open-context.ts";
 import { prepareCalls } from "./prepare-calls.ts";
-import { summaryPrompt } from "./prompts.rules.ts";
+import { lengthLimit, summaryPrompt } from "./prompts.rules.ts";
 import { hopelessCall } from "./repeats.rules.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
@@ -86,13 +87,15 @@ class RunWork {
         await this.#session.write({ park: waitsFor, phase });
         return { kind: "left" };
       }
-      const hopeless = hopelessCall(calls);
+      const hopeless = hopelessCall(wholeCalls(this.#steps, calls));
       if (hopeless) {
         const message = `${hopeless.tool} failed three times in a row: ${hopeless.result ?? ""}`;
         throw new RunFailed("tool_error", message.slice(0, longestMessage));
       }
       const output = await outputOf(this.#deps, this.#history.snapshot, this.#steps);
       if (output) return { kind: "done", output };
+      const cut = cutTooOften(this.#steps);
+      if (cut) throw cut;
       if (this.#session.isLeaving) {
         await this.#session.write({ release: true });
         return { kind: "left" };
@@ -135,25 +138,25 @@ class RunWork {
       await this.#giveUp(called, costsTooMuch());
     }
     const n = this.#steps.length + 1;
-    const message: SaidMessage = {
-      text: answer.text,
-      // A model that calls tools although it was told not to is not answered: it has had its turn.
-      toolCalls: next.kind === "work" ? answer.toolCalls : [],
-      ...(next.kind === "work" && answer.opaque !== undefined && { opaque: answer.opaque }),
-    };
+    const message = saidIn(called, next.kind === "work");
     const { toolbox } = this.#context;
-    const prepared = await prepareCalls(this.#deps, this.#session, toolbox, n, message.toolCalls).catch((error) =>
+    const prepared = await prepareCalls(this.#deps, this.#session, toolbox, n, message).catch((error) =>
       this.#giveUp(called, error),
     );
     const events: NewEvent[] = [];
     if (answer.reasoning !== "") events.push({ type: "reasoning", data: { message: answer.reasoning } });
     if (next.kind === "plan") events.push({ type: "planning", data: { message: answer.text } });
-    if (message.toolCalls.length > 0 && answer.text.trim() !== "") {
-      events.push({ type: "reasoning", data: { message: answer.text } });
+    const step: Step = { n, kind: next.kind, message, prompt: next.prompt ?? null };
+    const said = joinedText([...this.#steps, step]);
+    if (message.toolCalls.length > 0 && said.trim() !== "") {
+      events.push({ type: "reasoning", data: { message: said } });
+    }
+    if (isCutText(step)) {
+      const told = `The model's answer was cut off at ${lengthLimit(message.cutAtTokens ?? 0)}.`;
+      events.push({ type: "reasoning", data: { message: told } });
     }
     events.push(...prepared.change.events);
     const { calls, confirmations } = prepared.change;
-    const step: Step = { n, kind: next.kind, message, prompt: next.prompt ?? null };
     await this.#store(step, called, {
       phase: (await isFormattedAfter(this.#deps, this.#history.snapshot, step)) ? "formatting" : "working",
       events,
@@ -206,7 +209,7 @@ class RunWork {
     const step: Step = {
       n: this.#steps.length + 1,
       kind: "summary",
-      message: { text: called.answer.text, toolCalls: [], covers },
+      message: { ...saidIn(called, false), covers },
       prompt: null,
     };
     const count = visibleSteps(told.steps).filter(({ n }) => n <= covers).length;
@@ -219,20 +222,25 @@ class RunWork {
   async #call(chat: Omit<ChatCall, "signal">): Promise<MadeCall> {
     const { maxTokens, isShort, most } = await this.#setAside(chat);
     const inputTokens = await this.#estimate.of(chat);
+    const bounded = {
+      ...chat,
+      ...(maxTokens !== undefined && { maxTokens: Math.min(maxTokens, chat.maxTokens ?? maxTokens) }),
+    };
     const called = await callModel(this.#deps, this.#session, {
       callId: this.#callId,
       mayBeMade: this.#mayBeMade,
       caller: this.#context.caller,
       model: this.#context.model,
-      chat: {
-        ...chat,
-        ...(maxTokens !== undefined && { maxTokens: Math.min(maxTokens, chat.maxTokens ?? maxTokens) }),
-      },
+      chat: bounded,
       inputTokens,
     });
     this.#estimate.learn(called.used.input_tokens);
     this.#mayBeMade = false;
-    return { ...called, isShort, setAside: most };
+    const made = called.used.output_tokens;
+    const isLess = bounded.maxTokens === undefined || (made > 0 && made < bounded.maxTokens);
+    // Where none was asked for, or the model's own is lower, the limit shows in how far an answer came that was cut.
+    const limit = isLess ? made : (bounded.maxTokens ?? made);
+    return { ...called, isShort: isShort && !isLess, setAside: most, limit };
   }
 
   /** What the call may cost is set aside before it is made, so that calls side by side do not exceed a limit together. */
@@ -263,4 +271,23 @@ class RunWork {
   }
 }
 
-type MadeCall = CalledModel & Pick<Affordable, "isShort"> & { setAside: number };
+type MadeCall = CalledModel &
+  Pick<Affordable, "isShort"> & {
+    setAside: number;
+    /** Of the answer, in tokens, if it was cut. */
+    limit: number;
+  };
+
+/** A model that calls tools although it was told not to is not answered: it has had its turn. */
+function saidIn({ answer, limit }: MadeCall, mayCall: boolean): SaidMessage {
+  const isCut = answer.stop === "length";
+  const toolCalls = mayCall ? answer.toolCalls : [];
+  // Thoughts that broke off are not signed, and would be refused. Only beside calls are they wanted again.
+  const hasOpaque = mayCall && answer.opaque !== undefined && (!isCut || toolCalls.length > 0);
+  return {
+    text: answer.text,
+    toolCalls,
+    ...(hasOpaque && { opaque: answer.opaque }),
+    ...(isCut && { cutAtTokens: limit }),
+  };
+}
