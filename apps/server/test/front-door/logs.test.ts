@@ -20,6 +20,7 @@ const words = {
   file: "file-contents-nobody-may-read-13807",
   query: "query-parameter-words-60221",
   badJson: "json-words-83144",
+  beginning: "patient7",
 };
 
 let gantry: GantryNode;
@@ -38,7 +39,7 @@ const upstream = createServer(async (request, response) => {
   const everything = JSON.stringify({ message: body, headers: request.headers });
   if (mood === "cut") return void response.destroy();
   if (mood === "echo") return void response.writeHead(400).end(JSON.stringify({ error: { message: everything } }));
-  if (mood === "nonsense") return void response.end(`<html>${everything}</html>`);
+  if (mood === "nonsense") return void response.end(`${words.beginning}<html>${everything}</html>`);
   if (!request.url?.includes("chat")) {
     return void response
       .writeHead(200, { "content-type": "application/json" })

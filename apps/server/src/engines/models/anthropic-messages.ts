@@ -1,4 +1,4 @@
-import type { ChatMessage } from "./chat.ts";
+import type { ChatMessage, ToolCall } from "./chat.ts";
 import { isObject } from "./text-answer.ts";
 import type { InlineImage } from "./text-request.ts";
 
@@ -56,14 +56,25 @@ function assistantBlocks(message: Extract<ChatMessage, { role: "assistant" }>): 
   const { opaque, toolCalls } = message;
   if (isOwn(opaque)) {
     const ids = opaque.content.filter((block) => block.type === "tool_use").map((block) => block.id);
-    // Only if it still is the same message: whoever shortened it meant to.
+    // Only if it still is the same message: whoever took calls out of it meant to.
     if (ids.length === toolCalls.length && toolCalls.every((call) => ids.includes(call.id))) {
-      return opaque.content.map((block) => ({ ...block }));
+      return opaque.content.filter(isTakenBack).map((block) => withArguments(block, toolCalls));
     }
   }
   const text = message.text.trim() === "" ? [] : [{ type: "text", text: message.text }];
   const calls = toolCalls.map((call) => ({ type: "tool_use", id: call.id, name: call.name, input: call.arguments }));
   return [...text, ...calls];
+}
+
+/** A thought that was cut before its signature came is refused. */
+function isTakenBack(block: Block): boolean {
+  return block.type !== "thinking" || (typeof block.signature === "string" && block.signature !== "");
+}
+
+/** Thoughts must come back as they were; calls are not signed, and theirs may have been shortened since. */
+function withArguments(block: Block, toolCalls: readonly ToolCall[]): Block {
+  const call = block.type === "tool_use" ? toolCalls.find(({ id }) => id === block.id) : undefined;
+  return call ? { ...block, input: call.arguments } : { ...block };
 }
 
 function isOwn(opaque: unknown): opaque is AnthropicOpaque {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAnthropic } from "./anthropic.ts";
+import type { ChatMessage } from "./chat.ts";
 import { anthropicDialect } from "./test-upstreams/anthropic.dialect.ts";
 import { openTextBench, picture, streaming, type TextBench } from "./test-upstreams/text-bench.ts";
 import { answering } from "./test-upstreams/text-upstream.ts";
@@ -101,6 +102,108 @@ describe("anthropic: its own ways", () => {
         { type: "tool_use", id: "toolu_1", name: "look_up", input: { q: 1 } },
       ],
     });
+  });
+
+  const event = (type: string, fields: object) => ({ type, ...fields });
+  const start = (index: number, content_block: object) => event("content_block_start", { index, content_block });
+  const piece = (index: number, fields: object) => event("content_block_delta", { index, delta: fields });
+  const opening = event("message_start", { message: { usage: { input_tokens: 10, output_tokens: 1 } } });
+  const closing = (stop_reason: string, output_tokens = 5) => [
+    event("message_delta", { delta: { stop_reason }, usage: { output_tokens } }),
+    event("message_stop", {}),
+  ];
+
+  it("sends shortened arguments as they are now, beside the thoughts as they were", async () => {
+    const toolCalls = [{ id: "toolu_1", name: "look_up", arguments: '{"q":"a very long text"}' }];
+    bench.play(answering({ reasoning: ["hm"], toolCalls, usage }), answering({ text: ["done"], usage }));
+    const { text, opaque } = await bench.chat({ tools: [tool] });
+    await bench.chat({
+      tools: [tool],
+      messages: [
+        { role: "user", content: "Hello" },
+        { role: "assistant", text, toolCalls: [{ id: "toolu_1", name: "look_up", arguments: { q: "a […]" } }], opaque },
+        { role: "tool", callId: "toolu_1", name: "look_up", content: "found" },
+      ],
+    });
+    expect((bench.sent(1).messages as { content: unknown }[])[1]?.content).toEqual([
+      { type: "thinking", thinking: "hm", signature: "c2lnbmVk" },
+      { type: "tool_use", id: "toolu_1", name: "look_up", input: { q: "a […]" } },
+    ]);
+  });
+
+  it("leaves thoughts out that were cut before their signature came", async () => {
+    bench.play(
+      streaming(
+        opening,
+        start(0, { type: "thinking", thinking: "", signature: "" }),
+        piece(0, { type: "thinking_delta", thinking: "hm" }),
+        ...closing("max_tokens"),
+      ),
+      answering({ text: ["done"], usage }),
+    );
+    const { text, toolCalls, opaque, stop } = await bench.chat();
+    expect(stop).toBe("length");
+    const messages = [
+      { role: "user", content: "Hello" },
+      { role: "assistant", text, toolCalls, opaque },
+      { role: "user", content: "Go on" },
+    ] satisfies ChatMessage[];
+    expect((await bench.chat({ messages })).text).toBe("done");
+    expect(bench.sent(1).messages).toMatchObject([{ role: "user", content: [{ text: "Hello" }, { text: "Go on" }] }]);
+  });
+
+  it("goes on after a pause with all that was said, and counts both parts", async () => {
+    const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
+    const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ title: "T" }] };
+    bench.play(
+      streaming(
+        opening,
+        start(0, { type: "text", text: "" }),
+        piece(0, { type: "text_delta", text: "I search. " }),
+        start(1, search),
+        piece(1, { type: "input_json_delta", partial_json: '{"query":' }),
+        piece(1, { type: "input_json_delta", partial_json: '"x"}' }),
+        start(2, found),
+        ...closing("pause_turn", 7),
+      ),
+      answering({ text: ["Found."], usage: { input: 20, output: 3 } }),
+    );
+    const pieces: string[] = [];
+    const result = await bench.chat({ onText: (text) => void pieces.push(text) });
+    expect(result).toMatchObject({ text: "I search. Found.", stop: "end", toolCalls: [] });
+    expect(result.usage).toMatchObject({ inputTokens: 30, outputTokens: 10 });
+    expect(pieces).toEqual(["I search. ", "Found."]);
+    expect((bench.sent(1).messages as unknown[]).slice(1)).toEqual([
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "I search. " },
+          { ...search, input: { query: "x" } },
+          expect.objectContaining(found),
+        ],
+      },
+    ]);
+  });
+
+  it("does not go on for ever", async () => {
+    bench.play(
+      streaming(
+        opening,
+        start(0, { type: "text", text: "" }),
+        piece(0, { type: "text_delta", text: "more " }),
+        ...closing("pause_turn"),
+      ),
+    );
+    await expect(bench.chat()).rejects.toMatchObject({ type: "downstream_service_error" });
+    expect(bench.upstream.requests.length).toBeLessThan(20);
+  });
+
+  it("asks for an answer that is no object as a field of one, and takes it out again", async () => {
+    const handedIn = { id: "toolu_9", name: "gantry_submit_answer", arguments: '{"value":[1,2]}' };
+    bench.play(answering({ toolCalls: [handedIn], usage }));
+    const list = { type: "array", items: { type: "number" } };
+    expect(await bench.chat({ responseSchema: list })).toMatchObject({ text: "[1,2]", toolCalls: [], stop: "end" });
+    expect(bench.sent()).toMatchObject({ tools: [{ input_schema: { type: "object", properties: { value: list } } }] });
   });
 
   it("sends a message that was shortened since without the thoughts that belonged to it", async () => {

@@ -1,7 +1,8 @@
-import { answerToolName, withAnswerTool } from "./answer-tool.ts";
+import { answerToolName, takeHandedIn, withAnswerTool } from "./answer-tool.ts";
 import { type AnthropicOpaque, type Block, markForCache, writeMessages } from "./anthropic-messages.ts";
 import type { ChatDriver } from "./chat.ts";
 import type { ModelDriver } from "./driver.ts";
+import { listOf } from "./folded-object.ts";
 import {
   type ArrivingToolCall,
   eventJson,
@@ -12,6 +13,7 @@ import {
 } from "./text-answer.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "./text-backend.ts";
 import type { TextRequest } from "./text-request.ts";
+import { objectParameters, restoreCalls, schemaOf } from "./tool-parameters.ts";
 import { broken, joinUrl, UpstreamFailure } from "./upstream.ts";
 import type { StreamReader } from "./upstream-stream.ts";
 
@@ -40,7 +42,7 @@ export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDr
       },
       body: bodyOf(model, request),
     }),
-    read: (answer) => new AnthropicReader(answer, key),
+    read: (answer, request) => new AnthropicReader(answer, request, key),
   };
   return createTextBackend(protocol, options);
 }
@@ -52,7 +54,7 @@ function bodyOf(model: string, request: TextRequest): string {
   const toolBlocks: Block[] = tools.map((tool) => ({
     name: tool.name,
     description: tool.description,
-    input_schema: { type: "object", ...tool.parameters },
+    input_schema: objectParameters(schemaOf(tool, request)).schema,
   }));
   if (request.repeats) {
     markForCache(systemBlocks);
@@ -94,13 +96,17 @@ const statusOfError: Record<string, number> = {
 class AnthropicReader implements StreamReader {
   complete = false;
   closed = false;
+  pausedWith: AnthropicOpaque | undefined;
   readonly #answer: TextAnswer;
+  readonly #request: TextRequest;
   readonly #key: string | undefined;
   readonly #blocks = new Map<unknown, Block>();
   readonly #calls = new Map<Block, ArrivingToolCall>();
+  #isPaused = false;
 
-  constructor(answer: TextAnswer, key: string | undefined) {
+  constructor(answer: TextAnswer, request: TextRequest, key: string | undefined) {
     this.#answer = answer;
+    this.#request = request;
     this.#key = key;
   }
 
@@ -141,7 +147,7 @@ class AnthropicReader implements StreamReader {
       if (isObject(block.input) && Object.keys(block.input).length > 0) {
         this.#answer.addArguments(call, JSON.stringify(block.input));
       }
-      if (block.name !== answerToolName) this.#answer.toolCalls.push(call);
+      this.#answer.toolCalls.push(call);
     }
     if (block.type === "text" && typeof block.text === "string") return this.#answer.addText(block.text);
   }
@@ -156,8 +162,12 @@ class AnthropicReader implements StreamReader {
       return this.#answer.addReasoning(delta.thinking);
     }
     if (typeof delta.signature === "string") block.signature = String(block.signature ?? "") + delta.signature;
-    const call = this.#calls.get(block);
-    if (call && typeof delta.partial_json === "string") this.#answer.addArguments(call, delta.partial_json);
+    if (isObject(delta.citation)) block.citations = [...listOf(block.citations), delta.citation];
+    if (typeof delta.partial_json !== "string") return;
+    // A block of another type calls a tool that the upstream runs itself.
+    const call = this.#calls.get(block) ?? { id: String(block.id), name: String(block.name), json: "" };
+    this.#calls.set(block, call);
+    this.#answer.addArguments(call, delta.partial_json);
   }
 
   #blockAt(index: unknown): Block {
@@ -183,24 +193,22 @@ class AnthropicReader implements StreamReader {
 
   #takeStop(reason: unknown): void {
     if (reason === "refusal") this.#answer.refused = true;
+    if (reason === "pause_turn") this.#isPaused = true;
     if (reason === "max_tokens" || reason === "model_context_window_exceeded") this.#answer.cutByLength = true;
   }
 
   #finish(): void | Promise<void> {
-    const all = [...this.#blocks.values()];
-    const isAnswer = (block: Block) => block.type === "tool_use" && block.name === answerToolName;
-    const blocks = all.filter((block) => !isAnswer(block));
+    restoreCalls(this.#answer.toolCalls, this.#request);
     for (const [block, call] of this.#calls) block.input = finishedToolCall(call).arguments;
-    if (blocks.some((block) => block.type === "thinking" || block.type === "redacted_thinking")) {
-      const sent = blocks.filter((block) => block.type !== "text" || String(block.text ?? "").trim() !== "");
-      this.#answer.opaque = { protocol: "anthropic", content: sent } satisfies AnthropicOpaque;
+    const isSent = (block: Block) =>
+      block.type === "text" ? String(block.text ?? "").trim() !== "" : block.name !== answerToolName;
+    const content = [...this.#blocks.values()].filter(isSent);
+    const opaque = { protocol: "anthropic", content } satisfies AnthropicOpaque;
+    if (content.some((block) => block.type === "thinking" || block.type === "redacted_thinking")) {
+      this.#answer.opaque = opaque;
     }
-    const handedIn = all.find(isAnswer);
-    if (!handedIn || this.#answer.toolCalls.length > 0) return;
-    // What was said on the way to the answer is no part of it.
-    this.#answer.reasoning += this.#answer.text;
-    this.#answer.text = "";
-    return this.#answer.addText(this.#calls.get(handedIn)?.json || "{}");
+    if (this.#isPaused) this.pausedWith = opaque;
+    return takeHandedIn(this.#answer);
   }
 
   #failure(error: unknown): Error {

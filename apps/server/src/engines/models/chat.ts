@@ -18,6 +18,32 @@ export type ChatMessage =
     }
   | { role: "tool"; callId: string; name: string; content: string; isError?: boolean };
 
+/** Fields of an opaque part that hold thoughts, as words or sealed. All else in it stands in the message too. */
+const thoughtWords: ReadonlySet<string> = new Set(["thinking", "text"]);
+const sealedThoughts: ReadonlySet<string> = new Set(["signature", "data", "thoughtSignature"]);
+/** Where the message's own words and calls stand in it, which may have been shortened since. */
+const ownWords: ReadonlySet<string> = new Set(["input", "functionCall", "restored"]);
+/** A sealed thought is about as long as its words, but as text it would be counted as several times as many tokens. */
+const sealedPart = 0.25;
+
+/** All that an upstream is sent of a message, as text to count: what it must see again of its thoughts included. */
+export function sentText(message: ChatMessage): string {
+  if (message.role !== "assistant") return message.content;
+  const calls = message.toolCalls.map((call) => call.name + JSON.stringify(call.arguments));
+  return [message.text, ...calls, ...thoughtsIn(message.opaque, message.text)].join("\n");
+}
+
+function thoughtsIn(part: unknown, said: string): string[] {
+  if (typeof part !== "object" || part === null) return [];
+  return Object.entries(part).flatMap(([name, value]: [string, unknown]) => {
+    if (ownWords.has(name)) return [];
+    if (typeof value !== "string") return thoughtsIn(value, said);
+    if (sealedThoughts.has(name)) return [value.slice(0, Math.ceil(value.length * sealedPart))];
+    // What was said aloud is counted already.
+    return thoughtWords.has(name) && !said.includes(value) ? [value] : [];
+  });
+}
+
 export interface ChatTool {
   name: string;
   description: string;

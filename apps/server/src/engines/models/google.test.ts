@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ChatMessage } from "./chat.ts";
 import { createGoogle } from "./google.ts";
-import { toGoogleSchema } from "./google-schema.ts";
 import { googleDialect } from "./test-upstreams/google.dialect.ts";
 import { openTextBench, picture, streaming, type TextBench } from "./test-upstreams/text-bench.ts";
 import { answering } from "./test-upstreams/text-upstream.ts";
@@ -132,6 +132,112 @@ describe("google: its own ways", () => {
     expect((bench.sent(1).contents as unknown[])[1]).toEqual({ role: "model", parts });
   });
 
+  describe("arguments that are free", () => {
+    const send = {
+      name: "send",
+      description: "Sends.",
+      parameters: { type: "object", properties: { url: { type: "string" }, headers: { type: "object" } } },
+    };
+    const part = {
+      functionCall: { id: "c1", name: "send", args: { url: "u", headers: '{"a":"b"}' } },
+      thoughtSignature: "Qg==",
+    };
+
+    async function sentBack(own: TextBench, change: (given: Record<string, unknown>) => Record<string, unknown>) {
+      own.play(
+        streaming({ candidates: [{ content: { parts: [part] }, finishReason: "STOP" }] }),
+        answering({ text: ["done"], usage }),
+      );
+      const { text, toolCalls, opaque } = await own.chat({ tools: [send] });
+      const calls = toolCalls.map((call) => ({ ...call, arguments: change(call.arguments) }));
+      const stored = { role: "assistant", text, toolCalls: calls, opaque };
+      await own.chat({
+        tools: [send],
+        messages: [
+          { role: "user", content: "Hello" },
+          // As a database gives it back: with its fields in another order.
+          JSON.parse(JSON.stringify(stored)) as ChatMessage,
+          { role: "tool", callId: "c1", name: "send", content: "sent" },
+        ],
+      });
+      const [, back] = own.sent(1).contents as { parts: unknown[] }[];
+      return { toolCalls, parts: back?.parts };
+    }
+
+    it("arrive as the tool wants them, and go back as they came", async () => {
+      const { toolCalls, parts } = await sentBack(bench, ({ url, headers }) => ({ headers, url }));
+      expect(toolCalls).toEqual([{ id: "c1", name: "send", arguments: { url: "u", headers: { a: "b" } } }]);
+      expect(parts).toEqual([part]);
+    });
+
+    it("go back as they are now where they were shortened, without a signature that was made for others", async () => {
+      const shorter = () => ({ url: "u […]" });
+      const { parts } = await sentBack(bench, shorter);
+      const functionCall = { ...part.functionCall, args: { url: "u […]" } };
+      expect(parts).toEqual([{ functionCall, thoughtSignature: "skip_thought_signature_validator" }]);
+      const older = { ...googleDialect, path: googleDialect.path.replace("m-1", "gemini-2.5-pro") };
+      const bench25 = await openTextBench(older, (options) => createGoogle({ ...options, model: "gemini-2.5-pro" }));
+      expect((await sentBack(bench25, shorter)).parts).toEqual([{ functionCall }]);
+      await bench25.close();
+    });
+
+    it("make an answer one that is handed to a tool, and read again", async () => {
+      const responseSchema = { type: "object", properties: { meta: { type: "object" } } };
+      const handedIn = { id: "c", name: "gantry_submit_answer", arguments: '{"meta":"{\\"a\\":1}"}' };
+      bench.play(answering({ toolCalls: [handedIn], usage }));
+      expect(await bench.chat({ responseSchema })).toMatchObject({
+        text: '{"meta":{"a":1}}',
+        toolCalls: [],
+        stop: "end",
+      });
+      expect(bench.sent().toolConfig).toEqual({
+        functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["gantry_submit_answer"] },
+      });
+    });
+
+    it("are all that an answer has: it is asked for as JSON, whatever it holds", async () => {
+      bench.play(answering({ text: ['{"a":1}'], usage }));
+      expect((await bench.chat({ responseSchema: { type: "object" } })).text).toBe('{"a":1}');
+      expect(bench.sent().generationConfig).toEqual({ responseMimeType: "application/json" });
+    });
+  });
+
+  it("knows tools by names that begin as it wants them, under their own", async () => {
+    const named = { name: "1-srv__look", description: "Looks.", parameters: { type: "object" } };
+    bench.play(
+      answering({ toolCalls: [{ id: "c1", name: "_1-srv__look", arguments: "{}" }], usage }),
+      answering({ text: ["done"], usage }),
+    );
+    const { text, toolCalls } = await bench.chat({ tools: [named], toolChoice: { name: named.name } });
+    expect(toolCalls).toEqual([{ id: "c1", name: "1-srv__look", arguments: {} }]);
+    await bench.chat({
+      tools: [named],
+      messages: [
+        { role: "user", content: "Hello" },
+        { role: "assistant", text, toolCalls },
+        { role: "tool", callId: "c1", name: "1-srv__look", content: "found" },
+      ],
+    });
+    expect(JSON.stringify(bench.sent(1))).not.toContain('"1-srv__look"');
+    expect(bench.sent(0).toolConfig).toMatchObject({
+      functionCallingConfig: { allowedFunctionNames: ["_1-srv__look"] },
+    });
+  });
+
+  it.each(["LANGUAGE", "OTHER", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "WHATEVER_COMES_NEXT"])(
+    "takes an end by %s without a word for a failure",
+    async (finishReason) => {
+      const content = { parts: [{ text: "hm", thought: true }] };
+      bench.play(streaming({ candidates: [{ content, finishReason }], usageMetadata: { promptTokenCount: 5 } }));
+      await expect(bench.chat()).rejects.toMatchObject({ type: "downstream_service_error" });
+    },
+  );
+
+  it("keeps what was said before an end for another reason", async () => {
+    bench.play(streaming({ candidates: [{ content: { parts: [{ text: "ok" }] }, finishReason: "OTHER" }] }));
+    expect(await bench.chat()).toMatchObject({ text: "ok", stop: "end" });
+  });
+
   it("binds an answer to its schema, beside tools by a tool", async () => {
     bench.play(
       answering({ text: ['{"n":1}'], usage }),
@@ -145,42 +251,5 @@ describe("google: its own ways", () => {
     const second = await bench.chat({ responseSchema: schema, tools: [tool] });
     expect(second).toMatchObject({ text: '{"n":2}', toolCalls: [], stop: "end" });
     expect(bench.sent(1).toolConfig).toEqual({ functionCallingConfig: { mode: "ANY" } });
-  });
-});
-
-describe("toGoogleSchema", () => {
-  it("writes references out and keeps what Gemini knows", () => {
-    const given = {
-      $defs: { size: { $ref: "#/$defs/real" }, real: { type: "string", enum: ["s", "m"], "x-note": 1 } },
-      type: "object",
-      properties: {
-        size: { $ref: "#/$defs/size" },
-        count: { type: ["integer", "null"], format: "int32", exclusiveMinimum: 0 },
-        when: { type: "string", format: "email" },
-        either: { oneOf: [{ const: "a" }, { type: "number" }, { type: "null" }] },
-        list: { type: "array" },
-      },
-      required: ["size", "ghost"],
-    };
-    expect(toGoogleSchema(given)).toEqual({
-      type: "object",
-      properties: {
-        size: { type: "string", enum: ["s", "m"] },
-        count: { type: "integer", nullable: true, format: "int32" },
-        when: { type: "string" },
-        either: { nullable: true, anyOf: [{ type: "string", enum: ["a"] }, { type: "number" }] },
-        list: { type: "array", items: {} },
-      },
-      required: ["size"],
-    });
-  });
-
-  it("ends with a schema that has no end", () => {
-    const node = { type: "object", properties: { left: { $ref: "#" }, right: { $ref: "#/" } } };
-    const endless = {
-      $defs: { n: { type: "object", properties: { l: { $ref: "#/$defs/n" }, r: { $ref: "#/$defs/n" } } } },
-      properties: { a: { $ref: "#/$defs/n" }, b: { $ref: "#/$defs/loop" }, c: node },
-    };
-    expect(JSON.stringify(toGoogleSchema(endless)).length).toBeLessThan(200_000);
   });
 });

@@ -1,11 +1,12 @@
-import { answerToolName, withAnswerTool } from "./answer-tool.ts";
+import { answerToolName, takeHandedIn, withAnswerTool } from "./answer-tool.ts";
 import type { ChatDriver, ChatTool } from "./chat.ts";
 import type { ModelDriver } from "./driver.ts";
-import { type GoogleOpaque, newCallId, type Part, writeContents } from "./google-contents.ts";
-import { toGoogleSchema } from "./google-schema.ts";
+import { type GoogleOpaque, newCallId, type Part, toWireName, writeContents } from "./google-contents.ts";
+import { toGoogleParameters, toGoogleSchema } from "./google-schema.ts";
 import { eventJson, isObject, type TextAnswer, tokens } from "./text-answer.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "./text-backend.ts";
 import type { TextRequest } from "./text-request.ts";
+import { type Offered, schemaOf } from "./tool-parameters.ts";
 import { joinUrl, UpstreamFailure } from "./upstream.ts";
 import type { StreamReader } from "./upstream-stream.ts";
 
@@ -20,6 +21,7 @@ export function createGoogle(options: GoogleOptions): ModelDriver & ChatDriver {
   const { key } = options;
   const name = options.model.includes("/") ? options.model : `models/${options.model}`;
   const path = name.split("/").map(encodeURIComponent).join("/");
+  const mayBeUnsigned = takesUnsignedCalls.test(options.model);
   const protocol: TextProtocol = {
     key,
     // The schema that it holds to is a part of JSON Schema only.
@@ -31,63 +33,83 @@ export function createGoogle(options: GoogleOptions): ModelDriver & ChatDriver {
         accept: "text/event-stream",
         ...(key !== undefined && { "x-goog-api-key": key }),
       },
-      body: JSON.stringify(bodyOf(request)),
+      body: JSON.stringify(bodyOf(request, mayBeUnsigned)),
     }),
-    read: (answer) => new GoogleReader(answer, key),
+    read: (answer, request) => new GoogleReader(answer, request, key),
   };
   return createTextBackend(protocol, options);
 }
 
+/** Later models refuse a call of theirs that comes back without its signature. */
+const takesUnsignedCalls = /gemini-[12](?!\d)/;
+
 /** Inputs of these names stand beside the generation settings, all others within. */
 const topLevel = new Set(["safetySettings", "cachedContent", "labels"]);
 
-function bodyOf(request: TextRequest): Record<string, unknown> {
-  const { system, contents } = writeContents(request.messages, request.images ?? []);
+function bodyOf(request: TextRequest, mayBeUnsigned: boolean): Record<string, unknown> {
+  const { system, contents } = writeContents(request.messages, request.images ?? [], mayBeUnsigned);
   const extra = Object.entries(request.extra ?? {});
-  // It refuses a bound answer beside tools: there the answer becomes a tool itself.
-  const boundAnswer = request.responseSchema !== undefined && (request.tools ?? []).length === 0;
+  const boundAnswer = boundAnswerOf(request);
   return {
     ...Object.fromEntries(extra.filter(([name]) => topLevel.has(name))),
     contents,
     systemInstruction: system === "" ? undefined : { parts: [{ text: system }] },
-    ...toolFields(boundAnswer ? {} : withAnswerTool(request)),
+    ...(boundAnswer ? {} : toolFields(request)),
     generationConfig: {
       ...Object.fromEntries(extra.filter(([name]) => !topLevel.has(name))),
       maxOutputTokens: request.maxTokens,
       temperature: request.temperature,
       seed: request.seed,
-      ...(boundAnswer && {
-        responseMimeType: "application/json",
-        responseSchema: toGoogleSchema(request.responseSchema),
-      }),
+      ...boundAnswer,
     },
   };
 }
 
-function toolFields({ tools = [], toolChoice }: Pick<TextRequest, "tools" | "toolChoice">): Record<string, unknown> {
+/**
+ * The answer bound to its schema. Undefined where it is not asked for or must be handed to a tool: beside tools, where
+ * the API refuses it, and where parts of it are written as text and have to be read again.
+ */
+function boundAnswerOf({ responseSchema, tools = [] }: TextRequest): Record<string, unknown> | undefined {
+  if (responseSchema === undefined || tools.length > 0) return undefined;
+  const { schema, asText, restore } = toGoogleSchema(responseSchema);
+  if (asText) return { responseMimeType: "application/json" };
+  return restore ? undefined : { responseMimeType: "application/json", responseSchema: schema };
+}
+
+function toolFields(request: TextRequest): Record<string, unknown> {
+  const { tools, toolChoice } = withAnswerTool(request);
   if (tools.length === 0) return {};
   return {
-    tools: [{ functionDeclarations: tools.map(declarationOf) }],
+    tools: [{ functionDeclarations: tools.map((tool) => declarationOf(tool, request)) }],
     toolConfig: toolChoice === undefined ? undefined : { functionCallingConfig: choiceOf(toolChoice) },
   };
 }
 
-function declarationOf(tool: ChatTool): Record<string, unknown> {
-  const parameters = toGoogleSchema(tool.parameters);
-  // An object without properties is refused, no parameters at all are not.
-  return {
-    name: tool.name,
-    description: tool.description,
-    ...(parameters.properties !== undefined && { parameters }),
-  };
+function declarationOf(tool: ChatTool, request: TextRequest): Record<string, unknown> {
+  const parameters = parametersOf(tool, request)?.schema;
+  return { name: toWireName(tool.name), description: tool.description, parameters };
+}
+
+function parametersOf(tool: ChatTool, request: TextRequest): Offered | undefined {
+  return toGoogleParameters(schemaOf(tool, request), tool.name === answerToolName);
 }
 
 function choiceOf(choice: NonNullable<TextRequest["toolChoice"]>): Record<string, unknown> {
-  if (typeof choice === "object") return { mode: "ANY", allowedFunctionNames: [choice.name] };
+  if (typeof choice === "object") return { mode: "ANY", allowedFunctionNames: [toWireName(choice.name)] };
   return { mode: { auto: "AUTO", required: "ANY", none: "NONE" }[choice] };
 }
 
-const refusals = new Set(["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"]);
+const refusals = new Set([
+  "SAFETY",
+  "RECITATION",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "IMAGE_SAFETY",
+  "IMAGE_PROHIBITED_CONTENT",
+]);
+/** Reasons of which an empty answer is one. Any other is a failure then: LANGUAGE, OTHER, and what later versions add. */
+const ends = new Set(["STOP", "MAX_TOKENS"]);
 const failures = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]);
 
 class GoogleReader implements StreamReader {
@@ -97,9 +119,18 @@ class GoogleReader implements StreamReader {
   readonly #answer: TextAnswer;
   readonly #key: string | undefined;
   readonly #parts: Part[] = [];
+  readonly #tools: ReadonlyMap<string, { name: string; restore: Offered["restore"] }>;
+  /** Arguments that are not as they were sent, by the id of the call. */
+  readonly #restored: Record<string, Record<string, unknown>> = {};
 
-  constructor(answer: TextAnswer, key: string | undefined) {
+  constructor(answer: TextAnswer, request: TextRequest, key: string | undefined) {
     this.#answer = answer;
+    this.#tools = new Map(
+      withAnswerTool(request).tools.map((tool) => [
+        toWireName(tool.name),
+        { name: tool.name, restore: parametersOf(tool, request)?.restore },
+      ]),
+    );
     this.#key = key;
   }
 
@@ -144,8 +175,11 @@ class GoogleReader implements StreamReader {
 
   #takeCall(part: Part, call: Record<string, unknown>): void {
     const id = typeof call.id === "string" && call.id !== "" ? call.id : newCallId();
-    const arriving = { id, name: String(call.name), json: "" };
-    this.#answer.addArguments(arriving, JSON.stringify(call.args ?? {}));
+    const { name = String(call.name), restore } = this.#tools.get(String(call.name)) ?? {};
+    const arriving = { id, name, json: "" };
+    const given = restore ? restore(call.args ?? {}) : (call.args ?? {});
+    if (restore && isObject(given)) this.#restored[id] = given;
+    this.#answer.addArguments(arriving, JSON.stringify(given));
     this.#answer.toolCalls.push(arriving);
     this.#parts.push(part);
   }
@@ -161,23 +195,21 @@ class GoogleReader implements StreamReader {
     this.complete = true;
     if (reason === "MAX_TOKENS") this.#answer.cutByLength = true;
     if (refusals.has(reason)) this.#answer.refused = true;
-    if (failures.has(reason) || (reason === "OTHER" && this.#answer.produced.trim() === "")) {
+    const { text, toolCalls: called } = this.#answer;
+    const saidNothing = text.trim() === "" && called.length === 0;
+    if (failures.has(reason) || (saidNothing && !ends.has(reason) && !refusals.has(reason))) {
       throw new UpstreamFailure({ status: 500, body: `finishReason ${reason}`, key: this.#key });
     }
-    const { toolCalls } = this.#answer;
-    const handedIn = toolCalls.findIndex((call) => call.name === answerToolName);
-    const answered = handedIn < 0 ? undefined : toolCalls.splice(handedIn, 1)[0];
+    const pause = takeHandedIn(this.#answer);
     const parts = this.#parts.filter(
       (part) => !isObject(part.functionCall) || part.functionCall.name !== answerToolName,
     );
     if (parts.some((part) => part.thoughtSignature)) {
-      const callIds = toolCalls.map((call) => call.id);
-      this.#answer.opaque = { protocol: "google", parts, callIds } satisfies GoogleOpaque;
+      const callIds = called.map((call) => call.id);
+      const restored = this.#restored;
+      this.#answer.opaque = { protocol: "google", parts, callIds, restored } satisfies GoogleOpaque;
     }
-    if (!answered || toolCalls.length > 0) return;
-    this.#answer.reasoning += this.#answer.text;
-    this.#answer.text = "";
-    return this.#answer.addText(answered.json);
+    return pause;
   }
 
   #takeUsage(usage: Record<string, unknown>): void {

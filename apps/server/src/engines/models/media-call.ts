@@ -86,5 +86,7 @@ export async function readAnswer(
 export function answerFault(error: unknown, key: string | undefined): unknown {
   if (error instanceof Fault) return error;
   if (error instanceof NetError) return toFault(error, key);
+  // What JSON.parse says quotes the answer.
+  if (error instanceof SyntaxError) return broken(new Error("The upstream's answer is no JSON"));
   return broken(new Error(masked(error instanceof Error ? error.message : String(error), key)));
 }

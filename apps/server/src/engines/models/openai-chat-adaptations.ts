@@ -12,14 +12,26 @@ export interface Adaptations {
   refusedSchemas: WeakSet<object>;
   /** A tool can be forced on its model. Some cannot do so while the model thinks. */
   forcesTools: boolean;
+  /** It takes the thoughts back that it sent. */
+  takesThoughts: boolean;
 }
 
 export function createAdaptations(maxTokensField: Adaptations["maxTokensField"] = "max_tokens"): Adaptations {
-  return { maxTokensField, reportsUsage: true, hasSchemas: true, refusedSchemas: new WeakSet(), forcesTools: true };
+  return {
+    maxTokensField,
+    reportsUsage: true,
+    hasSchemas: true,
+    refusedSchemas: new WeakSet(),
+    forcesTools: true,
+    takesThoughts: true,
+  };
 }
 
 /** How servers call it that they refuse; hardly two of them say it in the same words. */
 const namesSchemas = /response[ _]?(?:format|schema)|json[ _](?:schema|mode)|structured[ _]outputs?/i;
+const namesThoughts = /\breasoning(?:_content)?\b/i;
+/** Not that they are missing, as those say that need them. */
+const knowsNone = /unsupported|unknown|unrecognized|unexpected|extra|not (?:permitted|supported|allowed)/i;
 const blamesSchema = /invalid (?:json )?schema|invalid json payload/i;
 
 /** Each of these goes one way only, so a call is written anew a few times at most. */
@@ -27,6 +39,7 @@ export function learnFrom({ status, body }: UpstreamFailure, request: TextReques
   if (status !== 400 && status !== 422) return;
   if (body.includes("max_completion_tokens")) learned.maxTokensField = "max_completion_tokens";
   if (body.includes("stream_options")) learned.reportsUsage = false;
+  if (namesThoughts.test(body) && knowsNone.test(body)) learned.takesThoughts = false;
   const { responseSchema } = request;
   if (!responseSchema) return;
   if (!bindsAnswer(request, learned)) {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ChatMessage } from "./chat.ts";
 import { createOpenAiChat } from "./openai-chat.ts";
 import { openAiChatDialect } from "./test-upstreams/openai-chat.dialect.ts";
 import { openTextBench, picture, streaming, type TextBench } from "./test-upstreams/text-bench.ts";
-import { answering, refusing } from "./test-upstreams/text-upstream.ts";
+import { answering, type Behaviour, refusing } from "./test-upstreams/text-upstream.ts";
 import { describeTextBackend } from "./text-backend.contract.ts";
 
 describeTextBackend("openai-chat", openAiChatDialect, createOpenAiChat);
@@ -91,6 +92,113 @@ describe("openai-chat: its own ways", () => {
   it("reads the other name of reasoning", async () => {
     bench.play(streaming(delta({ reasoning: "hm" }), delta({ content: "ok" }), end, "[DONE]"));
     expect(await bench.chat()).toMatchObject({ reasoning: "hm", text: "ok" });
+  });
+
+  describe("thoughts before a call", () => {
+    const call = { id: "a", function: { name: "look", arguments: "{}" } };
+    const result = { role: "tool", callId: "a", name: "look", content: "found" } as const;
+    const tools = [{ name: "look", description: "Looks.", parameters: { type: "object" } }];
+    const thinking = (field: string) =>
+      streaming(
+        delta({ [field]: "let me " }),
+        delta({ [field]: "think" }),
+        delta({ tool_calls: [call] }),
+        end,
+        "[DONE]",
+      );
+    const said = (n: number) => (bench.sent(n).messages as Record<string, unknown>[])[1];
+    /** As DeepSeek's and Kimi's thinking models do. */
+    const needing: Behaviour = (exchange) => {
+      const messages = exchange.body.messages as Record<string, unknown>[];
+      const isMissing = messages.some((message) => message.tool_calls && !message.reasoning_content);
+      const told = "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1";
+      return (isMissing ? refusing(400, told) : answering({ text: ["done"], usage }))(exchange);
+    };
+
+    async function askedAndCalled(first: Behaviour, ...then: Behaviour[]) {
+      bench.play(first, ...then);
+      const { text, toolCalls, opaque } = await bench.chat({ tools });
+      const stored = JSON.parse(JSON.stringify({ role: "assistant", text, toolCalls, opaque })) as ChatMessage;
+      return [{ role: "user", content: "Hello" }, stored, result] satisfies ChatMessage[];
+    }
+
+    it("go back with it, as some servers demand", async () => {
+      const messages = await askedAndCalled(thinking("reasoning_content"), needing);
+      expect((await bench.chat({ tools, messages })).text).toBe("done");
+      expect(said(1)).toMatchObject({ reasoning_content: "let me think", tool_calls: [{ id: "a" }] });
+    });
+
+    it("go back under the name that they came under", async () => {
+      const messages = await askedAndCalled(thinking("reasoning"), answering({ text: ["done"], usage }));
+      await bench.chat({ tools, messages });
+      expect(said(1)).toMatchObject({ reasoning: "let me think" });
+      expect(said(1)).not.toHaveProperty("reasoning_content");
+    });
+
+    it("go to no other server", async () => {
+      const messages = await askedAndCalled(thinking("reasoning_content"));
+      const other = await openTextBench(openAiChatDialect, createOpenAiChat);
+      other.play(answering({ text: ["done"], usage }));
+      await other.chat({ tools, messages });
+      expect(JSON.stringify(other.sent())).not.toContain("think");
+      await other.close();
+    });
+
+    it("go back no more where the server does not know them", async () => {
+      const told = "'messages.1' : property 'reasoning' is unsupported";
+      const messages = await askedAndCalled(
+        thinking("reasoning"),
+        refusing(400, told),
+        answering({ text: ["done"], usage }),
+      );
+      expect((await bench.chat({ tools, messages })).text).toBe("done");
+      await bench.chat({ tools, messages });
+      expect([1, 2, 3].map((n) => "reasoning" in (said(n) ?? {}))).toEqual([true, false, false]);
+    });
+
+    it("are not kept of an answer without calls", async () => {
+      bench.play(streaming(delta({ reasoning_content: "hm" }), delta({ content: "ok" }), end, "[DONE]"));
+      expect(await bench.chat()).not.toHaveProperty("opaque");
+    });
+  });
+
+  it("takes content in parts for the text and the thoughts that it is", async () => {
+    const thought = { type: "thinking", thinking: [{ type: "text", text: "hm" }] };
+    bench.play(
+      streaming(
+        delta({ content: [thought] }),
+        delta({
+          content: [
+            { type: "text", text: "Hel" },
+            { type: "text", text: "lo" },
+          ],
+        }),
+        delta({ content: " world" }),
+        delta({ content: [{ type: "reference", reference_ids: [1] }] }),
+        end,
+        "[DONE]",
+      ),
+    );
+    const [pieces, thoughts]: [string[], string[]] = [[], []];
+    const onText = (text: string) => void pieces.push(text);
+    const result = await bench.chat({ onText, onReasoning: (text) => void thoughts.push(text) });
+    expect(result).toMatchObject({ text: "Hello world", reasoning: "hm" });
+    expect([pieces, thoughts]).toEqual([["Hello", " world"], ["hm"]]);
+    expect(await bench.run({ prompt: "Hi" })).toMatchObject({ output: { output: "Hello world" } });
+  });
+
+  it("asks for an answer that is no object as a field of one, and takes it out again", async () => {
+    const list = { type: "array", items: { $ref: "#/$defs/n" }, $defs: { n: { type: "number" } } };
+    bench.play(
+      refusing(400, "response_format is not supported"),
+      answering({ toolCalls: [{ id: "a", name: "gantry_submit_answer", arguments: '{"value":[1,2]}' }], usage }),
+    );
+    expect(await bench.chat({ responseSchema: list })).toMatchObject({ text: "[1,2]", toolCalls: [], stop: "end" });
+    expect(bench.sent(1)).toMatchObject({
+      tools: [
+        { function: { parameters: { properties: { value: { items: { $ref: "#/properties/value/$defs/n" } } } } } },
+      ],
+    });
   });
 
   it("puts calls together that are not numbered", async () => {

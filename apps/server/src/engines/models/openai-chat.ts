@@ -1,11 +1,15 @@
 import { takeHandedIn, withAnswerTool } from "./answer-tool.ts";
-import type { ChatDriver, ChatMessage } from "./chat.ts";
+import type { ChatDriver } from "./chat.ts";
 import type { ModelDriver } from "./driver.ts";
 import { bindsAnswer, createAdaptations, learnFrom } from "./openai-chat-adaptations.ts";
+import { partedContent } from "./openai-chat-content.ts";
+import { isStrict, messagesOf, toolFields } from "./openai-chat-messages.ts";
+import { type OpenAiChatOpaque, serverMark, thoughtFields } from "./openai-chat-thoughts.ts";
 import { RepeatedEvent } from "./repeated-event.ts";
 import { eventJson, isObject, type ReportedUsage, type TextAnswer, tokens } from "./text-answer.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "./text-backend.ts";
-import type { InlineImage, TextRequest } from "./text-request.ts";
+import type { TextRequest } from "./text-request.ts";
+import { restoreCalls } from "./tool-parameters.ts";
 import { joinUrl, masked, refusedContent, UpstreamFailure } from "./upstream.ts";
 import type { StreamReader } from "./upstream-stream.ts";
 
@@ -20,12 +24,13 @@ export interface OpenAiChatOptions extends TextBackendOptions {
 export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & ChatDriver {
   const { model, key } = options;
   const learned = createAdaptations(options.maxTokensField);
+  const server = serverMark(options.url, model);
 
   function bodyOf(request: TextRequest): string {
     return JSON.stringify({
       ...request.extra,
       model,
-      messages: messagesOf(request.messages, request.images ?? []),
+      messages: messagesOf(request.messages, request.images ?? [], learned.takesThoughts ? server : undefined),
       stream: true,
       stream_options: learned.reportsUsage ? { include_usage: true } : undefined,
       [learned.maxTokensField]: request.maxTokens,
@@ -37,13 +42,13 @@ export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & Chat
 
   function answerFields(request: TextRequest): Record<string, unknown> {
     const { responseSchema: schema } = request;
-    if (schema === undefined) return toolFields(request);
+    if (schema === undefined) return toolFields(request, request);
     if (bindsAnswer(request, learned)) {
       const json_schema = { name: "answer", schema, strict: isStrict(schema) };
-      return { ...toolFields(request), response_format: { type: "json_schema", json_schema } };
+      return { ...toolFields(request, request), response_format: { type: "json_schema", json_schema } };
     }
     const { tools, toolChoice } = withAnswerTool(request);
-    return toolFields({ tools, toolChoice: learned.forcesTools ? toolChoice : "auto" });
+    return toolFields({ tools, toolChoice: learned.forcesTools ? toolChoice : "auto" }, request);
   }
 
   const protocol: TextProtocol = {
@@ -61,65 +66,10 @@ export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & Chat
       body: bodyOf(request),
       explain: (status, body) => (status === 400 && namesRefusal(body) ? refusal(body, key) : undefined),
     }),
-    read: (answer) => new OpenAiReader(answer, key),
+    read: (answer, request) => new OpenAiReader(answer, request, { key, server }),
     adapt: (failure, request) => learnFrom(failure, request, learned),
   };
   return createTextBackend(protocol, options);
-}
-
-function messagesOf(messages: readonly ChatMessage[], images: readonly InlineImage[]): unknown[] {
-  const written = messages.map((message): Record<string, unknown> => {
-    switch (message.role) {
-      case "assistant":
-        return {
-          role: "assistant",
-          content: message.text === "" && message.toolCalls.length > 0 ? null : message.text,
-          tool_calls:
-            message.toolCalls.length === 0
-              ? undefined
-              : message.toolCalls.map((call) => ({
-                  id: call.id,
-                  type: "function",
-                  function: { name: call.name, arguments: JSON.stringify(call.arguments) },
-                })),
-        };
-      case "tool":
-        return { role: "tool", tool_call_id: message.callId, content: message.content };
-      default:
-        return { role: message.role, content: message.content };
-    }
-  });
-  const last = written.findLast((message) => message.role === "user");
-  if (last && images.length > 0) {
-    const text = last.content === "" ? [] : [{ type: "text", text: last.content }];
-    const pictures = images.map((image) => ({
-      type: "image_url",
-      image_url: { url: `data:${image.contentType};base64,${image.base64}` },
-    }));
-    last.content = [...text, ...pictures];
-  }
-  return written;
-}
-
-function toolFields({ tools, toolChoice }: Pick<TextRequest, "tools" | "toolChoice">): Record<string, unknown> {
-  if (!tools || tools.length === 0) return {};
-  return {
-    tools: tools.map((tool) => ({ type: "function", function: { ...tool } })),
-    tool_choice: typeof toolChoice === "object" ? { type: "function", function: toolChoice } : toolChoice,
-  };
-}
-
-/** OpenAI refuses a strict schema unless every object closes itself and requires all of its properties. */
-function isStrict(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrict);
-  if (!isObject(schema)) return true;
-  if (isObject(schema.properties)) {
-    const required = Array.isArray(schema.required) ? schema.required : [];
-    if (schema.additionalProperties !== false) return false;
-    if (!Object.keys(schema.properties).every((name) => required.includes(name))) return false;
-    if (!Object.values(schema.properties).every(isStrict)) return false;
-  } else if (schema.type === "object") return false;
-  return [schema.items, schema.anyOf, ...Object.values(isObject(schema.$defs) ? schema.$defs : {})].every(isStrict);
 }
 
 const refusalCode = /"(?:code|type)"\s*:\s*"(?:content_filter|content_policy_violation|moderation_blocked)"/;
@@ -136,14 +86,22 @@ class OpenAiReader implements StreamReader {
   complete = false;
   closed = false;
   readonly #answer: TextAnswer;
+  readonly #request: TextRequest;
   readonly #key: string | undefined;
+  readonly #server: string;
+  /** The field that thoughts come in here, and with it how they are wanted back. */
+  #thoughtField: OpenAiChatOpaque["field"] | undefined;
+  #thoughts = "";
+  #isClosed = false;
   /** Places of the calls in the upstream's numbering. */
   readonly #places: unknown[] = [];
   readonly #repeated = new RepeatedEvent((data) => onlyText(eventJson(data)));
 
-  constructor(answer: TextAnswer, key: string | undefined) {
+  constructor(answer: TextAnswer, request: TextRequest, own: { key: string | undefined; server: string }) {
     this.#answer = answer;
-    this.#key = key;
+    this.#request = request;
+    this.#key = own.key;
+    this.#server = own.server;
   }
 
   get delivered(): boolean {
@@ -154,7 +112,7 @@ class OpenAiReader implements StreamReader {
     if (data === "[DONE]") {
       this.closed = true;
       this.complete = true;
-      return takeHandedIn(this.#answer);
+      return this.#close();
     }
     const repeated = this.#repeated.read(data);
     if (repeated !== undefined) return this.#answer.addText(repeated);
@@ -173,17 +131,37 @@ class OpenAiReader implements StreamReader {
     const pause = isObject(choice.delta) ? this.#takeDelta(choice.delta) : undefined;
     // Some servers send an empty reason with every piece.
     if (!choice.finish_reason) return pause;
-    return pause ? pause.then(() => takeHandedIn(this.#answer)) : takeHandedIn(this.#answer);
+    return pause ? pause.then(() => this.#close()) : this.#close();
+  }
+
+  /** Also called twice: at the reason of the end, and at the last word of those that say one. */
+  #close(): void | Promise<void> {
+    const { toolCalls } = this.#answer;
+    if (!this.#isClosed) restoreCalls(toolCalls, this.#request);
+    this.#isClosed = true;
+    const pause = takeHandedIn(this.#answer);
+    if (toolCalls.length > 0 && this.#thoughtField) {
+      const [server, field, text] = [this.#server, this.#thoughtField, this.#thoughts];
+      this.#answer.opaque = { protocol: "openai-chat", server, field, text } satisfies OpenAiChatOpaque;
+    }
+    return pause;
   }
 
   #takeDelta(delta: Record<string, unknown>): void | Promise<void> {
     if (typeof delta.refusal === "string" && delta.refusal !== "") this.#answer.refused = true;
     if (Array.isArray(delta.tool_calls)) for (const piece of delta.tool_calls) this.#takeToolCall(piece);
-    const thought = delta.reasoning_content ?? delta.reasoning;
-    const pause = typeof thought === "string" ? this.#answer.addReasoning(thought) : undefined;
-    if (typeof delta.content !== "string") return pause;
-    const { content } = delta;
-    return pause ? pause.then(() => this.#answer.addText(content)) : this.#answer.addText(content);
+    const { text, thought: inContent } = partedContent(delta.content);
+    const thought = this.#keptThought(delta) + inContent;
+    const pause = this.#answer.addReasoning(thought);
+    return pause ? pause.then(() => this.#answer.addText(text)) : this.#answer.addText(text);
+  }
+
+  #keptThought(delta: Record<string, unknown>): string {
+    const field = thoughtFields.find((name) => typeof delta[name] === "string" && delta[name] !== "");
+    if (!field) return "";
+    this.#thoughtField ??= field;
+    this.#thoughts += String(delta[field]);
+    return String(delta[field]);
   }
 
   #takeToolCall(piece: unknown): void {

@@ -169,6 +169,92 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(sent).toContain("no such place");
       });
 
+      it("of any JSON Schema are offered in one that the upstream takes, and given their arguments", async () => {
+        const free = { type: "object", additionalProperties: { type: "string" }, description: "By name." };
+        const tools = [
+          {
+            name: "9-server__send",
+            description: "",
+            parameters: {
+              type: "object",
+              properties: {
+                url: { type: "string" },
+                headers: free,
+                anything: {},
+                either: { anyOf: [{}, {}] },
+                list: { type: "array", items: {} },
+                deep: { type: "object", properties: { meta: { type: "object" } } },
+                level: { enum: [1, 2] },
+                version: { const: 3 },
+                body: { type: ["string", "object"] },
+              },
+            },
+          },
+          {
+            name: "attach",
+            description: "Attaches.",
+            parameters: {
+              type: "object",
+              properties: { url: { type: "string" }, file: { type: "string" } },
+              anyOf: [{ required: ["url"] }, { required: ["file"] }],
+            },
+          },
+          {
+            name: "draw",
+            description: "Draws.",
+            parameters: {
+              oneOf: [
+                {
+                  type: "object",
+                  properties: { kind: { const: "circle" }, r: { type: "number" } },
+                  required: ["kind", "r"],
+                },
+                { $ref: "#/$defs/square" },
+              ],
+              $defs: {
+                square: {
+                  type: "object",
+                  properties: { kind: { const: "square" }, a: { type: "number" } },
+                  required: ["kind"],
+                },
+              },
+            },
+          },
+          {
+            name: "all",
+            description: "",
+            parameters: { allOf: [{ type: "object", properties: { x: { type: "string" } } }] },
+          },
+          { name: "free", description: "", parameters: { type: "object", additionalProperties: true } },
+        ];
+        const given = { url: "https://a", headers: { a: "b" }, deep: { meta: { c: [1] } }, list: [{ d: 1 }], level: 2 };
+        upstream.play(
+          answering({ toolCalls: [{ id: "toolu_1", name: "attach", arguments: '{"url":"https://a"}' }], usage }),
+          // Whether or not it writes what is free as text, as it may have been asked to.
+          answering({
+            toolCalls: [{ id: "toolu_2", name: tools[0]?.name ?? "", arguments: JSON.stringify(given) }],
+            usage,
+          }),
+        );
+        expect((await chat({ tools })).toolCalls).toMatchObject([{ name: "attach", arguments: { url: "https://a" } }]);
+        expect((await chat({ tools })).toolCalls).toEqual([
+          { id: "toolu_2", name: "9-server__send", arguments: given },
+        ]);
+        expect(upstream.requests).toHaveLength(2);
+      });
+
+      it.each([
+        ["a union", { anyOf: [{ type: "object", properties: { a: { type: "integer" } } }, { type: "object" }] }],
+        ["an object of any kind", { type: "object" }],
+        ["an object with parts of any kind", { type: "object", properties: { a: { type: "object" } } }],
+        ["nothing in particular", {}],
+      ])("beside an answer that is %s are all accepted", async (_, responseSchema) => {
+        upstream.play(answering({ text: ["{}"], usage }));
+        await chat({ responseSchema, tools: [weather] });
+        await chat({ responseSchema });
+        expect(upstream.requests.length).toBe(2);
+      });
+
       it("may be called without arguments", async () => {
         upstream.play(answering({ toolCalls: [{ id: "toolu_1", name: "now", arguments: "{}" }], usage }));
         const { toolCalls } = await chat({ tools: [{ name: "now", description: "", parameters: { type: "object" } }] });
@@ -290,6 +376,25 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(fault.type).toBe("downstream_service_unavailable");
         expect(performance.now() - started).toBeLessThan(5000);
         expect(upstream.requests).toHaveLength(1);
+      });
+
+      it("may be silent for as long as any manifest lets a run be", async () => {
+        upstream.play(answering({ text: ["ok"], usage }));
+        const bounds: (Partial<NetBounds> | undefined)[] = [];
+        const watched: Net = {
+          ...net,
+          request: (request) => net.request(request),
+          dispatch: (request, handler) => {
+            bounds.push(request.bounds);
+            return net.dispatch(request, handler);
+          },
+        };
+        const patient = create({ net: watched, url: upstream.url, model: "m-1", key: testKey });
+        await patient.chat({ messages: hello, signal: new AbortController().signal });
+        const longest = 86_400_000;
+        expect(bounds).toHaveLength(1);
+        for (const ms of [bounds[0]?.headersMs, bounds[0]?.idleMs, bounds[0]?.totalMs])
+          expect(ms).toBeGreaterThan(longest);
       });
 
       it("that cannot be reached is unavailable", async () => {

@@ -7,7 +7,7 @@ import { finishedToolCall, TextAnswer } from "./text-answer.ts";
 import { runAsChat } from "./text-prediction.ts";
 import { promptText, type TextRequest } from "./text-request.ts";
 import { countTokens } from "./token-count.ts";
-import { type UpstreamCall, UpstreamFailure } from "./upstream.ts";
+import { broken, type UpstreamCall, UpstreamFailure } from "./upstream.ts";
 import { type StreamReader, streamUpstream } from "./upstream-stream.ts";
 
 /** One upstream protocol: how a call is written and how its stream is read. Holds the address and the key. */
@@ -29,50 +29,77 @@ export interface TextBackendOptions {
   outputField?: string | undefined;
 }
 
-/** A model may think for minutes before its first word. The run's own time limit acts through the abort signal. */
+/**
+ * A model may think for as long as its manifest lets it, before its first word and between two: the run's own time limit
+ * decides, through the abort signal. These are only what no manifest can exceed.
+ */
+const longestRunMs = 24 * 3_600_000 + 60_000;
 const defaultBounds: NetBounds = {
-  totalMs: 6 * 3_600_000,
-  headersMs: 300_000,
-  idleMs: 120_000,
+  totalMs: longestRunMs,
+  headersMs: longestRunMs,
+  idleMs: longestRunMs,
   maxBytes: 256 * 1024 * 1024,
 };
+
+/** An upstream that runs tools of its own pauses between many of them, but not for ever. */
+const mostPauses = 16;
 
 export function createTextBackend(protocol: TextProtocol, options: TextBackendOptions): ModelDriver & ChatDriver {
   const bounds = { ...defaultBounds, ...options.bounds };
 
   async function answer(request: TextRequest): Promise<ChatResult> {
-    let arriving = new TextAnswer(request);
-    const send = async (): Promise<void> => {
-      const written = protocol.write(request);
-      const call = { ...written, key: protocol.key, signal: request.signal, bounds };
-      try {
-        await streamUpstream(options.net, call, () => {
-          arriving = new TextAnswer(request);
-          return protocol.read(arriving, request);
-        });
-      } catch (error) {
-        const refusal = error instanceof Fault ? error.cause : undefined;
-        if (!protocol.adapt || !(refusal instanceof UpstreamFailure)) throw error;
-        protocol.adapt(refusal, request);
-        // Another call may have learned the same while this one was under way: what counts is how it is written now.
-        if (protocol.write(request).body === written.body) throw error;
-        await send();
-      }
-    };
+    /** What was said before each pause, and with it what was asked. */
+    const paused: Said[] = [];
+    let last: Said = { request, answer: new TextAnswer(request) };
     try {
-      await send();
+      for (;;) {
+        const pausedWith = await send(last);
+        if (pausedWith === undefined) break;
+        if (paused.length >= mostPauses) throw broken(new Error("The upstream does not come to an end"));
+        paused.push(last);
+        const soFar = { role: "assistant", text: last.answer.text, toolCalls: [], opaque: pausedWith } as const;
+        last = {
+          request: { ...last.request, messages: [...last.request.messages, soFar] },
+          answer: new TextAnswer(request),
+        };
+      }
     } catch (error) {
-      if (request.signal.aborted) throw new Interrupted(await usageOf(arriving, request), request.signal.reason);
+      if (request.signal.aborted) throw new Interrupted(await usageOf([...paused, last]), request.signal.reason);
       throw error;
     }
+    const all = [...paused, last];
+    const { toolCalls, opaque, stop } = last.answer;
     return {
-      text: arriving.text,
-      reasoning: arriving.reasoning,
-      toolCalls: arriving.toolCalls.map(finishedToolCall),
-      ...(arriving.opaque !== undefined && { opaque: arriving.opaque }),
-      usage: await usageOf(arriving, request),
-      stop: arriving.stop,
+      text: all.map((said) => said.answer.text).join(""),
+      reasoning: all.map((said) => said.answer.reasoning).join(""),
+      toolCalls: toolCalls.map(finishedToolCall),
+      ...(opaque !== undefined && paused.length === 0 && { opaque }),
+      usage: await usageOf(all),
+      stop,
     };
+  }
+
+  /** Answers what the upstream must get back to go on, where it only paused. */
+  async function send(said: Said): Promise<unknown> {
+    const { request } = said;
+    const written = protocol.write(request);
+    const call = { ...written, key: protocol.key, signal: request.signal, bounds };
+    let reader: StreamReader | undefined;
+    try {
+      await streamUpstream(options.net, call, () => {
+        said.answer = new TextAnswer(request);
+        reader = protocol.read(said.answer, request);
+        return reader;
+      });
+      return reader?.pausedWith;
+    } catch (error) {
+      const refusal = error instanceof Fault ? error.cause : undefined;
+      if (!protocol.adapt || !(refusal instanceof UpstreamFailure)) throw error;
+      protocol.adapt(refusal, request);
+      // Another call may have learned the same while this one was under way: what counts is how it is written now.
+      if (protocol.write(request).body === written.body) throw error;
+      return send(said);
+    }
   }
 
   return {
@@ -82,7 +109,18 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
   };
 }
 
-async function usageOf(answer: TextAnswer, request: TextRequest): Promise<TokenUsage> {
+/** One exchange with the upstream: most answers are one. */
+interface Said {
+  request: TextRequest;
+  answer: TextAnswer;
+}
+
+async function usageOf(all: readonly Said[]): Promise<TokenUsage> {
+  const [first, ...others] = await Promise.all(all.map(usageOfOne));
+  return others.reduce(addUsage, first ?? { inputTokens: 0, outputTokens: 0 });
+}
+
+async function usageOfOne({ answer, request }: Said): Promise<TokenUsage> {
   const { usage } = answer;
   const estimated = usage.inputTokens === undefined || usage.outputTokens === undefined;
   const inputTokens = usage.inputTokens ?? (await countTokens(promptText(request)));
@@ -92,5 +130,17 @@ async function usageOf(answer: TextAnswer, request: TextRequest): Promise<TokenU
     ...(usage.cachedTokens !== undefined && { cachedTokens: Math.min(usage.cachedTokens, inputTokens) }),
     ...(estimated && { estimated }),
     ...(usage.googleUsage && { googleUsage: usage.googleUsage }),
+  };
+}
+
+/** Every exchange is charged by the upstream, so all of them are counted. */
+function addUsage(sum: TokenUsage, one: TokenUsage): TokenUsage {
+  const cachedTokens = (sum.cachedTokens ?? 0) + (one.cachedTokens ?? 0);
+  return {
+    inputTokens: sum.inputTokens + one.inputTokens,
+    outputTokens: sum.outputTokens + one.outputTokens,
+    ...(cachedTokens > 0 && { cachedTokens }),
+    ...((sum.estimated || one.estimated) && { estimated: true }),
+    ...(one.googleUsage && { googleUsage: one.googleUsage }),
   };
 }

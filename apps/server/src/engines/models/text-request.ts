@@ -1,4 +1,4 @@
-import type { ChatCall } from "./chat.ts";
+import { type ChatCall, sentText } from "./chat.ts";
 import { readableText } from "./driver.ts";
 
 /** A picture that goes along with the last user message. */
@@ -24,11 +24,7 @@ export function promptText({
   tools = [],
   extra = {},
 }: Pick<TextRequest, "messages" | "tools" | "extra">): string {
-  const spoken = messages.map((message) =>
-    message.role === "assistant"
-      ? [message.text, ...message.toolCalls.map((call) => call.name + JSON.stringify(call.arguments))].join("\n")
-      : message.content,
-  );
+  const spoken = messages.map(sentText);
   const others = readableText(extra);
   return [...spoken, ...tools.map((tool) => JSON.stringify(tool)), ...(others === "" ? [] : [others])].join("\n");
 }

@@ -12,6 +12,8 @@ export interface StreamReader {
   readonly complete: boolean;
   /** True once the protocol says that nothing will follow. */
   readonly closed: boolean;
+  /** Set where the upstream only paused: it goes on once it gets this back as what it said so far. */
+  readonly pausedWith?: unknown;
 }
 
 /** How long an upstream that has said its last word may take to end its answer and so keep the connection. */

@@ -9,6 +9,7 @@ import type { Model } from "../models/index.ts";
 import { findEndedCall, findLiveClaim } from "./agent-calls-store.ts";
 import { stopReasons } from "./held-predictions.ts";
 import { endedUnused, type StoredOutput } from "./prediction.ts";
+import { answerLimit } from "./reserve.ts";
 import { isHandedOn, type RunDeps, runPrediction } from "./run-prediction.ts";
 
 export interface ChatRequest {
@@ -39,7 +40,7 @@ export type ChatAnswer = Omit<ChatResult, "usage">;
 /** One call of a text model for an agent's run: admitted, charged and counted like any prediction. */
 export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promise<ChatEnd> {
   const { chat, signal, caller, model, predictionId, runId } = request;
-  const { maxTokens } = chat;
+  const maxTokens = answerLimit(model.manifest, chat.maxTokens);
   let isOurs = () => false;
   const { outcome } = await runPrediction(deps, {
     predictionId,
@@ -57,7 +58,11 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
     },
     perform: async (driver: ModelDriver & Partial<ChatDriver>, call) => {
       if (!driver.chat) throw fault("downstream_service_error", "The model cannot hold a conversation with tools");
-      const { usage, ...answer } = await driver.chat({ ...chat, signal: call.signal });
+      const { usage, ...answer } = await driver.chat({
+        ...chat,
+        ...(maxTokens !== undefined && { maxTokens }),
+        signal: call.signal,
+      });
       return { output: { answer: answer as unknown as OutputValue }, usage };
     },
   });

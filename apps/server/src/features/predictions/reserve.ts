@@ -1,3 +1,4 @@
+import type { Manifest } from "@gantry/wire";
 import { type InputValue, readableText } from "../../engines/models/driver.ts";
 import type { Micros } from "../../kernel/money.ts";
 import { reservationOf } from "../billing/index.ts";
@@ -14,4 +15,21 @@ export function reservationFor(
   const maxTokens = typeof input.max_tokens === "number" ? input.max_tokens : undefined;
   const reserve = (countedTokens: number) => reservationOf(model.manifest, { countedTokens, maxTokens });
   return inputIsPriced ? countTokens(readableText(input)).then(reserve) : reserve(0);
+}
+
+/** What a run reserves, and drivers ask for where their upstream needs a limit, if nobody named one. */
+const usualTokens = 4096;
+
+/**
+ * How long an answer to an agent may be: what its call asks for, but no longer than a prediction that names no
+ * `max_tokens` gets from this model. Undefined where neither says anything: the driver decides then.
+ */
+export function answerLimit({ input }: Manifest, asked: number | undefined): number | undefined {
+  const { default: usual, maximum } = input.properties.max_tokens ?? {};
+  const most = isLength(usual) ? usual : isLength(maximum) && maximum < usualTokens ? maximum : undefined;
+  return asked === undefined || most === undefined ? (asked ?? most) : Math.min(asked, most);
+}
+
+function isLength(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value > 0;
 }

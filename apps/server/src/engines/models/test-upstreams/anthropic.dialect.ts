@@ -1,6 +1,6 @@
 import type { Dialect, ScriptedAnswer } from "./text-upstream.ts";
 
-type Block = { type: string; text?: string; id?: string; tool_use_id?: string };
+type Block = { type: string; text?: string; id?: string; tool_use_id?: string; signature?: string };
 type Message = { role: string; content: Block[] };
 
 function event(fields: { type: string } & Record<string, unknown>): string {
@@ -28,9 +28,22 @@ function messageProblem(messages: Message[]): string | undefined {
     if (open.some((id) => !results.includes(id))) return "tool_use ids were found without tool_result blocks after";
     if (results.some((id) => !open.includes(id ?? ""))) return "unexpected tool_use_id";
     if (content.some((one) => one.type === "text" && one.text === "")) return "text content blocks must be non-empty";
+    if (content.some((one) => one.type === "thinking" && !one.signature)) {
+      return "messages.1.content.0: Invalid `signature` in `thinking` block";
+    }
     open = content.filter((one) => one.type === "tool_use").map((one) => one.id ?? "");
   }
   return open.length > 0 ? "tool_use ids were found without tool_result blocks after" : undefined;
+}
+
+type Tool = { name: string; input_schema?: Record<string, unknown> };
+
+function toolProblem({ name, input_schema: schema }: Tool, n: number): string | undefined {
+  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name)) return `tools.${n}.custom.name: String should match pattern`;
+  if (schema?.type !== "object") return `tools.${n}.custom.input_schema.type: Input should be 'object'`;
+  return ["oneOf", "allOf", "anyOf"].some((word) => word in schema)
+    ? `tools.${n}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`
+    : undefined;
 }
 
 export const anthropicDialect: Dialect = {
@@ -44,6 +57,10 @@ export const anthropicDialect: Dialect = {
     if (typeof body.max_tokens !== "number") return "max_tokens: Field required";
     if ("seed" in body) return "seed: Extra inputs are not permitted";
     if (body.stream !== true) return "this server only streams";
+    for (const [n, tool] of ((body.tools ?? []) as Tool[]).entries()) {
+      const problem = toolProblem(tool, n);
+      if (problem !== undefined) return problem;
+    }
     return messageProblem(body.messages as Message[]);
   },
 

@@ -10,12 +10,71 @@ function parts(list: readonly Record<string, unknown>[], more: Record<string, un
   return chunk({ candidates: [{ content: { parts: list, role: "model" }, index: 0, ...more }] });
 }
 
-const unknownKeywords = ["$schema", "$ref", "$defs", "additionalProperties", "const", "oneOf", "allOf"];
+type Schema = Record<string, unknown>;
 
-function schemaProblem(schema: unknown): string | undefined {
-  const text = JSON.stringify(schema ?? {});
-  const unknown = unknownKeywords.find((keyword) => text.includes(`"${keyword}":`));
-  return unknown === undefined ? undefined : `Invalid JSON payload received. Unknown name "${unknown}"`;
+/** The fields of Gemini's own schema, by the type that may have them. Any other name, or a field of another type, is refused. */
+const anyType = ["type", "title", "description", "nullable", "default", "example"];
+const fieldsOf: Record<string, readonly string[]> = {
+  string: ["enum", "format", "minLength", "maxLength", "pattern"],
+  integer: ["format", "minimum", "maximum"],
+  number: ["format", "minimum", "maximum"],
+  boolean: [],
+  array: ["items", "minItems", "maxItems"],
+  object: ["properties", "required", "minProperties", "maxProperties"],
+};
+const known = new Set([...anyType, "anyOf", ...Object.values(fieldsOf).flat()]);
+
+/** What Gemini says of a schema, at whatever depth the fault lies. */
+export function schemaProblem(given: unknown, path: string): string | undefined {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    return `${path}: Proto field is not repeating`;
+  const schema = given as Schema;
+  const unknown = Object.keys(schema).find((name) => !known.has(name));
+  if (unknown !== undefined) return `Invalid JSON payload received. Unknown name "${unknown}" at '${path}'`;
+  if (schema.anyOf !== undefined) {
+    if (Object.keys(schema).length > 1) return `${path}: when using any_of, it must be the only field set`;
+    return firstProblem((schema.anyOf as unknown[]).map((one, n) => [`${path}.any_of[${n}]`, one]));
+  }
+  const { type } = schema;
+  if (typeof type !== "string") return `${path}.type: must be specified`;
+  const allowed = fieldsOf[type];
+  if (!allowed) return `${path}.type: invalid value "${type}"`;
+  const wrong = Object.keys(schema).find((name) => ![...anyType, ...allowed].includes(name));
+  if (wrong !== undefined) return `${path}.${wrong}: not allowed for ${type.toUpperCase()} type`;
+  if (type === "array") {
+    return schema.items === undefined ? `${path}.items: missing field.` : schemaProblem(schema.items, `${path}.items`);
+  }
+  if (Array.isArray(schema.enum)) {
+    if (schema.enum.some((one) => typeof one !== "string")) return `Invalid value at '${path}.enum[0]' (TYPE_STRING)`;
+    if (schema.enum.includes("")) return `${path}.enum[0]: cannot be empty`;
+  }
+  if (type !== "object") return undefined;
+  const properties = (schema.properties ?? {}) as Record<string, unknown>;
+  if (Object.keys(properties).length === 0) return `${path}.properties: should be non-empty for OBJECT type`;
+  const required = (schema.required ?? []) as string[];
+  const undefinedName = required.findIndex((name) => !Object.hasOwn(properties, name));
+  if (undefinedName >= 0) return `${path}.required[${undefinedName}]: property is not defined`;
+  return firstProblem(Object.entries(properties).map(([name, one]) => [`${path}.properties[${name}]`, one]));
+}
+
+function firstProblem(schemas: readonly (readonly [path: string, schema: unknown])[]): string | undefined {
+  for (const [path, schema] of schemas) {
+    const problem = schemaProblem(schema, path);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+type Declaration = { name: string; parameters?: Schema };
+
+function declarationProblem({ name, parameters }: Declaration, n: number): string | undefined {
+  const path = `tools[0].function_declarations[${n}]`;
+  if (!/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/.test(name)) {
+    return `${path}.name: Invalid function name. Must start with a letter or an underscore.`;
+  }
+  if (parameters === undefined) return undefined;
+  if (parameters.type !== "object") return `${path}.parameters: schema should be of type OBJECT`;
+  return schemaProblem(parameters, `${path}.parameters`);
 }
 
 export const googleDialect: Dialect = {
@@ -35,7 +94,19 @@ export const googleDialect: Dialect = {
     }
     const config = (body.generationConfig ?? {}) as Record<string, unknown>;
     if (config.responseMimeType && body.tools) return "Function calling with a response mime type is unsupported";
-    return schemaProblem(body.tools) ?? schemaProblem(config.responseSchema);
+    if (config.responseSchema !== undefined) {
+      return schemaProblem(config.responseSchema, "generation_config.response_schema");
+    }
+    const [{ functionDeclarations = [] } = {}] = (body.tools ?? []) as { functionDeclarations?: Declaration[] }[];
+    for (const [n, declaration] of functionDeclarations.entries()) {
+      const problem = declarationProblem(declaration, n);
+      if (problem !== undefined) return problem;
+    }
+    const called = contents.flatMap(({ parts }) =>
+      parts.map((part) => (part.functionCall ?? part.functionResponse)?.name),
+    );
+    const unnamed = called.find((name) => name !== undefined && !/^[a-zA-Z_]/.test(name));
+    return unnamed === undefined ? undefined : `Invalid function name: ${unnamed}`;
   },
 
   blocks(answer: ScriptedAnswer) {

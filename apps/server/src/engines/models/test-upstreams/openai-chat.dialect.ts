@@ -10,6 +10,14 @@ function delta(fields: Record<string, unknown>, finish: string | null = null): s
 
 type Message = { role: string; content?: unknown; tool_calls?: { id: string }[]; tool_call_id?: string };
 
+type Tool = { function: { name: string; parameters?: Record<string, unknown> } };
+
+function toolProblem({ function: { name, parameters } }: Tool): string | undefined {
+  const isPlain = ["oneOf", "anyOf", "allOf", "enum", "not"].every((word) => !(word in (parameters ?? {})));
+  if (parameters === undefined || (parameters.type === "object" && isPlain)) return undefined;
+  return `Invalid schema for function '${name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
+}
+
 export const openAiChatDialect: Dialect = {
   path: "/v1/chat/completions",
   ping: ": OPENROUTER PROCESSING",
@@ -20,6 +28,10 @@ export const openAiChatDialect: Dialect = {
     if (body.stream !== true) return "this server only streams";
     const messages = body.messages as Message[];
     if (!Array.isArray(messages) || messages.length === 0) return "messages: empty array";
+    for (const tool of (body.tools ?? []) as Tool[]) {
+      const problem = toolProblem(tool);
+      if (problem !== undefined) return problem;
+    }
     let open: string[] = [];
     for (const message of messages) {
       if (message.role === "tool") {

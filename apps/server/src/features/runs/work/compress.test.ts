@@ -70,6 +70,28 @@ test("the last steps are summed up only where they are larger than the window, h
   expect(await shorten(full, "", countTokens)).toMatchObject({ kind: "none" });
 });
 
+test("thoughts that go back with a call are counted, and calls as short as they are sent", async () => {
+  const thought = { type: "thinking", thinking: "t".repeat(4000), signature: "s".repeat(400) };
+  const heavy = step(1);
+  const opaque = {
+    protocol: "anthropic",
+    content: [thought, { type: "tool_use", id: "call_1", name: "look", input: {} }],
+  };
+  const thinking = { ...heavy, message: { ...heavy.message, opaque } };
+  const calls = [1, 2, 3].map((n) => result(n, 10));
+  const shortening = await shorten(told([thinking, step(2), step(3)], calls), "", countTokens);
+  expect(shortening).toMatchObject({ kind: "summary", covers: 1 });
+  expect("before" in shortening && shortening.before).toBeGreaterThan(1000);
+
+  const input = { code: "c".repeat(8000) };
+  const toolCalls = [{ id: "call_1", name: "look", arguments: input }];
+  const signed = { protocol: "anthropic", content: [{ type: "tool_use", id: "call_1", name: "look", input }] };
+  const long = { ...heavy, message: { text: "", toolCalls, opaque: signed } };
+  const cut = await shorten(told([long, step(2), step(3)], calls), "", countTokens);
+  expect(cut).toMatchObject({ kind: "results", cutBefore: 2 });
+  expect("after" in cut && cut.after).toBeLessThan(window * 0.8);
+});
+
 test("a goal that is larger than the window is sent as it is", async () => {
   const shortening = await shorten(told([], [], { goal: "g".repeat(8000) }), "", countTokens);
   expect(shortening).toMatchObject({ kind: "none" });

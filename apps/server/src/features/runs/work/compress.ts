@@ -1,4 +1,4 @@
-import type { ChatMessage } from "../../../engines/models/chat.ts";
+import { type ChatMessage, sentText } from "../../../engines/models/chat.ts";
 import type { Step } from "../run.ts";
 import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
 
@@ -91,9 +91,7 @@ async function tokensOf(
   window: number,
   countTokens: CountTokens,
 ): Promise<number> {
-  const texts = messages.map((message) =>
-    message.role === "assistant" ? message.text + JSON.stringify(message.toolCalls) : message.content,
-  );
+  const texts = messages.map(sentText);
   texts.push(beside);
   const rough = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / bytesPerToken;
   if (rough <= window * fullAt) return Math.ceil(rough);

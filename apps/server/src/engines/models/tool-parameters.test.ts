@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { objectParameters } from "./tool-parameters.ts";
+
+const a = { type: "object", properties: { kind: { const: "a" }, n: { type: "number" } }, required: ["kind", "n"] };
+const b = { type: "object", properties: { kind: { const: "b" }, t: { type: "string" } }, required: ["kind"] };
+
+describe("objectParameters", () => {
+  it("leaves what is an object as it is", () => {
+    const schema = { type: "object", properties: { x: { anyOf: [{ type: "string" }] } }, additionalProperties: false };
+    expect(objectParameters(schema)).toEqual({ schema });
+    expect(objectParameters({ properties: {} })).toEqual({ schema: { type: "object", properties: {} } });
+  });
+
+  it("folds a union of objects into one, and tells it in words", () => {
+    const { schema, restore } = objectParameters({ description: "A or b.", oneOf: [a, b] });
+    expect(restore).toBeUndefined();
+    expect(schema).not.toHaveProperty("oneOf");
+    expect(schema).toMatchObject({
+      type: "object",
+      properties: { kind: { enum: ["a", "b"] }, n: { type: "number" }, t: { type: "string" } },
+      required: ["kind"],
+    });
+    expect(schema.description).toMatch(/^A or b\.\nIt must match exactly one of these schemas: \[\{/);
+  });
+
+  it("keeps its own properties beside conditions on them", () => {
+    const properties = { url: { type: "string" }, file: { type: "string" } };
+    const anyOf = [{ required: ["url"] }, { required: ["file"] }];
+    const { schema } = objectParameters({ type: "object", properties, anyOf, additionalProperties: false });
+    expect(schema).toMatchObject({ type: "object", properties, required: [], additionalProperties: false });
+    expect(schema).not.toHaveProperty("anyOf");
+  });
+
+  it("puts the parts of an object together, referred to or not, and keeps what they refer to", () => {
+    const $defs = { b, t: { type: "string" } };
+    const { schema } = objectParameters({
+      allOf: [{ properties: { x: { $ref: "#/$defs/t" } } }, { $ref: "#/$defs/b" }],
+      $defs,
+    });
+    expect(schema).toMatchObject({ $defs, properties: { x: { $ref: "#/$defs/t" }, t: {} }, required: ["kind"] });
+    const referred = objectParameters({ $ref: "#/definitions/b", definitions: { b } });
+    expect(referred.schema).toMatchObject({ ...b, definitions: { b } });
+    expect(referred.schema).not.toHaveProperty("$ref");
+  });
+
+  it.each([
+    ["a list", { type: "array", items: { $ref: "#/$defs/x" }, $defs: { x: { type: "number" } } }, [1]],
+    ["a choice", { enum: ["a", "b"] }, "a"],
+    ["a union with something else", { anyOf: [a, { type: "array" }] }, [1]],
+    [
+      "a union that refers into itself",
+      { anyOf: [a, { properties: { x: { $ref: "#/anyOf/0/properties/n" } } }] },
+      { x: 1 },
+    ],
+  ])("asks for %s as a field, and takes it out again", (_, given, value) => {
+    const { schema, restore } = objectParameters(given);
+    expect(schema).toMatchObject({ type: "object", properties: { value: {} }, required: ["value"] });
+    expect(restore?.({ value })).toEqual(value);
+    const refs = JSON.stringify(schema).match(/"#[^"]*"/g) ?? [];
+    for (const ref of refs) expect(ref).toMatch(/^"#\/properties\/value\//);
+  });
+
+  it("ends with a union that refers to itself again and again", () => {
+    const many = Array.from({ length: 12 }, () => ({ $ref: "#/$defs/many" }));
+    const started = performance.now();
+    objectParameters({ $ref: "#/$defs/many", $defs: { many: { anyOf: many } } });
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+});
