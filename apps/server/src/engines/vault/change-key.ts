@@ -7,7 +7,7 @@ import { lockSealed, type Resealed, resealAll, whichOpens } from "./reseal.ts";
 const lockKey = 7_242_002;
 const deadlineMs = 6 * 3_600_000;
 /** Longer than a server may be silent before the others take it for dead. */
-const aliveSeconds = 15;
+export const aliveSeconds = 15;
 
 export interface KeyChange {
   database: Database;

@@ -1,8 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Database } from "../database/database.ts";
-
-/** Longer than a server may be silent before the others take it for dead. */
-const aliveSeconds = 15;
+import { aliveSeconds } from "./change-key.ts";
 
 /**
  * Makes a node known by its secret key, and refuses one whose key is not that of the others: it could open nothing of
