@@ -13,6 +13,7 @@ export {
 } from "./input/index.ts";
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
+export { answerLimit } from "./reserve.ts";
 export { fileLinks, type LinkOf } from "./result-item.ts";
 export type { RunEnd, RunRequest } from "./run-prediction.ts";
 export { storedFault } from "./stored-fault.ts";

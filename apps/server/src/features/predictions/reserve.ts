@@ -24,7 +24,7 @@ const usualTokens = 4096;
  * How long an answer to an agent may be: what its call asks for, but no longer than a prediction that names no
  * `max_tokens` gets from this model. Undefined where neither says anything: the driver decides then.
  */
-export function answerLimit({ input }: Manifest, asked: number | undefined): number | undefined {
+export function answerLimit({ input }: Pick<Manifest, "input">, asked: number | undefined): number | undefined {
   const { default: usual, maximum } = input.properties.max_tokens ?? {};
   const most = isLength(usual) ? usual : isLength(maximum) && maximum < usualTokens ? maximum : undefined;
   return asked === undefined || most === undefined ? (asked ?? most) : Math.min(asked, most);

@@ -2,10 +2,12 @@ import type { Manifest } from "@gantry/wire";
 import type { ChatCall } from "../../../engines/models/chat.ts";
 import { type Micros, priceOf } from "../../../kernel/money.ts";
 import { dearestCached } from "../../billing/index.ts";
+import { answerLimit } from "../../predictions/index.ts";
 
 /** An answer shorter than this is of no use: then the limit is as good as reached. */
 const fewestTokens = 16;
-const mostTokens = 4096;
+/** Where the model's manifest says nothing of it. */
+const usualTokens = 4096;
 
 /** Upstreams count in ways of their own, and wrap messages into more than can be seen here. */
 const countedLess = 1.1;
@@ -20,17 +22,20 @@ export interface Affordable {
   most: Micros;
 }
 
+type PricedModel = Pick<Manifest, "pricing" | "timeout_seconds" | "input">;
+
 /**
  * The call that stays within what the run may still cost: `no limit` where that is no question, undefined where no call
  * can be made any more.
  */
 export async function affordableCall(
-  { pricing, timeout_seconds }: Manifest,
+  manifest: PricedModel,
   chat: Omit<ChatCall, "signal">,
   room: number | null,
   countTokens: (text: string) => Promise<number>,
 ): Promise<Affordable | "no limit" | undefined> {
   if (room === null) return "no limit";
+  const { pricing, timeout_seconds } = manifest;
   const perToken = pricing.per_million_output_tokens ?? 0;
   const isFree = Object.values(pricing).every((price) => !price);
   if (isFree) return "no limit";
@@ -47,6 +52,7 @@ export async function affordableCall(
   // A price of one dollar a million tokens is one millionth a token. One less, because the sum is rounded once.
   const tokens = Math.floor(left / perToken) - 1;
   if (tokens < fewestTokens) return undefined;
-  const maxTokens = Math.min(tokens, mostTokens);
-  return { maxTokens, isShort: tokens < mostTokens, most: priceWith(maxTokens) };
+  const longest = answerLimit(manifest, undefined) ?? usualTokens;
+  const maxTokens = Math.min(tokens, longest);
+  return { maxTokens, isShort: tokens < longest, most: priceWith(maxTokens) };
 }
