@@ -225,5 +225,11 @@ export async function rekey(options: OperateOptions & { leaveUnreadable: boolean
 /** Proves that the books of the installation are right, or says where they are not. */
 export async function verifyBooks(options: OperateOptions): Promise<LedgerReport> {
   const database = await openExisting(options);
-  return checkBooks(database).finally(() => database.close());
+  try {
+    const [schema] = await database.sql<{ there: boolean }[]>`select to_regclass('public.ledger') is not null as there`;
+    if (!schema?.there) throw new Error("This database holds no Gantry");
+    return await checkBooks(database);
+  } finally {
+    await database.close();
+  }
 }

@@ -393,6 +393,12 @@ describe("gantry ledger verify", () => {
     const wrong = await gantryCommand(["ledger", "verify"], { DATABASE_URL: url });
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toBe("the books are wrong: 1 accounts, sum 0\n  wallet_reserved usr_w: expected 0, found 5\n");
+    const empty = connect({ url, poolSize: 1 });
+    await empty.sql`drop schema public cascade`;
+    await empty.sql`create schema public`;
+    await empty.close();
+    const nothing = await gantryCommand(["ledger", "verify"], { DATABASE_URL: url });
+    expect([nothing.code, nothing.stderr]).toEqual([1, "This database holds no Gantry\n"]);
     const unsaid = await gantryCommand(["ledger"], { DATABASE_URL: url });
     expect([unsaid.code, unsaid.stderr]).toEqual([1, "Say what to do: gantry ledger verify\n"]);
   }, 60_000);

@@ -34,7 +34,9 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
     return database;
   } catch (error) {
     await database.close();
-    throw new Error(`The database at ${address.host} cannot be used: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`The database at ${address.host || "the usual address"} cannot be used: ${reasonOf(error)}`, {
+      cause: error,
+    });
   }
 }
 

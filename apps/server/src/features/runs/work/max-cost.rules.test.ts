@@ -1,11 +1,11 @@
-import type { Manifest } from "@gantry/wire";
+import type { FieldSchema, Manifest } from "@gantry/wire";
 import { expect, test } from "vitest";
 import { affordableCall } from "./max-cost.rules.ts";
 
 const chat = { messages: [{ role: "user" as const, content: "x" }] };
 const countTokens = async () => 100;
 
-function manifest(pricing: Manifest["pricing"], maxTokens: object = {}) {
+function manifest(pricing: Manifest["pricing"], maxTokens: FieldSchema = {}) {
   const input = { type: "object" as const, properties: { prompt: { type: "string" }, max_tokens: maxTokens } };
   return { pricing, timeout_seconds: 60, input };
 }
