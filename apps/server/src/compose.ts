@@ -17,6 +17,7 @@ import { fetchCogSchema } from "./engines/models/cog-schema.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
 import type { Queue } from "./engines/queue/queue.ts";
+import { joinUnderKey } from "./engines/vault/join-under-key.ts";
 import { openAccounts } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
 import {
@@ -31,7 +32,7 @@ import {
   storeOutput,
 } from "./features/files/index.ts";
 import { openMcpTools, runAgentFor } from "./features/mcp-tools/index.ts";
-import { type Model, openModels, seedModels } from "./features/models/index.ts";
+import { openModels, seedModels } from "./features/models/index.ts";
 import { readClusterFigures } from "./features/operations/index.ts";
 import { fileLinks, type LinkOf, openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
 import { startRetention } from "./features/retention/index.ts";
@@ -58,6 +59,7 @@ import { type AgentsPlatform, openAgentsPlatform } from "./open-agents-platform.
 import { openDrivers } from "./open-drivers.ts";
 import { ofPool, openTelemetry } from "./open-telemetry.ts";
 import { openVault } from "./open-vault.ts";
+import { isOperators, operatorKeyOf } from "./operator-models.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
 
 export interface Gantry {
@@ -91,7 +93,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
 
   async function composeOn(database: Database): Promise<Gantry> {
     const nodeId = newId("node");
-    const vault = await openVault(config, database, nodeId, log);
+    const { vault, proofOf } = await openVault(config, database, log);
     const onTrouble = (text: string, error?: unknown) =>
       error === undefined ? log.warn(text) : log.error({ err: error }, text);
     const linkServed = config.S3_ENDPOINT === undefined ? await openOwnBlobs(home) : undefined;
@@ -130,13 +132,11 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       fetchCogSchema: async ({ url, ownerId, secret }) =>
         fetchCogSchema(net, url, { key: secret === undefined ? undefined : await secrets.reveal(ownerId, secret) }),
     });
-    const isOperators = (model: Model) => model.owner === "anthropic";
     const drivers = openDrivers({
       netOf: (model) => (isOperators(model) ? waysOut.operatorNet : net),
       spoolFolder: spoolDir,
       builtins,
-      reveal: (model, name) =>
-        isOperators(model) ? config[name as "ANTHROPIC_API_KEY"] : secrets.reveal(model.ownerId, name),
+      reveal: (model, name) => operatorKeyOf(config, model, name) ?? secrets.reveal(model.ownerId, name),
     });
     const files: FilesDeps = { database, blobs, clock, maxUploadBytes: defaultMaxUploadBytes };
     if (linkServed === undefined && !(await holdsNewestFile(files))) {
@@ -150,8 +150,11 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     const isWorker = config.GANTRY_ROLE !== "api";
     // Runs are opened later; both are taken over from dead nodes at the same looks.
     let agentsPlatform: AgentsPlatform | undefined;
+    // Not before everything else that may refuse the start: whoever is known counts as running.
+    if (config.DATABASE_URL !== undefined) await joinUnderKey(database, nodeId, proofOf);
     const predictions = await openPredictions({
       database,
+      keyProof: proofOf(nodeId),
       blobs,
       queue,
       clock,

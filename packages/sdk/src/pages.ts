@@ -14,6 +14,9 @@ export interface PageQuery {
   page_size?: number;
 }
 
+/** Pages in a row with nothing new on them: more entries than that do not arrive while a page is read. */
+const mostStale = 100;
+
 /**
  * Everything on all pages. New entries push those that follow onto the next page, where they are met a second time and
  * left out.
@@ -23,10 +26,13 @@ export async function* eachOf<T>(
   idOf: (entry: T) => string,
 ): AsyncGenerator<T> {
   let before = new Set<string>();
+  let stale = 0;
   for (let number = 1; ; number++) {
     const { results, total_pages } = await read(number);
-    for (const entry of results) if (!before.has(idOf(entry))) yield entry;
-    if (number >= total_pages || results.length === 0) return;
+    const fresh = results.filter((entry) => !before.has(idOf(entry)));
+    yield* fresh;
+    stale = fresh.length > 0 ? 0 : stale + 1;
+    if (number >= total_pages || results.length === 0 || stale > mostStale) return;
     before = new Set(results.map(idOf));
   }
 }

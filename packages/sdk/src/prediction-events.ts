@@ -2,6 +2,20 @@ import { connectionError } from "./errors.ts";
 import type { StreamEvent } from "./prediction-records.ts";
 import { errorFrom } from "./read-error.ts";
 
+/** What a line of a stream says; what is none is a fault of the connection. */
+export function eventOf(text: string): StreamEvent {
+  try {
+    const event: unknown = JSON.parse(text);
+    const { output_data = {} } = Object(event) as StreamEvent;
+    if (typeof event === "object" && event !== null && typeof output_data === "object" && output_data !== null) {
+      return event;
+    }
+  } catch {
+    // Told below.
+  }
+  throw connectionError(`The stream brought what is no event: ${text.slice(0, 100)}`);
+}
+
 /** An error, or the end: after it nothing comes. */
 export function isLast({ detail, output_data }: StreamEvent): boolean {
   return detail !== undefined || (output_data !== undefined && Object.keys(output_data).length === 0);

@@ -2,7 +2,7 @@ import { modelPath, withQuery } from "./address.ts";
 import { readEvents } from "./events.ts";
 import { formOf, type Input, randomText } from "./form.ts";
 import { pause } from "./pause.ts";
-import { createReplayFilter, cutShort, isLast, unlessFailed } from "./prediction-events.ts";
+import { createReplayFilter, cutShort, eventOf, isLast, unlessFailed } from "./prediction-events.ts";
 import type {
   Prediction,
   PredictionResult,
@@ -60,13 +60,12 @@ export function predictions({ json, open, retries }: Transport): Predictions {
     async *stream(model, input, { user, signal } = {}) {
       const path = `${modelPath(model)}/predict/stream/`;
       const { headers, lines } = await open({ method: "POST", path, body: formOf({ ...input, user }), signal });
-      let hasEnded = false;
       for await (const { data } of readEvents(lines)) {
-        const event = unlessFailed(JSON.parse(data) as StreamEvent, headers);
-        hasEnded ||= isLast(event);
+        const event = unlessFailed(eventOf(data), headers);
         yield event;
+        if (isLast(event)) return;
       }
-      if (!hasEnded) throw cutShort();
+      throw cutShort();
     },
 
     async submit(model, input, { webhook, user, signal, idempotencyKey } = {}) {
@@ -108,7 +107,7 @@ export function predictions({ json, open, retries }: Transport): Predictions {
         headers = opened.headers;
         const newOf = startOver();
         for await (const line of opened.lines) {
-          const news = line === "" ? undefined : newOf(JSON.parse(line) as StreamEvent);
+          const news = line === "" ? undefined : newOf(eventOf(line));
           if (news) yield news;
         }
       }

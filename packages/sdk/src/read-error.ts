@@ -18,6 +18,8 @@ interface RawIssue {
 }
 
 interface AnyErrorBody {
+  /** Of an event, where the type alone would say the opposite. */
+  retryable?: boolean;
   detail?: string | RawIssue[];
   type?: string;
   error?: { code?: string; type?: string; message?: string; details?: unknown };
@@ -42,7 +44,7 @@ const gatewayFailures = [429, 502, 503, 504];
  * `{error: {type, message, details}}`.
  */
 export function errorFrom({ status, headers, predictionId }: Source, body: unknown): GantryError {
-  const { detail, error, type: told } = Object(body) as AnyErrorBody;
+  const { detail, error, type: told, retryable } = Object(body) as AnyErrorBody;
   const issues = issuesOf(detail ?? error?.details);
   const sentence = typeof detail === "string" ? detail : undefined;
   const type = error?.type ?? error?.code ?? issues[0]?.type ?? told ?? typeOfSentence(status, sentence);
@@ -52,7 +54,7 @@ export function errorFrom({ status, headers, predictionId }: Source, body: unkno
     status,
     type,
     message: messageOf(issues) ?? sentence ?? error?.message ?? plainMessage(status, headers),
-    retryable: header ? header === "true" : byStatus,
+    retryable: typeof retryable === "boolean" ? retryable : header ? header === "true" : byStatus,
     requestId: headers?.get("x-request-id") ?? undefined,
     body,
     issues,
@@ -63,8 +65,9 @@ export function errorFrom({ status, headers, predictionId }: Source, body: unkno
 
 function issuesOf(list: unknown): GantryIssue[] {
   if (!Array.isArray(list)) return [];
-  return (list as RawIssue[]).map(({ loc, msg, message, type, reason, ctx, input }) => ({
-    loc: loc ?? ["body"],
+  const issues = list.filter((one): one is RawIssue => typeof one === "object" && one !== null);
+  return issues.map(({ loc, msg, message, type, reason, ctx, input }) => ({
+    loc: Array.isArray(loc) ? loc : ["body"],
     message: msg ?? message ?? "",
     type: type ?? reason ?? "value_error",
     ...(ctx && { ctx }),

@@ -23,7 +23,8 @@ export interface RunEventData {
     confirmation_id: string;
     approved: boolean;
     status: ConfirmationRecord["status"];
-    reason?: string;
+    tool: string;
+    reason: string | null;
   };
   compressed: { message: string; [more: string]: unknown };
   completed: { output: Record<string, unknown> };
@@ -56,9 +57,12 @@ export function runEvents({ open }: Transport, runId: string, options: FollowOpt
     // Nothing follows, now or ever.
     isOver = status === 204;
     for await (const { id, name, data } of readEvents(lines)) {
-      if (Number(id) <= last) continue;
-      last = Number(id);
-      yield { id: last, type: name, data: JSON.parse(data) } as RunEvent;
+      const number = Number(id);
+      if (!Number.isSafeInteger(number)) throw connectionError("The events of the run have no numbers");
+      if (number <= last) continue;
+      const event = { id: number, type: name, data: dataOf(data) } as RunEvent;
+      last = number;
+      yield event;
     }
   }
 
@@ -69,4 +73,12 @@ export function runEvents({ open }: Transport, runId: string, options: FollowOpt
     isOver: () => isOver,
     cutShort: () => connectionError("The events ended before the run did"),
   });
+}
+
+function dataOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw connectionError(`An event of the run cannot be read: ${text.slice(0, 100)}`);
+  }
 }

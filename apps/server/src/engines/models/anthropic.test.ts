@@ -168,11 +168,10 @@ describe("anthropic: its own ways", () => {
       ),
       answering({ text: ["Found."], usage: { input: 20, output: 3 } }),
     );
-    const pieces: string[] = [];
-    const result = await bench.chat({ onText: (text) => void pieces.push(text) });
-    expect(result).toMatchObject({ text: "I search. Found.", stop: "end", toolCalls: [] });
+    const result = await bench.run({ prompt: "Hello", max_tokens: 100 });
+    expect(result).toMatchObject({ output: { output: "I search. Found." } });
     expect(result.usage).toMatchObject({ inputTokens: 30, outputTokens: 10 });
-    expect(pieces).toEqual(["I search. ", "Found."]);
+    expect([bench.sent(0).max_tokens, bench.sent(1).max_tokens]).toEqual([100, 93]);
     expect((bench.sent(1).messages as unknown[]).slice(1)).toEqual([
       {
         role: "assistant",
@@ -194,8 +193,25 @@ describe("anthropic: its own ways", () => {
         ...closing("pause_turn"),
       ),
     );
-    await expect(bench.chat()).rejects.toMatchObject({ type: "downstream_service_error" });
+    await expect(bench.run({ prompt: "Hello" })).rejects.toMatchObject({ type: "downstream_service_error" });
     expect(bench.upstream.requests.length).toBeLessThan(20);
+  });
+
+  it("goes on no further than the answer may be long, and leaves it to a run to go on at all", async () => {
+    const paused = streaming(
+      opening,
+      start(0, { type: "text", text: "" }),
+      piece(0, { type: "text_delta", text: "more " }),
+      ...closing("pause_turn", 40),
+    );
+    bench.play(paused);
+    const result = await bench.run({ prompt: "Hello", max_tokens: 100 });
+    expect(result.usage).toMatchObject({ outputTokens: 120 });
+    expect(bench.upstream.requests.map(({ body }) => body.max_tokens)).toEqual([100, 60, 20]);
+    bench.play(paused);
+    const before = bench.upstream.requests.length;
+    expect(await bench.chat({ maxTokens: 100 })).toMatchObject({ text: "more ", stop: "length" });
+    expect(bench.upstream.requests.length).toBeLessThanOrEqual(before + 1);
   });
 
   it("asks for an answer that is no object as a field of one, and takes it out again", async () => {

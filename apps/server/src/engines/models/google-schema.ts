@@ -222,14 +222,20 @@ function parsedText(value: unknown, kind: "object" | "any"): unknown {
   if (typeof value !== "string") return value;
   try {
     const parsed: unknown = JSON.parse(value);
+    // A number that would not be written so again is a text of digits: an account, a code.
+    if (typeof parsed === "number" && String(parsed) !== value.trim()) return value;
     return kind === "any" || isObject(parsed) ? parsed : value;
   } catch {
     return value;
   }
 }
 
+/** Words that say something of texts only. */
+const ofTexts = ["pattern", "minLength", "maxLength", "format", "contentEncoding", "contentMediaType"];
+
 function guessedType(schema: Schema): string | undefined {
   if (typeof schema.type === "string") return schema.type;
   if (isObject(schema.properties) || isObject(schema.additionalProperties) || schema.required) return "object";
-  return schema.items !== undefined || schema.prefixItems !== undefined ? "array" : undefined;
+  if (schema.items !== undefined || schema.prefixItems !== undefined) return "array";
+  return ofTexts.some((word) => schema[word] !== undefined) ? "string" : undefined;
 }

@@ -1,3 +1,4 @@
+import type { ChatMessage } from "./chat.ts";
 import type { TextRequest } from "./text-request.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 
@@ -37,17 +38,24 @@ const blamesSchema = /invalid (?:json )?schema|invalid json payload/i;
 /** Each of these goes one way only, so a call is written anew a few times at most. */
 export function learnFrom({ status, body }: UpstreamFailure, request: TextRequest, learned: Adaptations): void {
   if (status !== 400 && status !== 422) return;
-  if (body.includes("max_completion_tokens")) learned.maxTokensField = "max_completion_tokens";
-  if (body.includes("stream_options")) learned.reportsUsage = false;
-  if (namesThoughts.test(body) && knowsNone.test(body)) learned.takesThoughts = false;
+  // A server may quote what it was sent: what the caller's own words name says nothing about the server.
+  const said = JSON.stringify([request.messages.map(wordsOf), request.tools ?? [], request.extra ?? {}]);
+  const names = (word: string) => body.includes(word) && !said.includes(word);
+  if (names("max_completion_tokens")) learned.maxTokensField = "max_completion_tokens";
+  if (names("stream_options")) learned.reportsUsage = false;
+  if (namesThoughts.test(body) && !namesThoughts.test(said) && knowsNone.test(body)) learned.takesThoughts = false;
   const { responseSchema } = request;
   if (!responseSchema) return;
   if (!bindsAnswer(request, learned)) {
-    if (body.includes("tool_choice")) learned.forcesTools = false;
+    if (names("tool_choice")) learned.forcesTools = false;
   } else if (namesSchemas.test(body)) {
     if (blamesSchema.test(body)) learned.refusedSchemas.add(responseSchema);
     else learned.hasSchemas = false;
   }
+}
+
+function wordsOf(message: ChatMessage): unknown {
+  return message.role === "assistant" ? [message.text, message.toolCalls] : message.content;
 }
 
 /** The server itself is asked to keep the answer to its schema. */

@@ -10,7 +10,9 @@ export function messagesOf(
   images: readonly InlineImage[],
   server: string | undefined,
 ): unknown[] {
-  const written = messages.map((message): Record<string, unknown> => {
+  // Servers refuse one that says nothing and calls nothing: it was cut while it still thought.
+  const telling = messages.filter((one) => one.role !== "assistant" || one.text !== "" || one.toolCalls.length > 0);
+  const written = telling.map((message): Record<string, unknown> => {
     switch (message.role) {
       case "assistant":
         return {

@@ -127,7 +127,7 @@ class OpenAiReader implements StreamReader {
     // The last chunk carries usage and no choice.
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isObject(choice)) return;
-    if (typeof choice.finish_reason === "string") this.#finish(choice.finish_reason);
+    if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") this.#finish(choice.finish_reason);
     const pause = isObject(choice.delta) ? this.#takeDelta(choice.delta) : undefined;
     // Some servers send an empty reason with every piece.
     if (!choice.finish_reason) return pause;

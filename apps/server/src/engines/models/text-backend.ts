@@ -55,11 +55,18 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
       for (;;) {
         const pausedWith = await send(last);
         if (pausedWith === undefined) break;
-        if (paused.length >= mostPauses) throw broken(new Error("The upstream does not come to an end"));
         paused.push(last);
+        // A run goes on with it in a call of its own, which is set aside and charged as one.
+        const left = request.repeats ? 0 : await tokensLeft(request, paused);
+        if (left <= 0) {
+          paused.pop();
+          last.answer.cutByLength = true;
+          break;
+        }
+        if (paused.length > mostPauses) throw broken(new Error("The upstream does not come to an end"));
         const soFar = { role: "assistant", text: last.answer.text, toolCalls: [], opaque: pausedWith } as const;
         last = {
-          request: { ...last.request, messages: [...last.request.messages, soFar] },
+          request: { ...last.request, messages: [...last.request.messages, soFar], maxTokens: left },
           answer: new TextAnswer(request),
         };
       }
@@ -107,6 +114,13 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
     run: runAsChat(answer, options.outputField),
     enforcesSchema: protocol.enforcesSchema,
   };
+}
+
+/** What a prediction reserves where nobody says how long its answer may be. */
+const usualTokens = 4096;
+
+async function tokensLeft({ maxTokens = usualTokens }: TextRequest, said: readonly Said[]): Promise<number> {
+  return maxTokens - (await usageOf(said)).outputTokens;
 }
 
 /** One exchange with the upstream: most answers are one. */

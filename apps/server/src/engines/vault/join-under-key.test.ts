@@ -3,11 +3,12 @@ import { beforeAll, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { Database } from "../database/database.ts";
 import { createAesVault } from "./aes-vault.ts";
-import { joinUnderKey } from "./join-under-key.ts";
+import { joinUnderKey, keyProofs } from "./join-under-key.ts";
 import { opensNothing } from "./reseal.ts";
 
 let database: Database;
 const [ours, another] = [randomBytes(32), randomBytes(32)];
+const join = (node: string, key: Uint8Array) => joinUnderKey(database, node, keyProofs(key));
 
 beforeAll(async () => {
   const made = await testDatabase();
@@ -18,9 +19,9 @@ beforeAll(async () => {
 const nodes = async () => (await database.sql<{ id: string }[]>`select id from nodes order by id`).map(({ id }) => id);
 
 test("nodes with one key meet, one with another is refused and leaves nothing behind", async () => {
-  await joinUnderKey(database, "node_a", ours);
-  await joinUnderKey(database, "node_b", ours);
-  await expect(joinUnderKey(database, "node_c", another)).rejects.toThrow(/another secret key.*GANTRY_SECRET_KEY/);
+  await join("node_a", ours);
+  await join("node_b", ours);
+  await expect(join("node_c", another)).rejects.toThrow(/another secret key.*GANTRY_SECRET_KEY/);
   expect(await nodes()).toEqual(["node_a", "node_b"]);
   const [row] = await database.sql<{ proof: string }[]>`select key_proof as proof from nodes where id = 'node_a'`;
   expect(row?.proof).toHaveLength(43);
@@ -29,8 +30,8 @@ test("nodes with one key meet, one with another is refused and leaves nothing be
 test("those that are dead, or of the release before, do not count", async () => {
   await database.sql`update nodes set heartbeat_at = now() - interval '1 minute'`;
   await database.sql`insert into nodes (id) values ('node_before')`;
-  await joinUnderKey(database, "node_d", another);
-  await expect(joinUnderKey(database, "node_e", ours)).rejects.toThrow("another secret key");
+  await join("node_d", another);
+  await expect(join("node_e", ours)).rejects.toThrow("another secret key");
 });
 
 test("a key that opens nothing of what is sealed is known as such", async () => {

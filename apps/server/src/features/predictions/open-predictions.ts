@@ -40,6 +40,8 @@ export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTo
   clock: Clock;
   log: Log;
   nodeId: string;
+  /** Of the node's secret key, for nodes that come later. */
+  keyProof: string;
   linkOf: LinkOf;
   acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;
   /** Queued predictions run at once on this node; 0: this node is no worker. */
@@ -117,6 +119,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     database,
     log,
     nodeId,
+    keyProof: deps.keyProof,
     held,
     settlement,
     announceGrants,

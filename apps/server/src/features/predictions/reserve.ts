@@ -17,6 +17,8 @@ export function reservationFor(
   return inputIsPriced ? countTokens(readableText(input)).then(reserve) : reserve(0);
 }
 
+/** Those that must be told how long an answer may be. Others stop by themselves, and are left to. */
+const needsLimit: ReadonlySet<string> = new Set(["anthropic"]);
 /** What a run reserves, and drivers ask for where their upstream needs a limit, if nobody named one. */
 const usualTokens = 4096;
 
@@ -24,7 +26,11 @@ const usualTokens = 4096;
  * How long an answer to an agent may be: what its call asks for, but no longer than a prediction that names no
  * `max_tokens` gets from this model. Undefined where neither says anything: the driver decides then.
  */
-export function answerLimit({ input }: Pick<Manifest, "input">, asked: number | undefined): number | undefined {
+export function answerLimit(
+  { input, backend }: Pick<Manifest, "input" | "backend">,
+  asked: number | undefined,
+): number | undefined {
+  if (!needsLimit.has(backend.type)) return asked;
   const { default: usual, maximum } = input.properties.max_tokens ?? {};
   const most = isLength(usual) ? usual : isLength(maximum) && maximum < usualTokens ? maximum : undefined;
   return asked === undefined || most === undefined ? (asked ?? most) : Math.min(asked, most);

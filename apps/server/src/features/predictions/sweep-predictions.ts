@@ -44,6 +44,7 @@ export interface SweeperDeps {
   database: Database;
   log: Log;
   nodeId: string;
+  keyProof: string;
   held: HeldPredictions;
   settlement: Settlement;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
@@ -71,7 +72,7 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
   const beats: Date[] = [];
 
   async function moveHeartbeat(): Promise<void> {
-    beats.push(await beat(database.sql, nodeId));
+    beats.push(await beat(database.sql, nodeId, deps.keyProof));
     if (beats.length > ownBeatsMeanwhile) beats.shift();
   }
 

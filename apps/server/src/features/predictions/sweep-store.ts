@@ -17,9 +17,9 @@ export async function grantFreeSlots(database: Database): Promise<GrantedSlot[]>
 }
 
 /** Moves the heartbeat; answers when, by the clock of the database. */
-export async function beat(sql: Sql, nodeId: string): Promise<Date> {
+export async function beat(sql: Sql, nodeId: string, keyProof: string): Promise<Date> {
   const [row] = await sql<{ at: Date }[]>`
-    insert into nodes (id) values (${nodeId})
+    insert into nodes (id, key_proof) values (${nodeId}, ${keyProof})
     on conflict (id) do update set heartbeat_at = now() returning heartbeat_at as at`;
   return row?.at ?? new Date();
 }

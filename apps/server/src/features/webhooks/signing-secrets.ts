@@ -40,7 +40,11 @@ export function createSigningSecrets(deps: { database: Database; vault: Vault; c
         return [];
       }
     });
-    if (opened.length === 0 && failure !== undefined) throw failure;
+    if (opened.length === 0 && failure !== undefined) {
+      const msg =
+        "The signing secrets were sealed under a key that this server does not have: rotate them to get a new one";
+      throw fault("conflict", msg, { cause: failure });
+    }
     return opened;
   }
 

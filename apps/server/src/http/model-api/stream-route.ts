@@ -1,3 +1,4 @@
+import { errorTable } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Model } from "../../features/models/index.ts";
 import { type RateFigures, type RunEnd, rateHeaders, streamedField } from "../../features/predictions/index.ts";
@@ -79,7 +80,10 @@ function contentEvents(): (field: string, text: string) => string {
 /** The status of the answer is sent long since, so nobody else logs what is not the client's fault. */
 function tellFailure({ log }: RouteDeps, request: FastifyRequest, events: EventStream, fault: Fault): void {
   if (fault.status >= 500) log.error({ request_id: request.id, err: fault.cause ?? fault }, fault.message);
-  events.send(JSON.stringify({ ...errorBody(fault, request.baseUrl), status: fault.status }));
+  // There is no header any more to say it in, and the type alone would say the opposite.
+  const isOther = fault.retryable !== errorTable[fault.type].retryable;
+  const retryable = isOther ? { retryable: fault.retryable } : {};
+  events.send(JSON.stringify({ ...errorBody(fault, request.baseUrl), status: fault.status, ...retryable }));
 }
 
 async function finish(

@@ -67,6 +67,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     log,
     telemetry: noTelemetry,
     nodeId: newId("node"),
+    keyProof: "none",
     linkOf: async () => undefined,
     acceptedModel: models.getAccepted,
     sealWebhook: () => {

@@ -7,7 +7,7 @@ const countTokens = async () => 100;
 
 function manifest(pricing: Manifest["pricing"], maxTokens: FieldSchema = {}) {
   const input = { type: "object" as const, properties: { prompt: { type: "string" }, max_tokens: maxTokens } };
-  return { pricing, timeout_seconds: 60, input };
+  return { pricing, timeout_seconds: 60, input, backend: { type: "anthropic" } };
 }
 const perToken = { per_million_output_tokens: 1 };
 

@@ -22,7 +22,7 @@ export interface Affordable {
   most: Micros;
 }
 
-type PricedModel = Pick<Manifest, "pricing" | "timeout_seconds" | "input">;
+type PricedModel = Pick<Manifest, "pricing" | "timeout_seconds" | "input" | "backend">;
 
 /**
  * The call that stays within what the run may still cost: `no limit` where that is no question, undefined where no call

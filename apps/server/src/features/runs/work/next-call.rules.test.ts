@@ -18,7 +18,8 @@ function next({
   output_schema = null,
   ...more
 }: Partial<Standing> & Partial<Standing["snapshot"]> = {}) {
-  return nextCall({ snapshot: { instructions, output_schema }, tools: [], last: undefined, faults: [], ...more });
+  const said = more.last?.message.text ?? "";
+  return nextCall({ snapshot: { instructions, output_schema }, tools: [], last: undefined, said, faults: [], ...more });
 }
 
 describe("the first call", () => {
@@ -116,6 +117,16 @@ describe("the call after a text that was cut", () => {
 
   test("asks for less thought where nothing was said", () => {
     expect(next({ last: cut("work", " ") }).prompt).toMatch(/^Your message was cut off .* Think less/);
+  });
+
+  test("goes on with what was said before, where the last piece was thought alone", () => {
+    const { prompt } = next({ last: cut("work", ""), said: "It began so", tools });
+    expect(prompt).toMatch(/Go on exactly where it stopped.*It began so$/s);
+  });
+
+  test("works on where nothing was said yet, whatever form the answer is to have", () => {
+    const call = next({ last: cut("work", ""), tools, output_schema: schema });
+    expect(call).toEqual({ kind: "work", prompt: expect.stringContaining(atLimit), chat: { tools } });
   });
 
   test("asks anew where there is a schema, and names the limit instead of faults", () => {

@@ -26,6 +26,8 @@ export interface Standing {
   tools: readonly ChatTool[];
   /** The last step that is no summary. */
   last: Step | undefined;
+  /** What was said last, with the pieces before it that broke off. */
+  said: string;
   /** What is wrong with the last step's answer, where it was to be the final one. */
   faults: readonly SchemaFault[];
 }
@@ -38,7 +40,7 @@ export interface Standing {
  *
  * A text that was cut is gone on with in another call of its kind; where it is to satisfy a schema it is asked for anew.
  */
-export function nextCall({ snapshot, tools, last, faults }: Standing): NextCall {
+export function nextCall({ snapshot, tools, last, said, faults }: Standing): NextCall {
   const { instructions, output_schema } = snapshot;
   const schema = output_schema ? { responseSchema: output_schema } : {};
   const noCall = tools.length > 0 ? { tools, toolChoice: "none" as const } : {};
@@ -46,8 +48,10 @@ export function nextCall({ snapshot, tools, last, faults }: Standing): NextCall 
     return { kind: "plan", prompt: planningPrompt(instructions.planning), chat: noCall };
   }
   const cutAt = last && isCutText(last) ? last.message.cutAtTokens : undefined;
-  if (last && last.kind !== "plan" && cutAt !== undefined && !output_schema) {
-    const prompt = goOnPrompt(last.message.text, cutAt);
+  // Where nothing was said at all the work has not ended yet, whatever form its answer is to have.
+  const isUnsaid = last?.kind === "work" && said.trim() === "" && tools.length > 0;
+  if (last && last.kind !== "plan" && cutAt !== undefined && (!output_schema || isUnsaid)) {
+    const prompt = goOnPrompt(said, cutAt);
     if (last.kind === "format") return { kind: "format", prompt, chat: noCall };
     return { kind: "work", prompt, chat: tools.length > 0 ? { tools } : {} };
   }

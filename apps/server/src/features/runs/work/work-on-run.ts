@@ -118,7 +118,8 @@ class RunWork {
     const { snapshot, steps } = this.#history;
     const last = lastStep(steps);
     const faults = last?.kind === "format" ? await faultsOf(this.#deps, snapshot, last) : [];
-    return nextCall({ snapshot, tools: this.#context.toolbox.tools, last, faults });
+    const said = joinedText(this.#steps);
+    return nextCall({ snapshot, tools: this.#context.toolbox.tools, last, said, faults });
   }
 
   async #takeStep(): Promise<void> {

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { GantryError } from "../src/errors.ts";
+import { eachOf } from "../src/pages.ts";
+import { eventOf } from "../src/prediction-events.ts";
+import { errorFrom } from "../src/read-error.ts";
+
+test.each(["", "{", "null", "7", '{"output_data":null}'])(
+  "what is no event is a fault of the connection: %j",
+  (text) => {
+    expect(() => eventOf(text)).toThrow(GantryError);
+    expect(() => eventOf(text)).toThrow(expect.objectContaining({ type: "connection_error", status: 0 }));
+  },
+);
+
+test("an error whose list holds what is no issue keeps its status", () => {
+  const failure = errorFrom({ status: 422 }, { detail: [null, 7, { loc: "body", msg: "wrong", type: "missing" }] });
+  expect(failure).toMatchObject({ status: 422, type: "missing", retryable: false });
+  expect(failure.issues).toEqual([{ loc: ["body"], message: "wrong", type: "missing" }]);
+});
+
+test("an event says itself that it is not worth a repeat, where its type would say the opposite", () => {
+  const detail = [{ loc: ["body"], msg: "late", type: "service_unavailable" }];
+  expect(errorFrom({ status: 503 }, { detail }).retryable).toBe(true);
+  expect(errorFrom({ status: 503 }, { detail, retryable: false }).retryable).toBe(false);
+});
+
+test("a list that brings the same page for ever comes to an end", async () => {
+  let pages = 0;
+  const read = async (page: number) => {
+    pages++;
+    return { results: [{ id: "a" }], page, page_size: 1, total_count: 1e9, total_pages: 1e9 };
+  };
+  expect(await Array.fromAsync(eachOf(read, ({ id }) => id))).toEqual([{ id: "a" }]);
+  expect(pages).toBeLessThan(200);
+});
