@@ -4,19 +4,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newId } from "@gantry/wire";
 import type { Config } from "./config.ts";
-import type { BlobStore } from "./engines/blobs/blobs.ts";
-import { openFilesystemBlobs } from "./engines/blobs/filesystem.ts";
-import type { S3Options } from "./engines/blobs/s3.ts";
-import { loadOrCreateSigningCredentials } from "./engines/blobs/signing-credentials.ts";
-import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
+import { type Database, migrate } from "./engines/database/index.ts";
 import { createMedia } from "./engines/media/create-media.ts";
 import { createImagePainter, imageManifest } from "./engines/models/builtin/image/index.ts";
 import { createRules } from "./engines/models/builtin/rules/rules.ts";
 import { textModels } from "./engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "./engines/models/cog-schema.ts";
 import { countTokens } from "./engines/models/token-count.ts";
-import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
-import type { Queue } from "./engines/queue/queue.ts";
 import { joinUnderKey } from "./engines/vault/join-under-key.ts";
 import { openAccounts } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
@@ -25,7 +19,6 @@ import {
   type FilesDeps,
   findUploadTarget,
   holdsNewestFile,
-  type LinkServedStore,
   openOwnedFile,
   presignDownload,
   recordUpload,
@@ -57,6 +50,7 @@ import type { Log } from "./kernel/log.ts";
 import { makeHome } from "./make-home.ts";
 import { type AgentsPlatform, openAgentsPlatform } from "./open-agents-platform.ts";
 import { openDrivers } from "./open-drivers.ts";
+import { openDatabase, openOwnBlobs, openQueue, openS3 } from "./open-engines.ts";
 import { ofPool, openTelemetry } from "./open-telemetry.ts";
 import { openVault } from "./open-vault.ts";
 import { isOperators, operatorKeyOf } from "./operator-models.ts";
@@ -72,7 +66,6 @@ export interface Gantry {
 }
 
 const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
-const bucket = "gantry";
 const tokenizerAfterMs = 500;
 const openingBalanceMicros = 100_000_000;
 
@@ -104,10 +97,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     const { telemetry, waysOut } = openTelemetry(config, log, nodeId);
     const { net } = waysOut;
     const media = createMedia();
-    const queue =
-      config.AMQP_URL === undefined
-        ? openPostgresQueue({ database, onTrouble })
-        : await openRabbitMq(config.AMQP_URL, onTrouble);
+    const queue = await openQueue(config, database, onTrouble);
     const painter = createImagePainter();
 
     const accounts = await openAccounts({ database, clock, log });
@@ -309,39 +299,4 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       },
     };
   }
-}
-
-// These two bring large libraries: a server that does not use them does not wait for them at its start.
-async function openS3(config: Config, onTrouble: (text: string, error: unknown) => void): Promise<BlobStore> {
-  const { openS3Blobs } = await import("./engines/blobs/s3.ts");
-  return openS3Blobs({ ...s3Options(config), onTrouble });
-}
-
-async function openRabbitMq(url: string, onTrouble: (text: string, error: unknown) => void): Promise<Queue> {
-  const { openRabbitMqQueue } = await import("./engines/queue/rabbitmq-queue.ts");
-  return openRabbitMqQueue({ url, onTrouble });
-}
-
-async function openOwnBlobs(home: string): Promise<LinkServedStore> {
-  return openFilesystemBlobs({ home, bucket, credentials: await loadOrCreateSigningCredentials(home) });
-}
-
-function s3Options(config: Config): S3Options {
-  return {
-    endpoint: config.S3_ENDPOINT ?? "",
-    publicEndpoint: config.S3_PUBLIC_ENDPOINT,
-    bucket: config.S3_BUCKET ?? "",
-    region: config.S3_REGION,
-    accessKeyId: config.S3_ACCESS_KEY_ID ?? "",
-    secretAccessKey: config.S3_SECRET_ACCESS_KEY ?? "",
-  };
-}
-
-function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<Database> {
-  if (config.DATABASE_URL !== undefined) return connectExternalDatabase({ url: config.DATABASE_URL });
-  return startEmbeddedDatabase({
-    home: config.GANTRY_HOME,
-    onProgress,
-    onTrouble: (text, error) => log.error({ err: error }, text),
-  });
 }

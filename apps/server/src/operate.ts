@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "./config.ts";
 import type { BlobStore } from "./engines/blobs/blobs.ts";
-import { openFilesystemBlobs } from "./engines/blobs/filesystem.ts";
-import { loadOrCreateSigningCredentials } from "./engines/blobs/signing-credentials.ts";
 import { attachEmbeddedDatabase } from "./engines/database/attach.ts";
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { readMigrations } from "./engines/database/migrate.ts";
 import { changeKey, countLiveServers, settleKeyChange, whileKeyStays } from "./engines/vault/change-key.ts";
 import { type BackupSummary, type KeyFile, restoreBackup, writeBackup } from "./features/backup/index.ts";
 import { checkBooks, type LedgerReport } from "./features/billing/index.ts";
+import { openOwnBlobs, openS3 } from "./open-engines.ts";
 
 /**
  * What an operator does to an installation from outside its servers. Opens the engines that the settings name, does one
@@ -24,7 +23,6 @@ export interface OperateOptions {
 }
 
 const migrationsDir = fileURLToPath(new URL("../migrations", import.meta.url));
-const bucket = "gantry";
 const keyFiles = ["secret-key", "link-signing-key.json"] as const;
 
 /** For reading, also beside a running server; an embedded database that does not run is started for the time. */
@@ -43,19 +41,8 @@ async function refuseWithoutHome(home: string): Promise<void> {
   if (!made) throw new Error(`There is no Gantry in ${home}: set GANTRY_HOME or DATABASE_URL`);
 }
 
-async function openBlobs(config: Config): Promise<BlobStore> {
-  const home = config.GANTRY_HOME;
-  if (config.S3_ENDPOINT === undefined) {
-    return openFilesystemBlobs({ home, bucket, credentials: await loadOrCreateSigningCredentials(home) });
-  }
-  const { openS3Blobs } = await import("./engines/blobs/s3.ts");
-  return openS3Blobs({
-    endpoint: config.S3_ENDPOINT,
-    bucket: config.S3_BUCKET ?? "",
-    region: config.S3_REGION,
-    accessKeyId: config.S3_ACCESS_KEY_ID ?? "",
-    secretAccessKey: config.S3_SECRET_ACCESS_KEY ?? "",
-  });
+function openBlobs(config: Config): Promise<BlobStore> {
+  return config.S3_ENDPOINT === undefined ? openOwnBlobs(config.GANTRY_HOME) : openS3(config);
 }
 
 async function withEngines<T>(

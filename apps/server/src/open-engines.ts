@@ -1,0 +1,45 @@
+import type { Config } from "./config.ts";
+import type { BlobStore } from "./engines/blobs/blobs.ts";
+import { openFilesystemBlobs } from "./engines/blobs/filesystem.ts";
+import { loadOrCreateSigningCredentials } from "./engines/blobs/signing-credentials.ts";
+import { connectExternalDatabase, type Database, startEmbeddedDatabase } from "./engines/database/index.ts";
+import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
+import type { OnTrouble, Queue } from "./engines/queue/queue.ts";
+import type { LinkServedStore } from "./features/files/index.ts";
+import type { Log } from "./kernel/log.ts";
+
+/** The engines that the settings name. Part of composing. */
+const bucket = "gantry";
+
+export function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<Database> {
+  if (config.DATABASE_URL !== undefined) return connectExternalDatabase({ url: config.DATABASE_URL });
+  return startEmbeddedDatabase({
+    home: config.GANTRY_HOME,
+    onProgress,
+    onTrouble: (text, error) => log.error({ err: error }, text),
+  });
+}
+
+export async function openOwnBlobs(home: string): Promise<LinkServedStore> {
+  return openFilesystemBlobs({ home, bucket, credentials: await loadOrCreateSigningCredentials(home) });
+}
+
+// S3 and RabbitMQ bring large libraries: a server that does not use them does not wait for them at its start.
+export async function openS3(config: Config, onTrouble?: OnTrouble): Promise<BlobStore> {
+  const { openS3Blobs } = await import("./engines/blobs/s3.ts");
+  return openS3Blobs({
+    endpoint: config.S3_ENDPOINT ?? "",
+    publicEndpoint: config.S3_PUBLIC_ENDPOINT,
+    bucket: config.S3_BUCKET ?? "",
+    region: config.S3_REGION,
+    accessKeyId: config.S3_ACCESS_KEY_ID ?? "",
+    secretAccessKey: config.S3_SECRET_ACCESS_KEY ?? "",
+    ...(onTrouble && { onTrouble }),
+  });
+}
+
+export async function openQueue(config: Config, database: Database, onTrouble: OnTrouble): Promise<Queue> {
+  if (config.AMQP_URL === undefined) return openPostgresQueue({ database, onTrouble });
+  const { openRabbitMqQueue } = await import("./engines/queue/rabbitmq-queue.ts");
+  return openRabbitMqQueue({ url: config.AMQP_URL, onTrouble });
+}
