@@ -26,6 +26,9 @@ export interface Consumption {
   outputTokens: number;
 }
 
+/** What is reserved for an answer, and asked of those that must be told a limit, where nobody says how long it may be. */
+export const usualAnswerTokens = 4096;
+
 /** What the books can count of one run; nobody has a model that makes so many. */
 export const mostTokens = 2_147_483_647;
 

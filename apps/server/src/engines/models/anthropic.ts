@@ -1,3 +1,4 @@
+import { usualAnswerTokens } from "../../kernel/money.ts";
 import { answerToolName, takeHandedIn, withAnswerTool } from "./answer-tool.ts";
 import { type AnthropicOpaque, type Block, markForCache, writeMessages } from "./anthropic-messages.ts";
 import type { ChatDriver } from "./chat.ts";
@@ -23,7 +24,6 @@ export interface AnthropicOptions extends TextBackendOptions {
 
 const defaultUrl = "https://api.anthropic.com/v1";
 /** The API wants a limit; ours is what a run reserves when it names none. */
-const defaultMaxTokens = 4096;
 
 /** The Messages API of Anthropic. */
 export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDriver {
@@ -66,7 +66,7 @@ function bodyOf(model: string, request: TextRequest): string {
     model,
     messages,
     stream: true,
-    max_tokens: request.maxTokens ?? defaultMaxTokens,
+    max_tokens: request.maxTokens ?? usualAnswerTokens,
     // It knows no seed, and no temperature above 1.
     temperature: request.temperature === undefined ? undefined : Math.min(request.temperature, 1),
     system: systemBlocks.length > 0 ? systemBlocks : undefined,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../kernel/errors.ts";
+import { usualAnswerTokens } from "../../kernel/money.ts";
 import type { Net, NetBounds } from "../net/net.ts";
 import type { ChatDriver, ChatResult } from "./chat.ts";
 import { Interrupted, type ModelDriver, type TokenUsage } from "./driver.ts";
@@ -116,10 +117,7 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
   };
 }
 
-/** What a prediction reserves where nobody says how long its answer may be. */
-const usualTokens = 4096;
-
-async function tokensLeft({ maxTokens = usualTokens }: TextRequest, said: readonly Said[]): Promise<number> {
+async function tokensLeft({ maxTokens = usualAnswerTokens }: TextRequest, said: readonly Said[]): Promise<number> {
   return maxTokens - (await usageOf(said)).outputTokens;
 }
 

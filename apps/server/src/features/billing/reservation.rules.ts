@@ -1,7 +1,5 @@
 import type { Manifest, Pricing } from "@gantry/wire";
-import { type Micros, mostTokens, priceOf } from "../../kernel/money.ts";
-
-export const defaultMaxTokens = 4096;
+import { type Micros, mostTokens, priceOf, usualAnswerTokens } from "../../kernel/money.ts";
 
 /**
  * What a run may cost, reserved at acceptance: one request, the whole time limit, all its outputs, the counted input and
@@ -30,5 +28,5 @@ export function dearestCached(pricing: Pricing, inputTokens: number): number {
 
 /** The manifest may leave the field without bounds: whatever it says, a reservation is never less than nothing. */
 function reservedTokens(maxTokens: number | undefined): number {
-  return Math.ceil(Math.min(Math.max(maxTokens ?? defaultMaxTokens, 0), mostTokens));
+  return Math.ceil(Math.min(Math.max(maxTokens ?? usualAnswerTokens, 0), mostTokens));
 }

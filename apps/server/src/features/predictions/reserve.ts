@@ -1,6 +1,6 @@
 import type { Manifest } from "@gantry/wire";
 import { type InputValue, readableText } from "../../engines/models/driver.ts";
-import type { Micros } from "../../kernel/money.ts";
+import { type Micros, usualAnswerTokens } from "../../kernel/money.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 
@@ -19,8 +19,6 @@ export function reservationFor(
 
 /** Those that must be told how long an answer may be. Others stop by themselves, and are left to. */
 const needsLimit: ReadonlySet<string> = new Set(["anthropic"]);
-/** What a run reserves, and drivers ask for where their upstream needs a limit, if nobody named one. */
-const usualTokens = 4096;
 
 /**
  * How long an answer to an agent may be: what its call asks for, but no longer than a prediction that names no
@@ -32,7 +30,7 @@ export function answerLimit(
 ): number | undefined {
   if (!needsLimit.has(backend.type)) return asked;
   const { default: usual, maximum } = input.properties.max_tokens ?? {};
-  const most = isLength(usual) ? usual : isLength(maximum) && maximum < usualTokens ? maximum : undefined;
+  const most = isLength(usual) ? usual : isLength(maximum) && maximum < usualAnswerTokens ? maximum : undefined;
   return asked === undefined || most === undefined ? (asked ?? most) : Math.min(asked, most);
 }
 

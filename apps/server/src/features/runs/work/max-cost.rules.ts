@@ -1,13 +1,11 @@
 import type { Manifest } from "@gantry/wire";
 import type { ChatCall } from "../../../engines/models/chat.ts";
-import { type Micros, priceOf } from "../../../kernel/money.ts";
+import { type Micros, priceOf, usualAnswerTokens } from "../../../kernel/money.ts";
 import { dearestCached } from "../../billing/index.ts";
 import { answerLimit } from "../../predictions/index.ts";
 
 /** An answer shorter than this is of no use: then the limit is as good as reached. */
 const fewestTokens = 16;
-/** Where the model's manifest says nothing of it. */
-const usualTokens = 4096;
 
 /** Upstreams count in ways of their own, and wrap messages into more than can be seen here. */
 const countedLess = 1.1;
@@ -52,7 +50,7 @@ export async function affordableCall(
   // A price of one dollar a million tokens is one millionth a token. One less, because the sum is rounded once.
   const tokens = Math.floor(left / perToken) - 1;
   if (tokens < fewestTokens) return undefined;
-  const longest = answerLimit(manifest, undefined) ?? usualTokens;
+  const longest = answerLimit(manifest, undefined) ?? usualAnswerTokens;
   const maxTokens = Math.min(tokens, longest);
   return { maxTokens, isShort: tokens < longest, most: priceWith(maxTokens) };
 }
