@@ -1,3 +1,6 @@
+/** More than any answer of the service is long in one line. */
+const longestLine = 64 * 1024 * 1024;
+
 /** The lines of a body as they arrive. Whoever leaves the loop closes the connection. */
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
@@ -9,6 +12,7 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
       if (done) return;
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
+      if (rest.length > longestLine) throw new Error("a line of the answer has no end");
       for (const line of lines) yield line.endsWith("\r") ? line.slice(0, -1) : line;
     }
   } finally {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { GantryError } from "../src/errors.ts";
+import { readLines } from "../src/events.ts";
 import { eachOf } from "../src/pages.ts";
 import { eventOf } from "../src/prediction-events.ts";
 import { errorFrom } from "../src/read-error.ts";
@@ -22,6 +23,19 @@ test("an event says itself that it is not worth a repeat, where its type would s
   const detail = [{ loc: ["body"], msg: "late", type: "service_unavailable" }];
   expect(errorFrom({ status: 503 }, { detail }).retryable).toBe(true);
   expect(errorFrom({ status: 503 }, { detail, retryable: false }).retryable).toBe(false);
+});
+
+test("a line without an end is given up", async () => {
+  const piece = new Uint8Array(8 * 1024 * 1024).fill(97);
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent++;
+      controller.enqueue(piece);
+    },
+  });
+  await expect(Array.fromAsync(readLines(body))).rejects.toThrow("no end");
+  expect(sent).toBeLessThan(20);
 });
 
 test("a list that brings the same page for ever comes to an end", async () => {

@@ -13,6 +13,19 @@ function translated(schema: Record<string, unknown>, answered?: unknown) {
 }
 
 describe("toGoogleSchema", () => {
+  it("does not write a small schema out to a huge one", () => {
+    const properties = Object.fromEntries(Array.from({ length: 1200 }, (_, n) => [`p${n}`, { $ref: "#/$defs/long" }]));
+    const long = { type: "string", description: "d".repeat(25_000) };
+    const described = translated({ type: "object", properties, $defs: { long } });
+    expect(JSON.stringify(described.schema).length).toBeLessThan(500_000);
+
+    const names = Array.from({ length: 12 }, (_, n) => `t${n}`);
+    const all = Object.fromEntries(names.map((name) => [name, { $ref: `#/$defs/${name}` }]));
+    const $defs = Object.fromEntries(names.map((name) => [name, { type: "object", properties: all }]));
+    const woven = translated({ type: "object", properties: all, $defs });
+    expect(JSON.stringify(woven.schema).length).toBeLessThan(1_000_000);
+  });
+
   it("writes references out and keeps what Gemini knows", () => {
     const given = {
       $defs: { size: { $ref: "#/$defs/real" }, real: { type: "string", enum: ["s", "m"], "x-note": 1 } },

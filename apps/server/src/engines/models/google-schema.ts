@@ -10,6 +10,8 @@ type Schema = Record<string, unknown>;
 
 const deepest = 16;
 const mostParts = 2000;
+/** So much text of a schema counts as a part: written out, a long description may stand in a thousand places. */
+const charactersOfPart = 100;
 const longestNote = 500;
 
 interface Whole {
@@ -65,10 +67,15 @@ function isUnion(schema: Schema): boolean {
 function convert(given: unknown, whole: Whole, depth: number): Written {
   const schema = resolveRef(given, whole.root);
   if (!isObject(schema)) return asText({}, "any");
-  if (depth > deepest || whole.room.left <= 0 || (schema !== given && whole.within.includes(schema))) {
-    return asText(schema, guessedType(schema) === "object" ? "object" : "any");
+  const kind = guessedType(schema) === "object" ? "object" : "any";
+  // From here on nothing more is said of what follows: the tool's own schema is checked anyway.
+  if (whole.room.left <= 0) return asText({ type: schema.type }, kind);
+  const { description } = schema;
+  whole.room.left -= 1 + (isText(description) ? description.length / charactersOfPart : 0);
+  if (depth > deepest || (schema !== given && whole.within.includes(schema))) {
+    whole.room.left -= longestNote / charactersOfPart;
+    return asText(schema, kind);
   }
-  whole.room.left--;
   const inner = schema === given ? whole : { ...whole, within: [...whole.within, schema] };
   const next = (part: unknown) => convert(part, inner, depth + 1);
   const alternatives = alternativesOf(schema, whole);

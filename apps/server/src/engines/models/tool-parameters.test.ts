@@ -5,6 +5,14 @@ const a = { type: "object", properties: { kind: { const: "a" }, n: { type: "numb
 const b = { type: "object", properties: { kind: { const: "b" }, t: { type: "string" } }, required: ["kind"] };
 
 describe("objectParameters", () => {
+  it("does not take a field of the value's own for the one around it", () => {
+    const one = { type: "object", properties: { value: { type: "object" } }, required: ["value"] };
+    const { schema, restore } = objectParameters({ anyOf: [one, { type: "string" }] });
+    expect(schema.required).toEqual(["wrapped_value"]);
+    expect(restore?.({ value: { a: 1 } })).toEqual({ value: { a: 1 } });
+    expect(restore?.({ wrapped_value: { value: { a: 1 } } })).toEqual({ value: { a: 1 } });
+  });
+
   it("leaves what is an object as it is", () => {
     const schema = { type: "object", properties: { x: { anyOf: [{ type: "string" }] } }, additionalProperties: false };
     expect(objectParameters(schema)).toEqual({ schema });

@@ -20,7 +20,7 @@ export interface Offered {
 const refused = ["$ref", "anyOf", "oneOf", "allOf", "enum", "const", "not"];
 /** References into what is folded away. */
 const intoUnion = /"\$ref":"#\/(?:anyOf|oneOf|allOf)\//;
-const wrapperField = "value";
+const wrapperFields = ["value", "wrapped_value"] as const;
 
 const offers = new WeakMap<Schema, Offered>();
 
@@ -39,11 +39,12 @@ function offerOf(schema: Schema): Offered {
   if (isObjectAlready && refused.every((word) => !(word in schema))) return { schema: { type: "object", ...schema } };
   const folded = intoUnion.test(JSON.stringify(schema)) ? undefined : foldObject(schema, schema);
   if (folded) return { schema: { ...definitionsOf(schema), ...folded } };
-  return wrapped(moved(schema));
+  return wrapped(moved(schema, wrapperFieldOf(schema)));
 }
 
 /** The value as the only field of an object, and out of it again. */
 export function wrapped(schema: unknown, restore: Restore = (value) => value): Offered {
+  const wrapperField = wrapperFieldOf(schema);
   return {
     schema: { type: "object", properties: { [wrapperField]: schema }, required: [wrapperField] },
     restore: (value) =>
@@ -53,20 +54,26 @@ export function wrapped(schema: unknown, restore: Restore = (value) => value): O
   };
 }
 
+/** Not one that the value itself may have: it could not be told whether it was left out. */
+function wrapperFieldOf(schema: unknown): string {
+  const [usual, other] = wrapperFields;
+  return JSON.stringify(schema)?.includes(`"${usual}":`) ? other : usual;
+}
+
 function definitionsOf({ $defs, definitions }: Schema): Schema {
   return { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };
 }
 
 /** The same schema one level deeper: its references to itself go along. */
-function moved(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(moved);
+function moved(schema: unknown, field: string): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => moved(one, field));
   if (!isObject(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([word, value]) => [
       word,
       word === "$ref" && typeof value === "string" && value.startsWith("#")
-        ? `#/properties/${wrapperField}${value.slice(1)}`
-        : moved(value),
+        ? `#/properties/${field}${value.slice(1)}`
+        : moved(value, field),
     ]),
   );
 }

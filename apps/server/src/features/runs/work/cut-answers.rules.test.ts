@@ -53,6 +53,9 @@ describe("the pieces of a text", () => {
   test("do not say twice what the model was told it had ended with", () => {
     const before = `${"x".repeat(50)}${"The end of what was said, which is long enough to be known again. ".repeat(2)}`;
     expect(joinedText([said(before, cut), said(`${before.slice(-80)}And more.`)])).toBe(`${before}And more.`);
+    const row = "2026-11-15;12;34;a row of a table that looks like the one before it\n";
+    const table = row.repeat(4);
+    expect(joinedText([said(table, cut), said(table)])).toBe(row.repeat(8));
     // Few words may well be meant.
     expect(joinedText([said("ha ", cut), said("ha ha")])).toBe("ha ha ha");
   });

@@ -39,7 +39,9 @@ export function joinedText(steps: readonly Step[]): string {
 /** Some models begin with the very words that they were told they had ended with. */
 function withoutQuote(text: string, before: string): string {
   const quote = quotedTail(before);
-  return quote.length < before.length && text.startsWith(quote) ? text.slice(quote.length) : text;
+  if (quote.length === before.length || !text.startsWith(quote)) return text;
+  // Where the same words stand in it more than once already, as in a table, they may well be meant once more.
+  return before.indexOf(quote) < before.length - quote.length ? text : text.slice(quote.length);
 }
 
 /** Why the run ends, if one answer after the other was cut. */
