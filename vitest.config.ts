@@ -3,7 +3,15 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Kill whole servers and wait for what becomes of them: the longest of all. */
 const proofs = ["apps/server/test/proof/**/*.test.ts", "apps/server/test/process/**/*.test.ts"];
-const long = [/\/test\/proof\//, /\/test\/process\//, /\/engines\/(database|queue|blobs)\//, /\/test\/front-door\//];
+/** In this order: those that take a minute or two, then by what a folder's tests take. */
+const long = [
+  /\/(runs-walk|crash)\.test/,
+  /\/(cluster|rekey)\.test/,
+  /\/test\/proof\//,
+  /\/test\/process\//,
+  /\/engines\/(database|queue|blobs)\//,
+  /\/test\/front-door\//,
+];
 
 /** One of the long ones begun last would be waited for alone. */
 class LongestFirst extends BaseSequencer {
