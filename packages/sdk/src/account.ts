@@ -1,6 +1,6 @@
 import type { CreateKeyBody, KeyRecord, MeRecord } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
-import { eachOf, type Page, type PageQuery } from "./pages.ts";
+import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** A prediction that has ended, and what it cost. */
@@ -44,12 +44,16 @@ export interface Account {
   usage(options?: UsageRange & PageQuery & CallOptions): Promise<Page<UsageRecord>>;
   /** All of it, newest first, read page by page as the loop goes on. */
   eachUsage(options?: UsageRange & CallOptions): AsyncGenerator<UsageRecord>;
+  /** All of it as a table, a line a request, that arrives as `body` is read. */
+  usageCsv(options?: UsageRange & CallOptions): Promise<Response>;
   /** Of the caller, or for an admin of `username`; the last seven days unless the range says otherwise. */
   expenses(
     options?: { username?: string; start_date?: Date | string; end_date?: Date | string; page?: number } & CallOptions,
   ): Promise<Expenses>;
   keys: {
     list(options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
+    /** All of them, newest first, read page by page as the loop goes on. */
+    each(options?: CallOptions): AsyncGenerator<KeyRecord>;
     /** The answer has the whole key in `key`, this once. */
     create(key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
     revoke(id: string, options?: CallOptions): Promise<void>;
@@ -57,8 +61,6 @@ export interface Account {
     rotate(id: string, options?: { grace_seconds?: number } & CallOptions): Promise<KeyRecord>;
   };
 }
-
-const largestPage = 100;
 
 export function account({ json, send }: Transport): Account {
   const get = async <T>(path: string, signal: AbortSignal | undefined) => json<T>({ method: "GET", path, signal });
@@ -71,12 +73,19 @@ export function account({ json, send }: Transport): Account {
         (page) => all.usage({ ...options, page, page_size: largestPage }),
         ({ request_id }) => request_id,
       ),
+    usageCsv: async ({ signal, ...query } = {}) =>
+      send({ method: "GET", path: withQuery("/api/v2/usage", { ...query }), headers: { accept: "text/csv" }, signal }),
     async expenses({ username, signal, ...query } = {}) {
       const whose = username ?? (await all.me({ signal })).username;
       return get(withQuery(`/api/v2/${segment(whose)}/expenses/`, query), signal);
     },
     keys: {
       list: ({ signal, ...query } = {}) => get(withQuery("/api/v2/keys", { ...query }), signal),
+      each: (options) =>
+        eachOf(
+          (page) => all.keys.list({ ...options, page, page_size: largestPage }),
+          ({ id }) => id,
+        ),
       create: (key = {}, { signal } = {}) => json({ method: "POST", path: "/api/v2/keys", json: key, signal }),
       async revoke(id, { signal } = {}) {
         await send({ method: "DELETE", path: keyPath(id), signal });

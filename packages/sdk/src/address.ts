@@ -13,8 +13,13 @@ export function modelPath(model: string): string {
   return `/api/v1/${segment(owner)}/${segment(name)}`;
 }
 
+/** A path within a drive; the slash at its beginning may be left out. The service is not asked about `..`: that would lead out of the drive. */
+export function drivePath(path: string): string {
+  return path.replace(/^\//, "").split("/").map(segment).join("/");
+}
+
 /** A path with the parameters that are given. A date is sent as ISO 8601 in UTC. */
-export function withQuery(path: string, query: Record<string, string | number | Date | undefined>): string {
+export function withQuery(path: string, query: Record<string, string | number | boolean | Date | undefined>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) parameters.set(name, value instanceof Date ? value.toISOString() : String(value));

@@ -5,19 +5,15 @@ import type {
   AgentVisibility,
   ChangeAgentBody,
   CreateAgentBody,
+  ToolRecord,
 } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
+import { eachListed, type ListRange } from "./pages.ts";
+import { type Revisions, revisions } from "./revisions.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** What an agent needs, and what has a default. */
 export type NewAgent = Pick<CreateAgentBody, "name" | "goal" | "tools"> & Partial<CreateAgentBody>;
-
-/** Where in a list of the agents platform. */
-export interface ListRange {
-  /** 1 to 100; 20 by default. */
-  limit?: number;
-  offset?: number;
-}
 
 export interface AgentList {
   agents: AgentRecord[];
@@ -33,25 +29,44 @@ export interface Agents {
   get(id: string, options?: CallOptions): Promise<AgentRecord | AgentCard>;
   /** Only the fields to change; they act when the draft is published, `visibility` at once. */
   update(id: string, change: ChangeAgentBody, options?: CallOptions): Promise<AgentRecord>;
-  /** The caller's own, newest first. */
+  /** The caller's own, newest first; one page. */
   list(options?: ListRange & { visibility?: AgentVisibility } & CallOptions): Promise<AgentList>;
+  /** All of the caller's own, newest first, read page by page as the loop goes on. */
+  each(options?: { visibility?: AgentVisibility } & CallOptions): AsyncGenerator<AgentRecord>;
   /** The latest revision, or the one that is named. */
   publish(id: string, options?: { revision_id?: string } & CallOptions): Promise<AgentRecord>;
   /** Its runs stay readable. */
   delete(id: string, options?: CallOptions): Promise<void>;
+  revisions: Revisions;
+  /** Every tool that an agent can be given by its id; those of tool servers are in `toolServers.tools`. */
+  tools(options?: CallOptions): Promise<ToolRecord[]>;
 }
 
-export function agents({ json, send }: Transport): Agents {
+export function agents(transport: Transport): Agents {
+  const { json, send } = transport;
   const at = (id: string) => `/v1/agents/${segment(id)}`;
-  return {
+  const all: Agents = {
     create: async (agent, { signal } = {}) => json({ method: "POST", path: "/v1/agents", json: agent, signal }),
     get: async (id, { signal } = {}) => json({ method: "GET", path: at(id), signal }),
     update: async (id, change, { signal } = {}) => json({ method: "PATCH", path: at(id), json: change, signal }),
     list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/v1/agents", query), signal }),
+    each: (options) =>
+      eachListed(
+        async (range) => {
+          const { agents: entries, total } = await all.list({ ...options, ...range });
+          return { entries, total };
+        },
+        ({ id }) => id,
+      ),
     publish: async (id, { signal, ...wanted } = {}) =>
       json({ method: "POST", path: `${at(id)}/publish`, json: wanted, signal }),
     async delete(id, { signal } = {}) {
       await send({ method: "DELETE", path: at(id), signal });
     },
+    revisions: revisions(transport),
+    async tools({ signal } = {}) {
+      return (await json<{ tools: ToolRecord[] }>({ method: "GET", path: "/v1/tools", signal })).tools;
+    },
   };
+  return all;
 }

@@ -1,10 +1,17 @@
 import { type Account, account } from "./account.ts";
+import { type Admin, admin } from "./admin.ts";
 import { type Agents, agents } from "./agents.ts";
+import { type Drives, drives } from "./drives.ts";
 import { type Files, files } from "./files.ts";
+import { type IdpConnector, idpConnector } from "./idp.ts";
+import { type Marketplace, marketplace } from "./marketplace.ts";
 import { type Models, models } from "./models.ts";
 import { type Predictions, predictions } from "./predictions.ts";
 import { type Runs, runs } from "./runs.ts";
+import { type Secrets, secrets } from "./secrets.ts";
+import { type ToolServers, toolServers } from "./tool-servers.ts";
 import { type CallOptions, createTransport } from "./transport.ts";
+import { type Webhooks, webhooks } from "./webhooks.ts";
 
 export interface ClientOptions {
   /** The address of the service, e.g. http://127.0.0.1:8080 */
@@ -19,30 +26,30 @@ export interface ClientOptions {
   fetch?: typeof fetch | undefined;
 }
 
-/** Whether the books are right: they are when nothing is listed. */
-export interface BooksRecord {
-  accounts: number;
-  /** In dollars, over all accounts. */
-  sum: number;
-  discrepancies: { rule: string; subject: string; expected: number | null; found: number | null }[];
-}
-
 export interface GantryClient extends Predictions {
   isUp(options?: CallOptions): Promise<boolean>;
   isReady(options?: CallOptions): Promise<boolean>;
   me: Account["me"];
   /** For admins. */
-  checkBooks(options?: CallOptions): Promise<BooksRecord>;
+  checkBooks: Admin["checkBooks"];
   files: Files;
   models: Models;
   account: Account;
   agents: Agents;
   runs: Runs;
+  marketplace: Marketplace;
+  drives: Drives;
+  toolServers: ToolServers;
+  idp: IdpConnector;
+  secrets: Secrets;
+  webhooks: Webhooks;
+  admin: Admin;
 }
 
 export function createClient(options: ClientOptions): GantryClient {
   const transport = createTransport(options);
   const ofCaller = account(transport);
+  const ofAdmins = admin(transport);
 
   /** Any server may answer 200: it is Gantry's word that counts. */
   async function says(word: string, path: string, { signal }: CallOptions = {}): Promise<boolean> {
@@ -60,11 +67,18 @@ export function createClient(options: ClientOptions): GantryClient {
     isUp: (call) => says("ok", "/healthz", call),
     isReady: (call) => says("ready", "/readyz", call),
     me: ofCaller.me,
-    checkBooks: ({ signal } = {}) => transport.json({ method: "GET", path: "/api/v2/admin/ledger", signal }),
+    checkBooks: ofAdmins.checkBooks,
     files: files(transport),
     models: models(transport),
     account: ofCaller,
     agents: agents(transport),
     runs: runs(transport),
+    marketplace: marketplace(transport),
+    drives: drives(transport),
+    toolServers: toolServers(transport),
+    idp: idpConnector(transport),
+    secrets: secrets(transport),
+    webhooks: webhooks(transport),
+    admin: ofAdmins,
   };
 }

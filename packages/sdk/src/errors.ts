@@ -31,6 +31,7 @@ interface GantryErrorInit {
   requestId: string | undefined;
   body: unknown;
   issues?: readonly GantryIssue[];
+  details?: Readonly<Record<string, unknown>> | undefined;
   retryAfter?: number | undefined;
   predictionId?: string | undefined;
   cause?: unknown;
@@ -47,6 +48,8 @@ export class GantryError extends Error {
   readonly requestId: string | undefined;
   readonly body: unknown;
   readonly issues: readonly GantryIssue[];
+  /** What else the agents platform tells: the agents that are in the way, what a write would do, a tenant's status. */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
   /** Seconds that the service asks to wait. */
   readonly retryAfter: number | undefined;
   /** Of the prediction that failed; undefined when none was accepted. */
@@ -61,6 +64,7 @@ export class GantryError extends Error {
     this.requestId = init.requestId;
     this.body = init.body;
     this.issues = init.issues ?? [];
+    this.details = init.details;
     this.retryAfter = init.retryAfter;
     this.predictionId = init.predictionId;
   }

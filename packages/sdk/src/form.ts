@@ -11,23 +11,57 @@ export type Input = Readonly<Record<string, InputField>>;
  * that writes every line break of a text as CRLF, and a prompt has to arrive as it was given.
  */
 export function formOf(input: Input): Blob {
-  const boundary = `gantry-${randomText()}`;
+  const boundary = newBoundary();
   const parts: (string | Blob)[] = [];
   for (const [name, value] of Object.entries(input)) {
     if (value === null || value === undefined) continue;
-    parts.push(`--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"`);
     const part = partOf(value);
-    if (typeof part === "string") parts.push("\r\n\r\n", part.toWellFormed());
+    if (typeof part === "string") parts.push(headOf(boundary, name), part.toWellFormed());
     else {
       const filename = part instanceof File ? part.name : name;
-      const type = part.type === "" ? "application/octet-stream" : part.type;
-      parts.push(`; filename="${escaped(filename)}"\r\nContent-Type: ${type}\r\n\r\n`, part);
+      parts.push(headOf(boundary, name, { filename, type: part.type }), part);
     }
     parts.push("\r\n");
   }
-  parts.push(`--${boundary}--\r\n`);
-  return new Blob(parts, { type: `multipart/form-data; boundary=${boundary}` });
+  parts.push(endOf(boundary));
+  return new Blob(parts, { type: typeOf(boundary) });
 }
+
+/** What stands around the bytes of a file in a form, for bytes that are not known before they are sent. */
+export interface Frame {
+  /** The content type of the whole; nothing where it is not known. */
+  type: string | undefined;
+  before: string;
+  after: string;
+}
+
+/** A form with texts and, behind them, one file. */
+export function formAround(texts: Readonly<Record<string, string>>, name: string, file: FilePart): Frame {
+  const boundary = newBoundary();
+  const fields = Object.entries(texts).map(([field, text]) => `${headOf(boundary, field)}${text.toWellFormed()}\r\n`);
+  return {
+    type: typeOf(boundary),
+    before: fields.join("") + headOf(boundary, name, file),
+    after: `\r\n${endOf(boundary)}`,
+  };
+}
+
+interface FilePart {
+  filename: string;
+  /** Empty where it is not known. */
+  type: string;
+}
+
+function headOf(boundary: string, name: string, file?: FilePart): string {
+  const disposition = `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"`;
+  if (!file) return `${disposition}\r\n\r\n`;
+  const type = file.type === "" ? "application/octet-stream" : file.type;
+  return `${disposition}; filename="${escaped(file.filename)}"\r\nContent-Type: ${type}\r\n\r\n`;
+}
+
+const newBoundary = () => `gantry-${randomText()}`;
+const endOf = (boundary: string) => `--${boundary}--\r\n`;
+const typeOf = (boundary: string) => `multipart/form-data; boundary=${boundary}`;
 
 function partOf(value: NonNullable<InputField>): string | Blob {
   if (typeof value !== "object") return String(value);
@@ -37,9 +71,10 @@ function partOf(value: NonNullable<InputField>): string | Blob {
   return value instanceof Date ? value.toISOString() : JSON.stringify(value);
 }
 
-/** As browsers do it. */
+/** As browsers do it, but for the backslash, which they leave as it is: at the end it would escape the quote. */
 function escaped(text: string): string {
-  return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22").toWellFormed();
+  const inQuotes = text.replaceAll("\\", "\\\\").replaceAll('"', "%22");
+  return inQuotes.replaceAll("\r", "%0D").replaceAll("\n", "%0A").toWellFormed();
 }
 
 /** 128 random bits. Not randomUUID, which browsers have on https alone. */

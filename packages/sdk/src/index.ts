@@ -4,24 +4,64 @@ export type {
   AgentRecord,
   AgentTool,
   ChangeAgentBody,
+  ChangeToolServerBody,
+  ChangeUserBody,
   ConfirmationRecord,
+  CreateDriveBody,
   CreateKeyBody,
   CreateRunBody,
+  CreateToolServerBody,
+  CreateUserBody,
+  DeliveryRecord,
+  DeliveryStatus,
+  DriveFileRecord,
+  DriveItem,
+  DriveItemList,
+  DriveList,
+  DriveRecord,
+  IdpActionRecord,
+  IdpConnectorRecord,
   KeyRecord,
+  Manifest,
+  ManifestPatch,
   MeRecord,
+  PlanRecord,
+  PutPlanBody,
+  RevisionDiff,
+  RevisionEntry,
+  RevisionRecord,
   RunErrorType,
   RunPhase,
   RunRecord,
   RunStatus,
+  SecretRecord,
+  ServerToolRecord,
+  ToolRecord,
+  ToolServerAuth,
+  ToolServerRecord,
+  UserRecord,
 } from "@gantry/wire";
 export type { Account, Expenses, UsageRange, UsageRecord } from "./account.ts";
-export type { AgentList, Agents, ListRange, NewAgent } from "./agents.ts";
-export { type BooksRecord, type ClientOptions, createClient, type GantryClient } from "./client.ts";
+export type { Admin, AdminPlans, AdminUsers } from "./admin.ts";
+export type { BooksRecord, CreditRecord, OverviewRecord, Turnover } from "./admin-records.ts";
+export type { AgentList, Agents, NewAgent } from "./agents.ts";
+export { type ClientOptions, createClient, type GantryClient } from "./client.ts";
+export type {
+  DownloadOptions,
+  DriveFileHead,
+  DriveFiles,
+  FileConditions,
+  WriteOptions,
+  WrittenFile,
+} from "./drive-files.ts";
+export type { Drives } from "./drives.ts";
 export { GantryError, type GantryErrorType, type GantryIssue } from "./errors.ts";
 export type { FileLink, Files, StoredFile } from "./files.ts";
 export type { Input, InputField } from "./form.ts";
-export type { ModelCard, Models } from "./models.ts";
-export type { Page, PageQuery } from "./pages.ts";
+export type { IdpConnector, IdpOutcome } from "./idp.ts";
+export type { AgentCardList, Marketplace } from "./marketplace.ts";
+export type { ModelCard, ModelFilter, Models, NewModel } from "./models.ts";
+export type { ListRange, Page, PageQuery } from "./pages.ts";
 export {
   type Prediction,
   type PredictionResult,
@@ -33,6 +73,11 @@ export {
   type Webhook,
 } from "./prediction-records.ts";
 export type { Predictions } from "./predictions.ts";
-export type { FollowOptions, RunEvent, RunEventData } from "./run-events.ts";
-export type { Confirmations, RunList, Runs } from "./runs.ts";
+export type { RevisionList, Revisions } from "./revisions.ts";
+export type { FollowOptions, RunEvent, RunEventData, RunEventEntry, RunEventList } from "./run-events.ts";
+export type { Confirmations, RunFilter, RunList, RunSecret, Runs } from "./runs.ts";
+export type { Secrets } from "./secrets.ts";
+export type { FileContent, FileStream } from "./send-file.ts";
+export type { ToolServerList, ToolServers } from "./tool-servers.ts";
 export type { CallOptions } from "./transport.ts";
+export type { DeliveryFilter, Webhooks } from "./webhooks.ts";

@@ -1,6 +1,6 @@
-import type { Manifest } from "@gantry/wire";
+import type { Manifest, ManifestPatch } from "@gantry/wire";
 import { modelPath, withQuery } from "./address.ts";
-import type { Page, PageQuery } from "./pages.ts";
+import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** A model as its callers see it: where it is, what it takes, gives and costs. */
@@ -17,19 +17,48 @@ export interface ModelCard extends Omit<Manifest, "backend"> {
   urls: Record<string, string>;
 }
 
+/** What a model needs, and what has a default; a `cog` backend can tell its own input and output. */
+export type NewModel = Pick<Manifest, "title" | "kind" | "backend"> & Partial<Manifest>;
+
+export interface ModelFilter {
+  kind?: Manifest["kind"];
+  q?: string;
+}
+
 export interface Models {
-  /** Those that the caller may call. */
-  list(options?: PageQuery & CallOptions & { kind?: Manifest["kind"]; q?: string }): Promise<Page<ModelCard>>;
+  /** Those that the caller may call; one page. */
+  list(options?: PageQuery & CallOptions & ModelFilter): Promise<Page<ModelCard>>;
+  /** All of those, read page by page as the loop goes on. */
+  each(options?: CallOptions & ModelFilter): AsyncGenerator<ModelCard>;
   card(model: string, options?: CallOptions): Promise<ModelCard>;
   /** The model's own OpenAPI document, with the exact schemas of its input and output. */
   openapi(model: string, options?: CallOptions): Promise<Record<string, unknown>>;
+  /** Makes one of the caller's own models, or replaces it; an admin, anyone's. */
+  put(model: string, manifest: NewModel, options?: CallOptions): Promise<ModelCard>;
+  /** Only the fields to change, each as a whole; null takes an optional one away, or back to its default. */
+  update(model: string, change: ManifestPatch, options?: CallOptions): Promise<ModelCard>;
+  /** Retires it: what was accepted still ends, nothing new is. */
+  delete(model: string, options?: CallOptions): Promise<void>;
 }
 
-export function models({ json }: Transport): Models {
-  return {
+export function models({ json, send }: Transport): Models {
+  const all: Models = {
     list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/api/v1", query), signal }),
+    each: (options) =>
+      eachOf(
+        (page) => all.list({ ...options, page, page_size: largestPage }),
+        ({ endpoint_id }) => endpoint_id,
+      ),
     card: async (model, { signal } = {}) => json({ method: "GET", path: modelPath(model), signal }),
     openapi: async (model, { signal } = {}) =>
       json({ method: "GET", path: `${modelPath(model)}/openapi.json`, signal }),
+    put: async (model, manifest, { signal } = {}) =>
+      json({ method: "PUT", path: modelPath(model), json: manifest, signal }),
+    update: async (model, change, { signal } = {}) =>
+      json({ method: "PATCH", path: modelPath(model), json: change, signal }),
+    async delete(model, { signal } = {}) {
+      await send({ method: "DELETE", path: modelPath(model), signal });
+    },
   };
+  return all;
 }

@@ -14,6 +14,16 @@ export interface PageQuery {
   page_size?: number;
 }
 
+/** Where in a list of the agents platform. */
+export interface ListRange {
+  /** 1 to 100; 20 by default. */
+  limit?: number;
+  offset?: number;
+}
+
+/** The longest page that either kind of list gives. */
+export const largestPage = 100;
+
 /** Pages in a row with nothing new on them: more entries than that do not arrive while a page is read. */
 const mostStale = 100;
 
@@ -35,4 +45,16 @@ export async function* eachOf<T>(
     if (number >= total_pages || results.length === 0 || stale > mostStale) return;
     before = new Set(results.map(idOf));
   }
+}
+
+/** The same for a list that is asked for by limit and offset. */
+export function eachListed<T>(
+  read: (range: Required<ListRange>) => Promise<{ entries: T[]; total: number }>,
+  idOf: (entry: T) => string,
+  limit = largestPage,
+): AsyncGenerator<T> {
+  return eachOf(async (page) => {
+    const { entries, total } = await read({ limit, offset: (page - 1) * limit });
+    return { results: entries, page, page_size: limit, total_count: total, total_pages: Math.ceil(total / limit) };
+  }, idOf);
 }

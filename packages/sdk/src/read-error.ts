@@ -58,6 +58,7 @@ export function errorFrom({ status, headers, predictionId }: Source, body: unkno
     requestId: headers?.get("x-request-id") ?? undefined,
     body,
     issues,
+    details: detailsOf(error?.details),
     retryAfter: secondsOf(headers?.get("retry-after")),
     predictionId: predictionId ?? headers?.get("x-prediction-id") ?? undefined,
   });
@@ -73,6 +74,11 @@ function issuesOf(list: unknown): GantryIssue[] {
     ...(ctx && { ctx }),
     ...(input !== undefined && { input }),
   }));
+}
+
+/** A list is one of issues. */
+function detailsOf(told: unknown): Record<string, unknown> | undefined {
+  return typeof told === "object" && told !== null && !Array.isArray(told) ? { ...told } : undefined;
 }
 
 function messageOf(issues: readonly GantryIssue[]): string | undefined {

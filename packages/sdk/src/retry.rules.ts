@@ -15,7 +15,7 @@ export function mayRepeat(
   headers: Headers | undefined,
 ): boolean {
   if (!failure.retryable) return false;
-  if (request.method === "GET" || request.idempotencyKey !== undefined) return true;
+  if (request.method === "GET" || request.method === "HEAD" || request.idempotencyKey !== undefined) return true;
   const isRefusal = failure.status === 429 || failure.status === 503;
   // An upstream's 503 is that of a prediction which was accepted, and may have been at work.
   return isRefusal && headers?.get("x-service-retryable") === "true" && failure.predictionId === undefined;

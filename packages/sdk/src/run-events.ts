@@ -36,6 +36,23 @@ export type RunEvent = {
   [Type in keyof RunEventData]: { id: number; type: Type; data: RunEventData[Type] };
 }[keyof RunEventData];
 
+/** In the list the last event tells how it went, in place of the output. */
+interface ListedData extends Omit<RunEventData, "completed" | "error"> {
+  completed: { message: string };
+  error: { error: RunEventData["error"] };
+}
+
+/** An event as the list shows it: its fields beside its name and time. */
+export type RunEventEntry = {
+  [Type in keyof ListedData]: { type: Type; timestamp: string } & ListedData[Type];
+}[keyof ListedData];
+
+export interface RunEventList {
+  events: RunEventEntry[];
+  /** There are more than one answer holds: those after this one. */
+  next_after?: number;
+}
+
 export interface FollowOptions {
   /** The id of the last event that is known: what follows is told. 0 by default, which is all. */
   after?: number;

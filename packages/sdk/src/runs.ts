@@ -1,9 +1,9 @@
 import type { ConfirmationRecord, CreateRunBody, RunRecord, RunStatus } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
-import type { ListRange } from "./agents.ts";
 import { randomText } from "./form.ts";
+import { eachListed, type ListRange } from "./pages.ts";
 import { pause } from "./pause.ts";
-import { type FollowOptions, type RunEvent, runEvents } from "./run-events.ts";
+import { type FollowOptions, type RunEvent, type RunEventList, runEvents } from "./run-events.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface RunList {
@@ -11,6 +11,20 @@ export interface RunList {
   total: number;
   limit: number;
   offset: number;
+}
+
+/** Which runs: of one agent, or all of the caller. */
+export interface RunFilter {
+  agent_id?: string;
+  status?: RunStatus;
+  parent_run_id?: string;
+}
+
+/** A secret that a tool made in a run, such as a client's new one. */
+export interface RunSecret {
+  id: string;
+  field: string;
+  value: string;
 }
 
 export interface Confirmations {
@@ -33,17 +47,21 @@ export interface Runs {
    */
   create(agent: string, body: CreateRunBody, options?: { idempotencyKey?: string } & CallOptions): Promise<RunRecord>;
   get(id: string, options?: { wait?: number } & CallOptions): Promise<RunRecord>;
-  /** Of one agent, or all of the caller; newest first. */
-  list(
-    options?: ListRange & { agent_id?: string; status?: RunStatus; parent_run_id?: string } & CallOptions,
-  ): Promise<RunList>;
+  /** One page, newest first. */
+  list(options?: RunFilter & ListRange & CallOptions): Promise<RunList>;
+  /** All of them, newest first, read page by page as the loop goes on. */
+  each(options?: RunFilter & CallOptions): AsyncGenerator<RunRecord>;
   /** Ends it, and all that it started; what has ended stays as it is. */
   cancel(id: string, options?: CallOptions): Promise<RunRecord>;
   /** Waits for the end, also past questions that somebody has to answer. Whether it is `done` or `error`, it is returned. */
   waitFor(id: string, options?: CallOptions): Promise<RunRecord>;
   /** What it did and does, to its end. Leaving the loop stops nothing; a connection that breaks is taken up again. */
   events(id: string, options?: FollowOptions): AsyncGenerator<RunEvent>;
+  /** What it did so far, with times, without waiting; the rest of a very long list follows `next_after`. */
+  listEvents(id: string, options?: { after?: number } & CallOptions): Promise<RunEventList>;
   confirmations: Confirmations;
+  /** Takes a secret that a `tool_result` named: once, within a day. */
+  takeSecret(id: string, secretId: string, options?: CallOptions): Promise<RunSecret>;
 }
 
 const longPollSeconds = 30;
@@ -64,6 +82,14 @@ export function runs(transport: Transport): Runs {
       const path = agent_id === undefined ? "/v1/runs" : `/v1/agents/${segment(agent_id)}/runs`;
       return json({ method: "GET", path: withQuery(path, query), signal });
     },
+    each: (options) =>
+      eachListed(
+        async (range) => {
+          const { runs: entries, total } = await all.list({ ...options, ...range });
+          return { entries, total };
+        },
+        ({ id }) => id,
+      ),
     cancel: async (id, { signal } = {}) => json({ method: "POST", path: `${at(id)}/cancel`, signal }),
     async waitFor(id, { signal } = {}) {
       for (;;) {
@@ -73,7 +99,12 @@ export function runs(transport: Transport): Runs {
       }
     },
     events: (id, options) => runEvents(transport, id, options),
+    listEvents: async (id, { signal, ...query } = {}) =>
+      json({ method: "GET", path: withQuery(`${at(id)}/events/list`, query), signal }),
     confirmations: confirmations(transport),
+    // Reading uses it up: a repeat would say that there was none, and hide that the answer was lost.
+    takeSecret: async (id, secretId, { signal } = {}) =>
+      json({ method: "GET", path: `${at(id)}/secrets/${segment(secretId)}`, signal, retries: 0 }),
   };
   return all;
 }

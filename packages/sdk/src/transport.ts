@@ -11,15 +11,18 @@ export interface CallOptions {
 }
 
 export interface Asked extends CallOptions {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** A path of the service, which is sent the key; or a whole address, which is not. */
   path: string;
   json?: unknown;
-  body?: Blob;
+  /** A stream can be read once, so what has one is never repeated. */
+  body?: Blob | ReadableStream<Uint8Array>;
   headers?: Record<string, string> | undefined;
   idempotencyKey?: string | undefined;
   /** Instead of the client's own number. */
   retries?: number;
+  /** A status beside the successes that is an answer and no failure. */
+  alsoFine?: number;
 }
 
 /** All that goes over the network goes through here. Whatever is no success is thrown as a GantryError. */
@@ -27,6 +30,8 @@ export interface Transport {
   readonly retries: number;
   send(asked: Asked): Promise<Response>;
   json<T>(asked: Asked): Promise<T>;
+  /** For an answer whose headers tell something too. */
+  jsonWithHeaders<T>(asked: Asked): Promise<{ headers: Headers; body: T }>;
   /** An answer that is read line by line while it arrives. */
   open(asked: Asked): Promise<{ headers: Headers; status: number; lines: AsyncGenerator<string> }>;
 }
@@ -50,20 +55,23 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
     if (isOwn && key !== undefined) all.set("x-api-key", key);
     if (idempotencyKey !== undefined) all.set("idempotency-key", idempotencyKey);
     if (json !== undefined) all.set("content-type", "application/json");
-    else if (body?.type) all.set("content-type", body.type);
+    else if (body instanceof Blob && body.type) all.set("content-type", body.type);
     const sent = json === undefined ? body : JSON.stringify(json);
     return {
       method,
       headers: all,
       ...(sent !== undefined && { body: sent }),
+      // Without it a stream is refused.
+      ...(sent instanceof ReadableStream && { duplex: "half" }),
       ...(signal && { signal }),
       ...(isOwn && { redirect: "manual" }),
+      ...(isLarge(sent) && sentOnce),
     };
   }
 
   async function attempt<T>(asked: Asked, read: (response: Response) => T | Promise<T>): Promise<T> {
     const { signal, path } = asked;
-    const most = asked.retries ?? retries;
+    const most = asked.body instanceof ReadableStream ? 0 : (asked.retries ?? retries);
     const address = path.startsWith("/") ? base + path : path;
     const init = initOf(asked);
     // Node's fetch ends the whole process when it is given a body and a signal that is aborted already.
@@ -73,7 +81,8 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
       try {
         const response = await go(address, init);
         headers = response.headers;
-        if (!response.ok) throw errorFrom(response, parsed(await response.text()));
+        if (!response.ok && response.status !== asked.alsoFine)
+          throw errorFrom(response, parsed(await response.text()));
         return await read(response);
       } catch (thrown) {
         signal?.throwIfAborted();
@@ -98,11 +107,22 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
     retries,
     send: (asked) => attempt(asked, (response) => response),
     json: <T>(asked: Asked) => attempt(asked, (response) => jsonOf<T>(response)),
+    jsonWithHeaders: <T>(asked: Asked) =>
+      attempt(asked, async (response) => ({ headers: response.headers, body: await jsonOf<T>(response) })),
     async open(asked) {
       const response = await attempt(asked, (opened) => opened);
       return { headers: response.headers, status: response.status, lines: linesOf(asked, response) };
     },
   };
+}
+
+const largeBytes = 1_048_576;
+
+/** The platform keeps all that it sends, for a redirect or a prompt that may follow, unless neither can. */
+const sentOnce = { redirect: "error", window: null } as const;
+
+function isLarge(body: Blob | ReadableStream<Uint8Array> | string | undefined): boolean {
+  return body instanceof ReadableStream || (body instanceof Blob && body.size > largeBytes);
 }
 
 /** Some conditions come inside a 200, with a status of their own. */

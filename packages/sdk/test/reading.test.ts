@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { modelPath, segment, withQuery } from "../src/address.ts";
+import { drivePath, modelPath, segment, withQuery } from "../src/address.ts";
 import { readEvents, readLines } from "../src/events.ts";
-import { eachOf, type Page } from "../src/pages.ts";
+import { eachListed, eachOf, type Page } from "../src/pages.ts";
 import { createReplayFilter } from "../src/prediction-events.ts";
 import { errorFrom } from "../src/read-error.ts";
 
@@ -72,7 +72,28 @@ test("a list is told once, though it grows while it is read", async () => {
   expect(told).toEqual(["old 0", "old 1", "old 2", "old 3", "old 4", "old 5", "old 6"]);
 });
 
+test("a list by limit and offset is read to its end", async () => {
+  const entries = Array.from({ length: 7 }, (_, n) => `${n}`);
+  const asked: number[] = [];
+  const read = async ({ limit, offset }: { limit: number; offset: number }) => {
+    asked.push(offset);
+    return { entries: entries.slice(offset, offset + limit), total: entries.length };
+  };
+  expect(await Array.fromAsync(eachListed(read, (entry) => entry, 3))).toEqual(entries);
+  expect(asked).toEqual([0, 3, 6]);
+  asked.length = 0;
+  expect(await Array.fromAsync(eachListed(read, (entry) => entry))).toEqual(entries);
+  expect(asked).toEqual([0]);
+  for await (const _ of eachListed(read, (entry) => entry, 3)) break;
+  expect(asked).toEqual([0, 0]);
+});
+
 test("names cannot lead to another place", () => {
+  expect(drivePath("/a b/c?.txt")).toBe("a%20b/c%3F.txt");
+  expect(drivePath("a/%2e%2e/...")).toBe("a/%252e%252e/...");
+  for (const wrong of ["", "/", "..", "/..", "a/../b", "./a", "a//b", "a/", "//a"]) {
+    expect(() => drivePath(wrong), wrong).toThrow(TypeError);
+  }
   expect(modelPath("gantry/image")).toBe("/api/v1/gantry/image");
   expect(modelPath("a?b/c#d")).toBe("/api/v1/a%3Fb/c%23d");
   for (const wrong of ["", "image", "/image", "a/", "a/b/c", "../..", "a/.."]) {
@@ -83,6 +104,16 @@ test("names cannot lead to another place", () => {
   const at = new Date("2026-01-31T12:00:00Z");
   expect(withQuery("/x", { at, none: undefined, n: 2 })).toBe("/x?at=2026-01-31T12%3A00%3A00.000Z&n=2");
   expect(withQuery("/x", {})).toBe("/x");
+});
+
+test("what an error tells beside its issues is kept", () => {
+  const of = (details: unknown) => errorFrom({ status: 409 }, { error: { type: "conflict", message: "no", details } });
+  expect(of({ agents: [1] })).toMatchObject({ details: { agents: [1] }, issues: [], message: "no" });
+  expect(of([{ loc: ["body"], message: "wrong", reason: "missing" }])).toMatchObject({
+    details: undefined,
+    issues: [{ type: "missing" }],
+  });
+  for (const none of [undefined, null, "text", 7]) expect(of(none).details).toBeUndefined();
 });
 
 test("an error that is none of ours is still one", () => {

@@ -31,6 +31,7 @@ describe("what may be repeated", () => {
   test("a broken connection: reading, and what has a key", () => {
     const broken = connectionError("gone");
     expect(mayRepeat({ method: "GET" }, broken, undefined)).toBe(true);
+    expect(mayRepeat({ method: "HEAD" }, broken, undefined)).toBe(true);
     expect(mayRepeat({ method: "POST", idempotencyKey: "k" }, broken, undefined)).toBe(true);
     expect(mayRepeat({ method: "POST" }, broken, undefined)).toBe(false);
     expect(mayRepeat({ method: "DELETE" }, broken, undefined)).toBe(false);

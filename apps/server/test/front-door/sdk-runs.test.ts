@@ -48,8 +48,59 @@ describe("agents", () => {
     const { agents, total, limit } = await client.agents.list({ limit: 1, visibility: "private" });
     expect([agents.length, agents[0]?.id, limit]).toEqual([1, made.id, 1]);
     expect(total).toBeGreaterThanOrEqual(1);
+    expect((await Array.fromAsync(client.agents.each(), ({ id }) => id))[0]).toBe(made.id);
     expect(await client.agents.delete(made.id)).toBeUndefined();
     expect(await failureOf(client.agents.get(made.id))).toMatchObject({ status: 404, type: "not_found" });
+  });
+});
+
+describe("revisions and tools", () => {
+  test("of an agent are listed, read and compared, by its owner", async () => {
+    const made = await client.agents.create({ ...fields, name: "Historian", tools: ["run_javascript"] });
+    const { latest_revision_id: second } = await client.agents.update(made.id, { goal: "Do it well." });
+    const change = { tools: ["http_request"], goal: "Do it best." };
+    const { latest_revision_id: third } = await client.agents.update(made.id, change);
+    await client.agents.publish(made.id, { revision_id: second });
+    const list = await client.agents.revisions.list(made.id, { limit: 2 });
+    expect(list).toMatchObject({ total: 3, limit: 2, offset: 0 });
+    expect(list.revisions).toEqual([
+      { id: third, number: 3, status: "draft", created_at: expect.any(String) },
+      { id: second, number: 2, status: "published", created_at: expect.any(String) },
+    ]);
+    expect(await client.agents.revisions.get(made.id, second)).toMatchObject({
+      id: second,
+      agent_id: made.id,
+      goal: "Do it well.",
+      tools: ["run_javascript"],
+    });
+    const tools = { added: ["http_request"], removed: ["run_javascript"] };
+    expect(await client.agents.revisions.diff(made.id, third)).toEqual({
+      changes: { goal: { old: "Do it well.", new: "Do it best." }, tools },
+    });
+    const whole = await client.agents.revisions.diff(made.id, third, { against: made.revision_id });
+    expect(whole).toEqual({ changes: { goal: { old: "Do it.", new: "Do it best." }, tools } });
+    const { key } = await platform.newUser();
+    const { revisions } = createClient({ url: platform.gantry.url, key }).agents;
+    for (const call of [
+      () => revisions.list(made.id),
+      () => revisions.get(made.id, second),
+      () => revisions.diff(made.id, second),
+      () => client.agents.revisions.get(made.id, "rev_none"),
+    ]) {
+      expect(await failureOf(call())).toMatchObject({ status: 404, type: "not_found" });
+    }
+    const wrong = client.agents.revisions.list(made.id, { limit: 0 });
+    expect(await failureOf(wrong)).toMatchObject({ status: 400, issues: [{ loc: ["query", "limit"] }] });
+  });
+
+  test("that an agent can be given are listed", async () => {
+    const tools = await client.agents.tools();
+    expect(tools.find(({ id }) => id === "run_javascript")).toEqual({
+      id: "run_javascript",
+      description: expect.any(String),
+      parameters: expect.objectContaining({ type: "object" }),
+      kind: expect.stringMatching(/^(read|write)$/),
+    });
   });
 });
 
@@ -67,6 +118,8 @@ describe("runs", () => {
     const { runs } = await client.runs.list({ agent_id: agent, status: "done" });
     expect(runs.map(({ id }) => id)).toEqual([other.id, run.id]);
     expect((await client.runs.list({ limit: 1 })).runs[0]?.id).toBe(other.id);
+    const each = await Array.fromAsync(client.runs.each({ agent_id: agent }), ({ id }) => id);
+    expect(each).toEqual([other.id, run.id]);
   });
 
   test("of another's agent are created by its creator and slug", async () => {
@@ -179,6 +232,35 @@ describe("the events of a run", () => {
     expect((await next).name).toBe("AbortError");
     held.open();
     expect(await client.runs.waitFor(id)).toMatchObject({ status: "done", output: { text: "on my own" } });
+  });
+});
+
+describe("the list of events", () => {
+  test("tells what a run did, with times, all or what follows", async () => {
+    platform.llm.script = callOnce;
+    const { id } = await client.runs.create(await published(["run_javascript"]), { input: {}, wait: 20 });
+    const { events, ...more } = await client.runs.listEvents(id);
+    expect(more).toEqual({});
+    const timestamp = expect.stringMatching(/^20.*Z$/);
+    expect(events).toEqual([
+      { type: "planning", timestamp, message: expect.any(String) },
+      { type: "tool_call", timestamp, tool: "run_javascript", arguments: { code: "6 * 7" } },
+      { type: "tool_result", timestamp, tool: "run_javascript", result: "42" },
+      { type: "completed", timestamp, message: expect.any(String) },
+    ]);
+    expect((await client.runs.listEvents(id, { after: 3 })).events).toEqual(events.slice(3));
+    platform.llm.script = () => ({ text: "I", hangs: true });
+    const failed = await client.runs.create(await published(), { input: {} });
+    await client.runs.cancel(failed.id);
+    const last = (await client.runs.listEvents(failed.id)).events.at(-1);
+    expect(last).toMatchObject({ type: "error", error: { type: "cancelled" } });
+    const { key } = await platform.newUser();
+    const other = createClient({ url: platform.gantry.url, key });
+    expect(await failureOf(other.runs.listEvents(id))).toMatchObject({ status: 404 });
+    expect(await failureOf(client.runs.listEvents(id, { after: -1 }))).toMatchObject({
+      status: 400,
+      issues: [{ loc: ["query", "after"] }],
+    });
   });
 });
 

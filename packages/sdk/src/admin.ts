@@ -1,0 +1,103 @@
+import type {
+  ChangeUserBody,
+  CreateKeyBody,
+  CreateUserBody,
+  KeyRecord,
+  PlanRecord,
+  PutPlanBody,
+  UserRecord,
+} from "@gantry/wire";
+import { segment, withQuery } from "./address.ts";
+import type { BooksRecord, CreditRecord, OverviewRecord } from "./admin-records.ts";
+import { randomText } from "./form.ts";
+import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+export interface AdminUsers {
+  list(options?: PageQuery & CallOptions): Promise<Page<UserRecord>>;
+  /** All of them, read page by page as the loop goes on. */
+  each(options?: CallOptions): AsyncGenerator<UserRecord>;
+  create(user: CreateUserBody, options?: CallOptions): Promise<UserRecord>;
+  /** Only the fields to change; `disabled: true` closes the account, `password: null` takes the password away. */
+  update(username: string, change: ChangeUserBody, options?: CallOptions): Promise<UserRecord>;
+  /** A key of that user; the answer has the whole key in `key`, this once. */
+  createKey(username: string, key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
+  /**
+   * Adds money to a wallet, in dollars; a negative amount takes some away. Without an `idempotencyKey` it gets one, so
+   * that a lost answer moves no money twice.
+   */
+  credit(
+    username: string,
+    credit: { amount: number; reason: string },
+    options?: { idempotencyKey?: string } & CallOptions,
+  ): Promise<CreditRecord>;
+}
+
+/** What users may do at most. */
+export interface AdminPlans {
+  list(options?: PageQuery & CallOptions): Promise<Page<PlanRecord>>;
+  /** All of them, read page by page as the loop goes on. */
+  each(options?: CallOptions): AsyncGenerator<PlanRecord>;
+  /** Makes a plan, or changes its limits; null is no limit. */
+  put(name: string, limits: PutPlanBody, options?: CallOptions): Promise<PlanRecord>;
+  delete(name: string, options?: CallOptions): Promise<void>;
+}
+
+/** For admins; to others it is `forbidden`. */
+export interface Admin {
+  users: AdminUsers;
+  plans: AdminPlans;
+  overview(options?: CallOptions): Promise<OverviewRecord>;
+  checkBooks(options?: CallOptions): Promise<BooksRecord & { currency: "USD" }>;
+}
+
+const base = "/api/v2/admin";
+
+export function admin(transport: Transport): Admin {
+  const { json } = transport;
+  return {
+    users: users(transport),
+    plans: plans(transport),
+    overview: async ({ signal } = {}) => json({ method: "GET", path: `${base}/overview`, signal }),
+    checkBooks: async ({ signal } = {}) => json({ method: "GET", path: `${base}/ledger`, signal }),
+  };
+}
+
+function users({ json, retries }: Transport): AdminUsers {
+  const at = (username: string) => `${base}/users/${segment(username)}`;
+  const all: AdminUsers = {
+    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(`${base}/users`, query), signal }),
+    each: (options) =>
+      eachOf(
+        (page) => all.list({ ...options, page, page_size: largestPage }),
+        ({ id }) => id,
+      ),
+    create: async (user, { signal } = {}) => json({ method: "POST", path: `${base}/users`, json: user, signal }),
+    update: async (username, change, { signal } = {}) =>
+      json({ method: "PATCH", path: at(username), json: change, signal }),
+    createKey: async (username, key = {}, { signal } = {}) =>
+      json({ method: "POST", path: `${at(username)}/keys`, json: key, signal }),
+    async credit(username, credit, { idempotencyKey, signal } = {}) {
+      const key = idempotencyKey ?? (retries > 0 ? randomText() : undefined);
+      return json({ method: "POST", path: `${at(username)}/credits`, json: credit, idempotencyKey: key, signal });
+    },
+  };
+  return all;
+}
+
+function plans({ json, send }: Transport): AdminPlans {
+  const at = (name: string) => `${base}/plans/${segment(name)}`;
+  const all: AdminPlans = {
+    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(`${base}/plans`, query), signal }),
+    each: (options) =>
+      eachOf(
+        (page) => all.list({ ...options, page, page_size: largestPage }),
+        ({ name }) => name,
+      ),
+    put: async (name, limits, { signal } = {}) => json({ method: "PUT", path: at(name), json: limits, signal }),
+    async delete(name, { signal } = {}) {
+      await send({ method: "DELETE", path: at(name), signal });
+    },
+  };
+  return all;
+}

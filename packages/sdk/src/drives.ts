@@ -1,0 +1,72 @@
+import type { CreateDriveBody, DriveItem, DriveItemList, DriveList, DriveRecord } from "@gantry/wire";
+import { drivePath, segment, withQuery } from "./address.ts";
+import { type DriveFiles, driveFiles } from "./drive-files.ts";
+import { eachListed, type ListRange } from "./pages.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** File storage for agents. The agents platform is a preview. */
+export interface Drives {
+  create(drive: CreateDriveBody, options?: CallOptions): Promise<DriveRecord>;
+  get(id: string, options?: CallOptions): Promise<DriveRecord>;
+  /** One page, newest first. */
+  list(options?: ListRange & CallOptions): Promise<DriveList>;
+  /** All of them, newest first, read page by page as the loop goes on. */
+  each(options?: CallOptions): AsyncGenerator<DriveRecord>;
+  /** With all its files. One that an agent uses is a `conflict` whose `details` name the agents, unless it is forced. */
+  delete(id: string, options?: { force?: boolean } & CallOptions): Promise<void>;
+  /** What stands in a directory, `/` by default, by name; `limit` is 1000 at most, and that by default. */
+  items(id: string, options?: { path?: string } & ListRange & CallOptions): Promise<DriveItemList>;
+  /**
+   * All that stands in a directory, or with `recursive` anywhere below it, each directory before what is in it. What is
+   * deleted while the loop goes on may make it miss others; `deleteTree` deletes all.
+   */
+  eachItem(id: string, options?: { path?: string; recursive?: boolean } & CallOptions): AsyncGenerator<DriveItem>;
+  /** Deletes a directory with everything under it. The whole content of the drive is `/`. */
+  deleteTree(id: string, path: string, options?: CallOptions): Promise<void>;
+  files: DriveFiles;
+}
+
+const largestItemPage = 1000;
+
+export function drives(transport: Transport): Drives {
+  const { json, send } = transport;
+  const at = (id: string) => `/v1/drives/${segment(id)}`;
+  const all: Drives = {
+    create: async (drive, { signal } = {}) => json({ method: "POST", path: "/v1/drives", json: drive, signal }),
+    get: async (id, { signal } = {}) => json({ method: "GET", path: at(id), signal }),
+    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/v1/drives", query), signal }),
+    each: (options) =>
+      eachListed(
+        async (range) => {
+          const { drives: entries, total } = await all.list({ ...options, ...range });
+          return { entries, total };
+        },
+        ({ id }) => id,
+      ),
+    async delete(id, { signal, ...query } = {}) {
+      await send({ method: "DELETE", path: withQuery(at(id), query), signal });
+    },
+    items: async (id, { signal, ...query } = {}) =>
+      json({ method: "GET", path: withQuery(`${at(id)}/items`, query), signal }),
+    async *eachItem(id, { recursive = false, ...options } = {}) {
+      const items = eachListed<DriveItem>(
+        async (range) => {
+          const { items: entries, total } = await all.items(id, { ...options, ...range });
+          return { entries, total };
+        },
+        ({ path }) => path,
+        largestItemPage,
+      );
+      for await (const item of items) {
+        yield item;
+        if (recursive && item.type === "directory") yield* all.eachItem(id, { ...options, path: item.path, recursive });
+      }
+    },
+    async deleteTree(id, path, { signal } = {}) {
+      const below = path === "/" ? "%2F" : drivePath(path.replace(/\/$/, ""));
+      await send({ method: "DELETE", path: `${at(id)}/tree/${below}`, signal });
+    },
+    files: driveFiles(transport),
+  };
+  return all;
+}

@@ -1,0 +1,49 @@
+import type { IdpActionRecord, IdpConnectorRecord } from "@gantry/wire";
+import { segment } from "./address.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** What the tenant answered; null where it says nothing. Secrets are hidden in it. */
+export interface IdpOutcome {
+  result: unknown;
+  warnings?: string[];
+}
+
+/** The caller's identity tenant and the actions on it. The agents platform is a preview. */
+export interface IdpConnector {
+  /** Stores the tenant's domain and a token for its management API, after one read that checks the token. */
+  configure(connector: { domain: string; token: string }, options?: CallOptions): Promise<IdpConnectorRecord>;
+  get(options?: CallOptions): Promise<IdpConnectorRecord>;
+  delete(options?: CallOptions): Promise<void>;
+  actions(options?: CallOptions): Promise<IdpActionRecord[]>;
+  /**
+   * Does an action. One that writes fails as `confirmation_required`, its `details` saying what it would do, until it is
+   * called with `confirm: true`; then it is done also when the caller leaves. A tenant's refusal is an `upstream_error`.
+   */
+  run(
+    action: string,
+    args?: Readonly<Record<string, unknown>>,
+    options?: { confirm?: boolean } & CallOptions,
+  ): Promise<IdpOutcome>;
+}
+
+export function idpConnector({ json, send }: Transport): IdpConnector {
+  const base = "/v1/connectors/idp";
+  return {
+    configure: async (connector, { signal } = {}) => json({ method: "PUT", path: base, json: connector, signal }),
+    get: async ({ signal } = {}) => json({ method: "GET", path: base, signal }),
+    async delete({ signal } = {}) {
+      await send({ method: "DELETE", path: base, signal });
+    },
+    async actions({ signal } = {}) {
+      const path = `${base}/actions`;
+      return (await json<{ actions: IdpActionRecord[] }>({ method: "GET", path, signal })).actions;
+    },
+    run: async (action, args = {}, { signal, ...options } = {}) =>
+      json({
+        method: "POST",
+        path: `${base}/actions/${segment(action)}`,
+        json: { arguments: args, ...options },
+        signal,
+      }),
+  };
+}

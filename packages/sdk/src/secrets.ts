@@ -1,0 +1,32 @@
+import type { SecretRecord } from "@gantry/wire";
+import { segment, withQuery } from "./address.ts";
+import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** Credentials for the backends of the caller's models: stored under a name, and never read back. */
+export interface Secrets {
+  list(options?: PageQuery & CallOptions): Promise<Page<SecretRecord>>;
+  /** All of them, read page by page as the loop goes on. */
+  each(options?: CallOptions): AsyncGenerator<SecretRecord>;
+  /** Stores it, or puts it in the place of the one before. */
+  put(name: string, value: string, options?: CallOptions): Promise<SecretRecord>;
+  delete(name: string, options?: CallOptions): Promise<void>;
+}
+
+export function secrets({ json, send }: Transport): Secrets {
+  const base = "/api/v2/secrets";
+  const at = (name: string) => `${base}/${segment(name)}`;
+  const all: Secrets = {
+    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(base, query), signal }),
+    each: (options) =>
+      eachOf(
+        (page) => all.list({ ...options, page, page_size: largestPage }),
+        ({ name }) => name,
+      ),
+    put: async (name, value, { signal } = {}) => json({ method: "PUT", path: at(name), json: { value }, signal }),
+    async delete(name, { signal } = {}) {
+      await send({ method: "DELETE", path: at(name), signal });
+    },
+  };
+  return all;
+}

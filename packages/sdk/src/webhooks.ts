@@ -1,0 +1,45 @@
+import type { DeliveryRecord, DeliveryStatus, WebhookSecretsRecord } from "@gantry/wire";
+import { segment, withQuery } from "./address.ts";
+import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+export interface DeliveryFilter {
+  prediction_id?: string;
+  status?: DeliveryStatus;
+}
+
+/** What became of the caller's webhooks, and the secrets that sign them. */
+export interface Webhooks {
+  /** One page, newest first. */
+  deliveries(options?: DeliveryFilter & PageQuery & CallOptions): Promise<Page<DeliveryRecord>>;
+  /** All of them, newest first, read page by page as the loop goes on. */
+  eachDelivery(options?: DeliveryFilter & CallOptions): AsyncGenerator<DeliveryRecord>;
+  /** Sends one again, under the same `webhook-id`. */
+  resend(deliveryId: string, options?: CallOptions): Promise<DeliveryRecord>;
+  /** Those that sign at this moment, newest first. */
+  secrets(options?: CallOptions): Promise<string[]>;
+  /** Adds one; the one before it signs too for a day. Answers as `secrets`. */
+  rotateSecret(options?: CallOptions): Promise<string[]>;
+}
+
+export function webhooks({ json }: Transport): Webhooks {
+  const base = "/api/v2/webhooks";
+  const all: Webhooks = {
+    deliveries: async ({ signal, ...query } = {}) =>
+      json({ method: "GET", path: withQuery(`${base}/deliveries`, query), signal }),
+    eachDelivery: (options) =>
+      eachOf(
+        (page) => all.deliveries({ ...options, page, page_size: largestPage }),
+        ({ id }) => id,
+      ),
+    resend: async (deliveryId, { signal } = {}) =>
+      json({ method: "POST", path: `${base}/deliveries/${segment(deliveryId)}/resend`, signal }),
+    async secrets({ signal } = {}) {
+      return (await json<WebhookSecretsRecord>({ method: "GET", path: `${base}/secret`, signal })).secrets;
+    },
+    async rotateSecret({ signal } = {}) {
+      return (await json<WebhookSecretsRecord>({ method: "POST", path: `${base}/secret/rotate`, signal })).secrets;
+    },
+  };
+  return all;
+}
