@@ -12,7 +12,9 @@ const fieldNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const known = new Set(["type", "properties", "required", "additionalProperties", ...Object.keys(annotations)]);
 
 function faultOfName(name: string, place: "input" | "output"): string | undefined {
-  if (!fieldNamePattern.test(name) || name in Object.prototype) {
+  // Every object has it already: a field of that name could not be told from one that was left out.
+  if (name in Object.prototype) return `The name ${name} is reserved`;
+  if (!fieldNamePattern.test(name)) {
     return "A field's name has letters, digits, _ and -, begins with a letter or _, and has 64 characters at most";
   }
   if (place === "output") return undefined;

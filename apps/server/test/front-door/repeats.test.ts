@@ -129,6 +129,27 @@ describe.each<Way>(["", "/async/"])("a repeat of /predict%s", (way) => {
   });
 });
 
+test("a key that was used on the other route is refused for that, with the same fields or others", async () => {
+  const key = await gantry.newUser("elsewhere");
+  for (const [way, other] of [
+    ["", "/async/"],
+    ["/async/", ""],
+  ] as const) {
+    await first(way, key, `k${way}`);
+    for (const form of [small, { prompt: "other" }]) {
+      const refused = await send(other, key, `k${way}`, form);
+      expect(refused.status).toBe(422);
+      expect(refused.body.detail[0]).toMatchObject({
+        type: "idempotency_key_reused",
+        loc: ["header", "idempotency-key"],
+        msg: "The Idempotency-Key was used before on another route of this model",
+      });
+    }
+    const same = await send(way, key, `k${way}`, { prompt: "other" });
+    expect(same.body.detail[0].msg).toBe("The Idempotency-Key was used before with other fields or files");
+  }
+});
+
 test("a final failure keeps its key, one that is worth a repeat gives it free", async () => {
   const key = await gantry.newUser("unlucky");
   const accepted = async () => (await send("/async/", key, "k1")).body.prediction_id as string;

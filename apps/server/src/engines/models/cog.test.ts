@@ -234,8 +234,9 @@ describe("cog", () => {
       );
       const error = await running.catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(Interrupted);
-      expect((error as Interrupted).usage).toMatchObject({ estimated: true });
-      expect((error as Interrupted).usage.outputTokens).toBeGreaterThanOrEqual(3);
+      const usage = await (error as Interrupted).usage();
+      expect(usage).toMatchObject({ estimated: true });
+      expect(usage.outputTokens).toBeGreaterThanOrEqual(3);
       await expect.poll(() => upstream.seen[0]?.leftAt).toBeDefined();
       await expect.poll(() => upstream.seen[1]?.path).toBe("/predictions/pred_1/cancel");
       expect((upstream.seen[0]?.leftAt ?? 0) - at).toBeLessThan(100);

@@ -7,6 +7,7 @@ import { createCog } from "./cog.ts";
 import type { ModelDriver } from "./driver.ts";
 import { createGantryRemote } from "./gantry-remote.ts";
 import { createGoogle } from "./google.ts";
+import { fillingOutput } from "./only-value.ts";
 import { createOpenAiChat } from "./openai-chat.ts";
 import { createOpenAiImages } from "./openai-images.ts";
 
@@ -29,21 +30,25 @@ export function createDriver(manifest: Manifest, sources: DriverSources): ModelD
   const { net, key, spoolFolder } = sources;
   const url = backend.url ?? "";
   const model = backend.model ?? "";
-  const outputField = Object.entries(output.properties).find(([, field]) => field.isStream)?.[0];
-  const text = { net, model, key, outputField };
+  const text = { net, model, key };
   const media = { net, url, key, input, output, spoolFolder };
+  /** For those that know nothing of the manifest's outputs; the others fill them by themselves. */
+  const filled = <Driver extends ModelDriver>(driver: Driver): Driver => ({
+    ...driver,
+    run: fillingOutput(driver.run, output),
+  });
   switch (backend.type) {
     case "builtin": {
       const builtin = sources.builtins[model];
       if (!builtin) throw new Error(`there is no built-in model ${model}`);
-      return builtin;
+      return filled(builtin);
     }
     case "openai-chat":
-      return createOpenAiChat({ ...text, url });
+      return filled(createOpenAiChat({ ...text, url }));
     case "anthropic":
-      return createAnthropic({ ...text, url: backend.url });
+      return filled(createAnthropic({ ...text, url: backend.url }));
     case "google":
-      return createGoogle({ ...text, url: backend.url });
+      return filled(createGoogle({ ...text, url: backend.url }));
     case "openai-images":
       return createOpenAiImages({ ...media, model, sizes });
     case "ark-images":

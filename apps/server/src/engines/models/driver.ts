@@ -78,12 +78,19 @@ export interface ModelResult {
  * for the tokens made.
  */
 export class Interrupted extends Error {
-  readonly usage: TokenUsage;
+  readonly #count: () => Promise<TokenUsage>;
+  #usage: Promise<TokenUsage> | undefined;
 
-  constructor(usage: TokenUsage, reason: unknown) {
+  constructor(count: () => Promise<TokenUsage>, reason: unknown) {
     super("The call was interrupted", { cause: reason });
     this.name = "Interrupted";
-    this.usage = usage;
+    this.#count = count;
+  }
+
+  /** Counted when it is first asked for: a long text takes a while, and the call must be over before. */
+  usage(): Promise<TokenUsage> {
+    this.#usage ??= this.#count();
+    return this.#usage;
   }
 }
 

@@ -172,7 +172,7 @@ describe("gantry", () => {
     stop.abort(new Error("the client left"));
     const stopped = await running.catch((thrown: unknown) => thrown);
     expect(stopped).toBeInstanceOf(Interrupted);
-    expect((stopped as Interrupted).usage).toEqual({ inputTokens: 1, outputTokens: 0, estimated: true });
+    expect(await (stopped as Interrupted).usage()).toEqual({ inputTokens: 1, outputTokens: 0, estimated: true });
   });
 
   it("turns to the stream where the other service has nothing else", async () => {

@@ -147,10 +147,12 @@ async function streamed(
         const usage = usageOf(event.stream_details) ?? (isCounted ? await arriving.counted() : undefined);
         return { output, ...(usage && { usage }) };
       }
-      for (const [name, value] of Object.entries(withLinks(event))) {
+      const content = Object.entries(withLinks(event));
+      for (const [name, value] of content) {
         const isList = typesOf(backend.output.properties[name]).includes("array");
         const isText = !isList && Array.isArray(value) && value.every((part) => typeof part === "string");
         if (isText) await arriving.add(value.join(""));
+        else if (content.length === 1 && isWholeText(backend, name, value)) await arriving.add(value);
         else others = { ...others, [name]: value };
       }
     }
@@ -158,6 +160,13 @@ async function streamed(
   } catch (error) {
     throw await arriving.failure(error, cancelling);
   }
+}
+
+/** The one output of a model that streams none there, where one is promised here. */
+function isWholeText({ output }: MediaBackend, name: string, value: unknown): value is string {
+  const streamed = streamedFieldOf(output);
+  const isOther = name !== streamed && Object.hasOwn(output.properties, name);
+  return typeof value === "string" && streamed !== undefined && !isOther;
 }
 
 /** Where the manifest here promises no stream, nobody listens to the pieces. */

@@ -143,4 +143,13 @@ describe("openai-images", () => {
     expect(await bytesOf(output.second)).toEqual(other);
     expect(output.revised_prompt).toBe("b");
   });
+
+  it("fills the only output, also where it is no file field, unless the answer has something of its name", async () => {
+    const only = (name: string, type: string) => ({ type: "object" as const, properties: { [name]: { type } } });
+    const run = async (output: OpenAiImagesBackend["output"]) =>
+      (await driver({ output }).run(callWith({ prompt: "a" }))).output;
+    expect(await bytesOf((await run(only("picture", "string"))).picture)).toEqual(png);
+    expect(await run(only("count", "integer"))).toEqual({});
+    expect(await run(only("revised_prompt", "string"))).toEqual({ revised_prompt: "a boat, at dawn" });
+  });
 });

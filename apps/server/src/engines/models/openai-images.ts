@@ -1,9 +1,10 @@
+import type { ObjectSchema } from "@gantry/wire";
 import type { FileOutput, ModelCall, ModelDriver, ModelResult, OutputValue, TokenUsage } from "./driver.ts";
 import { fieldText, inputParts } from "./input-parts.ts";
 import { jsonBody } from "./json-body.ts";
 import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
 import { multipartBody, type Part, plainFilename } from "./multipart-body.ts";
-import { dropFiles, fileFieldsOf, isRecord, mediaOf, noMedia } from "./output-fields.ts";
+import { dropFiles, fileFieldsOf, isRecord, mediaOf, noMedia, typesOf } from "./output-fields.ts";
 import { fileFrom, fileFromBase64 } from "./output-files.ts";
 import type { RequestBody } from "./request-body.ts";
 import { Spool } from "./spool.ts";
@@ -96,7 +97,7 @@ export async function imageOutput(
   said: Record<string, unknown>,
 ): Promise<Record<string, OutputValue>> {
   const output: Record<string, OutputValue> = {};
-  const files = fileFieldsOf(backend.output);
+  const files = imageFieldsOf(backend.output, said);
   try {
     for (const [index, name] of files.slice(0, images.length).entries()) {
       output[name] = await imageOf(backend, call, images[index] ?? {}, mediaOf(backend.output.properties[name]));
@@ -111,6 +112,14 @@ export async function imageOutput(
     output[name] = value;
   }
   return output;
+}
+
+/** The only output is filled with the picture, also where it is no file field and the answer has nothing of its name. */
+function imageFieldsOf(output: ObjectSchema, said: Record<string, unknown>): string[] {
+  const files = fileFieldsOf(output);
+  const [only, ...more] = Object.keys(output.properties);
+  if (files.length > 0 || only === undefined || more.length > 0 || said[only] !== undefined) return files;
+  return typesOf(output.properties[only]).includes("string") ? [only] : [];
 }
 
 function imageOf(

@@ -83,7 +83,7 @@ export function dropFiles(output: Record<string, OutputValue>): void {
   }
 }
 
-function isFile(value: OutputValue): value is FileOutput {
+export function isFile(value: OutputValue): value is FileOutput {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "body" in value;
 }
 
@@ -104,7 +104,7 @@ async function outputValue(
   if (Array.isArray(value) && !typesOf(field).includes("array") && value.every((part) => typeof part === "string")) {
     return value.join("");
   }
-  if (holdsSpool(value)) throw broken(new Error("The upstream answered a file inside another value"));
+  refuseFilesWithin(value, deepest);
   return value as OutputValue;
 }
 
@@ -112,8 +112,12 @@ export function typesOf(field: FieldSchema | undefined): readonly string[] {
   return typeof field?.type === "string" ? [field.type] : (field?.type ?? []);
 }
 
-function holdsSpool(value: unknown): boolean {
-  if (value instanceof Spool) return true;
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some(holdsSpool);
+/** What is nested further can neither be walked through nor written down. */
+const deepest = 256;
+
+function refuseFilesWithin(value: unknown, depthLeft: number): void {
+  if (value instanceof Spool) throw broken(new Error("The upstream answered a file inside another value"));
+  if (typeof value !== "object" || value === null) return;
+  if (depthLeft === 0) throw broken(new Error("The upstream's answer is nested too deeply"));
+  for (const part of Object.values(value)) refuseFilesWithin(part, depthLeft - 1);
 }

@@ -41,6 +41,6 @@ export class StreamedText {
     if (!signal.aborted) return error;
     // The first count of a process holds the loop while its tables load: nothing may be left to send by then.
     await cancelling.told();
-    return new Interrupted(await this.counted(), signal.reason);
+    return new Interrupted(() => this.counted(), signal.reason);
   }
 }

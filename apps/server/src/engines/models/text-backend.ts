@@ -26,8 +26,6 @@ export interface TextBackendOptions {
   model: string;
   key?: string | undefined;
   bounds?: Partial<NetBounds> | undefined;
-  /** The manifest's streamed output field. */
-  outputField?: string | undefined;
 }
 
 /**
@@ -72,7 +70,7 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
         };
       }
     } catch (error) {
-      if (request.signal.aborted) throw new Interrupted(await usageOf([...paused, last]), request.signal.reason);
+      if (request.signal.aborted) throw new Interrupted(() => usageOf([...paused, last]), request.signal.reason);
       throw error;
     }
     const all = [...paused, last];
@@ -112,7 +110,7 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
 
   return {
     chat: (call) => answer({ ...call, id: randomUUID(), repeats: true }),
-    run: runAsChat(answer, options.outputField),
+    run: runAsChat(answer),
     enforcesSchema: protocol.enforcesSchema,
   };
 }

@@ -7,14 +7,14 @@ import { refusedContent } from "./upstream.ts";
 /** Files go to text models inline, so they are held in memory: this much for one call. */
 const mostInlineBytes = 32 * 1024 * 1024;
 
+/** What a text backend calls its one output, until it is known what the manifest calls it. */
+const ownName = "output";
+
 /**
  * The prediction face of a text backend, the same for all: `prompt` becomes the user message, `system` the system
  * message, images go with the prompt, every other input by name into the upstream's body.
  */
-export function runAsChat(
-  answer: (request: TextRequest) => Promise<ChatResult>,
-  outputField = "output",
-): ModelDriver["run"] {
+export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>): ModelDriver["run"] {
   return async (call) => {
     const { prompt, system, max_tokens, temperature, seed, ...others } = call.input;
     const { files, values } = partedByKind(others);
@@ -29,13 +29,13 @@ export function runAsChat(
       images,
       extra: values,
       signal: call.signal,
-      onText: (piece) => call.onFragment(outputField, piece),
+      onText: (piece) => call.onFragment(ownName, piece),
       ...(typeof max_tokens === "number" && { maxTokens: max_tokens }),
       ...(typeof temperature === "number" && { temperature }),
       ...(typeof seed === "number" && { seed }),
     });
     if (result.stop === "refused") throw refusedContent(new Error("The upstream stopped its answer as refused"));
-    return { output: { [outputField]: result.text }, usage: result.usage };
+    return { output: { [ownName]: result.text }, usage: result.usage };
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Net, NetControl, NetHeaders } from "../net/net.ts";
 import { createSseReader, type SseEvent } from "./sse.ts";
-import { broken, keptBody, netRequestOf, refusalOf, type UpstreamCall, withRetries } from "./upstream.ts";
+import { broken, errorBodyMs, keptBody, netRequestOf, refusalOf, type UpstreamCall, withRetries } from "./upstream.ts";
 
 /** Understands one answer of a streaming protocol; made anew for every try. */
 export interface StreamReader {
@@ -34,7 +34,7 @@ export function streamUpstream(net: Net, call: UpstreamCall, open: () => StreamR
 
 /**
  *   waiting ──headers 2xx──► reading ⇄ paused (the reader asked to wait) ──end──► settled
- *      └──── other status ──► collecting its error body ──end | enough──► settled
+ *      └──── other status ──► collecting its error body ──end | enough | slow──► settled
  */
 function exchange(
   net: Net,
@@ -115,7 +115,9 @@ function exchange(
       onResponseStart(given, status, headers) {
         control = given;
         const isStream = !String(headers["content-type"] ?? "").startsWith("application/json");
-        if (status < 200 || status > 299 || !isStream) refused = { status, headers, pieces: [], size: 0 };
+        if (status >= 200 && status <= 299 && isStream) return;
+        refused = { status, headers, pieces: [], size: 0 };
+        linger = setTimeout(() => fail(refusal()), errorBodyMs);
       },
       onResponseData(given, chunk) {
         control = given;

@@ -63,6 +63,8 @@ function codeIn(body: string): string | undefined {
 
 /** Of an upstream's error text; enough for any error object, and a bound for the log. */
 export const keptBody = 2048;
+/** For the text of an error, whose status says enough. */
+export const errorBodyMs = 1_000;
 const longestWaitMs = 20_000;
 const firstWaitMs = 250;
 /** 529 is what Anthropic calls overloaded. */
@@ -224,6 +226,7 @@ function parsed(text: string, key: string | undefined): unknown {
 async function head(answer: NetResponse): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
+  const patience = setTimeout(() => answer.body.destroy(), errorBodyMs);
   try {
     for await (const piece of answer.body) {
       pieces.push(piece as Buffer);
@@ -232,6 +235,8 @@ async function head(answer: NetResponse): Promise<string> {
     }
   } catch {
     // The status says enough.
+  } finally {
+    clearTimeout(patience);
   }
   return Buffer.concat(pieces).toString("utf8");
 }

@@ -1,5 +1,5 @@
 import type { ObjectSchema } from "@gantry/wire";
-import { fault } from "../../kernel/errors.ts";
+import type { Issue } from "../../kernel/errors.ts";
 
 /** Asks a Cog server for its own schemas; rejects when it does not answer or answers something else. */
 export type FetchCogSchema = (request: {
@@ -9,29 +9,41 @@ export type FetchCogSchema = (request: {
   secret: string | undefined;
 }) => Promise<{ input: ObjectSchema; output: ObjectSchema }>;
 
+/** Stand for what could not be read: nothing is to be said about them, whatever the rest of the manifest says. */
+const unread: Record<"input" | "output", ObjectSchema> = {
+  input: { type: "object", properties: {} },
+  output: { type: "object", properties: { output: { type: "string", isStream: true } } },
+};
+
 /**
  * A manifest for a Cog container may leave out `input` and `output`: they are read from the container's own
- * `/openapi.json` when the manifest is put, and kept from then on.
+ * `/openapi.json` when the manifest is put, and kept from then on. With an issue the body is only good for finding more.
  */
 export async function withImportedSchemas(
   fetchSchema: FetchCogSchema,
   ownerId: string,
   body: unknown,
-): Promise<unknown> {
-  if (typeof body !== "object" || body === null) return body;
+): Promise<{ body: unknown; issues: Issue[] }> {
+  const asGiven = { body, issues: [] };
+  if (typeof body !== "object" || body === null) return asGiven;
   const { backend, input, output } = body as Record<string, unknown>;
-  if (input !== undefined && output !== undefined) return body;
-  if (typeof backend !== "object" || backend === null) return body;
+  if (input !== undefined && output !== undefined) return asGiven;
+  if (typeof backend !== "object" || backend === null) return asGiven;
   const { type, url, secret } = backend as Record<string, unknown>;
-  if (type !== "cog" || typeof url !== "string") return body;
+  if (type !== "cog" || typeof url !== "string") return asGiven;
+  const completed = (schemas: typeof unread) => ({
+    ...body,
+    input: input ?? schemas.input,
+    output: output ?? schemas.output,
+  });
   try {
-    const request = { url, ownerId, secret: typeof secret === "string" ? secret : undefined };
-    const imported = await fetchSchema(request);
-    return { ...body, input: input ?? imported.input, output: output ?? imported.output };
-  } catch (error) {
-    throw fault("file_download_error", "The schemas could not be read from the Cog server's /openapi.json", {
-      loc: ["body", "backend", "url"],
-      cause: error,
-    });
+    const imported = await fetchSchema({ url, ownerId, secret: typeof secret === "string" ? secret : undefined });
+    return { body: completed(imported), issues: [] };
+  } catch {
+    const msg = "The schemas could not be read from the Cog server's /openapi.json";
+    return {
+      body: completed(unread),
+      issues: [{ type: "file_download_error", loc: ["body", "backend", "url"], msg }],
+    };
   }
 }

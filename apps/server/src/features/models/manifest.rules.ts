@@ -30,6 +30,13 @@ function wrong(issues: Issue[]): CheckedManifest {
   return { manifest: undefined, issues };
 }
 
+/** All issues, without a second one about a place that has one: the first says it more exactly. */
+export function withFurther(issues: readonly Issue[], further: readonly Issue[]): Issue[] {
+  const placeOf = ({ loc }: Issue) => JSON.stringify(loc);
+  const told = new Set(issues.map(placeOf));
+  return [...issues, ...further.filter((issue) => !told.has(placeOf(issue)))];
+}
+
 /** The stored manifest with the patched fields in place; null takes a field out. */
 export function patched(stored: Manifest, patch: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries({ ...stored, ...patch }).filter(([, value]) => value !== null));

@@ -9,7 +9,7 @@ import type { Model } from "./model.ts";
 import { ModelMemory } from "./model-memory.ts";
 import { patchModel } from "./patch-model.ts";
 import { putModel } from "./put-model.ts";
-import { getModel, resolveForCall, resolveForRead } from "./resolve-model.ts";
+import { getModel, resolveForCall, resolveForRead, resolveForRun } from "./resolve-model.ts";
 import { changesChannel, findModel, findModelRow } from "./store.ts";
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
@@ -19,6 +19,7 @@ export interface Models {
   getAccepted(id: string, endpointId: string): Promise<Model | undefined>;
   resolveForRead(caller: Caller, owner: string, name: string): Promise<Model>;
   resolveForCall(caller: Caller, owner: string, name: string): Promise<Model>;
+  resolveForRun(caller: Caller, owner: string, name: string, isOwnRun: () => Promise<boolean>): Promise<Model>;
   listModels(caller: Caller, query: ListModelsQuery): Promise<Page<Model>>;
   putModel(caller: Caller, owner: string, name: string, body: unknown): Promise<{ model: Model; created: boolean }>;
   patchModel(caller: Caller, owner: string, name: string, body: unknown): Promise<Model>;
@@ -57,6 +58,7 @@ export async function openModels({
     },
     resolveForRead: (caller, owner, name) => resolveForRead(context, caller, owner, name),
     resolveForCall: (caller, owner, name) => resolveForCall(context, caller, owner, name),
+    resolveForRun: (caller, owner, name, isOwnRun) => resolveForRun(context, caller, owner, name, isOwnRun),
     listModels: (caller, query) => listModels(context, caller, query),
     putModel: (caller, owner, name, body) => putModel(context, caller, owner, name, body),
     patchModel: (caller, owner, name, body) => patchModel(context, caller, owner, name, body),

@@ -4,7 +4,7 @@ import type { Caller } from "../accounts/index.ts";
 import { isAdmin } from "./access.rules.ts";
 import { backendIssues } from "./check-backend.rules.ts";
 import type { ModelsContext } from "./context.ts";
-import { checkManifest, patched } from "./manifest.rules.ts";
+import { checkManifest, patched, withFurther } from "./manifest.rules.ts";
 import type { Model } from "./model.ts";
 import { getModel, projectNotFound, refuseUnlessChangeable } from "./resolve-model.ts";
 import { lockModel, updateModel } from "./store.ts";
@@ -29,10 +29,11 @@ export async function patchModel(
     const stored = await lockModel(tx, owner, name);
     if (!stored) throw projectNotFound();
     const before = stored.model.manifest;
-    const { manifest, issues } = checkManifest(name, patched(before, body));
-    throwIfAny(issues);
+    const whole = patched(before, body);
+    const { manifest, issues } = checkManifest(name, whole);
+    const rights = { isAdmin: isAdmin(caller) };
+    throwIfAny(withFurther(issues, backendIssues(whole.backend, before.backend, rights, context.builtins)));
     if (!manifest) throw new Error("a manifest was refused without an issue");
-    throwIfAny(backendIssues(manifest.backend, before.backend, { isAdmin: isAdmin(caller) }, context.builtins));
     return isDeepStrictEqual(manifest, before)
       ? stored.model
       : updateModel(tx, stored.model.id, manifest, stored.seeded);

@@ -6,7 +6,7 @@ import { isAdmin } from "./access.rules.ts";
 import { backendIssues } from "./check-backend.rules.ts";
 import type { ModelsContext } from "./context.ts";
 import { withImportedSchemas } from "./import-schemas.ts";
-import { checkManifest } from "./manifest.rules.ts";
+import { checkManifest, withFurther } from "./manifest.rules.ts";
 import type { Model } from "./model.ts";
 import { refuseUnlessChangeable } from "./resolve-model.ts";
 import { findOwnerId, lockModel, upsertModel } from "./store.ts";
@@ -22,25 +22,30 @@ export async function putModel(
   refuseUnlessChangeable(caller, owner, name);
   const named = modelNamePattern.test(name);
   const ownerId = owner === caller.username ? caller.userId : await ownerIdOf(context.database.sql, owner);
-  const whole = ownerId === undefined ? body : await withImportedSchemas(context.fetchCogSchema, ownerId, body);
-  const { manifest, issues } = checkManifest(named ? name : "model", whole);
+  const whole =
+    ownerId === undefined ? { body, issues: [] } : await withImportedSchemas(context.fetchCogSchema, ownerId, body);
+  const { manifest, issues } = checkManifest(named ? name : "model", whole.body);
   const found: Issue[] = [];
   if (!named) {
     const msg = "A model's name has 1 to 63 of a-z, 0-9, ., _ and -, and begins with a letter or digit";
     found.push({ type: "value_error", loc: ["path", "model"], msg });
   }
   if (ownerId === undefined) found.push({ type: "value_error", loc: ["path", "owner"], msg: "There is no such user" });
-  throwIfAny([...found, ...issues]);
-  if (!manifest || ownerId === undefined) throw new Error("a manifest was refused without an issue");
 
   const model = await context.database.transaction(async (tx) => {
-    const stored = await lockModel(tx, owner, name);
+    const stored = found.length > 0 ? undefined : await lockModel(tx, owner, name);
     const rights = { isAdmin: isAdmin(caller) };
-    throwIfAny(backendIssues(manifest.backend, stored?.model.manifest.backend, rights, context.builtins));
+    const backend = backendIssues(backendIn(body), stored?.model.manifest.backend, rights, context.builtins);
+    throwIfAny(withFurther([...found, ...issues], [...whole.issues, ...backend]));
+    if (!manifest || ownerId === undefined) throw new Error("a manifest was refused without an issue");
     return upsertModel(tx, ownerId, name, manifest);
   });
   context.memory.forget(model.endpointId);
   return { model, created: model.version === 1 };
+}
+
+function backendIn(body: unknown): unknown {
+  return typeof body === "object" && body !== null && "backend" in body ? body.backend : undefined;
 }
 
 async function ownerIdOf(sql: Sql, username: string): Promise<string | undefined> {

@@ -36,6 +36,21 @@ export async function resolveForRead(
   return model;
 }
 
+/** The model of a run that was accepted: who began one may look after it although the model was made private since. */
+export async function resolveForRun(
+  context: ModelsContext,
+  caller: Caller,
+  owner: string,
+  name: string,
+  isOwnRun: () => Promise<boolean>,
+): Promise<Model> {
+  const model = await getModel(context, `${owner}/${name}`);
+  if (!model) throw projectNotFound();
+  if (mayCall(caller, model)) return model;
+  if (!keyReaches(caller, model.endpointId) || !(await isOwnRun())) throw noAccess();
+  return model;
+}
+
 /** A model that the caller wants to run, in the order of refusals: 404, 403 access, 403 not active. */
 export async function resolveForCall(
   context: ModelsContext,

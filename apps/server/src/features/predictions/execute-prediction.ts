@@ -84,7 +84,7 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
     const failure = toFailure(deps.log, held, error);
     span.fail(failure.type);
     const inferenceMs = performance.now() - startedAt;
-    const usage = usageBeforeStop(error);
+    const usage = await usageBeforeStop(held, error);
     const cancelled = failure.type === "generation_cancelled";
     const price = cancelled ? chargeWhenCancelled(pricing, { seconds: inferenceMs / 1000, usage, outputs: 0 }) : 0;
     const streamDetails = usage && streamDetailsOf(model, usage);
@@ -126,7 +126,7 @@ async function callDriver(
   } catch (error) {
     const failure = faultTypeOf(held.signal.aborted ? held.signal.reason : error);
     telemetry.modelCalled(type, performance.now() - startedAt, failure);
-    span.set(usageAttributes(usageBeforeStop(error)));
+    span.set(usageAttributes(await usageBeforeStop(held, error)));
     span.fail(failure);
     throw error;
   }
@@ -136,7 +136,7 @@ function faultTypeOf(error: unknown): ErrorType {
   return error instanceof Fault ? error.type : "internal_server_error";
 }
 
-// A driver that listens to its signal ends within this time and says what it used; one that does not is left behind.
+// A driver that listens to its signal ends within this time; one that does not is left behind.
 const lastWordMs = 250;
 
 function orStopped<T>(held: HeldPrediction, work: Promise<T>): Promise<T> {
@@ -164,8 +164,12 @@ function orStopped<T>(held: HeldPrediction, work: Promise<T>): Promise<T> {
   });
 }
 
-function usageBeforeStop(error: unknown): TokenUsage | undefined {
-  return error instanceof Interrupted && isCountable(error.usage) ? error.usage : undefined;
+/** Not within the last word's time: who reads a long answer and leaves at its end must not get it for nothing. */
+async function usageBeforeStop(held: HeldPrediction, error: unknown): Promise<TokenUsage | undefined> {
+  // A process that goes down charges nothing for what it leaves, and has no time to count it.
+  if (!(error instanceof Interrupted) || held.stoppedBy === "shutdown") return undefined;
+  const usage = await error.usage();
+  return isCountable(usage) ? usage : undefined;
 }
 
 function isCountable({ inputTokens, outputTokens, cachedTokens = 0 }: TokenUsage): boolean {

@@ -1,6 +1,6 @@
 import { Fault } from "../../kernel/errors.ts";
 import { originalText } from "./fragments.rules.ts";
-import { listFragments } from "./job-store.ts";
+import { type Fragment, findLastWords, listFragments } from "./job-store.ts";
 import { awaitEnd, type ResultDeps } from "./read-result.ts";
 import { failureBody, fileLinks } from "./result-item.ts";
 import type { PredictionAddress } from "./store.ts";
@@ -20,7 +20,8 @@ async function unlessAway<T>(look: () => Promise<T>): Promise<T | undefined> {
 /**
  * The events of a prediction as the stream route would send them, from any node: live while it is live, replayed when it
  * has ended. A run that was repeated after a crash says its text again; what the reader already has is left out. Where
- * this node goes down before it has ended, the events end without the last one: the reader comes back for the rest.
+ * this node goes down before it has ended, or the database goes away, the events end without the last one: the reader
+ * comes back for the rest.
  */
 export async function* followPrediction(
   deps: ResultDeps,
@@ -39,6 +40,17 @@ export async function* followPrediction(
     yield { output_data: { [field]: [part] }, status: 200 };
   }
 
+  function* newPartsOf(fragments: readonly Fragment[]): Generator<Record<string, unknown>> {
+    for (const { claim, seq, field, fragment } of fragments) {
+      if (claim !== position.claim) seen.clear();
+      position = { claim, seq };
+      const from = seen.get(field) ?? 0;
+      const text = originalText(fragment);
+      seen.set(field, from + text.length);
+      yield* newPartOf(field, text, from);
+    }
+  }
+
   // Unknown ids are refused before anything is sent.
   let ended = await awaitEnd(deps, address, 0, signal);
   yield { prediction_id: address.id };
@@ -46,14 +58,7 @@ export async function* followPrediction(
   try {
     while (!ended && !signal.aborted && !deps.notices.isReleased) {
       const fragments = await unlessAway(() => listFragments(deps.database.sql, address.id, position));
-      for (const { claim, seq, field, fragment } of fragments ?? []) {
-        if (claim !== position.claim) seen.clear();
-        position = { claim, seq };
-        const from = seen.get(field) ?? 0;
-        const text = originalText(fragment);
-        seen.set(field, from + text.length);
-        yield* newPartOf(field, text, from);
-      }
+      yield* newPartsOf(fragments ?? []);
       ended = await unlessAway(() => awaitEnd(deps, address, 0, signal));
       if (!ended) await watch.next(lookAgainMs);
     }
@@ -62,6 +67,11 @@ export async function* followPrediction(
   }
   if (!ended) return;
   if (!ended.output) {
+    const lastWords = await unlessAway(() => findLastWords(deps.database.sql, address));
+    if (!lastWords) return;
+    // All of them, from the first one on.
+    position = { claim: 0, seq: 0 };
+    yield* newPartsOf(lastWords);
     yield { ...failureBody(ended.error, base), status: ended.status };
   } else if (ended.streamDetails) {
     for (const [field, text] of Object.entries(ended.output))

@@ -8,7 +8,8 @@ const everyMs = 250;
 /**
  * Writes what a queued run of a streaming model says, merged to a few pieces a second: never a row a token. The pieces
  * that are there are always the beginning of what was said: one that could not be written is tried again before the next.
- * What could not be written at all is only missing from the live view; the whole text is stored when the run ends.
+ * What could not be written at all is only missing from the live view, and from what is kept of a run that failed; the
+ * whole text is stored when the run ends well.
  */
 export function recordFragments(sql: Sql, job: { id: string; claim: number }, log: Log) {
   let pending = "";

@@ -61,7 +61,10 @@ export async function startIdempotent(
     const taken = await findIdempotencyKey(database.sql, scope);
     if (!taken) continue;
     if (taken.fingerprint !== fingerprint) {
-      throw fault("idempotency_key_reused", "The Idempotency-Key was used before with other fields or files", {
+      const otherwise = taken.fingerprint.startsWith(`${route}:`)
+        ? "with other fields or files"
+        : "on another route of this model";
+      throw fault("idempotency_key_reused", `The Idempotency-Key was used before ${otherwise}`, {
         loc: ["header", "idempotency-key"],
       });
     }

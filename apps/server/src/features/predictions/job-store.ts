@@ -1,5 +1,6 @@
 import type { Pricing } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
+import type { PredictionAddress } from "./store.ts";
 
 /** A queued prediction that this node has claimed. */
 export interface ClaimedJob {
@@ -59,6 +60,13 @@ export async function insertFragment(sql: Sql, id: string, { claim, seq, field, 
       select ${id}, ${claim}, ${seq}, ${field}, ${fragment} from present on conflict do nothing returning 1
     )
     select pg_notify(${fragmentsChannel}, ${id}) from added`;
+}
+
+/** What a run had said that ended as failed or cancelled; see migrations/0029. */
+export async function findLastWords(sql: Sql, { id, userId, modelName }: PredictionAddress): Promise<Fragment[]> {
+  const [row] = await sql<{ said: Fragment[] | null }[]>`
+    select said from ended_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}`;
+  return row?.said ?? [];
 }
 
 export async function listFragments(sql: Sql, id: string, after: { claim: number; seq: number }): Promise<Fragment[]> {

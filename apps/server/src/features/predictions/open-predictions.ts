@@ -27,7 +27,7 @@ import { awaitEnd, readResult } from "./read-result.ts";
 import type { LinkOf, ResultItem } from "./result-item.ts";
 import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts";
 import { createSettlement } from "./settle-predictions.ts";
-import { type EndedPrediction, type FlowFigures, type PredictionAddress, selectFlow } from "./store.ts";
+import { type EndedPrediction, type FlowFigures, isOwn, type PredictionAddress, selectFlow } from "./store.ts";
 import { startSweeper, type TakeOver } from "./sweep-predictions.ts";
 import { forgetDeadNodes } from "./sweep-store.ts";
 import { createWorker } from "./work-on-jobs.ts";
@@ -78,6 +78,8 @@ export interface Predictions {
   awaitEnd(address: PredictionAddress, waitMs: number, signal: AbortSignal): Promise<EndedPrediction | undefined>;
   result(address: PredictionAddress, options: Reading & { waitMs: number }): Promise<ResultItem>;
   follow(address: PredictionAddress, options: Reading): AsyncGenerator<Record<string, unknown>>;
+  /** Whether the user has begun it. */
+  isOwn(address: PredictionAddress): Promise<boolean>;
   /** Answers the terminal status. */
   cancel(address: PredictionAddress): Promise<number>;
   flow(modelId: string): Promise<FlowFigures>;
@@ -158,6 +160,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     awaitEnd: (address, waitMs, signal) => awaitEnd(reading, address, waitMs, signal),
     result: (address, options) => readResult(reading, address, options),
     follow: (address, options) => followPrediction(reading, address, options),
+    isOwn: (address) => isOwn(database.sql, address),
     cancel: cancellation.cancel,
     flow: (modelId) => selectFlow(database.sql, modelId),
     underWay: () => held.size,

@@ -32,6 +32,7 @@ test("an output of the promised type passes", () => {
     [{ type: "object" }, {}],
     [{ type: ["string", "null"] }, null],
     [{ type: "string", enum: ["a", "b"] }, "a"],
+    [{ type: ["string", "null"], enum: ["a", "b"] }, null],
     [{}, [1]],
     // A stored file stands in it as its address.
     [file, "s3://a/b"],
@@ -43,6 +44,13 @@ test("an output of the promised type passes", () => {
 test("a null where none is promised is a field that was left out", () => {
   expect(checkedOutput(schema({ type: "integer" }, []), { v: null })).toEqual({});
   expect(faultOf({ type: "integer" }, { v: null })).toBe("downstream_service_error");
+});
+
+test("what the manifest does not name is left out", () => {
+  const given = { v: "a", w: "b", constructor: "c" };
+  expect(checkedOutput(schema({ type: "string" }), given)).toEqual({ v: "a" });
+  expect(given).toHaveProperty("w");
+  expect(faultOf({ type: "string" }, { w: "b" })).toBe("downstream_service_error");
 });
 
 test("one of another type, or without a required field, is the upstream's fault", () => {

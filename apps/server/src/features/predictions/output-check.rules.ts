@@ -9,13 +9,17 @@ export function makesFiles({ properties }: ObjectSchema): boolean {
 /**
  * The output, if it is what the manifest promises: every required field is there, and what is there has its type. Its
  * files are stored and stand in it as addresses. Throws what is the upstream's fault, and free. A null where none is
- * promised stands for a field that was left out.
+ * promised stands for a field that was left out; what the manifest does not name is left out.
  */
 export function checkedOutput(schema: ObjectSchema, given: StoredOutput): StoredOutput {
   const fields = Object.entries(schema.properties);
-  const leftOut = fields.filter(([name, field]) => given[name] === null && !hasType(field, null));
+  const isLeftOut = (name: string) => {
+    const field = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    return field === undefined || (given[name] === null && !hasType(field, null));
+  };
+  const leftOut = Object.keys(given).filter(isLeftOut);
   const output = leftOut.length === 0 ? given : { ...given };
-  for (const [name] of leftOut) delete output[name];
+  for (const name of leftOut) delete output[name];
   if (makesFiles(schema) && Object.keys(output).length === 0) throw noMedia();
   for (const [name, field] of fields) {
     const value = output[name];
@@ -40,7 +44,9 @@ function missing(name: string): Fault {
 }
 
 function isPromised(field: FieldSchema, value: unknown): boolean {
-  if (!hasType(field, value) || (field.enum && !field.enum.includes(value))) return false;
+  if (!hasType(field, value)) return false;
+  // Where null may stand it may stand beside any list of values, as in an input.
+  if (value !== null && field.enum && !field.enum.includes(value)) return false;
   return !Array.isArray(value) || !field.items || value.every((element) => hasType(field.items ?? {}, element));
 }
 

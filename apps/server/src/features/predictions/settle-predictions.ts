@@ -120,14 +120,12 @@ export function createSettlement(deps: SettlementDeps): Settlement {
   }
 
   async function writeEnd(id: string, claim: number, outcome: Outcome, what: Ended): Promise<boolean> {
-    const ending = toEnding(id, claim, outcome);
-    const end =
-      what === "queued"
-        ? () => batcher.add({ ending, outcome, trace: telemetry.traceparent() })
-        : () => deps.writer.end(ending, what === "job");
     for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
       try {
-        const endedNow = await end();
+        const ending = toEnding(id, claim, outcome);
+        const endedNow = await (what === "queued"
+          ? batcher.add({ ending, outcome, trace: telemetry.traceparent() })
+          : deps.writer.end(ending, what === "job"));
         // A try before this one may have been committed although its answer was lost.
         return endedNow || (pause > firstPauseMs && (await wasEndedAs(database.sql, id, ending.status)));
       } catch (error) {

@@ -171,6 +171,14 @@ export async function isKnown(sql: Sql, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** Whether the user has a prediction of this id and model, live or ended. */
+export async function isOwn(sql: Sql, { id, userId, modelName }: PredictionAddress): Promise<boolean> {
+  const rows = await sql`
+    select 1 from live_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}
+    union all select 1 from ended_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}`;
+  return rows.length > 0;
+}
+
 export async function wasEndedAs(sql: Sql, id: string, status: number): Promise<boolean> {
   const rows = await sql`select 1 from ended_predictions where id = ${id} and status = ${status}`;
   return rows.length > 0;

@@ -1,7 +1,7 @@
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
 import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
-import type { Fault } from "../../kernel/errors.ts";
+import { Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { Register } from "../../kernel/register.ts";
 import { rest } from "../../kernel/rest.ts";
@@ -161,12 +161,21 @@ export function createWorker(deps: WorkerDeps): Worker {
       await deps.settlement.settle(job.id, job.claim, outcome, isPlain ? "job" : "queued");
     } catch (error) {
       deps.log.error({ prediction_id: job.id, err: error }, "A queued prediction could not be brought to its end here");
+      if (!isOfEngine(error)) await giveUp(job);
     } finally {
       held.release();
       if (running.get(job.id) === job) running.delete(job.id);
       // With a row's end the next were claimed already; what takes longer may have let others by.
       if (!isPlain) lookForMore();
     }
+  }
+
+  /** What went wrong here would go wrong at every other try, and each may call and pay the model. */
+  async function giveUp({ id, claim }: ClaimedJob): Promise<void> {
+    const failure = fault("internal_server_error", "Internal server error", { retryable: false });
+    await deps.settlement
+      .settle(id, claim, endedUnused(failure), "queued")
+      .catch((error) => deps.log.error({ prediction_id: id, err: error }, "A queued prediction could not be given up"));
   }
 
   return {
@@ -189,6 +198,11 @@ export function createWorker(deps: WorkerDeps): Worker {
       deps.wakeWorkers();
     },
   };
+}
+
+/** It is away for the moment: the sweep puts what nobody runs back into the line. */
+function isOfEngine(error: unknown): boolean {
+  return error instanceof Fault && error.type === "service_unavailable";
 }
 
 function isOfOurs(outcome: Outcome): outcome is Outcome & { kind: "failed" } {

@@ -1,3 +1,4 @@
+import type { Manifest } from "@gantry/wire";
 import type { FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
@@ -7,11 +8,14 @@ import {
   countWrongInput,
   type IdempotentStart,
 } from "../../features/predictions/index.ts";
+import { fault } from "../../kernel/errors.ts";
 import { readMultipart } from "../multipart/index.ts";
-import type { RouteDeps } from "./deps.ts";
+import type { OfModel, RouteDeps } from "./deps.ts";
 
 /** A body up to this length has arrived anyway; a longer one is not read for somebody who would be refused. */
 const smallBody = 65_536;
+/** What arrives sooner was sent when the model was looked up. */
+const slowBodyMs = 100;
 
 interface Asked<Route = "sync" | "stream" | "async"> {
   caller: Caller;
@@ -26,17 +30,21 @@ export async function acceptKey(deps: RouteDeps, request: FastifyRequest, asked:
   return countWrongInput(deps.predictions, asked, async () => checkIdempotencyKey(presented));
 }
 
-/** Reads and checks the body, after a first look at funds and limits where the body is long. */
+/**
+ * Reads and checks the body, after a first look at funds and limits where the body is long. Answers it with the model as
+ * it is when all has arrived: its price and who may call it are those of acceptance, not of a request line long ago.
+ */
 export async function acceptInput(
   deps: RouteDeps,
-  request: FastifyRequest,
+  request: FastifyRequest<OfModel>,
   { signal, key, ...asked }: Asked & { signal: AbortSignal; key?: string | undefined },
-): Promise<CheckedInput> {
+): Promise<{ input: CheckedInput; model: Model }> {
   const { caller, model, route } = asked;
+  const beganAt = performance.now();
   const length = request.headers["content-length"];
   const isLong = length === undefined || Number(length) > smallBody;
   if (isLong && !(await mayBeRepeat(deps, asked, key))) await deps.predictions.look({ ...asked, counts: false });
-  return countWrongInput(deps.predictions, asked, () =>
+  const input = await countWrongInput(deps.predictions, asked, () =>
     deps.readInput({
       caller,
       model,
@@ -45,6 +53,25 @@ export async function acceptInput(
       signal,
     }),
   );
+  if (performance.now() - beganAt < slowBodyMs) return { input, model };
+  try {
+    return { input, model: await presentModel(deps, request, asked) };
+  } catch (error) {
+    await input.dispose();
+    throw error;
+  }
+}
+
+async function presentModel(deps: RouteDeps, request: FastifyRequest<OfModel>, { caller, model }: Asked) {
+  const present = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
+  if (present === model || isCalledAlike(present.manifest, model.manifest)) return present;
+  throw fault("service_unavailable", "The model was changed while the request was being sent: send it again");
+}
+
+/** What was read by the one is right for the other. */
+function isCalledAlike(one: Manifest, other: Manifest): boolean {
+  const read = ({ kind, input, output }: Manifest) => JSON.stringify([kind, input, output]);
+  return read(one) === read(other);
 }
 
 async function mayBeRepeat(deps: RouteDeps, { caller, model }: Asked, key: string | undefined): Promise<boolean> {

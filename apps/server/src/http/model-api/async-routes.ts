@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import { type CheckedInput, rateHeaders } from "../../features/predictions/index.ts";
-import { fault } from "../../kernel/errors.ts";
+import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
 import { acceptInput, acceptKey, startOnce } from "./accept-input.ts";
 import { clientPresence } from "./client-presence.ts";
@@ -11,6 +11,7 @@ import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 import { sendJsonLines, wantsJsonLines } from "./json-lines.ts";
 
 const longestWaitSeconds = 60;
+const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const route = "async";
 
 type Request = FastifyRequest<OfModel & { Querystring: Record<string, unknown> }>;
@@ -19,11 +20,14 @@ type Request = FastifyRequest<OfModel & { Querystring: Record<string, unknown> }
 export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
   app.post<OfModel>("/api/v1/:owner/:model/predict/async", readsBody, async (request, reply) => {
     const caller = await deps.callerOf(request);
-    const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
-    const asked = { caller, model, route } as const;
+    const asked = {
+      caller,
+      model: await deps.models.resolveForCall(caller, request.params.owner, request.params.model),
+      route,
+    } as const;
     const key = await acceptKey(deps, request, asked);
     const signal = clientPresence(reply);
-    const input = await acceptInput(deps, request, { ...asked, key, signal });
+    const { input, model } = await acceptInput(deps, request, { ...asked, key, signal });
     let predictionId: string;
     try {
       predictionId = await accept(deps, request, reply, { caller, model, input, key });
@@ -45,9 +49,13 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
     handler: async (request, reply) => {
       leaveBody(request.raw, reply.raw);
       const caller = await deps.callerOf(request);
-      const model = await deps.models.resolveForRead(caller, request.params.owner, request.params.model);
+      const { owner, model: name } = request.params;
+      const addressOf = (id: unknown) => ({ id: String(id), userId: caller.userId, modelName: `${owner}/${name}` });
+      await deps.models.resolveForRun(caller, owner, name, () =>
+        deps.predictions.isOwn(addressOf(request.query.request_id)),
+      );
       const { id, waitMs } = readQuery(request);
-      const address = { id, userId: caller.userId, modelName: model.endpointId };
+      const address = addressOf(id);
       const signal = clientPresence(reply);
       if (wantsJsonLines(request.headers.accept)) return sendLines(deps, request, reply, address, signal);
       const item = await deps.predictions.result(address, { waitMs, base: request.baseUrl, signal });
@@ -131,17 +139,31 @@ async function sendLines(
   await sendJsonLines(reply.raw, headers, all());
 }
 
-function readQuery(request: Request): { id: string; waitMs: number } {
-  const { request_id: id, wait = "0" } = request.query;
-  if (id === undefined) throw fault("missing", "Field required", { loc: ["query", "request_id"] });
+/** Everything that is wrong with the query comes in one fault; an id that can be none is not found. */
+function readQuery({ query }: Request): { id: string; waitMs: number } {
+  const { request_id: id, wait = "0" } = query;
+  const issues = [idIssue(id), waitIssue(wait)].filter((issue) => issue !== undefined);
+  throwIfAny(issues);
   if (typeof id !== "string" || !isId("prediction", id)) throw fault("not_found", "Prediction not found");
-  const seconds = Number(wait);
-  if (typeof wait !== "string" || wait === "" || !(seconds >= 0)) {
-    throw fault("float_parsing", "wait is a number of seconds", { loc: ["query", "wait"] });
+  return { id, waitMs: Number(wait) * 1000 };
+}
+
+/** A parameter given twice arrives as a list. */
+function idIssue(id: unknown): Issue | undefined {
+  const loc = ["query", "request_id"];
+  if (id === undefined) return { type: "missing", loc, msg: "Field required" };
+  return typeof id === "string" ? undefined : { type: "string_type", loc, msg: "Must be one text", input: id };
+}
+
+function waitIssue(wait: unknown): Issue | undefined {
+  const about = { loc: ["query", "wait"], input: wait };
+  if (typeof wait !== "string" || !decimal.test(wait)) {
+    return { ...about, type: "float_parsing", msg: "wait is a number of seconds" };
   }
-  if (seconds > longestWaitSeconds) {
-    const ctx = { le: longestWaitSeconds };
-    throw fault("less_than_equal", `wait is ${longestWaitSeconds} seconds at most`, { loc: ["query", "wait"], ctx });
+  if (Number(wait) < 0) {
+    return { ...about, type: "greater_than_equal", msg: "wait is 0 seconds at least", ctx: { ge: 0 } };
   }
-  return { id, waitMs: seconds * 1000 };
+  if (Number(wait) <= longestWaitSeconds) return undefined;
+  const ctx = { le: longestWaitSeconds };
+  return { ...about, type: "less_than_equal", msg: `wait is ${longestWaitSeconds} seconds at most`, ctx };
 }

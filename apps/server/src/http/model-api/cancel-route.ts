@@ -16,27 +16,37 @@ export function cancelRoute(app: FastifyInstance, deps: RouteDeps): void {
     ...readsBody,
     handler: async (request) => {
       const caller = await deps.callerOf(request);
-      const model = await deps.models.resolveForRead(caller, request.params.owner, request.params.model);
-      const id = await presentedId(request);
+      const { owner, model } = request.params;
+      const addressOf = (id: string) => ({ id, userId: caller.userId, modelName: `${owner}/${model}` });
+      let presented: Promise<string> | undefined;
+      const presentedOnce = () => {
+        presented ??= presentedId(request);
+        return presented;
+      };
+      await deps.models.resolveForRun(caller, owner, model, async () =>
+        deps.predictions.isOwn(addressOf(await presentedOnce())),
+      );
+      const id = await presentedOnce();
       if (!isId("prediction", id)) throw fault("not_found", "Prediction not found");
-      const status = await deps.predictions.cancel({ id, userId: caller.userId, modelName: model.endpointId });
-      return { prediction_id: id, status };
+      return { prediction_id: id, status: await deps.predictions.cancel(addressOf(id)) };
     },
   });
 }
 
 async function presentedId(request: FastifyRequest): Promise<string> {
-  const found = idAmong(request.query as Record<string, unknown>) ?? idAmong(await bodyFields(request.raw));
-  if (found === undefined) throw fault("missing", "Field required", { loc: ["body", "prediction_id"] });
-  return found;
+  const found = idAmong("query", request.query as Record<string, unknown>);
+  const id = found ?? idAmong("body", await bodyFields(request.raw));
+  if (id === undefined) throw fault("missing", "Field required", { loc: ["body", "prediction_id"] });
+  return id;
 }
 
-function idAmong(fields: Record<string, unknown>): string | undefined {
-  for (const name of names) {
-    const value = fields[name];
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return undefined;
+/** Null and an empty text are no id. A parameter of the query that is given twice arrives as a list. */
+function idAmong(place: "query" | "body", fields: Record<string, unknown>): string | undefined {
+  const name = names.find((one) => fields[one] !== undefined && fields[one] !== null && fields[one] !== "");
+  if (name === undefined) return undefined;
+  const id = fields[name];
+  if (typeof id !== "string") throw fault("string_type", "Must be one text", { loc: [place, name] });
+  return id;
 }
 
 async function bodyFields(raw: IncomingMessage): Promise<Record<string, unknown>> {

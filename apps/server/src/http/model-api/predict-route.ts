@@ -34,12 +34,15 @@ interface SyncCall {
 export function predictRoute(app: FastifyInstance, deps: RouteDeps): void {
   app.post<OfModel>("/api/v1/:owner/:model/predict", readsBody, async (request, reply) => {
     const caller = await deps.callerOf(request);
-    const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
-    if (isStreamingOnly(model)) return misdirected(request, reply, model);
-    const asked = { caller, model, route } as const;
+    const asked = {
+      caller,
+      model: await deps.models.resolveForCall(caller, request.params.owner, request.params.model),
+      route,
+    } as const;
+    if (isStreamingOnly(asked.model)) return misdirected(request, reply, asked.model);
     const key = await acceptKey(deps, request, asked);
     const client = watchClient(reply);
-    const input = await acceptInput(deps, request, { ...asked, key, signal: client.signal });
+    const { input, model } = await acceptInput(deps, request, { ...asked, key, signal: client.signal });
     try {
       const call: SyncCall = { deps, request, reply, caller, model, input, client };
       return await (key === undefined ? runNow(call, undefined) : runOnce(call, key));

@@ -19,9 +19,14 @@ import { type EventStream, openEventStream } from "./event-stream.ts";
 export function streamRoute(app: FastifyInstance, deps: RouteDeps): void {
   app.post<OfModel>("/api/v1/:owner/:model/predict/stream", readsBody, async (request, reply) => {
     const caller = await deps.callerOf(request);
-    const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
+    const asked = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
     const client = watchClient(reply);
-    const input = await acceptInput(deps, request, { caller, model, route: "stream", signal: client.signal });
+    const { input, model } = await acceptInput(deps, request, {
+      caller,
+      model: asked,
+      route: "stream",
+      signal: client.signal,
+    });
     const contentEvent = contentEvents();
     let events: EventStream | undefined;
     try {

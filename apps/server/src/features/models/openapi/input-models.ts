@@ -1,4 +1,4 @@
-import type { FieldSchema, Manifest } from "@gantry/wire";
+import type { FieldSchema, Manifest, ObjectSchema } from "@gantry/wire";
 import { type Json, nullable, schemaRef } from "./json.ts";
 
 const webhookDefault = JSON.stringify({ url: "", headers: {}, query_params: {} });
@@ -19,16 +19,31 @@ const webhook: Json = {
   }),
 };
 
-function withParts(manifest: Manifest, title: string, parts: Json): Json {
-  const { properties, required } = manifest.input;
+/** Null may always stand where a field's type has it; in JSON Schema only if the list of values has it too. */
+function withNull(field: FieldSchema): FieldSchema {
+  if (!field.enum || field.enum.includes(null) || ![field.type].flat().includes("null")) return field;
+  return { ...field, enum: [...field.enum, null] };
+}
+
+function describedFields({ properties }: ObjectSchema): Record<string, FieldSchema> {
+  return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, withNull(field)]));
+}
+
+function described(schema: ObjectSchema, title: string): Json {
+  return { ...schema, properties: describedFields(schema), title };
+}
+
+function withParts({ input }: Manifest, title: string, parts: Json): Json {
+  const { required } = input;
+  const properties = describedFields(input);
   return { title, type: "object", properties: { ...properties, ...parts }, ...(required && { required }) };
 }
 
 /** The input and output of this model, and the input as each route takes it. */
 export function dynamicModels(manifest: Manifest): Json {
   return {
-    DynamicInputModel: { ...manifest.input, title: "DynamicInputModel" },
-    DynamicOutputModel: { ...manifest.output, title: "DynamicOutputModel" },
+    DynamicInputModel: described(manifest.input, "DynamicInputModel"),
+    DynamicOutputModel: described(manifest.output, "DynamicOutputModel"),
     DynamicStreamInputModel: withParts(manifest, "DynamicStreamInputModel", user),
     DynamicAsyncInputModel: withParts(manifest, "DynamicAsyncInputModel", { ...webhook, ...user }),
   };

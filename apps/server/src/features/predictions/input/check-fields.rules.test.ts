@@ -80,7 +80,7 @@ describe("one text, one value", () => {
       expect(typeOf(one({ type: "string", format: "uri" }, text))).toBe("url_parsing");
     }
     expect(one({ type: "string", format: "date-time" }, "2026-01-31T10:00:00Z")).toBe("2026-01-31T10:00:00Z");
-    for (const text of ["yesterday", "2026-13-01T10:00:00", "2026"]) {
+    for (const text of ["yesterday", "2026-13-01T10:00:00", "2026-02-30T10:00:00", "2026-01-31T24:00", "2026"]) {
       expect(typeOf(one({ type: "string", format: "date-time" }, text))).toBe("datetime_parsing");
     }
   });

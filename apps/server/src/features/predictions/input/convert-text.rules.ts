@@ -1,5 +1,6 @@
 import type { FieldSchema } from "@gantry/wire";
 import type { InputValue } from "../../../engines/models/driver.ts";
+import { readMoment } from "../../billing/index.ts";
 import { compileJsonCheck } from "./json-value.rules.ts";
 import type { Problem, Report } from "./problem.ts";
 
@@ -89,10 +90,12 @@ export function isWebAddress(text: string): boolean {
   return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.username === "";
 }
 
+const dateTime = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(?:(:\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/i;
+
+/** Stricter in its form than what a query may say, because a model gets it as it was sent; a fraction has any length. */
 function isDateTime(text: string): boolean {
-  return (
-    /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/i.test(text) && !Number.isNaN(Date.parse(text))
-  );
+  const [, minute, seconds = "", zone = ""] = dateTime.exec(text) ?? [];
+  return minute !== undefined && readMoment(minute + seconds + zone) !== undefined;
 }
 
 function numberRule({ minimum: ge, maximum: le }: FieldSchema, base: Converter): Converter {

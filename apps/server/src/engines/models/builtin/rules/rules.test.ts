@@ -92,7 +92,7 @@ describe("gantry/rules as a text model", () => {
     });
     const error = await work.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(Interrupted);
-    expect((error as Interrupted).usage).toEqual({ inputTokens: 7, outputTokens: 2 });
+    expect(await (error as Interrupted).usage()).toEqual({ inputTokens: 7, outputTokens: 2 });
   });
 
   it.each([

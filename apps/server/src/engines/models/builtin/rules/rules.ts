@@ -13,20 +13,21 @@ const wordsPerTurn = 64;
  * `gantry/rules`: no language model, but a planner that answers by rules and calls the tools that a task names. It
  * needs no key, no network and no clock: the same messages always give the same answer.
  */
-export function createRules(options: { outputField?: string } = {}): ModelDriver & ChatDriver {
+export function createRules(): ModelDriver & ChatDriver {
   async function answer(request: Omit<TextRequest, "id">): Promise<ChatResult> {
     request.signal.throwIfAborted();
     const inputTokens = await countTokens(promptText(request));
     const { text, toolCalls } = nextStep(request);
     const spoken = await speak(text, request);
     const produced = spoken.text + toolCalls.map((call) => call.name + JSON.stringify(call.arguments)).join("");
-    const usage = { inputTokens, outputTokens: await countTokens(produced) };
-    if (request.signal.aborted) throw new Interrupted(usage, request.signal.reason);
+    const counted = async () => ({ inputTokens, outputTokens: await countTokens(produced) });
+    if (request.signal.aborted) throw new Interrupted(counted, request.signal.reason);
+    const usage = await counted();
     const stop = spoken.cut ? "length" : toolCalls.length > 0 ? "tool_calls" : "end";
     return { text: spoken.text, reasoning: "", toolCalls, usage, stop };
   }
 
-  return { chat: answer, run: runAsChat(answer, options.outputField), enforcesSchema: true };
+  return { chat: answer, run: runAsChat(answer), enforcesSchema: true };
 }
 
 /** Word by word, until the text, the allowed tokens or the caller's patience end. */
