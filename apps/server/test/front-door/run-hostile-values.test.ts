@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { useRunsPlatform } from "../support/runs-platform.ts";
+import { inTurn, toolResults } from "../support/scripted-llm.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const platform = useRunsPlatform();
@@ -57,4 +58,74 @@ describe("an answer of the model", () => {
     expect(answer.body, answer.text).toMatchObject({ status: "error", error: { type: "internal" } });
     expect(answer.body.error.message).toContain("Nested too deeply");
   });
+});
+
+describe("a number that is too large to be one", () => {
+  const number = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+  const withCall = (name: string, args: string) => {
+    platform.llm.script = (request) =>
+      toolResults(request).length === 0 ? { calls: [{ name, args }] } : { text: toolResults(request).join(" | ") };
+  };
+
+  test.each([
+    ["where the schema says number", number, '{"n": 1e400}', '{"n": 1e300}'],
+    ["where it says nothing", { type: "object" }, '{"m": [{"n": -1e400}]}', '{"m": [{"n": -1e300}]}'],
+  ])("in an answer is asked for anew, %s", async (_, output_schema, wrong, right) => {
+    platform.llm.script = inTurn({ text: wrong }, { text: wrong }, { text: right });
+    const { body } = await run(await makeAgent({ output_schema }));
+    expect(body).toMatchObject({ status: "done", output: JSON.parse(right) });
+    expect(asked()).toHaveLength(3);
+    expect(asked().at(-1)?.messages.at(-1)?.content).toContain("n: must be a number between");
+  });
+
+  test("in an answer without a schema is a part of the text", async () => {
+    platform.llm.script = () => ({ text: '{"n": 1e400}' });
+    const agent = await makeAgent();
+    expect((await run(agent)).body.output).toEqual({ text: '{"n": 1e400}' });
+    platform.llm.script = () => ({ text: '```json\n{"n": [1e400]}\n```' });
+    expect((await run(agent)).body.output).toEqual({ text: '```json\n{"n": [1e400]}\n```' });
+    const deep = `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+    platform.llm.script = () => ({ text: deep });
+    expect((await run(agent)).body.output).toEqual({ text: deep });
+  });
+
+  test.each([
+    ["takes a number", number, '{"n": 1e400}'],
+    ["takes anything", { type: "object" }, '{"n": 1e400}'],
+  ])("in a call is refused: an agent that %s is not run", async (_, input_schema, args) => {
+    const child = await makeAgent({ input_schema });
+    const parent = await makeAgent({ tools: [{ type: "agent", agent_id: child, name: "below" }] });
+    withCall("below", args);
+    const { body } = await run(parent);
+    expect(body.output.text).toContain(
+      "The arguments are wrong, the tool was not called:\n- n: must be a number between",
+    );
+    expect((await platform.gantry.call("GET", `/v1/runs?parent_run_id=${body.id}`)).body.runs).toEqual([]);
+  });
+
+  test("in the input of a run is told once for each place", async () => {
+    const agent = await makeAgent({ input_schema: number });
+    const headers = { "content-type": "application/json", "x-api-key": platform.gantry.adminKey };
+    const body = '{"input": {"n": 1e400, "m": 1e400}}';
+    const answer = await fetch(`${platform.gantry.url}/v1/agents/${agent}/runs`, { method: "POST", headers, body });
+    expect(answer.status).toBe(400);
+    const { error } = (await answer.json()) as { error: { details: { loc: string[] }[] } };
+    expect(error.details.map(({ loc }) => loc.join("."))).toEqual(["body.input.n", "body.input.m"]);
+  });
+});
+
+describe("a name of a field that is not allowed", () => {
+  test.each(['{"input": {"__proto__": 1}}', '{"input": {"constructor": {"prototype": 1}}}'])(
+    "is told as that: %s",
+    async (body) => {
+      const agent = await makeAgent();
+      const headers = { "content-type": "application/json", "x-api-key": platform.gantry.adminKey };
+      const answer = await fetch(`${platform.gantry.url}/v1/agents/${agent}/runs`, { method: "POST", headers, body });
+      expect(answer.status).toBe(400);
+      const { error } = (await answer.json()) as { error: { type: string; message: string } };
+      expect(error.type).toBe("invalid_input");
+      expect(error.message).toContain("__proto__");
+      expect(error.message).toContain("not allowed");
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { createJobThreads } from "../../kernel/job-threads.ts";
 import { createLines } from "./lines.ts";
 import type { SchemaJob } from "./protocol.ts";
 import { createResting } from "./resting.ts";
-import { faultOfDepth, faultOfSize } from "./schema-bounds.ts";
+import { faultOfSize, faultsOfValue } from "./schema-bounds.ts";
 import type { JsonSchema, SchemaFault, Schemas } from "./schemas.ts";
 
 export interface SchemasOptions {
@@ -48,11 +48,12 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
   const tooSlow: SchemaFault = { path: [], message: `Takes more than ${deadlineMs} ms to check` };
 
   async function faultsOf(schema: JsonSchema, value?: { given: unknown }): Promise<readonly SchemaFault[]> {
-    const outOfBounds = faultOfSize(schema) ?? faultOfDepth(value?.given);
+    const { tooDeep, tooLarge } = faultsOfValue(value?.given);
+    const outOfBounds = faultOfSize(schema) ?? tooDeep;
     if (outOfBounds) return [outOfBounds];
     const end = await run({ schema: JSON.stringify(schema), ...(value && { value }) });
     if (end === "too slow") return [tooSlow];
-    if (end !== "lost" && end !== "stopped") return end.result;
+    if (end !== "lost" && end !== "stopped") return [...tooLarge, ...end.result];
     if (open.isClosed) throw fault("service_unavailable", "The server is shutting down");
     return [{ path: [], message: "Takes too much memory to check" }];
   }

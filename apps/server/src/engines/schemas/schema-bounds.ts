@@ -4,6 +4,7 @@ const maxBytes = 65_536;
 const maxDepth = 32;
 /** What is deeper cannot be copied to a thread without the risk of a stack overflow. */
 const maxValueDepth = 500;
+const maxTooLarge = 20;
 
 /** Looked at before a schema is written out or copied: both walk it to its depth. */
 export function faultOfSize(schema: JsonSchema): SchemaFault | undefined {
@@ -13,15 +14,31 @@ export function faultOfSize(schema: JsonSchema): SchemaFault | undefined {
   return { path: [], message: `A schema has ${maxBytes} bytes of JSON at most` };
 }
 
-/** Looked at before a value is copied to a thread or written out. */
-export function faultOfDepth(value: unknown): SchemaFault | undefined {
-  return isDeeper(value, maxValueDepth) ? { path: [], message: "Nested too deeply to be checked" } : undefined;
+export interface ValueFaults {
+  tooDeep: SchemaFault | undefined;
+  /** Numbers that are too large for one have become Infinity, and would be written down as null. */
+  tooLarge: readonly SchemaFault[];
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
+/** Looked at before a value is copied to a thread or written out. No schema need say anything about these. */
+export function faultsOfValue(value: unknown): ValueFaults {
+  const tooLarge: SchemaFault[] = [];
+  const isTooDeep = isDeeper(value, [], tooLarge);
+  return { tooDeep: isTooDeep ? { path: [], message: "Nested too deeply to be checked" } : undefined, tooLarge };
+}
+
+function isDeeper(value: unknown, path: (string | number)[], tooLarge: SchemaFault[]): boolean {
+  if (typeof value === "number" && !Number.isFinite(value) && tooLarge.length < maxTooLarge) {
+    tooLarge.push({ path: [...path], message: "must be a number between -1.79e308 and 1.79e308" });
+  }
   if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  return Object.values(value).some((entry) => isDeeper(entry, levels - 1));
+  if (path.length === maxValueDepth) return true;
+  for (const [key, entry] of Object.entries(value)) {
+    path.push(Array.isArray(value) ? Number(key) : key);
+    if (isDeeper(entry, path, tooLarge)) return true;
+    path.pop();
+  }
+  return false;
 }
 
 function tooDeep(value: unknown, path: readonly (string | number)[]): readonly (string | number)[] | undefined {

@@ -85,6 +85,20 @@ describe("validate", () => {
     expect(value).toEqual({ a: "a@b.example", list: [1, 2] });
   });
 
+  test("a number that is too large is a fault wherever it stands, beside all others", async () => {
+    const message = "must be a number between -1.79e308 and 1.79e308";
+    const value = JSON.parse('{"n": 1e400, "free": [{"m": -1e400}, 1e300]}');
+    const typed = { type: "object", properties: { n: { type: "number" } }, required: ["a"] };
+    expect(await schemas.validate(typed, value)).toEqual([
+      { path: ["n"], message },
+      { path: ["free", 0, "m"], message },
+      { path: [], message: "must have required property 'a'" },
+    ]);
+    expect(await schemas.validate({}, Number.POSITIVE_INFINITY)).toEqual([{ path: [], message }]);
+    const many = await schemas.validate({}, Array(10_000).fill(Number.NEGATIVE_INFINITY));
+    expect(many).toHaveLength(20);
+  });
+
   test("tells every fault with its place", async () => {
     expect(await schemas.validate(schema, { list: [1, 5], "x/y": 1 })).toEqual(
       expect.arrayContaining([

@@ -17,6 +17,7 @@ export interface SchemaFault {
  *   than the deadline: a `pattern` that would runs out of time, and that is the fault which is then reported;
  * - who sends a slow value is refused alone: other values, of the same schema too, are still checked and not held up;
  * - nothing is fetched: a `$ref` leads into the schema itself;
+ * - a number that is too large for one, and so has become Infinity, is a fault wherever it stands;
  * - the value is not changed, no default is filled in.
  *
  * Values and schemas are plain data, as JSON gives it.

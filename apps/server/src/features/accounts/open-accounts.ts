@@ -22,10 +22,10 @@ import { revokeKey } from "./revoke-key.ts";
 import { rotateKey } from "./rotate-key.ts";
 import {
   accountsChannel,
-  findCallerOfKey,
   type Key,
   type Range,
   type StoredPair,
+  selectCallers,
   selectPairs,
   type User,
   writeKeyUse,
@@ -35,7 +35,10 @@ import {
 export interface Accounts {
   bootstrap(operatorKey: string | undefined): Promise<{ newAdminKey: string | null; adminId: string }>;
   authenticate(presented: string): Promise<Caller>;
-  /** Who a key is, also one that works no longer: for work that was accepted under it. */
+  /**
+   * Whose key it is, for work that goes on for it. Undefined once it works no longer: revoked, expired, or its user
+   * disabled. Asked of the database each time, those that ask at the same time together.
+   */
   callerOfKey(keyId: string): Promise<Caller | undefined>;
   createUser(wanted: CreateUserBody): Promise<User>;
   listUsers(range: Range): Promise<Page<User>>;
@@ -73,6 +76,15 @@ export async function openAccounts({
       return items.map((publicParts) => publicParts.flatMap((part) => byPublic.get(part) ?? []));
     },
   });
+  const callers = createBatcher<string, Caller | undefined>({
+    maxItems: 500,
+    blameItem: () => false,
+    async run(keyIds) {
+      const found = await selectCallers(database.sql, [...new Set(keyIds)], clock.now());
+      const byKey = new Map(found.map((caller) => [caller.keyId, caller]));
+      return keyIds.map((keyId) => byKey.get(keyId));
+    },
+  });
   const keyUse = createKeyUse({
     write: (keyIds, now, unlessSince) => writeKeyUse(database.sql, keyIds, now, unlessSince),
     clock,
@@ -86,7 +98,7 @@ export async function openAccounts({
   return {
     bootstrap: (operatorKey) => bootstrap(context, operatorKey),
     authenticate: authentication.authenticate,
-    callerOfKey: (keyId) => findCallerOfKey(database.sql, keyId),
+    callerOfKey: callers.add,
     createUser: (wanted) => createUser(context, wanted),
     listUsers: (range) => listUsers(context, range),
     changeUser: (username, change) => changeUser(context, username, change),

@@ -208,13 +208,14 @@ export async function selectPairs(sql: Sql, publicParts: readonly string[]): Pro
     where k.revoked_at is null and u.disabled_at is null and u.role <> 'system'`;
 }
 
-/** Who a key is, also one that works no longer: for work that was accepted under it. */
-export async function findCallerOfKey(sql: Sql, keyId: string): Promise<Caller | undefined> {
-  const [caller] = await sql<Caller[]>`
+/** Who these keys are, as far as they work at that moment. */
+export async function selectCallers(sql: Sql, keyIds: readonly string[], now: Date): Promise<Caller[]> {
+  return sql<Caller[]>`
     select u.id as "userId", u.username, u.role, u.plan, k.id as "keyId", k.public as "keyPublic", k.models,
       k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros"
-    from api_keys k join users u on u.id = k.user_id where k.id = ${keyId}`;
-  return caller;
+    from api_keys k join users u on u.id = k.user_id
+    where k.id = any(${keyIds as string[]}::text[]) and k.revoked_at is null and u.disabled_at is null
+      and (k.expires_at is null or k.expires_at > ${now})`;
 }
 
 /** Passes over a key that is locked: a later use is noted again, and nothing here may wait for the work of a request. */

@@ -1,9 +1,10 @@
 import { agentSlugPattern, isId, usernamePattern } from "@gantry/wire";
+import type { Sql, Transaction } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Agent, Revision } from "./agent.ts";
 import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
 import type { AgentsContext } from "./context.ts";
-import { type AgentAddress, findIdsAt, findRevision, findVisible } from "./store.ts";
+import { type AgentAddress, findIdsAt, findRevision, findVisible, lockVisible } from "./store.ts";
 
 export interface Runnable {
   agent: Agent;
@@ -25,15 +26,25 @@ export async function getRunnable(
 ): Promise<Runnable> {
   const agent = isAddress(address) ? await findVisible(database.sql, callerId, address) : undefined;
   if (!agent) throw agentNotFound();
-  const isOwner = agent.ownerId === callerId;
-  if (revisionId !== undefined && !isOwner) {
+  if (revisionId !== undefined && agent.ownerId !== callerId) {
     throw fault("forbidden", "Only its owner may name the revision of an agent", { loc: ["body", "revision_id"] });
   }
+  return withRevision(database.sql, callerId, agent, revisionId);
+}
+
+/** The published revision, which stays what the agent is, and the agent there, until the transaction ends. */
+export async function lockRunnable(tx: Transaction, callerId: string, agentId: string): Promise<Runnable> {
+  const agent = isId("agent", agentId) ? await lockVisible(tx, callerId, agentId) : undefined;
+  if (!agent) throw agentNotFound();
+  return withRevision(tx, callerId, agent);
+}
+
+async function withRevision(sql: Sql, callerId: string, agent: Agent, revisionId?: string): Promise<Runnable> {
   const wanted = revisionId ?? agent.publishedRevisionId;
   if (wanted === null) throw fault("agent_not_published", "The agent has no published revision");
-  const revision = isId("revision", wanted) ? await findRevision(database.sql, agent.id, wanted) : undefined;
+  const revision = isId("revision", wanted) ? await findRevision(sql, agent.id, wanted) : undefined;
   if (!revision) throw revisionNotFound();
-  return { agent, revision, isOwner };
+  return { agent, revision, isOwner: agent.ownerId === callerId };
 }
 
 /** For what belongs to an agent whatever became of it; says nothing of who may see it. */

@@ -1,11 +1,12 @@
 import type { RevisionDiff } from "@gantry/wire";
+import type { Transaction } from "../../engines/database/database.ts";
 import type { Caller, Page } from "../accounts/index.ts";
 import type { AgentWithRevision, Revision } from "./agent.ts";
 import { changeAgent } from "./change-agent.ts";
 import type { AgentsContext } from "./context.ts";
 import { createAgent } from "./create-agent.ts";
 import { deleteAgent } from "./delete-agent.ts";
-import { getRunnable, idsAt, type Runnable } from "./get-runnable.ts";
+import { getRunnable, idsAt, lockRunnable, type Runnable } from "./get-runnable.ts";
 import { type ListAgentsQuery, listAgents } from "./list-agents.ts";
 import { publishAgent } from "./publish-agent.ts";
 import { readAgent } from "./read-agent.ts";
@@ -25,6 +26,7 @@ export interface Agents {
   readRevision(caller: Caller, agentId: string, revisionId: string): Promise<Revision>;
   diffRevision(caller: Caller, agentId: string, revisionId: string, against: string | undefined): Promise<RevisionDiff>;
   getRunnable(callerId: string, address: AgentAddress, revisionId?: string): Promise<Runnable>;
+  lockRunnable(tx: Transaction, callerId: string, agentId: string): Promise<Runnable>;
   /** The agents that this address means or has meant, also those that were deleted. */
   idsAt(address: AgentAddress): Promise<readonly string[]>;
   /** Whose agent it is, also one that was deleted. */
@@ -52,6 +54,7 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     readRevision: (caller, agentId, revisionId) => readRevision(context, caller, agentId, revisionId),
     diffRevision: (caller, agentId, revisionId, against) => diffRevision(context, caller, agentId, revisionId, against),
     getRunnable: (callerId, address, revisionId) => getRunnable(context, callerId, address, revisionId),
+    lockRunnable,
     idsAt: (address) => idsAt(context, address),
     ownerOf: (agentId) => findOwner(context.database.sql, agentId),
     getRevision: (agentId, revisionId) => findRevision(context.database.sql, agentId, revisionId),

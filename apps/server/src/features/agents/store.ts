@@ -92,6 +92,9 @@ export async function findPublic(sql: Sql, agentId: string): Promise<AgentWithRe
 
 export type AgentAddress = { agentId: string } | { creator: string; slug: string };
 
+const visibleTo = (sql: Sql, userId: string) => sql`
+  a.deleted_at is null and (a.owner_id = ${userId} or (a.visibility = 'public' and u.disabled_at is null))`;
+
 /** An agent that the user may know of: an own one, or a public one. */
 export async function findVisible(sql: Sql, userId: string, address: AgentAddress): Promise<Agent | undefined> {
   const there =
@@ -100,8 +103,16 @@ export async function findVisible(sql: Sql, userId: string, address: AgentAddres
       : sql`u.username = ${address.creator} and a.slug = ${address.slug}`;
   const [agent] = await sql<Agent[]>`
     select ${agentColumns(sql)} from agents a join users u on u.id = a.owner_id
-    where ${there} and a.deleted_at is null
-      and (a.owner_id = ${userId} or (a.visibility = 'public' and u.disabled_at is null))`;
+    where ${there} and ${visibleTo(sql, userId)}`;
+  return agent;
+}
+
+/** The same, and until the transaction ends nobody deletes, hides or publishes it. */
+export async function lockVisible(tx: Transaction, userId: string, agentId: string): Promise<Agent | undefined> {
+  const [agent] = await tx<Agent[]>`
+    select ${agentColumns(tx)} from agents a join users u on u.id = a.owner_id
+    where a.id = ${agentId} and ${visibleTo(tx, userId)}
+    for share of a`;
   return agent;
 }
 

@@ -18,7 +18,7 @@ export interface RunsContext {
   clock: Clock;
   log: Log;
   telemetry: Telemetry;
-  agents: Pick<Agents, "getRunnable" | "getRevision" | "idsAt" | "ownerOf">;
+  agents: Pick<Agents, "getRunnable" | "lockRunnable" | "getRevision" | "idsAt" | "ownerOf">;
   models: Pick<Models, "getModel">;
   predictions: Pick<Predictions, "look" | "rate">;
   news: RunNews;

@@ -1,30 +1,87 @@
 import { newId } from "@gantry/wire";
+import type { Transaction } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
+import type { Runnable } from "../agents/index.ts";
 import type { RunsContext } from "./context.ts";
-import { addDue, insertRun, lockAbove } from "./create-store.ts";
+import { addDue, insertRun, lockAbove, type NewRun } from "./create-store.ts";
 import { reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run, StoredCall } from "./run.ts";
 import { findRun } from "./store.ts";
 import { underOthers } from "./tools/run-tool.ts";
-import type { BoxedTool } from "./tools/toolbox.ts";
+import { refuseOutOfReach } from "./tools/toolbox.ts";
+import { wrongArguments } from "./work/prompts.rules.ts";
 import { costsTooMuch, RunStopped } from "./work/stopped.ts";
+import type { WantedChild } from "./work/tool-turn.ts";
+
+type ChildDeps = Pick<RunsContext, "database" | "clock" | "telemetry" | "wakeWorkers" | "agents" | "schemas">;
 
 /**
  * The run of a sub-agent: for the same caller, in what is left of the parent's time, under the limits of cost of all
  * above it. Its id stands in the parent's call, so that after a crash it is found and not made again.
+ *
+ * The agent counts as it is at this moment, not as it was when the parent was claimed: one that is gone or hidden is not
+ * run, of one that was published anew the new revision is, at its price.
  */
 export async function createChild(
-  context: Pick<RunsContext, "database" | "clock" | "telemetry" | "wakeWorkers">,
+  context: ChildDeps,
   parent: Run,
   call: StoredCall,
-  { child: { agent, revision } }: BoxedTool & { kind: "agent" },
-  remainingMs: number,
+  { agent, caller, remainingMs }: WantedChild,
 ): Promise<boolean> {
+  for (let known = agent; ; ) {
+    const made = await context.database.transaction((tx) => makeChild(context, tx, parent, call, known, remainingMs));
+    if (typeof made === "boolean") {
+      if (made) context.wakeWorkers();
+      return made;
+    }
+    // Nothing is checked while rows are locked: that takes time. The call was checked against the revision before.
+    refuseOutOfReach(caller, made);
+    const faults = await context.schemas.validate(made.revision.snapshot.input_schema, call.arguments);
+    if (faults.length > 0) throw fault("value_error", wrongArguments(faults));
+    known = made;
+  }
+}
+
+/** Whether it was made, or there was no room for its price; or the agent, where another revision is published by now. */
+async function makeChild(
+  context: ChildDeps,
+  tx: Transaction,
+  parent: Run,
+  call: StoredCall,
+  known: Runnable | undefined,
+  remainingMs: number,
+): Promise<boolean | Runnable> {
   if (call.childId === null) throw new Error("a call of an agent has no run");
+  // Whoever cancels or ends the parent waits for this lock, and so finds the child, or comes before it.
+  const above = await lockAbove(tx, parent);
+  if (!above.isLive) throw new RunStopped(above.isCancelled ? "cancelled" : "lost");
+  // A child that is there already was made before a crash: it reserves nothing a second time.
+  if (await findRun(tx, call.childId)) return true;
+  if (!known) throw fault("not_found", "The agent is not there any more");
+  const present = await context.agents.lockRunnable(tx, parent.ownerId, known.agent.id);
+  if (present.revision.id !== known.revision.id) return present;
+  if (above.agentIds.includes(present.agent.id)) {
+    throw fault("conflict", "An agent cannot call itself, through others neither");
+  }
+  const run = newChild(parent, call, call.childId, present, remainingMs);
+  if (above.room !== null && run.price > above.room) throw costsTooMuch();
+  if (above.spare !== null && run.price > above.spare) return false;
+  await insertRun(tx, run, await reserve(context, tx, run), context.telemetry.traceparent());
+  await addDue(tx, run.ancestors, run.price);
+  return true;
+}
+
+function newChild(
+  parent: Run,
+  call: StoredCall,
+  id: string,
+  { agent, revision }: Runnable,
+  remainingMs: number,
+): NewRun {
   const isOwner = agent.ownerId === parent.userId;
-  const run = {
-    id: call.childId,
+  return {
+    id,
     agentId: agent.id,
     revisionId: revision.id,
     ownerId: agent.ownerId,
@@ -45,23 +102,6 @@ export async function createChild(
     price: isOwner || agent.ownerId === parent.ownerId ? 0 : microsOfDollars(revision.snapshot.pricing.per_run),
     saleName: saleNameOf(agent),
   };
-  const isMade = await context.database.transaction(async (tx) => {
-    // Whoever cancels or ends the parent waits for this lock, and so finds the child, or comes before it.
-    const above = await lockAbove(tx, parent);
-    if (!above.isLive) throw new RunStopped(above.isCancelled ? "cancelled" : "lost");
-    // A child that is there already was made before a crash: it reserves nothing a second time.
-    if (await findRun(tx, run.id)) return true;
-    if (above.agentIds.includes(agent.id)) {
-      throw fault("conflict", "An agent cannot call itself, through others neither");
-    }
-    if (above.room !== null && run.price > above.room) throw costsTooMuch();
-    if (above.spare !== null && run.price > above.spare) return false;
-    await insertRun(tx, run, await reserve(context, tx, run), context.telemetry.traceparent());
-    await addDue(tx, run.ancestors, run.price);
-    return true;
-  });
-  if (isMade) context.wakeWorkers();
-  return isMade;
 }
 
 function connectorsBelow({ ownerId, userId, connectors }: Run): readonly string[] {

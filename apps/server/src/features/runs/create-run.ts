@@ -10,6 +10,7 @@ import type { AgentAddress, Runnable } from "../agents/index.ts";
 import { type RateFigures, rateHeaders } from "../predictions/index.ts";
 import type { RunsContext } from "./context.ts";
 import { findRunKey, insertRun, type NewRun, type RunKey, replaceRunKey, takeRunKey } from "./create-store.ts";
+import { mayServe } from "./model-access.rules.ts";
 import { reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./store.ts";
@@ -89,8 +90,10 @@ async function readBody({ schemas }: RunsContext, { revision }: Runnable, body: 
   const { issues, isTooDeep } = bodyIssues(given);
   const { input } = given as { input?: unknown };
   if (!isTooDeep && isObject(input)) {
+    const told = new Set(issues.map(({ loc }) => loc.join("/")));
     for (const { path, message } of await schemas.validate(revision.snapshot.input_schema, input)) {
-      issues.push({ type: "value_error", loc: ["body", "input", ...path], msg: message });
+      const loc = ["body", "input", ...path];
+      if (!told.has(loc.join("/"))) issues.push({ type: "value_error", loc, msg: message });
     }
   }
   throwIfAny(issues);
@@ -100,14 +103,16 @@ async function readBody({ schemas }: RunsContext, { revision }: Runnable, body: 
 async function lookAtLimits(
   { models, predictions }: RunsContext,
   caller: Caller,
-  { revision }: Runnable,
+  { agent, revision }: Runnable,
 ): Promise<RateFigures | undefined> {
   const { model: modelName } = revision.snapshot;
   if (caller.models !== null && !caller.models.includes(modelName)) {
     throw fault("forbidden", "API key does not have access to the agent's model");
   }
   const model = await models.getModel(modelName);
-  if (!model) throw fault("conflict", `The agent's model ${modelName} is not there any more`);
+  if (!mayServe(model, agent.ownerId)) {
+    throw fault("conflict", `The agent's model ${modelName} is not there any more, or not for its creator`);
+  }
   return predictions.look({ caller, model, route: "async", counts: true });
 }
 

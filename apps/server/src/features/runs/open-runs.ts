@@ -74,7 +74,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     ...deps,
     write,
     wakeWorkers,
-    createChild: (parent, call, tool, remainingMs) => createChild(context, parent, call, tool, remainingMs),
+    createChild: (parent, call, wanted) => createChild(context, parent, call, wanted),
     endBelow: (run) => endBelow(context, run),
   });
   const isWorker = deps.parallel > 0;

@@ -17,8 +17,9 @@ export function toFault(thrown: unknown): Fault {
   }
   switch (error?.code) {
     case "FST_ERR_CTP_INVALID_JSON_BODY":
-    case "FST_ERR_CTP_EMPTY_JSON_BODY":
       return fault("json_invalid", "The body is not valid JSON", { cause: thrown });
+    case "FST_ERR_CTP_EMPTY_JSON_BODY":
+      return fault("json_invalid", "The body is empty, and must be JSON", { cause: thrown });
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return fault("json_invalid", "The body must be JSON, with the content type application/json", { cause: thrown });
     case "FST_ERR_CTP_BODY_TOO_LARGE":

@@ -8,15 +8,22 @@ import { outcomeOfFailure } from "./tool-failure.ts";
  */
 export async function serverTools(
   toolServers: ToolServers,
-  { ownerId, snapshot }: RunScope,
+  { caller, ownerId, snapshot }: RunScope,
   options: { taken: ReadonlySet<string>; signal: AbortSignal },
 ): Promise<{ tools: RunTool[]; missing: DescribedTools["missing"] }> {
   if (snapshot.mcp_servers.length === 0) return { tools: [], missing: [] };
   const { tools, missing } = await toolServers.describeTools(ownerId, snapshot.mcp_servers, options);
-  return { tools: tools.map((tool) => serverTool(toolServers, ownerId, tool)), missing };
+  const isOwn = caller.userId === ownerId;
+  return { tools: tools.map((tool) => serverTool(toolServers, ownerId, tool, isOwn)), missing };
 }
 
-function serverTool(toolServers: ToolServers, ownerId: string, described: ModelTool): RunTool {
+/** How a server failed, and what it is called, is its owner's alone. */
+const failedFor = {
+  unknown: "The tool could not be reached, or failed. Whether it ran is unknown.",
+  not_made: "The tool could not be reached. It did not run.",
+} as const;
+
+function serverTool(toolServers: ToolServers, ownerId: string, described: ModelTool, isOwn: boolean): RunTool {
   const { name, description, parameters, kind, asks, serverId, tool } = described;
   return {
     name,
@@ -27,8 +34,8 @@ function serverTool(toolServers: ToolServers, ownerId: string, described: ModelT
     async execute({ arguments: given, signal }) {
       try {
         const call = { ownerId, serverId, tool, arguments: { ...given }, signal };
-        const { text, isError } = await toolServers.callTool(call);
-        return { text, isError };
+        const { text, isError, failure } = await toolServers.callTool(call);
+        return { text: failure === undefined || isOwn ? text : failedFor[failure], isError };
       } catch (error) {
         return outcomeOfFailure(error, signal);
       }

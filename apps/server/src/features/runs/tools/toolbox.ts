@@ -18,7 +18,7 @@ export type BoxedTool = ({ kind: "tool"; tool: RunTool } | { kind: "agent"; chil
 export interface Toolbox {
   tools: readonly ChatTool[];
   find(name: string): BoxedTool | undefined;
-  /** One sentence about each thing that the agent is to have and that is not there now. */
+  /** About what the agent is to have and is not there now, as whoever runs it may know it. */
   missing: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
   for (const binding of snapshot.tools.filter(isAgentBinding)) {
     try {
       const child = await deps.agents.getRunnable(scope.ownerId, { agentId: binding.agent_id });
-      refuseOutOfReach(scope, child);
+      refuseOutOfReach(scope.caller, child);
       boxed.push(boxAgent(binding, child));
     } catch (error) {
       if (!(error instanceof Fault) || error.type === "service_unavailable") throw error;
@@ -61,8 +61,14 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
   return {
     tools: [...byName.values()].map(({ name, description, parameters }) => ({ name, description, parameters })),
     find: (name) => byName.get(name),
-    missing: gone,
+    missing: shownMissing(scope, gone),
   };
+}
+
+/** What an agent is made of is its creator's alone. A model repeats what it is told, so it is told no more than others. */
+function shownMissing({ caller, ownerId }: RunScope, gone: readonly string[]): readonly string[] {
+  if (caller.userId === ownerId || gone.length === 0) return gone;
+  return [`${gone.length} of what the agent is to have`];
 }
 
 function bindingId(tool: string | ToolBinding): string {
@@ -70,7 +76,7 @@ function bindingId(tool: string | ToolBinding): string {
 }
 
 /** The key that pays is confined in what its runs start, too. */
-function refuseOutOfReach({ caller }: RunScope, { revision }: Runnable): void {
+export function refuseOutOfReach(caller: RunScope["caller"], { revision }: Runnable): void {
   if (caller.models === null || caller.models.includes(revision.snapshot.model)) return;
   throw fault("forbidden", "The API key that started the run does not have access to its model");
 }

@@ -33,6 +33,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Levels of nesting: what is deeper overflows the stack of whoever writes it down. */
+const deepest = 500;
+
 /**
  * Without a schema: the object that the model answered, else its text. Only a text that is JSON as a whole counts, or is
  * as a whole one block of it: an object among words is a part of what was said.
@@ -41,5 +44,12 @@ export function freeOutput(text: string): Record<string, unknown> {
   const trimmed = text.trim();
   const isBlock = trimmed.startsWith("```") && trimmed.endsWith("```");
   const whole = firstJson([trimmed, isBlock ? trimmed.slice(3, -3).replace(/^[\w-]+/, "") : undefined]);
-  return isObject(whole) ? whole : { text };
+  return isObject(whole) && isWritable(whole, deepest) ? whole : { text };
+}
+
+/** Whether it can be written down as what it was read from: a number too large for one has become Infinity. */
+function isWritable(value: unknown, levels: number): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((entry) => isWritable(entry, levels - 1));
 }

@@ -8,7 +8,7 @@ import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, Predictions } from "../../predictions/index.ts";
 import type { UsedByCall } from "../run-change.ts";
 import type { RunSession } from "./session.ts";
-import { isHandedOn, RunFailed, RunStopped } from "./stopped.ts";
+import { isHandedOn, keyIsGone, RunFailed, RunStopped } from "./stopped.ts";
 
 export interface ModelCallDeps {
   predictions: Pick<Predictions, "chat" | "recallChat">;
@@ -33,6 +33,7 @@ export async function callModel(
   {
     callId,
     mayBeMade,
+    plan,
     ...request
   }: {
     /** The id that the run has for its next call. */
@@ -40,8 +41,8 @@ export async function callModel(
     /** A node before this one may have made it. */
     mayBeMade: boolean;
     caller: Caller;
-    model: Model;
-    chat: Omit<ChatCall, "signal">;
+    /** What is asked, and of which model as it is then. Asked for before each try: each is a prediction of its own. */
+    plan(): Promise<{ model: Model; chat: Omit<ChatCall, "signal"> }>;
     inputTokens: number;
   },
 ): Promise<CalledModel> {
@@ -54,7 +55,8 @@ export async function callModel(
   }
   for (let attempt = 0; ; attempt++) {
     session.signal.throwIfAborted();
-    const end = await makeCall(deps, session, { ...request, predictionId });
+    const { model, chat } = await plan();
+    const end = await makeCall(deps, session, { ...request, predictionId, model, chat });
     if (end.kind === "answered") return { answer: end.answer, predictionId, used: usedOf(end) };
     const pause = pausesMs[attempt];
     const isAgain = pause !== undefined && end.fault.retryable && !end.isOurs && !session.signal.aborted;
@@ -99,9 +101,7 @@ function failureOf(fault: Fault): Error {
       fault,
     );
   }
-  if (fault.type === "unauthorized") {
-    return new RunFailed("internal", "The API key that started the run is no longer valid", fault);
-  }
+  if (fault.type === "unauthorized") return keyIsGone(fault);
   return new RunFailed("internal", `The model failed: ${fault.message}`, fault);
 }
 

@@ -2,6 +2,7 @@ import { newId } from "@gantry/wire";
 import type { SpanOptions } from "../../../engines/telemetry/telemetry.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import { rest } from "../../../kernel/rest.ts";
+import type { Caller } from "../../accounts/index.ts";
 import type { Run, StoredCall } from "../run.ts";
 import type { RunChange } from "../run-change.ts";
 import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
@@ -10,10 +11,11 @@ import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
 import { mismatchOf } from "./approval.rules.ts";
 import { cutResult } from "./cut-result.rules.ts";
 import { repeatNote } from "./repeats.rules.ts";
+import { requireCaller } from "./require-caller.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
 import { tellCall, tellResult } from "./tell-calls.ts";
-import { idOf, placeOf, secretContext, type ToolTurnDeps } from "./tool-turn.ts";
+import { idOf, placeOf, secretContext, type ToolTurnDeps, type WantedChild } from "./tool-turn.ts";
 
 const secretSeconds = 24 * 60 * 60;
 const toolLimitMs = 5 * 60_000;
@@ -32,7 +34,13 @@ export async function finishCalls(
   recovered: boolean,
 ): Promise<"confirmation" | "children" | undefined> {
   const open = history.filter((call) => call.status !== "ended");
-  const work = open.map((call) => finishCall(deps, session, toolbox, history, call, recovered));
+  const due = open.filter((call) => call.answer !== "pending");
+  let work: Promise<void>[] = [];
+  if (due.length > 0) {
+    // The model may have thought for long, and a person too.
+    const caller = await requireCaller(deps, session.run);
+    work = due.map((call) => finishCall(deps, session, toolbox, history, call, { recovered, caller }));
+  }
   session.underWay = Promise.allSettled(work);
   await Promise.all(work);
   if (open.some((call) => call.status === "asking")) return "confirmation";
@@ -45,10 +53,9 @@ async function finishCall(
   toolbox: Toolbox,
   history: readonly StoredCall[],
   call: StoredCall,
-  recovered: boolean,
+  { recovered, caller }: { recovered: boolean; caller: Caller },
 ): Promise<void> {
   const boxed = toolbox.find(call.tool);
-  if (call.answer === "pending") return;
   if (recovered && call.kind === "write" && call.status === "started") {
     const text =
       "The outcome of this call is unknown: it had begun when the server that made it went down. It was not repeated. Find out what happened before you do anything about it.";
@@ -61,11 +68,13 @@ async function finishCall(
     call.status = "started";
     await session.write({ starts: [placeOf(call)], events: [tellCall(call, boxed)] });
   }
-  if (!boxed) {
+  if (call.kind === "agent") {
+    return startChild(deps, session, call, boxed?.kind === "agent" ? boxed.child : undefined, caller);
+  }
+  if (boxed?.kind !== "tool") {
     const text = ["The tool is not there any more, so it was not called.", ...toolbox.missing].join("\n- ");
     return end(deps, session, call, { text, isError: true });
   }
-  if (boxed.kind === "agent") return startChild(deps, session, call, boxed);
   const most = session.room === null ? 0 : ((await boxed.tool.mostCost?.(call.arguments)) ?? 0);
   if (!(await session.setAside(most))) throw costsTooMuch();
   const outcome = await deps.telemetry.inSpan(
@@ -84,11 +93,15 @@ async function startChild(
   deps: ToolTurnDeps,
   session: RunSession,
   call: StoredCall,
-  boxed: BoxedTool & { kind: "agent" },
+  agent: WantedChild["agent"],
+  foundCaller: Caller,
 ): Promise<void> {
+  const { run } = session;
+  let caller = foundCaller;
   try {
-    while (!(await deps.createChild(session.run, call, boxed, session.remainingMs))) {
+    while (!(await deps.createChild(run, call, { agent, caller, remainingMs: session.remainingMs }))) {
       await rest(lookAgainMs, session.signal);
+      caller = await requireCaller(deps, run);
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

@@ -7,7 +7,8 @@ import { notCalled } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
 import { bindApproval } from "./approval.rules.ts";
 import { isCutCall } from "./cut-answers.rules.ts";
-import { cutCallResult } from "./prompts.rules.ts";
+import { cutCallResult, wrongArguments } from "./prompts.rules.ts";
+import { requireCaller } from "./require-caller.ts";
 import type { RunSession } from "./session.ts";
 import { RunFailed } from "./stopped.ts";
 import { type Confirmation, tellCall, tellQuestion, tellResult } from "./tell-calls.ts";
@@ -36,6 +37,7 @@ export async function prepareCalls(
   const calls: StoredCall[] = [];
   const confirmations: Confirmation[] = [];
   const events: NewEvent[] = [];
+  let hasLooked = false;
   for (const [position, call] of message.toolCalls.entries()) {
     const boxed = toolbox.find(call.name);
     const stored = newCall(step, position, call, { ...call.arguments, ...boxed?.fixed });
@@ -46,7 +48,7 @@ export async function prepareCalls(
     };
     const refusal = isCutCall(message, position)
       ? cutCallResult(message.cutAtTokens ?? 0)
-      : await refusalOf(deps, toolbox, boxed, call, stored);
+      : await refusalOf(deps, run, toolbox, boxed, call, stored);
     if (refusal !== undefined || !boxed) {
       refuse(refusal);
       continue;
@@ -59,6 +61,9 @@ export async function prepareCalls(
       Object.assign(stored, { kind: "agent", childId: newId("run") });
     } else stored.kind = boxed.tool.kind;
     if (boxed.kind === "tool" && boxed.asks && !run.approve.includes(boxed.name)) {
+      // What a question shows may have to be fetched for the caller.
+      if (!hasLooked) await requireCaller(deps, run);
+      hasLooked = true;
       const asked = await questionOf(deps, boxed.tool, run, stored, signal);
       if (asked.refusal !== undefined) {
         refuse(asked.refusal);
@@ -93,6 +98,7 @@ function newCall(step: number, position: number, call: ToolCall, args: Record<st
 
 async function refusalOf(
   { schemas }: ToolTurnDeps,
+  { userId, ownerId }: Run,
   toolbox: Toolbox,
   boxed: BoxedTool | undefined,
   call: ToolCall,
@@ -102,14 +108,15 @@ async function refusalOf(
     return `Only the first ${mostCalls} calls of a turn are carried out, so this one was not made. Make it in a later turn where it is still needed.`;
   }
   if (!boxed) {
+    const none = `There is no tool ${JSON.stringify(call.name.slice(0, 100))}.`;
+    // The model has them before it. Whoever runs another's agent is not to read them here.
+    if (userId !== ownerId) return `${none} Call one of those that you were given, or none.`;
     const names = toolbox.tools.slice(0, namedTools).map((tool) => tool.name);
-    return `There is no tool ${JSON.stringify(call.name.slice(0, 100))}. The tools are: ${names.join(", ") || "none"}.`;
+    return `${none} The tools are: ${names.join(", ") || "none"}.`;
   }
   if ("__invalid" in call.arguments) return "The arguments are not a JSON object. The tool was not called.";
   const faults = await schemas.validate(boxed.kind === "tool" ? boxed.tool.parameters : boxed.parameters, args);
-  if (faults.length === 0) return undefined;
-  const lines = faults.slice(0, 20).map(({ path, message }) => `- ${path.join(".") || "the arguments"}: ${message}`);
-  return `The arguments are wrong, the tool was not called:\n${lines.join("\n")}`;
+  return faults.length === 0 ? undefined : wrongArguments(faults);
 }
 
 type Question = { refusal: string } | { refusal?: undefined; confirmation: Confirmation; event: NewEvent };

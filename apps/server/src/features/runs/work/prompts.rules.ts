@@ -85,12 +85,19 @@ export function formattingPrompt(
 
 const mostFaults = 20;
 
+function listed(faults: readonly SchemaFault[], whole: string): string {
+  const lines = faults.slice(0, mostFaults).map(({ path, message }) => `- ${path.join(".") || whole}: ${message}`);
+  if (faults.length > mostFaults) lines.push(`- and ${faults.length - mostFaults} more`);
+  return lines.join("\n");
+}
+
+/** The result of a call that could not be made with what was given to it. */
+export function wrongArguments(faults: readonly SchemaFault[]): string {
+  return `The arguments are wrong, the tool was not called:\n${listed(faults, "the arguments")}`;
+}
+
 export function faultsPrompt(faults: readonly SchemaFault[]): string {
-  const lines = faults
-    .slice(0, mostFaults)
-    .map(({ path, message }) => `- ${path.join(".") || "the answer"}: ${message}`);
-  const more = faults.length > mostFaults ? `\n- and ${faults.length - mostFaults} more` : "";
-  return `That answer does not satisfy the schema:\n${lines.join("\n")}${more}\n\nGive the whole answer again, corrected.`;
+  return `That answer does not satisfy the schema:\n${listed(faults, "the answer")}\n\nGive the whole answer again, corrected.`;
 }
 
 export const summaryPrompt =

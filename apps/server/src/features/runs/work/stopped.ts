@@ -35,6 +35,10 @@ export function costsTooMuch(): RunFailed {
   return new RunFailed("limit_exceeded", "What the run may cost does not cover what comes next");
 }
 
+export function keyIsGone(cause?: unknown): RunFailed {
+  return new RunFailed("internal", "The API key that started the run is no longer valid", cause);
+}
+
 /** What a run ends with when the work on it rejected. */
 export function failureOf(error: unknown): RunFailed {
   if (error instanceof RunFailed) return error;

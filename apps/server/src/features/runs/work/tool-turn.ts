@@ -3,8 +3,10 @@ import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import type { Vault } from "../../../engines/vault/vault.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Log } from "../../../kernel/log.ts";
+import type { Caller } from "../../accounts/index.ts";
+import type { Runnable } from "../../agents/index.ts";
 import type { Run, StoredCall } from "../run.ts";
-import type { BoxedTool } from "../tools/toolbox.ts";
+import type { CallerDeps } from "./require-caller.ts";
 
 /**
  * What the parts of a turn share. The calls of a turn are prepared (prepare-calls.ts), stored with the step, finished
@@ -15,7 +17,7 @@ import type { BoxedTool } from "../tools/toolbox.ts";
  *            │       └──── denied, expired ──────────────┤
  *            └──► refused ───────────────────────────────┘
  */
-export interface ToolTurnDeps {
+export interface ToolTurnDeps extends CallerDeps {
   schemas: Pick<Schemas, "validate">;
   vault: Vault;
   clock: Clock;
@@ -25,12 +27,15 @@ export interface ToolTurnDeps {
    * Makes the run of a sub-agent, once, under the id that the call names. False: its price does not fit into what the run
    * may cost beside the calls that are under way; it may when they have ended. Rejects with a Fault, or as the run ends.
    */
-  createChild(
-    parent: Run,
-    call: StoredCall,
-    tool: BoxedTool & { kind: "agent" },
-    remainingMs: number,
-  ): Promise<boolean>;
+  createChild(parent: Run, call: StoredCall, wanted: WantedChild): Promise<boolean>;
+}
+
+export interface WantedChild {
+  /** The agent as the run's toolbox has it; undefined where it has it no longer. */
+  agent: Runnable | undefined;
+  /** Whose key was found to work a moment ago. */
+  caller: Caller;
+  remainingMs: number;
 }
 
 /** A sealed secret opens for the run that it was made in and nowhere else. */

@@ -8,10 +8,11 @@ import { shorten, summaryMessages } from "./compress.ts";
 import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
 import { cutTooOften, isCutText, joinedText, wholeCalls } from "./cut-answers.rules.ts";
 import { finishCalls } from "./finish-calls.ts";
-import { type Affordable, affordableCall } from "./max-cost.rules.ts";
 import { type NextCall, nextCall } from "./next-call.rules.ts";
 import { type ContextDeps, openContext, type RunContext } from "./open-context.ts";
+import { type PlannedCall, planCall } from "./plan-call.ts";
 import { prepareCalls } from "./prepare-calls.ts";
+import { presentModel } from "./present-model.ts";
 import { lengthLimit, summaryPrompt } from "./prompts.rules.ts";
 import { hopelessCall } from "./repeats.rules.ts";
 import type { RunSession } from "./session.ts";
@@ -108,9 +109,10 @@ class RunWork {
     return this.#history.steps;
   }
 
-  #tellAll(): Told {
+  async #tellAll(): Promise<Told> {
     const { steps, calls, run } = this.#history;
-    const window = this.#context.model.manifest.context_window ?? defaultWindow;
+    const { manifest } = await presentModel(this.#deps, this.#history);
+    const window = manifest.context_window ?? defaultWindow;
     return { ...this.#context.told, input: run.input, steps, calls, cutBefore: this.#cutBefore, window };
   }
 
@@ -177,7 +179,7 @@ class RunWork {
 
   /** The conversation within the model's window; undefined when a step was spent on making it fit. */
   async #messagesFor(prompt: string | undefined, chat: Partial<ChatCall>): Promise<ChatMessage[] | undefined> {
-    const told = this.#tellAll();
+    const told = await this.#tellAll();
     const { snapshot } = this.#history;
     const asked = (messages: ChatMessage[]): ChatMessage[] =>
       prompt === undefined ? messages : [...messages, { role: "user", content: prompt }];
@@ -221,38 +223,26 @@ class RunWork {
   }
 
   async #call(chat: Omit<ChatCall, "signal">): Promise<MadeCall> {
-    const { maxTokens, isShort, most } = await this.#setAside(chat);
+    let planned = await planCall(this.#deps, this.#session, this.#history, chat);
     const inputTokens = await this.#estimate.of(chat);
-    const bounded = {
-      ...chat,
-      ...(maxTokens !== undefined && { maxTokens: Math.min(maxTokens, chat.maxTokens ?? maxTokens) }),
-    };
     const called = await callModel(this.#deps, this.#session, {
       callId: this.#callId,
       mayBeMade: this.#mayBeMade,
       caller: this.#context.caller,
-      model: this.#context.model,
-      chat: bounded,
+      plan: async () => {
+        planned = await planCall(this.#deps, this.#session, this.#history, chat, planned);
+        return planned;
+      },
       inputTokens,
     });
     this.#estimate.learn(called.used.input_tokens);
     this.#mayBeMade = false;
     const made = called.used.output_tokens;
-    const isLess = bounded.maxTokens === undefined || (made > 0 && made < bounded.maxTokens);
+    const { maxTokens } = planned.chat;
+    const isLess = maxTokens === undefined || (made > 0 && made < maxTokens);
     // Where none was asked for, or the model's own is lower, the limit shows in how far an answer came that was cut.
-    const limit = isLess ? made : (bounded.maxTokens ?? made);
-    return { ...called, isShort: isShort && !isLess, setAside: most, limit };
-  }
-
-  /** What the call may cost is set aside before it is made, so that calls side by side do not exceed a limit together. */
-  async #setAside(chat: Omit<ChatCall, "signal">): Promise<Affordable> {
-    const { manifest } = this.#context.model;
-    for (;;) {
-      const affordable = await affordableCall(manifest, chat, this.#session.room, this.#deps.countTokens);
-      if (affordable === undefined) throw costsTooMuch();
-      if (affordable === "no limit") return { maxTokens: undefined, isShort: false, most: 0 };
-      if (await this.#session.setAside(affordable.most)) return affordable;
-    }
+    const limit = isLess ? made : (maxTokens ?? made);
+    return { ...called, isShort: planned.isShort && !isLess, setAside: planned.setAside, limit };
   }
 
   /** Writes a step and everything that it brought, with the id of the call after it. */
@@ -273,8 +263,7 @@ class RunWork {
 }
 
 type MadeCall = CalledModel &
-  Pick<Affordable, "isShort"> & {
-    setAside: number;
+  Pick<PlannedCall, "isShort" | "setAside"> & {
     /** Of the answer, in tokens, if it was cut. */
     limit: number;
   };
