@@ -1,11 +1,12 @@
 /**
  * Brings a checkout to the state in which its commands can run, with nothing but the machine's own Node (20 or later)
  * and npm: installs the locked packages when they are missing or older than the lock file, and finds the Node 24 that
- * comes with them. Plain JavaScript without any import from a package, because nothing may be installed yet.
+ * comes with them. An installation that somebody else made, to be run and not to be worked on, is left as it is. Plain
+ * JavaScript without any import from a package, because nothing may be installed yet.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -28,8 +29,40 @@ function runtime() {
   );
 }
 
+/** Made with `npm ci --omit=dev`: npm writes down what it has installed, and nothing of it is for development. */
+function isForRunningOnly() {
+  const installed = join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(installed)) return false;
+  const { packages } = JSON.parse(readFileSync(installed, "utf8"));
+  return !Object.values(packages).some(({ dev }) => dev);
+}
+
+function isWritable(path) {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function refuseForeign() {
+  const folders = [root, join(root, "node_modules")].filter((path) => existsSync(path));
+  const reason = isForRunningOnly()
+    ? "they were installed without those for development"
+    : folders.every(isWritable)
+      ? undefined
+      : "that folder may not be written to";
+  if (reason === undefined) return;
+  throw new Error(
+    `The packages in ${root} are not marked as those of its package-lock.json, and none are installed now, because ${reason}. ` +
+      "Whoever made this installation repeats its steps in deploy/README.md: npm ci --omit=dev, and the marker after it.",
+  );
+}
+
 export function setUp() {
   if (!existsSync(marker) || readFileSync(marker, "utf8") !== lockHash()) {
+    refuseForeign();
     console.error("Installing packages (once, about a minute) …");
     const npm = process.platform === "win32" ? "npm.cmd" : "npm";
     const result = spawnSync(npm, ["ci", "--no-audit", "--no-fund", "--loglevel=error", "--progress=true"], {

@@ -50,7 +50,7 @@ import type { Log } from "./kernel/log.ts";
 import { makeHome } from "./make-home.ts";
 import { type AgentsPlatform, openAgentsPlatform } from "./open-agents-platform.ts";
 import { openDrivers } from "./open-drivers.ts";
-import { openDatabase, openOwnBlobs, openQueue, openS3 } from "./open-engines.ts";
+import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./open-engines.ts";
 import { ofPool, openTelemetry } from "./open-telemetry.ts";
 import { openVault } from "./open-vault.ts";
 import { isOperators, operatorKeyOf } from "./operator-models.ts";
@@ -58,7 +58,8 @@ import { trustExtraCa } from "./trust-extra-ca.ts";
 
 export interface Gantry {
   listener: RequestListener;
-  ready(): Promise<boolean>;
+  /** Why no prediction can be served now; undefined when one can. */
+  notReady(): Promise<string | undefined>;
   /** The admin's API key when this start made it, to be shown once. */
   firstKey: string | null;
   drain(milliseconds: number): Promise<void>;
@@ -74,7 +75,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
   const home = config.GANTRY_HOME;
   const clock = systemClock;
   trustExtraCa(config.GANTRY_EXTRA_CA);
-  await makeHome(home);
+  await makeHome(home, (warning) => log.warn(warning));
   const database = await openDatabase(config, log, onProgress);
   try {
     await migrate(database, migrations);
@@ -185,7 +186,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     await app.register(async (scope) => webhookRoutes(scope, { webhooks, callerOf }));
     // What is read at a scrape of /metrics.
     const clusterFigures = readClusterFigures({ database, nodeId });
-    telemetry.addGauges(() => ofPool(database.figures()));
+    telemetry.addGauges(() => ({ ...ofPool(database.figures()), databaseFull: Number(database.isFull()) }));
     telemetry.addGauges(() =>
       clusterFigures().then(
         (figures) => ({ ...figures, databaseUp: 1 }),
@@ -270,7 +271,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
 
     return {
       listener: (request, response) => app.routing(request, response),
-      ready: () => database.ready(),
+      notReady: () => notReady(database),
       firstKey: newAdminKey,
       drain: async (milliseconds) => {
         await Promise.all([runs.drain(milliseconds), predictions.drain(milliseconds)]);

@@ -21,6 +21,81 @@ test("every wrong setting is told at once", () => {
   ]);
 });
 
+test("blanks and line breaks around a value are nobody's wish, and one of nothing else is not set", () => {
+  const config = readConfig(
+    {
+      ANTHROPIC_API_KEY: " sk-ant-1\n",
+      GANTRY_LLM_URL: "\thttp://llm.test/v1/ \r\n",
+      GANTRY_LLM_KEY: " \n",
+      GANTRY_PUBLIC_URL: " https://gantry.test/ ",
+      GANTRY_SECRET_KEY: `${Buffer.alloc(32).toString("base64")}\n`,
+      GANTRY_METRICS_OPEN: "1 ",
+      PORT: " ",
+    },
+    "/there",
+  );
+  expect(config).toMatchObject({
+    ANTHROPIC_API_KEY: "sk-ant-1",
+    GANTRY_LLM_URL: "http://llm.test/v1",
+    GANTRY_LLM_KEY: undefined,
+    GANTRY_PUBLIC_URL: "https://gantry.test",
+    GANTRY_SECRET_KEY: Buffer.alloc(32).toString("base64"),
+    GANTRY_METRICS_OPEN: true,
+    PORT: 8080,
+  });
+});
+
+test("what no header can carry is refused at the start, under the setting's name", () => {
+  const names = ["ANTHROPIC_API_KEY", "GANTRY_LLM_KEY", "S3_ACCESS_KEY_ID", "GANTRY_ADMIN_KEY", "GANTRY_METRICS_KEY"];
+  for (const name of names) {
+    for (const key of ["0123456789abcdef\n0123456789abcdef", "0123456789abcdef\t0123456789abcdef"]) {
+      expect(faultsOf({ [name]: key })).toContain(`  ${name} must not hold a line break or another control character`);
+    }
+    for (const key of ["0123456789abcdef 0123456789abcdef", "0123456789abcdef–0123456789abcdef"]) {
+      expect(faultsOf({ [name]: key })).toContain(
+        `  ${name} must be printable ASCII without spaces, as it travels in a header`,
+      );
+    }
+  }
+  // Whatever the setting is: no text of one line means two.
+  expect(faultsOf({ S3_SECRET_ACCESS_KEY: "a\nb" })[0]).toMatch(/^ {2}S3_SECRET_ACCESS_KEY must not hold a line break/);
+});
+
+test("an address that others are put behind ends with its path", () => {
+  const wrong: [address: string, fault: string][] = [
+    ["https://me:secret@gantry.test", "must not hold a user or a password"],
+    ["https://me@gantry.test", "must not hold a user or a password"],
+    ["https://gantry.test/?a=1", "must not hold ? or #: what it leads to is put behind it"],
+    ["https://gantry.test/#top", "must not hold ? or #: what it leads to is put behind it"],
+    ["https://gantry.test/?", "must not hold ? or #: what it leads to is put behind it"],
+    ["https://gantry.test/a b", "must not hold blanks"],
+    ["https:gantry.test", "must be an address that begins with http:// or https://"],
+    ["gantry.test", "must be an address that begins with http:// or https://"],
+  ];
+  for (const name of ["GANTRY_PUBLIC_URL", "GANTRY_LLM_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]) {
+    for (const [address, fault] of wrong) expect(faultsOf({ [name]: address })).toEqual([`  ${name} ${fault}`]);
+    expect(faultsOf({ [name]: "https://gantry.test:8443/behind/a-path/" })).toEqual([]);
+  }
+});
+
+test("an engine's address names a host where it must, and only what there is", () => {
+  for (const AMQP_URL of ["amqp://", "amqp:///", "amqps:///vhost"]) {
+    expect(faultsOf({ AMQP_URL })).toEqual(["  AMQP_URL must name a host"]);
+  }
+  expect(faultsOf({ AMQP_URL: "amqps://me:secret@queue.test:5671/vhost?heartbeat=5" })).toEqual([]);
+  const database = "postgres://me:secret@db.test:5432/gantry";
+  for (const mode of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]) {
+    expect(faultsOf({ DATABASE_URL: `${database}?sslmode=${mode}` })).toEqual([]);
+  }
+  expect(faultsOf({ DATABASE_URL: `${database}?sslmode=bogus` })).toEqual([
+    "  DATABASE_URL has sslmode=bogus, which must be one of disable, allow, prefer, require, verify-ca, verify-full",
+  ]);
+  expect(faultsOf({ DATABASE_URL: "postgres:///gantry" })).toEqual([]);
+  expect(faultsOf({ DATABASE_URL: "postgres://db.test/gantry#x" })).toEqual([
+    "  DATABASE_URL must not hold #: in a password write it as %23",
+  ]);
+});
+
 test("what belongs together may be set together, or not at all", () => {
   const s3 = { S3_ENDPOINT: "http://s3", S3_BUCKET: "b", S3_ACCESS_KEY_ID: "k", S3_SECRET_ACCESS_KEY: "s" };
   expect(faultsOf({})).toEqual([]);

@@ -2,92 +2,29 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
+import {
+  choice,
+  engineAddress,
+  flag,
+  headerValue,
+  integer,
+  optional,
+  type Setting,
+  sealingKey,
+  text,
+  WrongSetting,
+  webAddress,
+  wrong,
+} from "./setting-kinds.ts";
 
 /**
  * The environment, read once into one frozen object. This is the only file that reads process.env. Every setting is a
  * row of `settings`, so that all faults are listed together and the documentation can be made from the same table.
  */
-interface Setting<T> {
-  meaning: string;
-  shown: string;
-  read(text: string | undefined): T;
-}
-
-class WrongSetting extends Error {}
-
-const wrong = (message: string): never => {
-  throw new WrongSetting(message);
-};
-
-const text = (meaning: string, fallback: string): Setting<string> => ({
-  meaning,
-  shown: fallback,
-  read: (given) => (given === undefined || given === "" ? fallback : given),
-});
-
-const optional = (meaning: string): Setting<string | undefined> => ({
-  meaning,
-  shown: "unset",
-  read: (given) => (given === "" ? undefined : given),
-});
-
-const integer = (meaning: string, fallback: number, min: number, max: number): Setting<number> => ({
-  meaning,
-  shown: String(fallback),
-  read: (given) => {
-    if (given === undefined || given === "") return fallback;
-    const value = Number(given);
-    if (!/^\d+$/.test(given) || value < min || value > max) wrong(`must be a whole number from ${min} to ${max}`);
-    return value;
-  },
-});
-
-const flag = (meaning: string): Setting<boolean> => ({
-  meaning,
-  shown: "0",
-  read: (given) => {
-    if (given === undefined || given === "" || given === "0" || given === "false") return false;
-    if (given === "1" || given === "true") return true;
-    return wrong("must be 1 or 0");
-  },
-});
-
-const choice = <const T extends string>(meaning: string, allowed: readonly T[], fallback: T): Setting<T> => ({
-  meaning,
-  shown: fallback,
-  read: (given) => {
-    if (given === undefined || given === "") return fallback;
-    return allowed.find((one) => one === given) ?? wrong(`must be one of ${allowed.join(", ")}`);
-  },
-});
-
-const address = (meaning: string, protocols: readonly string[]): Setting<string | undefined> => ({
-  meaning,
-  shown: "unset",
-  read: (given) => {
-    if (given === undefined || given === "") return undefined;
-    const url = URL.canParse(given) ? new URL(given) : undefined;
-    if (!url || !protocols.includes(url.protocol)) {
-      wrong(`must be an address that begins with ${protocols.map((one) => `${one}//`).join(" or ")}`);
-    }
-    return given.replace(/\/+$/, "");
-  },
-});
-
-const sealingKey = (meaning: string): Setting<string | undefined> => ({
-  meaning,
-  shown: "unset",
-  read: (given) => {
-    if (given === undefined || given === "") return undefined;
-    if (!/^[A-Za-z0-9+/]{43}=$/.test(given))
-      wrong("must be 32 bytes in base64, e.g. made with: openssl rand -base64 32");
-    return given;
-  },
-});
 
 /** The certificates themselves, so that a wrong file is told at the start and not at the first call. */
 function readCertificates(path: string | undefined): string | undefined {
-  if (path === undefined || path === "") return undefined;
+  if (path === undefined) return undefined;
   try {
     const pem = readFileSync(path, "utf8");
     const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
@@ -101,7 +38,7 @@ function readCertificates(path: string | undefined): string | undefined {
 
 /** As OpenTelemetry writes them in the environment. */
 function readHeaders(given: string | undefined): Record<string, string> | undefined {
-  if (given === undefined || given === "") return undefined;
+  if (given === undefined) return undefined;
   const pairs = given.split(",").map((pair) => {
     const at = pair.indexOf("=");
     const name = pair.slice(0, at).trim().toLowerCase();
@@ -122,28 +59,26 @@ function decoded(value: string): string | undefined {
   }
 }
 
+/** As libpq has them. */
+const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
 export const settings = {
   PORT: integer("Port to listen on.", 8080, 0, 65535),
   HOST: {
     meaning: "Address to listen on.",
     shown: "127.0.0.1",
     read: (given) => {
-      if (given === undefined || given === "") return "127.0.0.1";
+      if (given === undefined) return "127.0.0.1";
       return /^[A-Za-z0-9._:%-]+$/.test(given) ? given : wrong("must be the name or the address of this machine");
     },
   } satisfies Setting<string>,
   GANTRY_HOME: text("Folder that holds all state of an embedded server.", ".gantry"),
-  GANTRY_PUBLIC_URL: address("Address that links carry when the server stands behind a proxy.", ["http:", "https:"]),
-  GANTRY_ADMIN_KEY: {
-    meaning: "API key of the user admin, 32 characters or more. Without it the first start makes one and prints it.",
-    shown: "unset",
-    read: (given: string | undefined) => {
-      if (given === undefined || given === "") return undefined;
-      if (given.length < 32 || given.length > 512) wrong("must have 32 to 512 characters");
-      if (!/^[\x21-\x7e]+$/.test(given)) wrong("must be printable ASCII without spaces, as it travels in a header");
-      return given;
-    },
-  } satisfies Setting<string | undefined>,
+  GANTRY_PUBLIC_URL: webAddress("Address that links carry when the server stands behind a proxy."),
+  GANTRY_ADMIN_KEY: headerValue(
+    "API key of the user admin, 32 characters or more. Without it the first start makes one and prints it.",
+    32,
+    512,
+  ),
   GANTRY_ALLOW_PRIVATE_NETWORK: flag("1 lets outgoing calls that users cause reach private and loopback addresses."),
   GANTRY_EXTRA_CA: {
     meaning: "File with certificates in PEM that outgoing TLS trusts beside the usual authorities.",
@@ -156,13 +91,12 @@ export const settings = {
   GANTRY_NEW_SECRET_KEY: sealingKey(
     "Key that `gantry rekey` puts in the place of the present one; the server itself does not look at it.",
   ),
-  ANTHROPIC_API_KEY: optional("Key of the Anthropic API; with it anthropic/default is answered there."),
-  GANTRY_LLM_URL: address(
+  ANTHROPIC_API_KEY: headerValue("Key of the Anthropic API; with it anthropic/default is answered there."),
+  GANTRY_LLM_URL: webAddress(
     "An OpenAI-compatible server that answers anthropic/default: the base before /chat/completions.",
-    ["http:", "https:"],
   ),
   GANTRY_LLM_MODEL: optional("Name of the model at GANTRY_LLM_URL."),
-  GANTRY_LLM_KEY: optional("Key for GANTRY_LLM_URL."),
+  GANTRY_LLM_KEY: headerValue("Key for GANTRY_LLM_URL."),
   GANTRY_RESULT_DAYS: integer("Days that results, runs and the files of predictions are kept.", 30, 1, 36_500),
   GANTRY_DELIVERY_DAYS: integer("Days that it is kept which webhooks were sent.", 30, 1, 36_500),
   GANTRY_USAGE_DAYS: integer("Days that single usage rows are kept; their sums are kept for ever.", 400, 1, 36_500),
@@ -171,19 +105,14 @@ export const settings = {
     ["debug", "info", "warn", "error", "silent"],
     "info",
   ),
-  GANTRY_METRICS_KEY: {
-    meaning: "Key that opens /metrics and nothing else, for Prometheus. An admin's API key opens it too.",
-    shown: "unset",
-    read: (given: string | undefined) => {
-      if (given === undefined || given === "") return undefined;
-      if (!/^[\x21-\x7e]{16,512}$/.test(given)) wrong("must be 16 to 512 characters of printable ASCII without spaces");
-      return given;
-    },
-  } satisfies Setting<string | undefined>,
+  GANTRY_METRICS_KEY: headerValue(
+    "Key that opens /metrics and nothing else, for Prometheus. An admin's API key opens it too.",
+    16,
+    512,
+  ),
   GANTRY_METRICS_OPEN: flag("1 lets whoever reaches the port read /metrics without a key."),
-  OTEL_EXPORTER_OTLP_ENDPOINT: address(
+  OTEL_EXPORTER_OTLP_ENDPOINT: webAddress(
     "Collector that traces are sent to (OTLP over HTTP, as JSON): the base before /v1/traces.",
-    ["http:", "https:"],
   ),
   OTEL_EXPORTER_OTLP_HEADERS: {
     meaning: "Headers for the collector: name=value, separated by commas, values percent-encoded.",
@@ -195,7 +124,7 @@ export const settings = {
     meaning: "Share of the traces beginning here that are recorded, 0 to 1. A caller's own decision is followed.",
     shown: "1",
     read: (given: string | undefined) => {
-      if (given === undefined || given === "") return 1;
+      if (given === undefined) return 1;
       const ratio = Number(given);
       if (!/^\d*\.?\d+$/.test(given) || ratio > 1) wrong("must be a number from 0 to 1");
       return ratio;
@@ -214,20 +143,29 @@ export const settings = {
   ),
   GANTRY_WORKER_PARALLEL: integer("Queued predictions that one worker process runs at the same time.", 64, 1, 1000),
   GANTRY_RUN_PARALLEL: integer("Runs of agents that one worker process works on at the same time.", 64, 1, 1000),
-  S3_ENDPOINT: address(
+  S3_ENDPOINT: webAddress(
     "An S3 server that keeps the files, instead of a folder under GANTRY_HOME: scheme, host and port.",
-    ["http:", "https:"],
   ),
-  S3_PUBLIC_ENDPOINT: address("The address by which clients reach the S3 server, where it is another one.", [
-    "http:",
-    "https:",
-  ]),
+  S3_PUBLIC_ENDPOINT: webAddress("The address by which clients reach the S3 server, where it is another one."),
   S3_BUCKET: optional("Bucket that holds everything."),
   S3_REGION: text("Region of the bucket.", "us-east-1"),
-  S3_ACCESS_KEY_ID: optional("Access key of the S3 server."),
+  S3_ACCESS_KEY_ID: headerValue("Access key of the S3 server."),
   S3_SECRET_ACCESS_KEY: optional("Secret of that access key."),
-  AMQP_URL: address("A RabbitMQ that wakes workers, instead of notifications of PostgreSQL.", ["amqp:", "amqps:"]),
-  DATABASE_URL: address("An external PostgreSQL instead of the embedded one.", ["postgres:", "postgresql:"]),
+  AMQP_URL: engineAddress(
+    "A RabbitMQ that wakes workers, instead of notifications of PostgreSQL.",
+    ["amqp:", "amqps:"],
+    ({ hostname }) => {
+      if (hostname === "") wrong("must name a host");
+    },
+  ),
+  DATABASE_URL: engineAddress(
+    "An external PostgreSQL instead of the embedded one.",
+    ["postgres:", "postgresql:"],
+    ({ searchParams }) => {
+      const unknown = searchParams.getAll("sslmode").find((mode) => !sslModes.includes(mode));
+      if (unknown !== undefined) wrong(`has sslmode=${unknown}, which must be one of ${sslModes.join(", ")}`);
+    },
+  ),
 } as const;
 
 export type Config = Readonly<{ [K in keyof typeof settings]: ReturnType<(typeof settings)[K]["read"]> }>;
@@ -238,7 +176,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDirectory: str
   const faults: string[] = [];
   for (const [name, setting] of Object.entries(settings)) {
     try {
-      values[name] = setting.read(environment[name]);
+      values[name] = setting.read(given(environment, name));
     } catch (error) {
       if (!(error instanceof WrongSetting)) throw error;
       faults.push(`  ${name} ${error.message}`);
@@ -250,10 +188,22 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDirectory: str
   return Object.freeze(values) as Config;
 }
 
+/**
+ * Blanks and line breaks around a value come from files and shells, never from whoever chose it. Inside of one nothing
+ * of the kind has a meaning, and what travels in a header would be refused at the first call.
+ */
+function given(environment: NodeJS.ProcessEnv, name: string): string | undefined {
+  const value = environment[name]?.trim();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (value !== undefined && /[\x00-\x1f\x7f]/.test(value))
+    wrong("must not hold a line break or another control character");
+  return value === "" ? undefined : value;
+}
+
 /** Settings that mean something only together. */
 function missingTogether(values: Record<string, unknown>, environment: NodeJS.ProcessEnv): string[] {
   // One that is wrong is told of already.
-  const isSet = (name: string) => values[name] !== undefined || Boolean(environment[name]);
+  const isSet = (name: string) => values[name] !== undefined || Boolean(environment[name]?.trim());
   return needed.flatMap(([whoever, needs]) => {
     const given = whoever.find(isSet);
     return given === undefined

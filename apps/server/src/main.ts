@@ -7,6 +7,7 @@ import { type Config, readConfig } from "./config.ts";
 import { agentErrorBody } from "./http/agents-api/agents-dialect.ts";
 import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
 import { createLog, type Log } from "./kernel/log.ts";
+import { whyOf } from "./kernel/why.ts";
 
 // What V8 once saw to live long it makes old from then on. A request that waits for the database for two collections in a
 // row is enough for that, and afterwards each request leaves a few dead old objects that keep all the rest of it alive.
@@ -77,7 +78,7 @@ function stopOnSignal(doorway: Doorway, starting: Promise<Gantry>, delayMs: numb
     log.info({ signal }, "Stopping: no new work, running work may end");
     doorway.closeAfterAnswers();
     if (started && delayMs > 0) {
-      doorway.open(started.listener, async () => false);
+      doorway.open(started.listener, async () => "The server is shutting down");
       await new Promise((resolve) => setTimeout(resolve, delayMs));
     }
     doorway.refuseNew();
@@ -112,10 +113,8 @@ async function main(): Promise<void> {
   const port = await listen(doorway, config);
   const starting = start(config, log);
   stopOnSignal(doorway, starting, config.GANTRY_STOP_DELAY_SECONDS * 1000, log);
-  const gantry = await starting.catch((error: unknown) =>
-    refuse(error instanceof Error ? error.message : String(error)),
-  );
-  doorway.open(gantry.listener, gantry.ready);
+  const gantry = await starting.catch((error: unknown) => refuse(whyOf(error)));
+  doorway.open(gantry.listener, gantry.notReady);
 
   const host = config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;
   say(`Gantry listens on ${config.GANTRY_PUBLIC_URL ?? `http://${host}:${port}`}`);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Config } from "./config.ts";
 import type { BlobStore } from "./engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "./engines/blobs/filesystem.ts";
@@ -20,8 +21,23 @@ export function openDatabase(config: Config, log: Log, onProgress: (text: string
   });
 }
 
+/** Why the database cannot take a prediction now, for `/readyz`. */
+export async function notReady(database: Database): Promise<string | undefined> {
+  if (await database.ready()) return undefined;
+  return database.isFull()
+    ? "The disk of the database is full: nothing can be stored"
+    : "The database cannot be reached or does not answer in time";
+}
+
 export async function openOwnBlobs(home: string): Promise<LinkServedStore> {
   return openFilesystemBlobs({ home, bucket, credentials: await loadOrCreateSigningCredentials(home) });
+}
+
+/** For whoever copies files and signs no link: the key of links is neither needed nor made. */
+export async function openUnsignedBlobs(config: Config): Promise<BlobStore> {
+  if (config.S3_ENDPOINT !== undefined) return openS3(config);
+  const credentials = { accessKeyId: "none", secretAccessKey: randomBytes(30).toString("base64url") };
+  return openFilesystemBlobs({ home: config.GANTRY_HOME, bucket, credentials });
 }
 
 // S3 and RabbitMQ bring large libraries: a server that does not use them does not wait for them at its start.

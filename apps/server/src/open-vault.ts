@@ -6,6 +6,7 @@ import { type KeyProof, keyProofs } from "./engines/vault/join-under-key.ts";
 import { opensNothing } from "./engines/vault/reseal.ts";
 import type { Vault } from "./engines/vault/vault.ts";
 import type { Log } from "./kernel/log.ts";
+import { settleRestores } from "./restored-keys.ts";
 
 /** The vault under this server's key, and what proves that key to the others. Part of composing. */
 export async function openVault(
@@ -14,6 +15,7 @@ export async function openVault(
   log: Log,
 ): Promise<{ vault: Vault; proofOf: KeyProof }> {
   const { GANTRY_HOME: home, GANTRY_SECRET_KEY: given } = config;
+  await settleRestores({ database, home });
   await settleKeyChange({ database, home, given });
   const key = await loadSecretKey(home, given);
   const vault = createAesVault(key);

@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "./config.ts";
@@ -7,10 +8,18 @@ import type { BlobStore } from "./engines/blobs/blobs.ts";
 import { attachEmbeddedDatabase } from "./engines/database/attach.ts";
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { readMigrations } from "./engines/database/migrate.ts";
-import { changeKey, countLiveServers, settleKeyChange, whileKeyStays } from "./engines/vault/change-key.ts";
-import { type BackupSummary, type KeyFile, restoreBackup, writeBackup } from "./features/backup/index.ts";
+import { changeKey, countLiveServers, lockKeys, settleKeyChange, whileKeyStays } from "./engines/vault/change-key.ts";
+import {
+  type BackupSummary,
+  checkArchive,
+  type KeyFile,
+  restoreBackup,
+  type WrittenBackup,
+  writeBackup,
+} from "./features/backup/index.ts";
 import { checkBooks, type LedgerReport } from "./features/billing/index.ts";
-import { openOwnBlobs, openS3 } from "./open-engines.ts";
+import { openUnsignedBlobs } from "./open-engines.ts";
+import { keysToRestore, prepareKeys, readKeyFiles, settleRestore, settleRestores } from "./restored-keys.ts";
 
 /**
  * What an operator does to an installation from outside its servers. Opens the engines that the settings name, does one
@@ -23,7 +32,6 @@ export interface OperateOptions {
 }
 
 const migrationsDir = fileURLToPath(new URL("../migrations", import.meta.url));
-const keyFiles = ["secret-key", "link-signing-key.json"] as const;
 
 /** For reading, also beside a running server; an embedded database that does not run is started for the time. */
 async function openExisting({ config, say }: OperateOptions): Promise<Database> {
@@ -41,17 +49,13 @@ async function refuseWithoutHome(home: string): Promise<void> {
   if (!made) throw new Error(`There is no Gantry in ${home}: set GANTRY_HOME or DATABASE_URL`);
 }
 
-function openBlobs(config: Config): Promise<BlobStore> {
-  return config.S3_ENDPOINT === undefined ? openOwnBlobs(config.GANTRY_HOME) : openS3(config);
-}
-
 async function withEngines<T>(
   database: Database,
   config: Config,
   work: (engines: { database: Database; blobs: BlobStore }) => Promise<T>,
 ): Promise<T> {
   try {
-    const blobs = await openBlobs(config);
+    const blobs = await openUnsignedBlobs(config);
     try {
       return await work({ database, blobs });
     } finally {
@@ -65,27 +69,28 @@ async function withEngines<T>(
 /** Into a new file, or into a folder under a name with the date. The file has its name only once it is whole. */
 export async function backUp(
   options: OperateOptions & { target: string; withBlobs: boolean; withKeys: boolean },
-): Promise<BackupSummary & { path: string }> {
+): Promise<WrittenBackup & { path: string }> {
   const { config, withBlobs, withKeys } = options;
   const now = new Date();
   const path = await backupPath(options.target, now);
   const database = await openExisting(options);
   return withEngines(database, config, async (engines) => {
-    await settleKeyChange({ database, home: config.GANTRY_HOME, given: config.GANTRY_SECRET_KEY });
+    await settleKeys(database, config);
     return whileKeyStays(database, () => write(engines));
   });
 
-  async function write(engines: { database: Database; blobs: BlobStore }): Promise<BackupSummary & { path: string }> {
-    const keys = withKeys ? await readKeyFiles(config) : [];
-    const unfinished = `${path}.unfinished`;
-    const file = await open(unfinished, "w", 0o600);
+  async function write(engines: { database: Database; blobs: BlobStore }): Promise<WrittenBackup & { path: string }> {
+    const keys = withKeys ? await keysInUse(config) : [];
+    // A name of its own: another one may be on its way to the same place.
+    const unfinished = `${path}.${randomBytes(4).toString("hex")}.unfinished`;
+    const file = await open(unfinished, "wx", 0o600);
     try {
       const append = async (bytes: Uint8Array): Promise<void> => {
         for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
       };
       const summary = await writeBackup({ ...engines, keys, withBlobs, now, write: append });
       await file.sync();
-      await rename(unfinished, path);
+      await giveName(unfinished, path);
       return { ...summary, path };
     } catch (error) {
       await rm(unfinished, { force: true });
@@ -103,72 +108,62 @@ async function backupPath(target: string, now: Date): Promise<string> {
   return target;
 }
 
-async function readKeyFiles(config: Config): Promise<KeyFile[]> {
-  const files: KeyFile[] = [];
-  for (const name of keyFiles) {
-    const content = await readFile(join(config.GANTRY_HOME, name)).catch(() => undefined);
-    if (content && !(name === "secret-key" && config.GANTRY_SECRET_KEY !== undefined)) files.push({ name, content });
+/** Replaces nothing: what has the name by now was whole before this one. */
+async function giveName(unfinished: string, path: string): Promise<void> {
+  try {
+    await link(unfinished, path);
+    await rm(unfinished);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") throw new Error(`${path} is there already: another backup was written to it meanwhile`);
+    // Some file systems, as those of memory sticks, know no links.
+    if (await stat(path).catch(() => undefined)) throw error;
+    await rename(unfinished, path);
   }
-  return files;
+}
+
+/** The key of the environment is the operator's to keep. */
+async function keysInUse({ GANTRY_HOME, GANTRY_SECRET_KEY }: Config): Promise<KeyFile[]> {
+  const files = await readKeyFiles(GANTRY_HOME);
+  return GANTRY_SECRET_KEY === undefined ? files : files.filter(({ name }) => name !== "secret-key");
+}
+
+/** What was cut off on its way to another key is ended first, as a server does when it starts. */
+async function settleKeys(database: Database, config: Config): Promise<void> {
+  const home = config.GANTRY_HOME;
+  await settleRestores({ database, home });
+  await settleKeyChange({ database, home, given: config.GANTRY_SECRET_KEY });
 }
 
 export async function restore(
   options: OperateOptions & { source: string; replace: boolean },
 ): Promise<BackupSummary & { books: LedgerReport }> {
   const { config, say, source, replace } = options;
-  await stat(source);
+  // Before anything is made or opened.
+  const archive = await checkArchive(() => createReadStream(source, { highWaterMark: 1024 * 1024 }));
   const home = config.GANTRY_HOME;
   await mkdir(home, { recursive: true, mode: 0o700 });
   const database =
     config.DATABASE_URL === undefined
       ? await startEmbeddedDatabase({ home, onProgress: say })
       : await connectExternalDatabase({ url: config.DATABASE_URL, poolSize: 2 });
-  // Before the store makes a key of its own for links.
-  const keysThere = await keysOf(home);
   return withEngines(database, config, async ({ blobs }) => {
-    const known = await readMigrations(migrationsDir);
+    await settleKeys(database, config);
+    const keys = await keysToRestore(config, archive.keys, replace);
     const summary = await restoreBackup({
       database,
       blobs,
+      archive,
       replace,
-      known,
-      open: () => createReadStream(source, { highWaterMark: 1024 * 1024 }),
+      now: new Date(),
+      known: await readMigrations(migrationsDir),
       migrateTo: (names) => migrate(database, migrationsDir, new Set(names)),
-      keepKey: (key) => keepKey(config, key, keysThere, replace),
+      lock: lockKeys,
+      prepareKeys: (id) => prepareKeys(home, id, keys),
+      settleKeys: (id) => settleRestore({ database, home }, id),
     });
     return { ...summary, books: await checkBooks(database) };
   });
-}
-
-async function keysOf(home: string): Promise<Map<string, Buffer>> {
-  const found = new Map<string, Buffer>();
-  for (const name of keyFiles) {
-    const content = await readFile(join(home, name)).catch(() => undefined);
-    if (content) found.set(name, content);
-  }
-  return found;
-}
-
-async function keepKey(
-  { GANTRY_HOME, GANTRY_SECRET_KEY }: Config,
-  { name, content }: KeyFile,
-  there: ReadonlyMap<string, Buffer>,
-  replace: boolean,
-): Promise<void> {
-  const known = keyFiles.find((one) => one === name);
-  if (!known) throw new Error(`The backup holds a key file that is not known: ${name}`);
-  const present =
-    known === "secret-key" && GANTRY_SECRET_KEY !== undefined ? Buffer.from(GANTRY_SECRET_KEY) : there.get(known);
-  const [wanted, has] = [content, present].map((bytes) => bytes && Buffer.from(bytes).toString().trim());
-  if (has === wanted) return;
-  if (known === "secret-key" && GANTRY_SECRET_KEY !== undefined) {
-    throw new Error("GANTRY_SECRET_KEY is another key than the one that sealed the credentials in the backup");
-  }
-  const path = join(GANTRY_HOME, known);
-  if (has !== undefined && !replace)
-    throw new Error(`${path} is another key than the backup's: say --replace to lose it`);
-  await writeFile(path, content, { mode: 0o600, flush: true });
-  await chmod(path, 0o600);
 }
 
 export interface Rekeyed {
@@ -195,6 +190,7 @@ export async function rekey(options: OperateOptions & { leaveUnreadable: boolean
   // Not beside a server: this one claims the home for itself, or says who has it.
   const database = isAlone ? await startEmbeddedDatabase({ home, onProgress: say }) : await openExisting(options);
   try {
+    await settleRestores({ database, home });
     const done = await changeKey({ database, home, given, next, isAlone, leaveUnreadable });
     if (!isAlone) await new Promise((resolve) => setTimeout(resolve, showThemselvesMs));
     return {

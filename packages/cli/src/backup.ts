@@ -2,6 +2,9 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { loadTools, orSayWhy, sizeOf } from "./server-tools.ts";
 
+const mostNamed = 20;
+
+/** 0: all is in it. 1: none was made. 3: it was made, and files are missing that there should be. */
 export async function backup(args: readonly string[]): Promise<number> {
   return orSayWhy(async () => {
     const { values, positionals } = parseArgs({
@@ -23,6 +26,17 @@ export async function backup(args: readonly string[]): Promise<number> {
         : "It does not hold the key that opens stored credentials (GANTRY_SECRET_KEY, or the file secret-key in " +
             "GANTRY_HOME): keep that too, without it they are lost.",
     );
-    return 0;
+    if (made.missing.length === 0) return 0;
+    sayMissing(made.missing);
+    return 3;
   });
+}
+
+function sayMissing(missing: readonly string[]): void {
+  console.error(
+    `${missing.length} ${missing.length === 1 ? "file" : "files"} that the database speaks of could not be copied: ` +
+      "the store does not have them, or has them damaged. Everything else is in the backup.",
+  );
+  for (const key of missing.slice(0, mostNamed)) console.error(`  ${key}`);
+  if (missing.length > mostNamed) console.error(`  and ${missing.length - mostNamed} more`);
 }

@@ -14,9 +14,11 @@ export async function ledger(args: readonly string[]): Promise<number> {
     });
     if (positionals.join(" ") !== "verify") throw new Error("Say what to do: gantry ledger verify");
     const url =
-      values.url ?? (process.env.GANTRY_URL || undefined) ?? (values.key === undefined ? undefined : defaultUrl);
+      values.url ??
+      (process.env.GANTRY_URL?.trim() || undefined) ??
+      (values.key === undefined ? undefined : defaultUrl);
     if (url !== undefined) {
-      return sayBooks(await createClient({ url, key: values.key ?? process.env.GANTRY_KEY }).checkBooks());
+      return sayBooks(await createClient({ url, key: values.key ?? process.env.GANTRY_KEY?.trim() }).checkBooks());
     }
     const { tools, options } = await loadTools();
     const report = await tools.verifyBooks(options);

@@ -22,7 +22,8 @@ export async function orSayWhy(work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    const { whyOf } = await import("../../../apps/server/src/kernel/why.ts");
+    console.error(whyOf(error));
     return 1;
   }
 }

@@ -25,8 +25,8 @@ export function status(args: readonly string[]): Promise<number> {
 
 async function askStatus(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { url: { type: "string" }, key: { type: "string" } } });
-  const url = values.url ?? (process.env.GANTRY_URL || defaultUrl);
-  const key = values.key ?? process.env.GANTRY_KEY;
+  const url = values.url ?? (process.env.GANTRY_URL?.trim() || defaultUrl);
+  const key = values.key ?? process.env.GANTRY_KEY?.trim();
   const client = createClient({ url, key });
   if (!(await within(client.isUp))) {
     console.error(`No Gantry answers at ${url}`);

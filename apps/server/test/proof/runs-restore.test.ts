@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openFilesystemBlobs } from "../../src/engines/blobs/filesystem.ts";
 import { type Database, migrate } from "../../src/engines/database/index.ts";
 import { readMigrations } from "../../src/engines/database/migrate.ts";
-import { restoreBackup, writeBackup } from "../../src/features/backup/index.ts";
+import { checkArchive, restoreBackup, writeBackup } from "../../src/features/backup/index.ts";
 import { verifyLedger } from "../../src/features/billing/index.ts";
 import { startServer } from "../process/server-process.ts";
 import { migrationsDir, testDatabase } from "../support/database.ts";
@@ -167,11 +167,14 @@ test("a backup that is taken while runs are under way and wait restores, and the
   await restoreBackup({
     database: to.database,
     blobs,
-    open: () => Readable.from(parts),
+    archive: await checkArchive(() => Readable.from(parts)),
     replace: true,
+    now: new Date(),
     known: await readMigrations(migrationsDir),
     migrateTo: (names) => migrate(to.database, migrationsDir, new Set(names)),
-    keepKey: async () => {},
+    lock: async () => {},
+    prepareKeys: async () => {},
+    settleKeys: async () => "took place",
   });
   const second = await at(to);
   try {

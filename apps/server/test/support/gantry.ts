@@ -75,7 +75,7 @@ export async function startGantry(
   const doorway = createDoorway(undefined, { "/v1": (failure) => agentErrorBody(failure).body });
   const port = await doorway.listen("127.0.0.1", 0);
   const gantry = await compose(config, log, () => {});
-  doorway.open(gantry.listener, gantry.ready);
+  doorway.open(gantry.listener, gantry.notReady);
   const url = `http://127.0.0.1:${port}`;
 
   const send: GantryUnderTest["fetch"] = (method, path, { key = adminKey, json, form, headers = {}, signal } = {}) => {

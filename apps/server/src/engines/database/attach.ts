@@ -1,18 +1,14 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { readPostmasterFile } from "./cluster.ts";
 import { connect } from "./connect.ts";
 import type { Database } from "./database.ts";
+import { readRecord } from "./server-record.ts";
 
 /**
  * A second way into the embedded database of a home, for an operator's tool beside the server that owns it: connects,
  * and neither starts nor stops anything. Undefined when no PostgreSQL of that home runs.
  */
 export async function attachEmbeddedDatabase(home: string): Promise<Database | undefined> {
-  const record = await readFile(join(home, "postgres.json"), "utf8").then(
-    (text) => JSON.parse(text) as { password: string; dataDir: string },
-    () => undefined,
-  );
+  const record = await readRecord(home);
   const server = record && (await readPostmasterFile(record));
   if (server?.status !== "ready" || !record) return undefined;
   const url = `postgres://gantry:${record.password}@127.0.0.1:${server.port}/gantry`;

@@ -1,9 +1,10 @@
 import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
-import type { Database } from "./database.ts";
+import type { Database, Transaction } from "./database.ts";
 import { createDriver, type DriverOptions, type DriverQuery, sqlOver } from "./driver.ts";
 import { QueryJob } from "./job.ts";
 import { createListenerHub } from "./listener.ts";
 import { Pool } from "./pool.ts";
+import { watchRoom } from "./room.ts";
 import { runTransaction } from "./transaction.ts";
 
 export interface ConnectOptions extends DriverOptions {
@@ -15,11 +16,21 @@ export interface ConnectOptions extends DriverOptions {
   port?: () => number;
 }
 
+/** For whoever runs the server too. */
+export interface OwnDatabase extends Database {
+  /** The server has said elsewhere than in an answer that it has no room: in its log. */
+  foundFull(): void;
+}
+
 const readyWithinMs = 1000;
 const closeWithinMs = 5000;
 
 /** The pool that both drivers of the port hand out. Connects when first needed. */
 export function connect(options: ConnectOptions): Database {
+  return connectOwn(options);
+}
+
+export function connectOwn(options: ConnectOptions): OwnDatabase {
   const { poolSize = 16, deadlineMs = 10_000 } = options;
   const driver = createDriver(options);
   const settings = { openMs: Math.min(5000, deadlineMs), cancelMs: Math.min(1000, deadlineMs), port: options.port };
@@ -27,19 +38,25 @@ export function connect(options: ConnectOptions): Database {
   const deadlinesOf = createDeadlinesByLength();
   const usual = deadlinesOf(deadlineMs);
   const hub = createListenerHub(driver, settings, usual);
+  const transaction = <T>(work: (tx: Transaction) => Promise<T>, ms = deadlineMs): Promise<T> =>
+    runTransaction(pool, driver, deadlinesOf(ms), work, (error) => room.failed(error));
+  const room = watchRoom(transaction);
   const quick = sqlOver(driver, (query: DriverQuery) => pool.submit(new QueryJob(query, deadlinesOf(readyWithinMs))));
 
   return {
-    sql: sqlOver(driver, (query) => pool.submit(new QueryJob(query, usual))),
-    transaction: (work, { deadlineMs: ms = deadlineMs } = {}) => runTransaction(pool, driver, deadlinesOf(ms), work),
+    sql: sqlOver(driver, (query) => pool.submit(new QueryJob(query, usual, room.failed))),
+    transaction: (work, { deadlineMs: ms } = {}) => transaction(work, ms),
     listen: hub.listen,
     ready: () =>
       quick`select 1`.then(
-        () => true,
+        () => !room.isFull(),
         () => false,
       ),
+    isFull: room.isFull,
+    foundFull: room.foundFull,
     figures: () => pool.figures(),
     async close() {
+      room.stop();
       await Promise.all([hub.close(), pool.close(closeWithinMs)]);
     },
   };

@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Account, chooseAccount } from "./account.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, clusterIn, exists, initCluster, superuser } from "./cluster.ts";
-import { type ConnectOptions, connect } from "./connect.ts";
+import { type ConnectOptions, connect, connectOwn, type OwnDatabase } from "./connect.ts";
 import type { Database } from "./database.ts";
 import { type HomeLock, lockHome } from "./home-lock.ts";
 import { ensurePostmaster, stopPostmaster } from "./postmaster.ts";
+import { reasonIn, tellsOfFullDisk } from "./server-log.ts";
+import { readRecord, recordFileOf, wayOut, writeRecord } from "./server-record.ts";
 import { watchPostmaster } from "./watch.ts";
 
 export interface EmbeddedOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
@@ -26,12 +28,6 @@ export interface EmbeddedDatabase extends Database {
   readonly url: string;
   /** The server's process number, which changes when it is restarted. */
   readonly pid: number;
-}
-
-/** What is kept about the server beside its data, in a file of mode 600. */
-interface Record {
-  password: string;
-  dataDir: string;
 }
 
 const majorVersion = "18";
@@ -53,11 +49,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
 
 async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<EmbeddedDatabase> {
   const { home, onProgress = () => undefined, onTrouble = () => undefined, account, ...pool } = options;
-  const recordFile = join(home, "postgres.json");
-  const known = await readFile(recordFile, "utf8").then(
-    (text) => JSON.parse(text) as Record,
-    () => undefined,
-  );
+  const known = await readRecord(home);
   const cluster = clusterIn(await chooseAccount(await findBinaries(), home, onProgress, account));
   const password = known?.password ?? randomBytes(32).toString("hex");
   if (!(await exists(cluster.dataDir))) {
@@ -67,13 +59,23 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
           `Move it to ${cluster.dataDir}, or run Gantry as before.`,
       );
     onProgress(`Creating the database in ${cluster.dataDir}`);
-    await writeRecord(recordFile, { password, dataDir: cluster.dataDir });
+    await writeRecord(home, { password, dataDir: cluster.dataDir });
     await initCluster(cluster, password);
+  } else if (!known) {
+    throw new Error(
+      `${recordFileOf(home)} is lost: it holds the password of the database in ${cluster.dataDir}. ${wayOut}`,
+    );
   }
   await checkVersion(cluster);
 
-  const postmaster = await ensurePostmaster(cluster, undefined, onProgress);
-  const watch = watchPostmaster(cluster, postmaster, onTrouble);
+  const postmaster = await ensurePostmaster(cluster, undefined, onProgress, onceEach(onProgress));
+  let database: OwnDatabase | undefined;
+  const watch = watchPostmaster(cluster, postmaster, {
+    onTrouble,
+    onEnd: (words) => {
+      if (tellsOfFullDisk(words)) database?.foundFull();
+    },
+  });
   const port = (): number => watch.current.port;
   const address = (user: string, name: string): string => `postgres://${user}:${password}@127.0.0.1:${port()}/${name}`;
   try {
@@ -83,9 +85,10 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
     if (!postmaster.adopted) await stopPostmaster(postmaster);
     throw error;
   }
-  const database = connect({ ...pool, url: address(role, role), port });
+  const connected = connectOwn({ ...pool, url: address(role, role), port });
+  database = connected;
   return {
-    ...database,
+    ...connected,
     get url() {
       return address(role, role);
     },
@@ -93,7 +96,7 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
       return watch.current.pid;
     },
     async close() {
-      await database.close();
+      await connected.close();
       await watch.stop();
       await stopPostmaster(watch.current);
       await lock.release();
@@ -101,10 +104,14 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
   };
 }
 
-/** Whole or not at all: a password that is lost locks us out of the data. */
-async function writeRecord(file: string, record: Record): Promise<void> {
-  await writeFile(`${file}.new`, `${JSON.stringify(record)}\n`, { mode: 0o600, flush: true });
-  await rename(`${file}.new`, file);
+/** A start is tried for a minute: for whoever waits, why, once for each reason. */
+function onceEach(onProgress: (text: string) => void): (words: string) => void {
+  const told = new Set<string>();
+  return (words) => {
+    const reason = reasonIn(words);
+    if (!told.has(reason)) onProgress(`PostgreSQL did not start, it is tried again. ${words}`);
+    told.add(reason);
+  };
 }
 
 async function checkVersion({ dataDir }: Cluster): Promise<void> {

@@ -1,9 +1,10 @@
-import { copyFile, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Cluster, readPostmasterFile, spawnPostmaster, takeOwnership } from "./cluster.ts";
 import { freePort } from "./free-port.ts";
 import { identify, isStill, type ProcessIdentity, workingDirectory } from "./processes.ts";
+import { boundLog, lastWords } from "./server-log.ts";
 
 /** A server that runs and has said that it is ready. */
 export interface Postmaster extends ProcessIdentity {
@@ -14,7 +15,6 @@ export interface Postmaster extends ProcessIdentity {
 const startWithinMs = 60_000;
 const recoverWithinMs = 600_000;
 const stopWithinMs = 20_000;
-const largestLog = 10 * 1024 * 1024;
 
 /**
  * The running server of a data directory: one that an earlier process left behind, or a new one.
@@ -23,11 +23,15 @@ const largestLog = 10 * 1024 * 1024;
  *         ├── its process lives: wait until "ready" ──────────► adopt   (or until it is gone ──► spawn)
  *         └── its process is dead, a zombie, or not a server ──► disown the file ──► spawn
  *     spawn ── exits early (port taken; backends of a killed server still hold its memory) ──► spawn again, bounded
+ *
+ * `onFailure` is told the last words of each one that exits early; `signal` ends the trying.
  */
 export async function ensurePostmaster(
   cluster: Cluster,
   preferredPort: number | undefined,
   onProgress: (text: string) => void,
+  onFailure: (words: string) => void,
+  signal?: AbortSignal,
 ): Promise<Postmaster> {
   const until = performance.now() + startWithinMs;
   let port = preferredPort ?? (await freePort());
@@ -36,8 +40,10 @@ export async function ensurePostmaster(
     if (adopted) return adopted;
     const started = await start(cluster, port, onProgress);
     if (started) return started;
-    if (performance.now() > until)
-      throw new Error(`PostgreSQL does not start. Its log ${cluster.logFile} ends with:\n${await endOfLog(cluster)}`);
+    const words = await lastWords(cluster);
+    if (performance.now() > until) throw new Error(`PostgreSQL does not start. ${words}`);
+    onFailure(words);
+    signal?.throwIfAborted();
     await sleep(waitMs);
     port = await freePort();
   }
@@ -108,20 +114,4 @@ export async function stopPostmaster(postmaster: Postmaster): Promise<void> {
       await sleep(10);
     }
   }
-}
-
-/** The server appends to its log, so cutting the file is enough; one older part is kept. */
-export async function boundLog({ logFile }: Cluster): Promise<void> {
-  const size = await stat(logFile).then(
-    (found) => found.size,
-    () => 0,
-  );
-  if (size < largestLog) return;
-  await copyFile(logFile, `${logFile}.1`);
-  await truncate(logFile, 0);
-}
-
-async function endOfLog({ logFile }: Cluster): Promise<string> {
-  const text = await readFile(logFile, "utf8").catch(() => "");
-  return text.trim().split("\n").slice(-8).join("\n");
 }

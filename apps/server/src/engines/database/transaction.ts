@@ -4,7 +4,7 @@ import type { Transaction } from "./database.ts";
 import { type Driver, type DriverQuery, sqlOver } from "./driver.ts";
 import { QueryJob } from "./job.ts";
 import type { Pool } from "./pool.ts";
-import { isUnavailable } from "./unavailable.ts";
+import { isDiskFull, isUnavailable } from "./unavailable.ts";
 
 /**
  *     begin ──► work ──► commit ──► answered "COMMIT": resolve
@@ -17,6 +17,7 @@ export async function runTransaction<T>(
   driver: Driver,
   deadlines: Deadlines,
   work: (tx: Transaction) => Promise<T>,
+  onError: (error: unknown) => void,
 ): Promise<T> {
   const connection = await pool.acquire(deadlines);
   let over = false;
@@ -25,6 +26,7 @@ export async function runTransaction<T>(
     connection.run(
       new QueryJob(query, deadlines, (error) => {
         firstError ??= error;
+        onError(error);
       }),
     );
   const tx = transactionOver(driver, (query) => {
@@ -58,7 +60,7 @@ async function abandon(
   statement: (text: string) => Promise<unknown>,
 ): Promise<void> {
   if (connection.ended) return;
-  if (isUnavailable(error)) return connection.end(error);
+  if (isUnavailable(error) && !isDiskFull(error)) return connection.end(error);
   try {
     await statement("rollback"); // outside a transaction (after a COMMIT that failed) only a warning
   } catch (rollbackError) {

@@ -1,8 +1,8 @@
 import { Fault, fault } from "../../kernel/errors.ts";
 
 /**
- * Errors that say "the server is away, or threw us out", by Node's code, the driver's code or SQLSTATE. SQLSTATE
- * classes 08 (connection) and 53 (out of connections, memory, disk) count as a whole.
+ * Errors that say "the server is away, or threw us out, or has nothing left to work with", by Node's code, the driver's
+ * code or SQLSTATE. SQLSTATE classes 08 (connection) and 53 (out of connections, memory, disk) count as a whole.
  */
 const awayCodes = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
@@ -12,8 +12,9 @@ const awayCodes = new Set([
   "25006", // read only: a failover left us on a standby
 ]);
 
+const diskFull = "53100";
 /** The driver keeps a connection after these, so it may be used again. */
-const harmlessCodes = new Set(["57014"]);
+const harmlessCodes = new Set(["57014", diskFull]);
 
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -34,6 +35,11 @@ export function endsConnection(error: unknown): boolean {
   return isAway(error) && !harmlessCodes.has(codeOf(error));
 }
 
+/** The server is there and has no room for what the query would have stored. */
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === diskFull || (error instanceof Fault && codeOf(error.cause) === diskFull);
+}
+
 export function isUnavailable(error: unknown): boolean {
   return error instanceof Fault && error.type === "service_unavailable";
 }
@@ -44,5 +50,8 @@ export function unavailable(message: string, cause?: unknown): Fault {
 
 /** What a caller sees: the server being away is a fault, everything else (a bug in the SQL, a constraint) stays as it is. */
 export function translate(error: unknown): unknown {
+  if (isAnswer(error) && isDiskFull(error)) {
+    return unavailable("The database has no room left: nothing can be stored for the moment.", error);
+  }
   return isAway(error) ? unavailable("The database cannot be reached for the moment.", error) : error;
 }

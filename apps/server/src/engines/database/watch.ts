@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "./cluster.ts";
-import { boundLog, ensurePostmaster, type Postmaster } from "./postmaster.ts";
+import { ensurePostmaster, type Postmaster } from "./postmaster.ts";
 import { isStill } from "./processes.ts";
+import { boundLog, lastWords, reasonIn } from "./server-log.ts";
 
 export interface Watch {
   /** The server as it is now. */
   readonly current: Postmaster;
   /** Waits for a restart that is under way; afterwards nothing is started any more. */
   stop(): Promise<void>;
+}
+
+export interface WatchEvents {
+  onTrouble(text: string, error?: unknown): void;
+  /** Told what a server said last, each time that one has ended. */
+  onEnd(words: string): void;
 }
 
 const lookMs = 200;
@@ -21,23 +28,28 @@ const logLookMs = 60_000;
  *                        ▲    └─ failed ─┐
  *                        └── wait longer ┘
  */
-export function watchPostmaster(
-  cluster: Cluster,
-  first: Postmaster,
-  onTrouble: (text: string, error?: unknown) => void,
-): Watch {
+export function watchPostmaster(cluster: Cluster, first: Postmaster, { onTrouble, onEnd }: WatchEvents): Watch {
   let current = first;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 
   async function restart(): Promise<void> {
+    const told = new Set<string>();
+    const failed = (words: string): void => {
+      onEnd(words);
+      const reason = reasonIn(words);
+      if (told.has(reason)) return;
+      told.add(reason);
+      onTrouble(`PostgreSQL does not start again, it is tried further. ${words}`);
+    };
     for (let waitMs = 100; !signal.aborted; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
       try {
-        current = await ensurePostmaster(cluster, current.port, () => undefined);
+        current = await ensurePostmaster(cluster, current.port, () => undefined, failed, signal);
         return onTrouble(`PostgreSQL runs again (process ${current.pid})`);
       } catch (error) {
-        onTrouble("PostgreSQL could not be restarted", error);
+        if (signal.aborted) return;
+        failed(error instanceof Error ? error.message : String(error));
         await pause(waitMs);
       }
     }
@@ -48,7 +60,9 @@ export function watchPostmaster(
       await pause(lookMs);
       if (looks % (logLookMs / lookMs) === 0) await boundLog(cluster).catch(() => undefined);
       if (signal.aborted || (await isStill(current))) continue;
-      onTrouble(`PostgreSQL (process ${current.pid}) has died`);
+      const words = await lastWords(cluster);
+      onEnd(words);
+      onTrouble(`PostgreSQL (process ${current.pid}) has died. ${words}`);
       await restart();
     }
   }

@@ -1,7 +1,6 @@
 import type { Log } from "../../kernel/log.ts";
 import type { Net } from "../net/net.ts";
-import { gaugesText } from "./gauges.ts";
-import { escaped, gaugeText } from "./instruments.ts";
+import { gaugesText, infoText } from "./gauges.ts";
 import { createMeasures } from "./measures.ts";
 import { createOtlpExporter } from "./otlp-exporter.ts";
 import { processText } from "./process-metrics.ts";
@@ -53,9 +52,7 @@ export function createTelemetry({ log, net, version, role, nodeId, traces }: Tel
   const readers: (() => Gauges | Promise<Gauges>)[] = [];
   // Whether lines for each request are wanted is decided at start: it is asked at every one of them.
   const logsRequests = log.isLevelEnabled("debug");
-  const info = gaugeText("gantry_info", "Always 1; the labels say what runs.", [
-    [`version="${escaped(version)}",role="${escaped(role)}"`, 1],
-  ]);
+  const info = infoText(version, role);
 
   async function readGauges(): Promise<Gauges> {
     const late = new Promise<Gauges>((resolve) => setTimeout(resolve, gaugesWithinMs, {}).unref());

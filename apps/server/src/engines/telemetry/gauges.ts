@@ -1,4 +1,4 @@
-import { type Described, gaugeText } from "./instruments.ts";
+import { type Described, escaped, gaugeText } from "./instruments.ts";
 import type { GaugeName, Gauges } from "./telemetry.ts";
 
 interface GaugeRow {
@@ -18,9 +18,19 @@ const runs = {
   help: "Runs of agents of all nodes: waiting for a worker, running (worked on), asking (a person must answer), delegating (other agents work for it). Counted up to 10000.",
 };
 
+const info = { name: "gantry_info", help: "Always 1; the labels say what runs." };
+
+export function infoText(version: string, role: string): string {
+  return gaugeText(info.name, info.help, [[`version="${escaped(version)}",role="${escaped(role)}"`, 1]]);
+}
+
 /** What is read at a scrape. Those marked "of all nodes" are the same on every node: take their max, not their sum. */
 const rows: Record<GaugeName, GaugeRow> = {
   databaseUp: { metric: "gantry_database_up", help: "1 when the database answered this scrape, else 0." },
+  databaseFull: {
+    metric: "gantry_database_full",
+    help: "1 while the disk of the database is known to be full, so that nothing can be stored, else 0.",
+  },
   databaseConnectionsIdle: { ...connections, labels: 'state="idle"' },
   databaseConnectionsBusy: { ...connections, labels: 'state="busy"' },
   databaseQueriesWaiting: {
@@ -80,6 +90,7 @@ export function gaugesText(gauges: Gauges): string {
 /** Without the labels' values, one entry a metric. */
 export function describedGauges(): Described[] {
   const byMetric = new Map<string, Described>();
+  byMetric.set(info.name, { ...info, type: "gauge", labelNames: ["version", "role"] });
   for (const { metric, labels, help } of Object.values(rows)) {
     const labelNames = labels === undefined ? [] : [labels.slice(0, labels.indexOf("="))];
     byMetric.set(metric, { name: metric, type: "gauge", labelNames, help });

@@ -72,6 +72,7 @@ export type WebhookOutcome = "delivered" | "retried" | "failed" | "gone";
 /** What an operator wants to know of the moment of a scrape; see gauges.ts for what each is. */
 export type GaugeName =
   | "databaseUp"
+  | "databaseFull"
   | "databaseConnectionsIdle"
   | "databaseConnectionsBusy"
   | "databaseQueriesWaiting"

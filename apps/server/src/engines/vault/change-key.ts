@@ -71,7 +71,7 @@ interface Changed {
 async function changeLocked(tx: Transaction, change: KeyChange): Promise<Changed> {
   const { home, given, next } = change;
   await tx`set local lock_timeout = '10s'`;
-  await tx`select pg_advisory_xact_lock(${lockKey})`;
+  await lockKeys(tx);
   const [schema] = await tx<{ there: boolean }[]>`select to_regclass('public.nodes') is not null as there`;
   if (!schema?.there) throw new Error("This database holds no Gantry");
   if (given === undefined) await settleLocked(tx, home);
@@ -123,6 +123,11 @@ function unreadableText({ changed, unreadable }: Resealed, given: string | undef
     : `${key} does not open everything (not ${where}). Nothing was changed; say --leave-unreadable to leave those as they are.`;
 }
 
+/** Held by whoever changes keys or all that they seal, until the transaction ends. */
+export async function lockKeys(tx: Transaction): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${lockKey})`;
+}
+
 /** Taken as a whole by whoever opens or keeps the key beside what it sealed: a backup. */
 export async function whileKeyStays<T>(database: Database, work: () => Promise<T>): Promise<T> {
   return database.transaction(
@@ -143,7 +148,7 @@ export async function settleKeyChange(where: Pick<KeyChange, "database" | "home"
   if (given !== undefined || (await readKey(keyFilesOf(home).next)) === undefined) return "nothing";
   return database.transaction(
     async (tx) => {
-      await tx`select pg_advisory_xact_lock(${lockKey})`;
+      await lockKeys(tx);
       return settleLocked(tx, home);
     },
     { deadlineMs },

@@ -142,6 +142,7 @@ describe("a change", () => {
       transaction: (work, options) => db.database.transaction(work, options),
       listen: async () => ({ stop: async () => {} }),
       ready: () => db.database.ready(),
+      isFull: () => db.database.isFull(),
       figures: () => db.database.figures(),
       close: async () => {},
     };

@@ -1,34 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { migrationsDir, testDatabase } from "../../../test/support/database.ts";
-import type { BlobStore } from "../../engines/blobs/blobs.ts";
-import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
+import { migrationsDir } from "../../../test/support/database.ts";
 import { connect, type Database, migrate } from "../../engines/database/index.ts";
 import { readMigrations } from "../../engines/database/migrate.ts";
-import { type RestoreDeps, restoreBackup, writeBackup } from "./index.ts";
+import { addUser, archiveOf, openWorkshop, restoreInto } from "./backup.fixture.ts";
+import { checkArchive } from "./check-archive.ts";
 import { createTarWriter, readTar } from "./tar.ts";
 
-const now = new Date("2026-05-01T00:00:00Z");
-const closing: (() => Promise<unknown>)[] = [];
-let scratch: string;
-
+let shop: Awaited<ReturnType<typeof openWorkshop>>;
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), "backup-"));
+  shop = await openWorkshop();
 });
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-  await rm(scratch, { recursive: true, force: true });
-});
-
-async function freshDatabase(): Promise<Database> {
-  const { database, drop } = await testDatabase();
-  closing.push(drop);
-  return database;
-}
+afterAll(() => shop.close());
 
 /** Without any schema. */
 async function bareDatabase(): Promise<Database> {
@@ -36,46 +20,13 @@ async function bareDatabase(): Promise<Database> {
   const admin = connect({ url: `${inject("postgresUrl")}/postgres`, poolSize: 1, deadlineMs: 60_000 });
   await admin.sql.unsafe(`create database ${name}`);
   const database = connect({ url: `${inject("postgresUrl")}/${name}`, poolSize: 2 });
-  closing.push(async () => {
+  shop.closing.push(async () => {
     await database.close();
     await admin.sql.unsafe(`drop database ${name} with (force)`);
     await admin.close();
   });
   return database;
 }
-
-async function freshBlobs(bucket = "gantry"): Promise<BlobStore> {
-  const home = join(scratch, randomBytes(6).toString("hex"));
-  const credentials = { accessKeyId: "a", secretAccessKey: "b".repeat(40) };
-  const blobs = await openFilesystemBlobs({ home, bucket, credentials });
-  closing.push(() => blobs.close());
-  return blobs;
-}
-
-async function archiveOf(database: Database, blobs: BlobStore): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  const write = async (bytes: Uint8Array) => void parts.push(Buffer.from(bytes));
-  await writeBackup({ database, blobs, keys: [], withBlobs: true, now, write });
-  return Buffer.concat(parts);
-}
-
-async function restoreInto(archive: Buffer, change: Partial<RestoreDeps> & Pick<RestoreDeps, "database" | "blobs">) {
-  const pieces = function* () {
-    for (let at = 0; at < archive.length; at += 777) yield archive.subarray(at, at + 777);
-  };
-  return restoreBackup({
-    open: () => Readable.from(pieces()),
-    replace: false,
-    known: await readMigrations(migrationsDir),
-    migrateTo: (names) => migrate(change.database, migrationsDir, new Set(names)),
-    keepKey: async () => {},
-    ...change,
-  });
-}
-
-const addUser = (database: Database, id: string, username: string) =>
-  database.sql`
-    insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
 
 const endedOutput = async (database: Database, id: string): Promise<string | undefined> => {
   const rows = await database.sql<{ output: string }[]>`
@@ -90,7 +41,7 @@ const endPrediction = (database: Database, id: string, output: string) =>
 
 describe("rows come back as they were", () => {
   test("whatever is in them, and however many and large they are", async () => {
-    const [from, to, blobs] = [await freshDatabase(), await freshDatabase(), await freshBlobs()];
+    const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
     await addUser(from, "usr_a", "anna");
     // JSON is kept as it was written: its order, its spaces, its NUL.
     const odd = '{"b": 1,  "a": "\\u0000 ,()\\"\\\\ \\n é日🙂", "n": 1.10, "b": 2}';
@@ -134,7 +85,7 @@ describe("rows come back as they were", () => {
   }, 60_000);
 
   test("of one moment, while others go on writing", async () => {
-    const [from, to, blobs] = [await freshDatabase(), await freshDatabase(), await freshBlobs()];
+    const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
     await addUser(from, "usr_a", "anna");
     let writing = true;
     const writer = (async () => {
@@ -156,8 +107,8 @@ describe("rows come back as they were", () => {
 });
 
 test("files come back under their keys, and their addresses follow them into another bucket", async () => {
-  const [from, to] = [await freshDatabase(), await freshDatabase()];
-  const [blobs, elsewhere] = [await freshBlobs(), await freshBlobs("my-own-bucket")];
+  const [from, to] = [await shop.freshDatabase(), await shop.freshDatabase()];
+  const [blobs, elsewhere] = [await shop.freshBlobs(), await shop.freshBlobs("my-own-bucket")];
   await addUser(from, "usr_a", "anna");
   const key = `outputs/pred_a/${"é日 &<>".repeat(30)}/image.png`;
   const bytes = randomBytes(3_000_001);
@@ -178,7 +129,7 @@ test("files come back under their keys, and their addresses follow them into ano
 
 describe("versions", () => {
   test("a backup of an older schema is restored into that one and brought up to date", async () => {
-    const [from, to, blobs] = [await bareDatabase(), await bareDatabase(), await freshBlobs()];
+    const [from, to, blobs] = [await bareDatabase(), await bareDatabase(), await shop.freshBlobs()];
     const names = (await readMigrations(migrationsDir)).map(({ name }) => name);
     await migrate(from, migrationsDir, new Set(names.filter((name) => name < "0007")));
     await addUser(from, "usr_a", "anna");
@@ -187,34 +138,16 @@ describe("versions", () => {
     const applied = await to.sql<{ name: string }[]>`select name from schema_migrations order by name`;
     expect(applied.map(({ name }) => name)).toEqual(names);
     // Into one that is already ahead its rows would not fit.
-    const ahead = restoreInto(await archiveOf(from, blobs), { database: await freshDatabase(), blobs });
+    const ahead = restoreInto(await archiveOf(from, blobs), { database: await shop.freshDatabase(), blobs });
     await expect(ahead).rejects.toThrow("ahead of the backup");
   }, 60_000);
 
   test("one of a newer or changed schema is refused", async () => {
-    const [from, to, blobs] = [await freshDatabase(), await freshDatabase(), await freshBlobs()];
+    const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
     await from.sql`insert into schema_migrations (name, hash) values ('9999-later.sql', 'x')`;
     const restoring = restoreInto(await archiveOf(from, blobs), { database: to, blobs });
     await expect(restoring).rejects.toThrow("does not know its migrations 9999-later.sql");
   });
-});
-
-test("a restore that fails half-way leaves the database as it was, with its rules in force", async () => {
-  const [from, to, blobs] = [await freshDatabase(), await freshDatabase(), await freshBlobs()];
-  await addUser(from, "usr_a", "anna");
-  await blobs.put("k", Buffer.from("x"), { contentType: "text/plain" });
-  const failing: BlobStore = { ...blobs, put: () => Promise.reject(new Error("the disk is full")) };
-  await addUser(to, "usr_b", "bert");
-  const archive = await archiveOf(from, blobs);
-  await expect(restoreInto(archive, { database: to, blobs })).rejects.toThrow("not empty");
-  await expect(restoreInto(archive, { database: to, blobs: failing, replace: true })).rejects.toThrow("disk is full");
-  expect(await to.sql`select username from users`).toMatchObject([{ username: "bert" }]);
-  await to.sql`insert into ledger (kind, from_account, to_account, amount_micros, reason)
-    values ('credit', 'outside', 'user:usr_b', 5, 'x')`;
-  expect(await to.sql`select balance_micros as b from wallets`).toMatchObject([{ b: 5 }]);
-  await expect(to.sql`delete from ledger`.execute()).rejects.toThrow("append-only");
-  await restoreInto(archive, { database: to, blobs, replace: true });
-  expect(await to.sql`select username from users`).toMatchObject([{ username: "anna" }]);
 });
 
 test("entries of an archive come out as they went in, also when they are left alone", async () => {
@@ -234,4 +167,18 @@ test("entries of an archive come out as they went in, also when they are left al
     else seen.push(`${name} ${Buffer.concat(await Array.fromAsync(body)).length}`);
   }
   expect(seen).toEqual(["a/0", "a/1 1", "a/511 511", "a/512", "a/513 513", "a/70000", "streamed 5"]);
+});
+
+test("an archive whose description is damaged is told apart from one of a newer Gantry", async () => {
+  const head = async (text: string) => {
+    const parts: Uint8Array[] = [];
+    const tar = createTarWriter(async (bytes) => void parts.push(bytes));
+    await tar.file("backup.json", Buffer.from(text));
+    await tar.end();
+    return checkArchive(() => Readable.from(parts));
+  };
+  await expect(head('{"format": 1, "ma')).rejects.toThrow(
+    "The backup is damaged: its entry backup.json cannot be read",
+  );
+  await expect(head('{"format": 2}')).rejects.toThrow("was it made by a newer one?");
 });

@@ -1,34 +1,62 @@
 import type { z } from "zod";
-import { type BackupEnd, type BackupHead, endSchema, headSchema } from "./backup.ts";
-import { readTar } from "./tar.ts";
+import { type BackupEnd, type BackupHead, endSchema, headSchema, type KeyFile } from "./backup.ts";
+import { readTar, type TarEntry } from "./tar.ts";
 
-/** Reads an archive once from end to end, before anything is changed: is it one of ours, whole and undamaged? */
-export async function checkArchive(
-  open: () => AsyncIterable<Uint8Array>,
-): Promise<{ head: BackupHead; end: BackupEnd; keys: string[] }> {
+/** An archive that is ours, whole and undamaged. */
+export interface Archive {
+  head: BackupHead;
+  end: BackupEnd;
+  keys: KeyFile[];
+  /** From its start, as often as it is wanted. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** What describes something is small; what claims to be larger is damaged. */
+const largestDescription = 64 * 1024 * 1024;
+const largestKey = 64 * 1024;
+
+/** Reads an archive once from end to end, before anything is opened or changed. */
+export async function checkArchive(open: Archive["open"]): Promise<Archive> {
   let head: BackupHead | undefined;
   let end: BackupEnd | undefined;
-  const keys: string[] = [];
+  const keys: KeyFile[] = [];
   let sha256 = "";
-  for await (const { name, body, sha256Before } of readTar(open())) {
+  for await (const entry of readTar(open())) {
+    const { name } = entry;
     if (!head && name !== "backup.json") throw new Error("This archive is no backup of Gantry");
-    if (name === "backup.json") head = parse(headSchema, name, await contentOf(body));
-    if (name.startsWith("keys/")) keys.push(name.slice(5));
+    if (name === "backup.json") head = await parse(headSchema, entry);
+    if (name.startsWith("keys/")) {
+      if (entry.size > largestKey) throw damaged(name);
+      keys.push({ name: name.slice(5), content: Buffer.from(await contentOf(entry.body)) });
+    }
     if (name !== "end.json") continue;
-    sha256 = sha256Before();
-    end = parse(endSchema, name, await contentOf(body));
+    sha256 = entry.sha256Before();
+    end = await parse(endSchema, entry);
   }
   if (!head || !end) throw new Error("The backup is not whole: it was interrupted while it was written");
   if (sha256 !== end.sha256) throw new Error("The backup is damaged: its bytes do not match its checksum");
-  return { head, end, keys };
+  return { head, end, keys, open };
 }
 
 export async function contentOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(await Array.fromAsync(body)).toString();
 }
 
-export function parse<T>(schema: z.ZodType<T>, name: string, text: string): T {
-  const result = schema.safeParse(JSON.parse(text));
+export async function parse<T>(schema: z.ZodType<T>, { name, size, body }: TarEntry): Promise<T> {
+  if (size > largestDescription) throw damaged(name);
+  const result = schema.safeParse(readJson(name, await contentOf(body)));
   if (result.success) return result.data;
   throw new Error(`This Gantry does not understand ${name} of the backup; was it made by a newer one?`);
+}
+
+function readJson(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damaged(name);
+  }
+}
+
+function damaged(name: string): Error {
+  return new Error(`The backup is damaged: its entry ${name} cannot be read`);
 }

@@ -1,8 +1,9 @@
-import { Readable } from "node:stream";
+import { randomBytes } from "node:crypto";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database, Transaction } from "../../engines/database/database.ts";
-import { type BackupEnd, type BackupHead, type BackupSummary, blobSchema, type KeyFile, summaryOf } from "./backup.ts";
-import { checkArchive, contentOf, parse } from "./check-archive.ts";
+import { type BackupEnd, type BackupHead, type BackupSummary, summaryOf } from "./backup.ts";
+import { type Archive, contentOf } from "./check-archive.ts";
+import { type FileRestore, restoreFiles } from "./restore-files.ts";
 import {
   analyze,
   buryNodes,
@@ -14,6 +15,7 @@ import {
   hasSchema,
   hasUsers,
   insertRows,
+  markRestore,
   selectMigrations,
   selectTables,
   selectWritableColumns,
@@ -21,82 +23,119 @@ import {
   stayOpen,
   suspendRules,
 } from "./store.ts";
-import { readTar, type TarEntry } from "./tar.ts";
+import { readTar } from "./tar.ts";
 
 export interface RestoreDeps {
   database: Database;
   blobs: BlobStore;
-  /** The archive from its start; called twice. */
-  open(): AsyncIterable<Uint8Array>;
+  archive: Archive;
   /** Throw away what the database holds. Without it only an empty one is filled. */
   replace: boolean;
+  now: Date;
   /** Every migration that this program knows. */
   known: readonly { name: string; hash: string }[];
   /** Brings the database to the migrations of these names and no further. */
   migrateTo(names: readonly string[]): Promise<unknown>;
-  /** Called for each key file, before anything is kept. */
-  keepKey(key: KeyFile): Promise<void>;
+  /** Held until the transaction ends, against whoever needs rows, files and keys that belong together. */
+  lock(tx: Transaction): Promise<void>;
+  /** Puts the archive's keys beside those in use, under this id. Called inside the transaction, when all else is done. */
+  prepareKeys(restoreId: string): Promise<void>;
+  /**
+   * Finds out whether the restore of that id took place, and puts the prepared keys into their places, or removes them.
+   * Called when the transaction is over, however it ended, and at the next start should this process not live so long.
+   */
+  settleKeys(restoreId: string): Promise<"took place" | "did not">;
 }
 
 /**
- * Fills a database and a file store from an archive: all of it, or (but for files that nobody knows of) nothing.
+ * Fills a database and a file store from an archive: all of it or nothing.
  *
- *     archive checked ──► schema of its time ──► rows, sequences, files, keys: one transaction ──► schema of today
+ *     schema of its time ──► rows, sequences, new files, keys beside: one transaction
+ *                              │
+ *                              ├─ took place ──► keys in their places ──► replaced files ──► schema of today
+ *                              └─ did not ─────► new files and keys beside are removed
  */
 export async function restoreBackup(deps: RestoreDeps): Promise<BackupSummary> {
-  const { database } = deps;
-  const { head, end, keys } = await checkArchive(deps.open);
+  const { database, archive } = deps;
+  const { head, end, keys } = archive;
   refuseUnknown(head, deps.known);
   await refuseInUse(deps);
   await deps.migrateTo(head.migrations.map(({ name }) => name));
   await refuseOtherSchema(database, head);
 
-  await database.transaction(
-    async (tx) => {
-      await stayOpen(tx);
-      const resumeRules = await suspendRules(tx);
-      await emptyTables(
-        tx,
-        head.tables.map(({ name }) => name),
-      );
-      for (const partition of head.partitions) await createPartition(tx, partition);
-      await load(deps, tx, head);
-      for (const sequence of end.sequences) await setSequence(tx, sequence);
-      await resumeRules();
-      await refuseMissingRows(tx, end);
-      await buryNodes(tx);
-    },
-    { deadlineMs },
-  );
+  const id = newRestoreId(deps.now);
+  const files = restoreFiles(deps.blobs, archive);
+  try {
+    await database.transaction((tx) => fill(deps, tx, files, id), { deadlineMs });
+    await deps.settleKeys(id);
+  } catch (error) {
+    await afterFailure(deps, files, id, error);
+  }
+  await files.finish();
   await deps.migrateTo(deps.known.map(({ name }) => name));
   await database.transaction((tx) => analyze(tx), { deadlineMs });
-  return summaryOf(head, end, keys);
+  return summaryOf(
+    head,
+    end,
+    keys.map(({ name }) => name),
+  );
 }
 
-async function load(deps: RestoreDeps, tx: Transaction, head: BackupHead): Promise<void> {
+/** Sorts by time, and is a name that any file system takes. */
+function newRestoreId(now: Date): string {
+  return `${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z-${randomBytes(4).toString("hex")}`;
+}
+
+/** Returns when the commit was only not answered. */
+async function afterFailure(deps: RestoreDeps, files: FileRestore, id: string, error: unknown): Promise<void> {
+  const settled = await deps.settleKeys(id).catch(() => undefined);
+  if (settled === "took place") return;
+  if (settled === "did not") {
+    await files.undo();
+    throw error;
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new Error(
+    `${reason} Whether the restore took place is found out at the next start or restore: leave GANTRY_HOME as it is.`,
+    { cause: error },
+  );
+}
+
+async function fill(deps: RestoreDeps, tx: Transaction, files: FileRestore, id: string): Promise<void> {
+  const { head, end } = deps.archive;
+  await stayOpen(tx);
+  await deps.lock(tx);
+  const resumeRules = await suspendRules(tx);
+  await emptyTables(
+    tx,
+    head.tables.map(({ name }) => name),
+  );
+  for (const partition of head.partitions) await createPartition(tx, partition);
+  await load(deps, tx, files);
+  for (const sequence of end.sequences) await setSequence(tx, sequence);
+  await resumeRules();
+  await refuseMissingRows(tx, end);
+  await buryNodes(tx);
+  await markRestore(tx, id);
+  await deps.prepareKeys(id);
+}
+
+async function load({ archive, blobs }: RestoreDeps, tx: Transaction, files: FileRestore): Promise<void> {
+  const { head } = archive;
   const columnsOf = new Map<string, string[]>();
   for (const { name } of head.tables) columnsOf.set(name, await selectWritableColumns(tx, name));
   // The addresses of files name the bucket they lie in, and that may be another one here.
-  const [before, after] = [head.bucket, deps.blobs.bucket].map((bucket) => `s3://${bucket}/`);
+  const [before, after] = [head.bucket, blobs.bucket].map((bucket) => `s3://${bucket}/`);
   const moved = (line: string) => (before === after ? line : line.replaceAll(String(before), String(after)));
 
-  let blob: { key: string; content_type: string } | undefined;
-  for await (const { name, body } of readTar(deps.open()) as AsyncIterable<TarEntry>) {
-    const [kind, first = "", last] = name.split("/");
-    if (kind === "keys") {
-      await deps.keepKey({ name: first, content: Buffer.from(await contentOf(body)) });
-    } else if (kind === "tables") {
-      const columns = columnsOf.get(first);
-      if (!columns || last === undefined) throw new Error(`The backup holds rows of an unknown table: ${name}`);
-      const lines = JSON.parse(await contentOf(body)) as string[];
-      await insertRows(tx, first, columns, lines.map(moved));
-    } else if (kind === "blobs" && name.endsWith(".json")) {
-      blob = parse(blobSchema, name, await contentOf(body));
-    } else if (kind === "blobs") {
-      if (!blob) throw new Error(`The backup does not say whose bytes ${name} are`);
-      await deps.blobs.put(blob.key, Readable.from(body), { contentType: blob.content_type });
-      blob = undefined;
-    }
+  for await (const entry of readTar(archive.open())) {
+    const [kind, table = "", portion] = entry.name.split("/");
+    if (kind === "blobs") await files.take(entry);
+    if (kind !== "tables") continue;
+    const columns = columnsOf.get(table);
+    if (!columns || portion === undefined) throw new Error(`The backup holds rows of an unknown table: ${entry.name}`);
+    const lines = JSON.parse(await contentOf(entry.body)) as string[];
+    await insertRows(tx, table, columns, lines.map(moved));
   }
 }
 

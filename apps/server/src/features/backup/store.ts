@@ -109,6 +109,59 @@ export async function insertRows(
     select ${tx.unsafe(values)} from batch`;
 }
 
+/** Part of what the transaction does, and of nothing that a backup holds: whoever reads it knows whether it took place. */
+export async function markRestore(tx: Transaction, id: string): Promise<void> {
+  if (!/^[\w-]+$/.test(id)) throw new Error(`${id} is no id of a restore`);
+  await tx.unsafe(`comment on table schema_migrations is 'restore ${id}'`);
+}
+
+/** Of the last restore of all. Waits for nobody: hold what it held. */
+export async function hasTakenPlace(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql<{ mark: string | null }[]>`
+    select obj_description(to_regclass('public.schema_migrations'), 'pg_class') as mark`;
+  return row?.mark === `restore ${id}`;
+}
+
+/** The keys of all files that the tables speak of; tables that are not there yet speak of none. */
+const fileKeys: readonly { table: string; column: string; where: string }[] = [
+  { table: "files", column: "key", where: "state = 'stored'" },
+  { table: "drive_items", column: "blob_key", where: "type = 'file'" },
+];
+
+async function* selectFileColumns(sql: Sql): AsyncGenerator<(typeof fileKeys)[number]> {
+  for (const one of fileKeys) {
+    const [row] = await sql<{ there: boolean }[]>`select to_regclass(${`public.${one.table}`}) is not null as there`;
+    if (row?.there) yield one;
+  }
+}
+
+export async function selectFileKeys(tx: Transaction): Promise<Set<string>> {
+  const keys = new Set<string>();
+  for await (const { table, column, where } of selectFileColumns(tx)) {
+    await tx.unsafe(
+      `declare file_keys no scroll cursor for select ${named(column)} as key from ${named(table)} where ${where}`,
+    );
+    for (;;) {
+      const rows = await tx.unsafe<{ key: string }[]>("fetch forward 5000 from file_keys");
+      if (rows.length === 0) break;
+      for (const { key } of rows) keys.add(key);
+    }
+    await tx`close file_keys`;
+  }
+  return keys;
+}
+
+/** Those of these keys that the tables still speak of. */
+export async function selectKnownKeys(sql: Sql, keys: readonly string[]): Promise<string[]> {
+  const known: string[] = [];
+  for await (const { table, column, where } of selectFileColumns(sql)) {
+    const rows = await sql<{ key: string }[]>`
+      select ${sql(column)} as key from ${sql(table)} where ${sql(column)} = any(${[...keys]}::text[]) and ${sql.unsafe(where)}`;
+    known.push(...rows.map(({ key }) => key));
+  }
+  return known;
+}
+
 export async function countRows(sql: Sql, table: string): Promise<number> {
   const [row] = await sql<{ n: number }[]>`select count(*) as n from ${sql(table)}`;
   return row?.n ?? 0;

@@ -9,10 +9,13 @@ import {
   type KeyFile,
   summaryOf,
 } from "./backup.ts";
+import { isDamaged } from "./damaged-file.rules.ts";
 import {
   deadlineMs,
   readOneMoment,
   readRows,
+  selectFileKeys,
+  selectKnownKeys,
   selectMigrations,
   selectPartitions,
   selectSequences,
@@ -21,6 +24,7 @@ import {
 import { createTarWriter, type TarWriter } from "./tar.ts";
 
 const bytesAtOnce = 4 * 1024 * 1024;
+const keysAtOnce = 1000;
 
 export interface BackupDeps {
   database: Database;
@@ -32,11 +36,16 @@ export interface BackupDeps {
   write(bytes: Uint8Array): Promise<void>;
 }
 
+export interface WrittenBackup extends BackupSummary {
+  /** Keys of files that the tables speak of and the store does not have, or has damaged: they are in no backup. */
+  missing: string[];
+}
+
 /**
  * Writes all there is into one archive, while everything goes on. The tables are those of one moment; the files are
  * copied afterwards, when all that the tables speak of is there. A file that is deleted meanwhile is left out.
  */
-export async function writeBackup(deps: BackupDeps): Promise<BackupSummary> {
+export async function writeBackup(deps: BackupDeps): Promise<WrittenBackup> {
   const hash = createHash("sha256");
   const tar = createTarWriter(async (bytes) => {
     hash.update(bytes);
@@ -67,31 +76,47 @@ export async function writeBackup(deps: BackupDeps): Promise<BackupSummary> {
         }
       }
       // Last: a sequence may be ahead of the rows, never behind them.
-      return { head, rows, sequences: await selectSequences(tx) };
+      const sequences = await selectSequences(tx);
+      return { head, rows, sequences, fileKeys: deps.withBlobs ? await selectFileKeys(tx) : new Set<string>() };
     },
     { deadlineMs },
   );
 
-  const blobs = deps.withBlobs ? await writeBlobs(tar, json, deps.blobs) : { blobs: 0, blob_bytes: 0 };
-  const { head, rows, sequences } = tables;
+  const { head, rows, sequences, fileKeys } = tables;
+  const onWritten = (key: string) => fileKeys.delete(key);
+  const blobs = deps.withBlobs ? await writeBlobs(tar, json, deps.blobs, onWritten) : { blobs: 0, blob_bytes: 0 };
   const end: BackupEnd = { rows, sequences, ...blobs, sha256: hash.copy().digest("hex") };
   await json("end.json", end);
   await tar.end();
-  return summaryOf(
-    head,
-    end,
-    deps.keys.map((key) => key.name),
-  );
+  const keys = deps.keys.map((key) => key.name);
+  return { ...summaryOf(head, end, keys), missing: await findMissing(deps, [...fileKeys]) };
+}
+
+function unlessDamaged(error: unknown): undefined {
+  if (!isDamaged(error)) throw error;
+}
+
+/** Of the files that were not copied: those that were not deleted meanwhile either. */
+async function findMissing({ database, blobs }: BackupDeps, notCopied: readonly string[]): Promise<string[]> {
+  const missing: string[] = [];
+  for (let at = 0; at < notCopied.length; at += keysAtOnce) {
+    for (const key of await selectKnownKeys(database.sql, notCopied.slice(at, at + keysAtOnce))) {
+      const found = await blobs.stat(key).catch(unlessDamaged);
+      if (!found) missing.push(key);
+    }
+  }
+  return missing.sort();
 }
 
 async function writeBlobs(
   tar: TarWriter,
   json: (name: string, value: unknown) => Promise<void>,
   store: BlobStore,
+  onWritten: (key: string) => void,
 ): Promise<Pick<BackupEnd, "blobs" | "blob_bytes">> {
   const written = { blobs: 0, blob_bytes: 0 };
   for await (const key of store.keys()) {
-    const opened = await store.open(key);
+    const opened = await store.open(key).catch(unlessDamaged);
     if (!opened) continue;
     const { size, contentType } = opened.info;
     const name = `blobs/${++written.blobs}`;
@@ -102,6 +127,7 @@ async function writeBlobs(
     } finally {
       opened.body.destroy();
     }
+    onWritten(key);
   }
   return written;
 }

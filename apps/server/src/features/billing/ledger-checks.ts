@@ -2,8 +2,23 @@ import type { Sql } from "../../engines/database/database.ts";
 
 type Query = ReturnType<Sql>;
 
-/** The first moment of which single rows of usage are kept. */
-const horizon = (sql: Sql): Query => sql`(select coalesce(horizon, '-infinity') from usage_marks)`;
+/**
+ * The first moment of which single rows of usage are kept. Where that is lost, or cannot be true, all of them are
+ * expected: what is compared with nothing would always be right.
+ */
+const horizon = (sql: Sql): Query =>
+  sql`coalesce((select horizon from usage_marks where horizon <= now()), '-infinity')`;
+
+/** Between whom each kind of entry moves money. `user` is any wallet. */
+const movements: Readonly<Record<string, readonly [from: string, to: string]>> = {
+  credit: ["outside", "user"],
+  correction: ["user", "outside"],
+  charge: ["user", "platform"],
+  sale: ["user", "user"],
+};
+
+const holder = (sql: Sql, account: Query): Query =>
+  sql`case when ${account} like 'user:%' then 'user' else ${account} end`;
 
 /**
  * What must hold between the tables of money, one query each. A query answers a row for each place where it does not:
@@ -33,6 +48,36 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
       select coalesce((select sum(balance_micros) from wallets), 0)
         + coalesce((select sum(amount) from account where account not like 'user:%'), 0) as total
     ) sums where total <> 0`,
+
+  movements: (sql) => {
+    const rules = Object.entries(movements);
+    return sql`
+      select 'entry_between_others' as rule, concat_ws(' ', l.id, l.kind, l.from_account, l.to_account) as subject,
+        null::bigint as expected, l.amount_micros as found
+      from ledger l left join unnest(
+        ${rules.map(([kind]) => kind)}::text[], ${rules.map(([, [from]]) => from)}::text[],
+        ${rules.map(([, [, to]]) => to)}::text[]
+      ) as allowed (kind, from_holder, to_holder) on allowed.kind = l.kind
+        and allowed.from_holder = ${holder(sql, sql`l.from_account`)} and allowed.to_holder = ${holder(sql, sql`l.to_account`)}
+      where allowed.kind is null`;
+  },
+
+  /** How far the upkeep of usage says that it has come, which the other checks go by. */
+  marks: (sql) => sql`
+    select rule, 'usage_marks' as subject, expected, found from (
+      select count(*) as rows, count(*) filter (where horizon > now()) as far,
+        count(*) filter (where horizon <> date_trunc('month', horizon, 'UTC')) as odd,
+        count(*) filter (where days_before > now()) as early,
+        count(*) filter (where days_before <> date_trunc('day', days_before, 'UTC')) as uneven
+      from usage_marks
+    ) m cross join lateral (values
+      ('marks_lost', 1, m.rows),
+      ('horizon_in_the_future', 0, m.far),
+      ('horizon_within_a_month', 0, m.odd),
+      ('days_closed_in_the_future', 0, m.early),
+      ('days_closed_within_a_day', 0, m.uneven)
+    ) as figure (rule, expected, found)
+    where expected <> found`,
 
   wallets: (sql) => sql`
     select rule, coalesce(w.user_id, l.user_id) as subject, expected, found
@@ -112,7 +157,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     from usage_days d full join (
       select user_id, date_trunc('day', hour, 'UTC') as day, model_name, sum(requests) as requests,
         sum(paid_requests) as paid, sum(spent_micros) as spent
-      from usage_hours where hour < (select coalesce(days_before, '-infinity') from usage_marks) group by 1, 2, 3
+      from usage_hours where hour < coalesce((select days_before from usage_marks), '-infinity') group by 1, 2, 3
     ) h on h.user_id = d.user_id and h.day = d.day and h.model_name = d.model_name
     cross join lateral (values
       ('day_requests', coalesce(h.requests, 0), coalesce(d.requests, 0)),

@@ -84,6 +84,59 @@ describe("what is planted is found, with its figures", () => {
     ]);
   });
 
+  it.each([
+    ["a charge that did not go to the platform", "charge", "to_account", "outside"],
+    ["a charge of the platform's own", "charge", "from_account", "outside"],
+    ["a credit that does not come from outside", "credit", "from_account", "platform"],
+    ["a charge made a sale", "charge", "kind", "sale"],
+    ["a credit made a correction", "credit", "kind", "correction"],
+  ])("%s", async (_name, kind, column, value) => {
+    await plant(
+      (tx) =>
+        tx`update ledger set ${tx(column)} = ${value}, reason = 'x' where kind = ${kind} and reference <> 'pred_old'`,
+    );
+    const { sql } = database;
+    const [entry] = await sql<{ subject: string; amount: number }[]>`
+      select concat_ws(' ', id, kind, from_account, to_account) as subject, amount_micros as amount
+      from ledger where ${sql(column)} = ${value} and reference <> 'pred_old' order by id desc limit 1`;
+    expect(await verifyLedger(database)).toContainEqual({
+      rule: "entry_between_others",
+      subject: entry?.subject,
+      expected: null,
+      found: entry?.amount,
+    });
+  });
+
+  it("a sale to nobody's wallet", async () => {
+    await database.sql`
+      insert into ledger (kind, from_account, to_account, amount_micros, reference)
+      values ('sale', ${`user:${ann}`}, 'platform', 7, 'run_1')`;
+    const rules = (await verifyLedger(database)).map(({ rule }) => rule);
+    expect(rules).toContain("entry_between_others");
+  });
+
+  it.each([
+    ["lost", "marks_lost", { expected: 1, found: 0 }],
+    ["of a horizon to come", "horizon_in_the_future", { expected: 0, found: 1 }],
+    ["of a horizon within a month", "horizon_within_a_month", { expected: 0, found: 1 }],
+    ["of days that are not over", "days_closed_in_the_future", { expected: 0, found: 1 }],
+    ["of half a day", "days_closed_within_a_day", { expected: 0, found: 1 }],
+  ])("marks %s, and what they would hide", async (_name, rule, figures) => {
+    const { sql } = database;
+    if (rule === "marks_lost") await sql`delete from usage_marks`;
+    if (rule === "horizon_in_the_future")
+      await sql`update usage_marks set horizon = date_trunc('month', now() + interval '2 months', 'UTC')`;
+    if (rule === "horizon_within_a_month") await sql`update usage_marks set horizon = '2026-01-01T12:00:00Z'`;
+    if (rule === "days_closed_in_the_future")
+      await sql`update usage_marks set days_before = date_trunc('day', now() + interval '2 days', 'UTC')`;
+    if (rule === "days_closed_within_a_day") await sql`update usage_marks set days_before = '2026-02-01T12:00:00Z'`;
+    expect(await verifyLedger(database)).toContainEqual({ rule, subject: "usage_marks", ...figures });
+    await sql`delete from usage where request_id = 'pred_new'`;
+    await sql`update usage_hours set requests = requests + 1`;
+    const rules = (await verifyLedger(database)).map((found) => found.rule);
+    expect(rules).toEqual(expect.arrayContaining(["charge_without_usage", "hour_requests"]));
+  });
+
   it("a user without a wallet", async () => {
     await plant(
       (tx) => tx`

@@ -1,5 +1,6 @@
 import type { Transaction } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
+import { orNoRoom } from "../../kernel/no-room.ts";
 import { contentTypeOf } from "./content-type.ts";
 import {
   type DriveFile,
@@ -46,7 +47,7 @@ export async function placeContent(
   const { database, clock } = deps;
   const path = filePath(given);
   const contentType = await contentTypeOf(staged.head, { path, declared: declaredType });
-  const placed = await database.transaction(async (tx) => {
+  const place = async (tx: Transaction) => {
     if (!(await lockDrive(tx, ownerId, driveId))) throw driveNotFound();
     const now = clock.now();
     const before = await selectOccupant(tx, driveId, path);
@@ -66,6 +67,9 @@ export async function placeContent(
     else await updateFile(tx, driveId, file);
     if (before?.blobKey) await insertLooseBlob(tx, before.blobKey, now);
     return { file, replaced: before?.blobKey };
+  };
+  const placed = await database.transaction(place).catch((error: unknown) => {
+    throw orNoRoom(error, database.isFull());
   });
   if (placed.replaced) await discardBlob(deps, placed.replaced);
   const { blobKey: _, ...file } = placed.file;

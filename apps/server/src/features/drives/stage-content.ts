@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { maxDriveFileBytes, newId } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
+import { orNoRoom } from "../../kernel/no-room.ts";
 import { takeHead } from "./content-type.ts";
 import type { DrivesDeps } from "./drive.ts";
 import { doomLooseBlob, forgetLooseBlobs, insertLooseBlob } from "./store.ts";
@@ -33,7 +34,9 @@ export async function stageContent(
   if (given instanceof Readable) given.on("error", () => {});
   const key = `drives/${newId("file")}`;
   const { head, body } = await takeHead(given);
-  await insertLooseBlob(database.sql, key, new Date(clock.now().getTime() + collectAfterMs));
+  await insertLooseBlob(database.sql, key, new Date(clock.now().getTime() + collectAfterMs)).catch((error: unknown) => {
+    throw orNoRoom(error, database.isFull());
+  });
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(tookTooLong()), patienceMs).unref();
   const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { newId } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
+import { orNoRoom } from "../../kernel/no-room.ts";
 import { examineContent } from "./content-type.ts";
 import { maxFilenameLength, uploadKey } from "./file-name.rules.ts";
 import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
@@ -47,6 +48,6 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
     const s3Path = formatS3Path({ bucket: blobs.bucket, key });
     return { ...link, file_input: { s3_path: s3Path, size, content_type: contentType } };
   } catch (error) {
-    throw relocate(error, loc);
+    throw relocate(orNoRoom(error, deps.database.isFull()), loc);
   }
 }

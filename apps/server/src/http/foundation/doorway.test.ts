@@ -57,11 +57,32 @@ describe.each(["starting", "shutting down"])("while the server is %s", (state) =
   });
 });
 
+test("/readyz says why it is not ready, and a question that fails is no yes", async () => {
+  let reason: string | undefined = "The disk is full";
+  doorway.open(
+    (_request, response) => response.end(),
+    async () => {
+      if (reason === "thrown") throw new Error("of the inside");
+      return reason;
+    },
+  );
+  expect(await get("/readyz")).toMatchObject({
+    status: 503,
+    body: { status: "not ready", reason: "The disk is full" },
+  });
+  reason = "thrown";
+  const unknown = await get("/readyz");
+  expect(unknown.status).toBe(503);
+  expect(JSON.stringify(unknown.body)).not.toContain("of the inside");
+  reason = undefined;
+  expect(await get("/readyz")).toMatchObject({ status: 200, body: { status: "ready" } });
+});
+
 test("from a moment on every answer ends its connection, also those that were asked for before", async () => {
   const { promise: asked, resolve: isAsked } = Promise.withResolvers<ServerResponse>();
   doorway.open(
     (_request, response) => isAsked(response),
-    async () => true,
+    async () => undefined,
   );
   const early = fetch(`http://127.0.0.1:${port}/early`);
   const response = await asked;

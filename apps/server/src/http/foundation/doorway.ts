@@ -23,8 +23,8 @@ import { pathOf } from "./request-path.ts";
 export interface Doorway {
   readonly server: Server;
   listen(host: string, port: number): Promise<number>;
-  /** From now on requests go to the listener; `isReady` is asked by `/readyz`. */
-  open(listener: RequestListener, isReady: () => Promise<boolean>): void;
+  /** From now on requests go to the listener; `notReady` is asked by `/readyz`: why it is not, undefined when it is. */
+  open(listener: RequestListener, notReady: () => Promise<string | undefined>): void;
   /** From now on every answer ends its connection: whoever keeps one would find it cut in the middle of a request. */
   closeAfterAnswers(): void;
   /** From now on every request is refused as retryable; those under way go on, and `/healthz` still answers. */
@@ -54,7 +54,7 @@ export function createDoorway(
 ): Doorway {
   let state: "starting" | "open" | "closing" = "starting";
   let behind: RequestListener | undefined;
-  let ready: () => Promise<boolean> = async () => false;
+  let whyNotReady: () => Promise<string | undefined> = async () => undefined;
   const underWay = new Ring<ServerResponse>();
   let keepsConnections = true;
   /** Those that were looked at: nearly all requests name the same few. */
@@ -97,8 +97,10 @@ export function createDoorway(
   );
 
   async function answerReady(response: ServerResponse): Promise<void> {
-    const isReady = state === "open" && (await ready().catch(() => false));
-    answer(response, isReady ? 200 : 503, { status: isReady ? "ready" : state === "open" ? "not ready" : state });
+    if (state !== "open") return answer(response, 503, { status: state });
+    const reason = await whyNotReady().catch(() => "The server cannot say whether it is ready");
+    if (reason === undefined) answer(response, 200, { status: "ready" });
+    else answer(response, 503, { status: "not ready", reason });
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
@@ -156,9 +158,9 @@ export function createDoorway(
           resolve(typeof address === "object" && address ? address.port : port);
         });
       }),
-    open(listener, isReady) {
+    open(listener, notReady) {
       behind = listener;
-      ready = isReady;
+      whyNotReady = notReady;
       if (state === "starting") state = "open";
     },
     closeAfterAnswers() {

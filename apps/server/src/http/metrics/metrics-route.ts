@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Caller, mayAdministrate } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { presentedKey } from "../foundation/presented-key.ts";
+import { pathOf } from "../foundation/request-path.ts";
 
 export interface MetricsDeps {
   exposition(): Promise<string>;
@@ -16,6 +17,8 @@ export interface MetricsDeps {
 /** For Prometheus. The figures tell turnover and traffic of the whole house, so they are the operator's alone. */
 export async function metricsRoute(app: FastifyInstance, deps: MetricsDeps): Promise<void> {
   app.get("/metrics", async (request, reply) => {
+    // A proxy that keeps this address from the world compares what is written; the router would take /%6detrics for it.
+    if (!["/metrics", "/metrics/"].includes(pathOf(request.url))) throw fault("not_found", "Not found");
     await allow(request);
     return reply
       .header("cache-control", "no-store")

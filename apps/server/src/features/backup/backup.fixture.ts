@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { migrationsDir, testDatabase } from "../../../test/support/database.ts";
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
+import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
+import { type Database, migrate } from "../../engines/database/index.ts";
+import { readMigrations } from "../../engines/database/migrate.ts";
+import { checkArchive, hasTakenPlace, type RestoreDeps, restoreBackup, writeBackup } from "./index.ts";
+
+const now = new Date("2026-05-01T00:00:00Z");
+
+/** Databases and stores for tests, and everything away again at their end. */
+export async function openWorkshop() {
+  const scratch = await mkdtemp(join(tmpdir(), "backup-"));
+  const closing: (() => Promise<unknown>)[] = [];
+  const homes: string[] = [];
+  return {
+    scratch,
+    closing,
+    /** Of the stores, in the order of their making. */
+    homes,
+
+    async freshDatabase(): Promise<Database> {
+      const { database, drop } = await testDatabase();
+      closing.push(drop);
+      return database;
+    },
+
+    async freshBlobs(bucket = "gantry"): Promise<BlobStore> {
+      const home = join(scratch, randomBytes(6).toString("hex"));
+      homes.push(home);
+      const credentials = { accessKeyId: "a", secretAccessKey: "b".repeat(40) };
+      const blobs = await openFilesystemBlobs({ home, bucket, credentials });
+      closing.push(() => blobs.close());
+      return blobs;
+    },
+
+    async close(): Promise<void> {
+      for (const close of closing.reverse()) await close();
+      await rm(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function backUp(database: Database, blobs: BlobStore) {
+  const parts: Uint8Array[] = [];
+  const write = async (bytes: Uint8Array) => void parts.push(Buffer.from(bytes));
+  const written = await writeBackup({ database, blobs, keys: [], withBlobs: true, now, write });
+  return { written, archive: Buffer.concat(parts) };
+}
+
+export const archiveOf = async (database: Database, blobs: BlobStore) => (await backUp(database, blobs)).archive;
+
+export async function restoreInto(
+  bytes: Buffer,
+  change: Partial<RestoreDeps> & Pick<RestoreDeps, "database" | "blobs">,
+) {
+  const pieces = function* () {
+    for (let at = 0; at < bytes.length; at += 777) yield bytes.subarray(at, at + 777);
+  };
+  return restoreBackup({
+    archive: await checkArchive(() => Readable.from(pieces())),
+    replace: false,
+    now,
+    known: await readMigrations(migrationsDir),
+    migrateTo: (names) => migrate(change.database, migrationsDir, new Set(names)),
+    lock: async () => {},
+    prepareKeys: async () => {},
+    settleKeys: async (id) => ((await hasTakenPlace(change.database.sql, id)) ? "took place" : "did not"),
+    ...change,
+  });
+}
+
+export const addUser = (database: Database, id: string, username: string) =>
+  database.sql`
+    insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;

@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const checkout = fileURLToPath(new URL("../../../..", import.meta.url));
+const run = promisify(execFile);
+const isRoot = process.getuid?.() === 0;
+const nobody = 65534;
+
+/** An installation with all that is looked at before the first package is needed. */
+let place: string;
+
+beforeEach(async () => {
+  place = await mkdtemp(join(tmpdir(), "gantry-installation-"));
+  await chmod(place, 0o755);
+  for (const folder of ["scripts", "node_modules", "bin"]) await mkdir(join(place, folder));
+  for (const file of ["package.json", "package-lock.json", "scripts/set-up.mjs"]) {
+    await copyFile(join(checkout, file), join(place, file));
+  }
+  // Whoever would install something is caught.
+  await writeFile(join(place, "bin", "npm"), '#!/bin/sh\necho "$@" > "$(dirname "$0")/asked"\n', { mode: 0o755 });
+  await chmod(join(place, "bin"), 0o777);
+});
+afterEach(() => rm(place, { recursive: true, force: true }));
+
+/** What npm writes down of what it has installed. */
+async function install({ withDev }: { withDev: boolean }): Promise<void> {
+  const { packages } = JSON.parse(await readFile(join(checkout, "package-lock.json"), "utf8"));
+  const installed = Object.entries<{ dev?: boolean }>(packages).filter(([, { dev }]) => withDev || !dev);
+  await writeFile(
+    join(place, "node_modules", ".package-lock.json"),
+    JSON.stringify({ packages: Object.fromEntries(installed) }),
+  );
+}
+
+/** As `npm start` and every `gantry` command begin. */
+async function setUp(identity: { uid?: number } = {}) {
+  const script = "import('./scripts/set-up.mjs').then((one) => console.log(one.setUp()))";
+  const env = { PATH: `${join(place, "bin")}:/usr/bin:/bin` };
+  const { stdout, stderr } = await run(process.execPath, ["-e", script], { cwd: place, env, ...identity }).catch(
+    (error: { stdout: string; stderr: string }) => error,
+  );
+  const asked = await readFile(join(place, "bin", "asked"), "utf8").catch(() => undefined);
+  return { stdout: stdout.trim(), stderr, asked };
+}
+
+test("the steps for systemd leave an installation that the command runs from, and never changes", async () => {
+  await install({ withDev: false });
+  const unmarked = await setUp();
+  expect(unmarked.stderr).toContain(
+    "none are installed now, because they were installed without those for development",
+  );
+  expect(unmarked.asked).toBeUndefined();
+
+  const readme = await readFile(join(checkout, "deploy", "README.md"), "utf8");
+  const step = /^ {4}(.*node_modules\/\.gantry-installed)$/m.exec(readme)?.[1];
+  await run("sh", ["-c", String(step)], { cwd: place });
+  const marked = await setUp();
+  expect([marked.stdout, marked.asked]).toEqual([process.execPath, undefined]);
+  const dockerfile = await readFile(join(checkout, "deploy", "Dockerfile"), "utf8");
+  expect(dockerfile).toContain(step);
+
+  // An upgrade that left the packages as they were.
+  const lock = join(place, "package-lock.json");
+  await writeFile(lock, `${await readFile(lock, "utf8")}\n`);
+  expect((await setUp()).stderr).toContain("are not marked as those of its package-lock.json");
+});
+
+test("a checkout to work on is brought up to its lock file, and one that may not be written to is not", async () => {
+  await install({ withDev: true });
+  expect((await setUp()).asked).toMatch(/^ci /);
+  await rm(join(place, "bin", "asked"));
+  await rm(join(place, "node_modules", ".gantry-installed"));
+
+  for (const folder of [place, join(place, "node_modules")]) await chmod(folder, 0o555);
+  try {
+    const closed = await setUp(isRoot ? { uid: nobody } : {});
+    expect(closed.stderr).toContain(`none are installed now, because that folder may not be written to`);
+    expect(closed.asked).toBeUndefined();
+    await expect(stat(join(place, "node_modules", ".gantry-installed"))).rejects.toThrow("ENOENT");
+  } finally {
+    for (const folder of [place, join(place, "node_modules")]) await chmod(folder, 0o755);
+  }
+});

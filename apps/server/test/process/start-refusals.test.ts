@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { connect } from "../../src/engines/database/index.ts";
+import { startServer } from "./server-process.ts";
+
+/** What the start cannot go on with is told with its cause: whoever reads it has nothing else to go by. */
+let room: string;
+beforeAll(async () => {
+  room = await mkdtemp(join(tmpdir(), "gantry-refusals-"));
+});
+afterAll(() => rm(room, { recursive: true, force: true }));
+
+test("a role that may not have enough connections", async () => {
+  const server = inject("postgresUrl");
+  const admin = connect({ url: `${server}/postgres`, poolSize: 1, deadlineMs: 60_000 });
+  const name = `limited_${process.pid}`;
+  await admin.sql.unsafe(`create role ${name} login password 'limited' connection limit 1`);
+  await admin.sql.unsafe(`create database ${name} owner ${name}`);
+  try {
+    const url = new URL(`${server}/${name}`);
+    url.username = name;
+    url.password = "limited";
+    const refused = startServer({ DATABASE_URL: url.toString(), GANTRY_HOME: join(room, "limited") });
+    expect(await refused.exit).toEqual({ code: 1, signal: null });
+    expect(refused.stderr()).toMatch(new RegExp(`^The database .+ too many connections for role "${name}"\n$`));
+  } finally {
+    await admin.sql.unsafe(`drop database ${name} with (force)`);
+    await admin.sql.unsafe(`drop role ${name}`);
+    await admin.close();
+  }
+}, 60_000);
