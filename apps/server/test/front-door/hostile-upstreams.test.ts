@@ -52,6 +52,13 @@ beforeAll(async () => {
       pricing: { per_million_output_tokens: 10 },
       backend: { type: "openai-chat", url: `${url}/v1`, model: "m" },
     },
+    timed: {
+      kind: "text",
+      model_size_in_billions: 7,
+      output: object({ output: { ...text, isStream: true } }),
+      pricing: { per_second: 1 },
+      backend: { type: "openai-chat", url: `${url}/v1`, model: "m" },
+    },
   })) {
     const put = await putModel(name, more);
     expect(put.status, put.text).toBe(201);
@@ -119,30 +126,29 @@ function pour(response: ServerResponse, letters: number): void {
   }
 }
 
+/** Reads so much of a stream, and then does what is to be done about it. */
+async function readMuch(model: string, key: string, letters: number, then: (id: string) => unknown): Promise<void> {
+  const stop = new AbortController();
+  const form = { prompt: "a long one" };
+  const path = `/api/v1/admin/${model}/predict/stream/`;
+  const response = await gantry.fetch("POST", path, { key, form, signal: stop.signal });
+  let seen = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      seen += chunk.length;
+      if (seen < letters) continue;
+      await then(response.headers.get("x-prediction-id") ?? "");
+      stop.abort();
+    }
+  } catch {
+    // That is how it leaves.
+  }
+}
+
 test("who reads a long answer and leaves before its end pays for it, also when many leave together", async () => {
   const key = await gantry.newUser("leaver", { plan: "unlimited", credit: 1_000 });
   answer = (response) => pour(response, 200_000);
-  const leave = async () => {
-    const stop = new AbortController();
-    const form = new FormData();
-    form.set("prompt", "a long one");
-    const response = await fetch(`${gantry.url}/api/v1/admin/chat/predict/stream/`, {
-      method: "POST",
-      headers: { "x-api-key": key },
-      body: form,
-      signal: stop.signal,
-    });
-    let seen = 0;
-    try {
-      for await (const chunk of response.body ?? []) {
-        seen += chunk.length;
-        if (seen > 210_000) stop.abort();
-      }
-    } catch {
-      // That is how it leaves.
-    }
-  };
-  await Promise.all(Array.from({ length: 6 }, leave));
+  await Promise.all(Array.from({ length: 6 }, () => readMuch("chat", key, 210_000, () => {})));
   let rows: { status: number; price: number; output_tokens: number }[] = [];
   await waitFor(
     "all to be written",
@@ -158,6 +164,35 @@ test("who reads a long answer and leaves before its end pays for it, also when m
     expect(row.price).toBeCloseTo(row.output_tokens / 100_000, 5);
   }
 }, 90_000);
+
+test("so does who cancels it, however long it was, and soon; and not for the time that counting takes", async () => {
+  const letters = 6_000_000;
+  answer = (response) => pour(response, letters);
+  const key = await gantry.newUser("canceller", { plan: "unlimited", credit: 10_000 });
+  const statuses: number[] = [];
+  const cancel = async (model: string, id: string) => {
+    const path = `/api/v1/admin/${model}/predict/cancel/?prediction_id=${id}`;
+    const beganAt = performance.now();
+    statuses.push((await gantry.call("POST", path, { key })).body.status);
+    expect(performance.now() - beganAt).toBeLessThan(10_000);
+  };
+  await Promise.all(Array.from({ length: 4 }, () => readMuch("chat", key, letters, (id) => cancel("chat", id))));
+  const beganAt = performance.now();
+  let readMs = 0;
+  await readMuch("timed", key, letters, (id) => {
+    readMs = performance.now() - beganAt;
+    return cancel("timed", id);
+  });
+  expect(statuses).toEqual([499, 499, 499, 499, 499]);
+  const { results } = (await gantry.call("GET", "/api/v2/usage", { key })).body;
+  const [timed, ...chats] = results as { price: number; output_tokens: number; inference_time: number }[];
+  for (const { price, output_tokens: tokens } of chats) {
+    expect(tokens).toBeGreaterThan(1_000_000);
+    expect(price).toBeCloseTo(tokens / 100_000, 5);
+  }
+  expect(timed?.price).toBeGreaterThan(0);
+  expect(timed?.price).toBeLessThan(readMs / 1000 + 0.3);
+}, 120_000);
 
 describe("a model that is changed while a request is being sent", () => {
   /** Sends all but the end, lets the change happen, and then sends the end. */
@@ -226,6 +261,10 @@ test("who began a run may fetch and cancel it although its model was made privat
     gantry.call("POST", `/api/v1/admin/plain/predict/cancel?prediction_id=${id}`, { key: by });
   expect((await result(first, stranger)).status).toBe(403);
   expect((await cancel(first, stranger)).status).toBe(403);
+  for (const odd of ["%00", "a%00b", "", `${first}&prediction_id=${first}`]) {
+    expect((await result(odd, stranger)).status, odd).toBe(403);
+    expect((await cancel(odd, stranger)).status, odd).toBe(403);
+  }
   expect((await gantry.call("POST", "/api/v1/admin/plain/predict", { key, form: { prompt: "x" } })).status).toBe(403);
   expect((await cancel(second, key)).body).toEqual({ prediction_id: second, status: 499 });
   for (const response of open) json(response, '{"status":"succeeded","output":"paid for"}');

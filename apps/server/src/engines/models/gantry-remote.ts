@@ -140,8 +140,8 @@ async function streamed(
       if ("detail" in event) throw failureWithin(backend, event, data);
       if (!isRecord(event.output_data)) continue;
       if (event.stream_details !== undefined || Object.keys(event.output_data).length === 0) {
-        const text =
-          arriving.text === "" && streamedField === undefined ? {} : { [streamedField ?? "output"]: arriving.text };
+        const hasNoText = streamedField === undefined || Object.hasOwn(others, streamedField);
+        const text = arriving.text === "" && hasNoText ? {} : { [streamedField ?? "output"]: arriving.text };
         const output = await fillOutput(backend, call, byOwnName(backend, { ...others, ...text }));
         const isCounted = streamedField !== undefined || arriving.text !== "";
         const usage = usageOf(event.stream_details) ?? (isCounted ? await arriving.counted() : undefined);
@@ -152,8 +152,9 @@ async function streamed(
         const isList = typesOf(backend.output.properties[name]).includes("array");
         const isText = !isList && Array.isArray(value) && value.every((part) => typeof part === "string");
         if (isText) await arriving.add(value.join(""));
-        else if (content.length === 1 && isWholeText(backend, name, value)) await arriving.add(value);
-        else others = { ...others, [name]: value };
+        else if ((content.length === 1 || name === streamedField) && isWholeText(backend, name, value)) {
+          await arriving.add(value);
+        } else others = { ...others, [name]: value };
       }
     }
     throw broken(new Error("The upstream ended its stream before its answer"));

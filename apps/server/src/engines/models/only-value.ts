@@ -1,6 +1,6 @@
 import type { ObjectSchema } from "@gantry/wire";
 import type { ModelDriver, OutputValue } from "./driver.ts";
-import { fileFieldsOf, isFile, streamedFieldOf } from "./output-fields.ts";
+import { fileFieldsOf, isFile, streamedFieldOf, typesOf } from "./output-fields.ts";
 
 const unheard = () => {};
 
@@ -23,11 +23,17 @@ export function fillingOutput(run: ModelDriver["run"], output: ObjectSchema): Mo
   };
 }
 
-/** A text never goes where a file is promised. */
+/** A text never goes where a file is promised, and to a field of texts before any other. */
 function fieldFor(output: ObjectSchema, ownName: string, value: OutputValue): string | undefined {
   const files = fileFieldsOf(output);
-  const others = Object.keys(output.properties).filter((name) => !files.includes(name));
+  const names = Object.keys(output.properties).filter((name) => !files.includes(name));
+  const others = names.toSorted((one, other) => Number(takesText(output, other)) - Number(takesText(output, one)));
   const fitting = isFile(value) && files.length > 0 ? files : others;
   const streamed = isFile(value) ? undefined : streamedFieldOf(output);
   return streamed ?? (fitting.includes(ownName) ? ownName : fitting[0]);
+}
+
+function takesText({ properties }: ObjectSchema, name: string): boolean {
+  const types = typesOf(properties[name]);
+  return types.length === 0 || types.includes("string");
 }

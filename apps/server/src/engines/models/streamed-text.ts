@@ -1,7 +1,7 @@
 import type { Cancelling } from "./cancel-upstream.ts";
 import { Interrupted, type ModelCall, readableText, type TokenUsage } from "./driver.ts";
 import { maxTextBytes } from "./media-call.ts";
-import { countTokens } from "./token-count.ts";
+import { countTokens, estimateTokens } from "./token-count.ts";
 import { broken } from "./upstream.ts";
 
 /** The text of one streamed run, handed on piece by piece and kept for the stored result. */
@@ -27,10 +27,10 @@ export class StreamedText {
   }
 
   /** For an upstream that reports no tokens. */
-  async counted(): Promise<TokenUsage> {
+  async counted(count = countTokens): Promise<TokenUsage> {
     return {
-      inputTokens: await countTokens(readableText(this.#call.input)),
-      outputTokens: await countTokens(this.#text),
+      inputTokens: await count(readableText(this.#call.input)),
+      outputTokens: await count(this.#text),
       estimated: true,
     };
   }
@@ -41,6 +41,6 @@ export class StreamedText {
     if (!signal.aborted) return error;
     // The first count of a process holds the loop while its tables load: nothing may be left to send by then.
     await cancelling.told();
-    return new Interrupted(() => this.counted(), signal.reason);
+    return new Interrupted(() => this.counted(estimateTokens), signal.reason);
   }
 }

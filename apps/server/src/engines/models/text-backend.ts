@@ -7,7 +7,7 @@ import { Interrupted, type ModelDriver, type TokenUsage } from "./driver.ts";
 import { finishedToolCall, TextAnswer } from "./text-answer.ts";
 import { runAsChat } from "./text-prediction.ts";
 import { promptText, type TextRequest } from "./text-request.ts";
-import { countTokens } from "./token-count.ts";
+import { countTokens, estimateTokens } from "./token-count.ts";
 import { broken, type UpstreamCall, UpstreamFailure } from "./upstream.ts";
 import { type StreamReader, streamUpstream } from "./upstream-stream.ts";
 
@@ -70,7 +70,8 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
         };
       }
     } catch (error) {
-      if (request.signal.aborted) throw new Interrupted(() => usageOf([...paused, last]), request.signal.reason);
+      if (request.signal.aborted)
+        throw new Interrupted(() => usageOf([...paused, last], estimateTokens), request.signal.reason);
       throw error;
     }
     const all = [...paused, last];
@@ -125,18 +126,18 @@ interface Said {
   answer: TextAnswer;
 }
 
-async function usageOf(all: readonly Said[]): Promise<TokenUsage> {
-  const [first, ...others] = await Promise.all(all.map(usageOfOne));
+async function usageOf(all: readonly Said[], count = countTokens): Promise<TokenUsage> {
+  const [first, ...others] = await Promise.all(all.map((said) => usageOfOne(said, count)));
   return others.reduce(addUsage, first ?? { inputTokens: 0, outputTokens: 0 });
 }
 
-async function usageOfOne({ answer, request }: Said): Promise<TokenUsage> {
+async function usageOfOne({ answer, request }: Said, count: typeof countTokens): Promise<TokenUsage> {
   const { usage } = answer;
   const estimated = usage.inputTokens === undefined || usage.outputTokens === undefined;
-  const inputTokens = usage.inputTokens ?? (await countTokens(promptText(request)));
+  const inputTokens = usage.inputTokens ?? (await count(promptText(request)));
   return {
     inputTokens,
-    outputTokens: usage.outputTokens ?? (await countTokens(answer.produced.trim())),
+    outputTokens: usage.outputTokens ?? (await count(answer.produced.trim())),
     ...(usage.cachedTokens !== undefined && { cachedTokens: Math.min(usage.cachedTokens, inputTokens) }),
     ...(estimated && { estimated }),
     ...(usage.googleUsage && { googleUsage: usage.googleUsage }),

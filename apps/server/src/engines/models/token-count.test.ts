@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countTokens } from "./token-count.ts";
+import { countTokens, estimateTokens } from "./token-count.ts";
 
 describe("countTokens", () => {
   it.each([
@@ -33,5 +33,25 @@ describe("countTokens", () => {
     await countTokens("some words ".repeat(50_000));
     clearInterval(timer);
     expect(turns).toBeGreaterThan(3);
+  });
+});
+
+describe("estimateTokens", () => {
+  const words = Array.from({ length: 150_000 }, (_, n) => ((n * 7919) % 1_000_003).toString(36)).join(" ");
+
+  it("counts short texts", async () => {
+    expect(await estimateTokens("hello world")).toBe(2);
+    expect(await estimateTokens(words.slice(0, 100_000))).toBe(await countTokens(words.slice(0, 100_000)));
+  });
+
+  it("is near the count of a long one, also where its parts differ, and far sooner", async () => {
+    const text = words + "plain prose of every day ".repeat(20_000) + words;
+    const beganAt = performance.now();
+    const exact = await countTokens(text);
+    const countedAt = performance.now();
+    const estimate = await estimateTokens(text);
+    const [countMs, estimateMs] = [countedAt - beganAt, performance.now() - countedAt];
+    expect(Math.abs(estimate - exact) / exact).toBeLessThan(0.05);
+    expect(estimateMs).toBeLessThan(countMs / 2);
   });
 });

@@ -4,11 +4,15 @@ import { type HeldPredictions, stopReasons } from "./held-predictions.ts";
 import { endedUnused } from "./prediction.ts";
 import type { Settlement } from "./settle-predictions.ts";
 import { findEnded, findLive, type PredictionAddress } from "./store.ts";
+import { isBeating } from "./sweep-store.ts";
 
 const channel = "gantry_cancel";
-/** A holder that has not ended it by then is gone: whoever cancels ends it in its place. */
+/** A holder that has not ended it by then, and shows no life, is gone: whoever cancels ends it in its place. */
 const holderWaitMs = 3_000;
+/** One that lives is given more: it may have much to do, and knows what was used. */
+const livingWaitMs = 15_000;
 const lookAgainMs = 25;
+const lookSeldomMs = 250;
 
 export interface Cancellation {
   /** Stops the work wherever it runs; answers the terminal status, 499 when this call cancelled it. */
@@ -26,13 +30,19 @@ export async function startCancellation(deps: {
   const { database, held } = deps;
   const listener = await database.listen(channel, (id) => held.get(id)?.stop("cancelled"));
 
-  async function waitForEnd(address: PredictionAddress): Promise<number | undefined> {
-    for (const until = Date.now() + holderWaitMs; Date.now() < until; ) {
+  async function waitForEnd(address: PredictionAddress, holder: string): Promise<number | undefined> {
+    const since = Date.now();
+    for (let pauseMs = lookAgainMs; ; ) {
       const ended = await findEnded(database.sql, address);
       if (ended) return ended.status;
-      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+      const waitedMs = Date.now() - since;
+      if (waitedMs > livingWaitMs) return undefined;
+      if (waitedMs > holderWaitMs) {
+        if (!(await isBeating(database.sql, holder))) return undefined;
+        pauseMs = lookSeldomMs;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    return undefined;
   }
 
   async function cancel(address: PredictionAddress): Promise<number> {
@@ -46,7 +56,7 @@ export async function startCancellation(deps: {
       if (live.holder) {
         held.get(address.id)?.stop("cancelled");
         if (live.holder !== deps.nodeId) await database.sql`select pg_notify(${channel}, ${address.id})`;
-        const status = await waitForEnd(address);
+        const status = await waitForEnd(address, live.holder);
         if (status !== undefined) return status;
       }
       // Nobody executes it, or its holder does not answer. A worker may claim it in this moment: then look again.

@@ -84,7 +84,9 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
     const failure = toFailure(deps.log, held, error);
     span.fail(failure.type);
     const inferenceMs = performance.now() - startedAt;
+    // After the time was taken: that is the model's, and counting is ours.
     const usage = await usageBeforeStop(held, error);
+    span.set(usageAttributes(usage));
     const cancelled = failure.type === "generation_cancelled";
     const price = cancelled ? chargeWhenCancelled(pricing, { seconds: inferenceMs / 1000, usage, outputs: 0 }) : 0;
     const streamDetails = usage && streamDetailsOf(model, usage);
@@ -126,7 +128,6 @@ async function callDriver(
   } catch (error) {
     const failure = faultTypeOf(held.signal.aborted ? held.signal.reason : error);
     telemetry.modelCalled(type, performance.now() - startedAt, failure);
-    span.set(usageAttributes(await usageBeforeStop(held, error)));
     span.fail(failure);
     throw error;
   }
@@ -164,7 +165,7 @@ function orStopped<T>(held: HeldPrediction, work: Promise<T>): Promise<T> {
   });
 }
 
-/** Not within the last word's time: who reads a long answer and leaves at its end must not get it for nothing. */
+/** After the last word's time: who reads a long answer and leaves at its end must not get it for nothing. */
 async function usageBeforeStop(held: HeldPrediction, error: unknown): Promise<TokenUsage | undefined> {
   // A process that goes down charges nothing for what it leaves, and has no time to count it.
   if (!(error instanceof Interrupted) || held.stoppedBy === "shutdown") return undefined;

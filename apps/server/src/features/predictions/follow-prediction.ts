@@ -69,9 +69,10 @@ export async function* followPrediction(
   if (!ended.output) {
     const lastWords = await unlessAway(() => findLastWords(deps.database.sql, address));
     if (!lastWords) return;
-    // All of them, from the first one on.
+    // All of them, from the first one on; who has none yet needs those of the run that failed, not of one before it.
     position = { claim: 0, seq: 0 };
-    yield* newPartsOf(lastWords);
+    const lastClaim = lastWords.at(-1)?.claim;
+    yield* newPartsOf(sent.size > 0 ? lastWords : lastWords.filter(({ claim }) => claim === lastClaim));
     yield { ...failureBody(ended.error, base), status: ended.status };
   } else if (ended.streamDetails) {
     for (const [field, text] of Object.entries(ended.output))

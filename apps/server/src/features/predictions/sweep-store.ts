@@ -24,6 +24,12 @@ export async function beat(sql: Sql, nodeId: string, keyProof: string): Promise<
   return row?.at ?? new Date();
 }
 
+/** Whether a node has moved its heartbeat lately: it does so every second. */
+export async function isBeating(sql: Sql, nodeId: string): Promise<boolean> {
+  const rows = await sql`select 1 from nodes where id = ${nodeId} and heartbeat_at > now() - interval '3 seconds'`;
+  return rows.length > 0;
+}
+
 export interface AbandonedPrediction {
   id: string;
   claim: number;

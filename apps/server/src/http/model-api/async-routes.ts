@@ -50,10 +50,11 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
       leaveBody(request.raw, reply.raw);
       const caller = await deps.callerOf(request);
       const { owner, model: name } = request.params;
-      const addressOf = (id: unknown) => ({ id: String(id), userId: caller.userId, modelName: `${owner}/${name}` });
-      await deps.models.resolveForRun(caller, owner, name, () =>
-        deps.predictions.isOwn(addressOf(request.query.request_id)),
-      );
+      const addressOf = (id: string) => ({ id, userId: caller.userId, modelName: `${owner}/${name}` });
+      await deps.models.resolveForRun(caller, owner, name, async () => {
+        const { request_id: id } = request.query;
+        return typeof id === "string" && isId("prediction", id) && deps.predictions.isOwn(addressOf(id));
+      });
       const { id, waitMs } = readQuery(request);
       const address = addressOf(id);
       const signal = clientPresence(reply);

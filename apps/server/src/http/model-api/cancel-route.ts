@@ -23,9 +23,10 @@ export function cancelRoute(app: FastifyInstance, deps: RouteDeps): void {
         presented ??= presentedId(request);
         return presented;
       };
-      await deps.models.resolveForRun(caller, owner, model, async () =>
-        deps.predictions.isOwn(addressOf(await presentedOnce())),
-      );
+      await deps.models.resolveForRun(caller, owner, model, async () => {
+        const id = await presentedOnce().catch(() => "");
+        return isId("prediction", id) && deps.predictions.isOwn(addressOf(id));
+      });
       const id = await presentedOnce();
       if (!isId("prediction", id)) throw fault("not_found", "Prediction not found");
       return { prediction_id: id, status: await deps.predictions.cancel(addressOf(id)) };

@@ -3,7 +3,7 @@ import type { ChatDriver, ChatResult } from "../../chat.ts";
 import { Interrupted, type ModelDriver } from "../../driver.ts";
 import { runAsChat } from "../../text-prediction.ts";
 import { promptText, type TextRequest } from "../../text-request.ts";
-import { countTokens } from "../../token-count.ts";
+import { countTokens, estimateTokens } from "../../token-count.ts";
 import { nextStep } from "./plan.ts";
 
 /** Every so many words others may work; an answer can be as long as a text that was to be repeated. */
@@ -20,8 +20,8 @@ export function createRules(): ModelDriver & ChatDriver {
     const { text, toolCalls } = nextStep(request);
     const spoken = await speak(text, request);
     const produced = spoken.text + toolCalls.map((call) => call.name + JSON.stringify(call.arguments)).join("");
-    const counted = async () => ({ inputTokens, outputTokens: await countTokens(produced) });
-    if (request.signal.aborted) throw new Interrupted(counted, request.signal.reason);
+    const counted = async (count = countTokens) => ({ inputTokens, outputTokens: await count(produced) });
+    if (request.signal.aborted) throw new Interrupted(() => counted(estimateTokens), request.signal.reason);
     const usage = await counted();
     const stop = spoken.cut ? "length" : toolCalls.length > 0 ? "tool_calls" : "end";
     return { text: spoken.text, reasoning: "", toolCalls, usage, stop };
