@@ -487,13 +487,24 @@ describe("what is no message of the protocol", () => {
     ["another content type", ping, { "content-type": "text/plain" }, 415, -32_000],
     ["a client that takes no stream", ping, { accept: "application/json" }, 406, -32_000],
     ["a revision that does not exist", ping, { "mcp-protocol-version": "1999-01-01" }, 400, -32_000],
-    ["a poisoned object", '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{"a":1}}', {}, 400, -32_700],
+    ["a poisoned object", '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{"a":1}}', {}, 400, -32_600],
   ])("%s is refused", async (_what, body, headers, status, code) => {
     const answer = await send(body, headers);
     const told = await answer.text();
     expect([answer.status, JSON.parse(told).error?.code], told).toEqual([status, code]);
     expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
   });
+
+  test.each(['{"__proto__":1}', '{"constructor":{"prototype":1}}'])(
+    "names that are not allowed are told as that: %s",
+    async (given) => {
+      const params = `{"name":"model_admin_slow","arguments":${given}}`;
+      const answer = await send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
+      const told = (await answer.json()) as { error: { code: number; message: string } };
+      expect([answer.status, told.error.code]).toEqual([400, -32_600]);
+      expect(told.error.message).toContain("a field name is not allowed: __proto__");
+    },
+  );
 
   test("a body above ten megabytes is refused, one below is read", async () => {
     const call = (bytes: number) =>

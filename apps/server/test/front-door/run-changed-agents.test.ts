@@ -105,6 +105,32 @@ describe("an agent that a live run calls, and that was", () => {
     expect(fitting.seen.output.text).toContain("I am Child of Oslo.");
   });
 
+  test("published with another input meanwhile is offered with that from then on", async () => {
+    const taking = (field: string) => {
+      const properties = { [field]: { type: "string" } };
+      return { input_schema: { type: "object", properties, required: [field], additionalProperties: false } };
+    };
+    const creator = await platform.newUser({ credit: 0 });
+    const user = await platform.newUser({ credit: 1 });
+    const child = await makeAgent({ ...forSale(0.25), ...taking("town") }, creator.key);
+    const parent = await makeAgent({ goal: "Parent.", tools: [asTool(child)] }, user.key);
+    const offered: string[][] = [];
+    platform.llm.script = async (request) => {
+      if (!request.messages[1]?.content?.startsWith("Parent.")) return { text: "from below" };
+      const { required = [] } = (request.tools?.[0]?.function.parameters ?? {}) as { required?: string[] };
+      offered.push(required);
+      if (offered.length === 1) await change(child, creator.key, taking("city"));
+      if (toolResults(request).at(-1)?.includes("from below")) return { text: "done" };
+      return { calls: [{ name: "expert", args: { [required[0] ?? ""]: "Oslo" } }] };
+    };
+    const { body } = await run(parent, {}, user);
+    expect(body, JSON.stringify(body)).toMatchObject({ status: "done", cost: 0.25 });
+    expect(offered.slice(0, 2)).toEqual([["town"], ["city"]]);
+    expect(await childrenOf(body.id, user.key)).toMatchObject([{ status: "done", input: { city: "Oslo" } }]);
+    const results = (await platform.events(body.id, user.key)).filter(({ type }) => type === "tool_result");
+    expect(results[0].result).toContain("The arguments are wrong");
+  });
+
   test("published on another model meanwhile is not run for a key that may not call that one", async () => {
     await platform.makeModel("other", { pricing: {} });
     const { seen, children } = await whileThinking({

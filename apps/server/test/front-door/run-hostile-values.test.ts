@@ -112,6 +112,29 @@ describe("a number that is too large to be one", () => {
     const { error } = (await answer.json()) as { error: { details: { loc: string[] }[] } };
     expect(error.details.map(({ loc }) => loc.join("."))).toEqual(["body.input.n", "body.input.m"]);
   });
+
+  const faultsOf = async (agent: string, body: string) => {
+    const headers = { "content-type": "application/json", "x-api-key": platform.gantry.adminKey };
+    const answer = await fetch(`${platform.gantry.url}/v1/agents/${agent}/runs`, { method: "POST", headers, body });
+    expect(answer.status).toBe(400);
+    const { error } = (await answer.json()) as { error: { details: { loc: string[]; message: string }[] } };
+    return error.details;
+  };
+
+  test.each(["max_cost", "timeout_seconds", "max_steps", "wait"])("as %s is told once", async (field) => {
+    const details = await faultsOf(await makeAgent(), `{"input": {}, "${field}": 1e999}`);
+    expect(details).toMatchObject([{ loc: ["body", field], message: "The number is too large" }]);
+  });
+
+  test("hides no other fault, whatever its field is called", async () => {
+    const inner = { type: "object", properties: { b: { type: "integer" } } };
+    const agent = await makeAgent({ input_schema: { type: "object", properties: { a: inner } } });
+    const details = await faultsOf(agent, '{"input": {"a/b": 1e999, "a": {"b": "x"}}}');
+    expect(details.map(({ loc }) => loc)).toEqual([
+      ["body", "input", "a/b"],
+      ["body", "input", "a", "b"],
+    ]);
+  });
 });
 
 describe("a name of a field that is not allowed", () => {

@@ -419,12 +419,12 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         });
         const error = await work.catch((thrown: unknown) => thrown);
         expect(error).toBeInstanceOf(Interrupted);
-        const usage = await (error as Interrupted).usage();
-        expect(usage).toMatchObject({ outputTokens: 3, estimated: true });
-        expect(usage.inputTokens).toBeGreaterThan(0);
         expect((error as Interrupted).cause).toMatchObject({ message: "the client left" });
         await expect.poll(() => upstream.brokenOffAt.length).toBe(1);
         expect((upstream.brokenOffAt[0] ?? 0) - abortedAt).toBeLessThan(100);
+        const usage = await (error as Interrupted).usage();
+        expect(usage).toMatchObject({ outputTokens: 3, estimated: true });
+        expect(usage.inputTokens).toBeGreaterThan(0);
       });
 
       it("acts before the upstream has answered", async () => {

@@ -27,30 +27,32 @@ export async function createChild(
   context: ChildDeps,
   parent: Run,
   call: StoredCall,
-  { agent, caller, remainingMs }: WantedChild,
+  wanted: WantedChild,
 ): Promise<boolean> {
-  for (let known = agent; ; ) {
-    const made = await context.database.transaction((tx) => makeChild(context, tx, parent, call, known, remainingMs));
+  for (let { checked } = wanted; ; ) {
+    const made = await context.database.transaction((tx) =>
+      makeChild(context, tx, parent, call, { ...wanted, checked }),
+    );
     if (typeof made === "boolean") {
       if (made) context.wakeWorkers();
       return made;
     }
-    // Nothing is checked while rows are locked: that takes time. The call was checked against the revision before.
-    refuseOutOfReach(caller, made);
+    // Nothing is checked while rows are locked: that takes time.
+    refuseOutOfReach(wanted.caller, made);
+    wanted.onOther(made);
     const faults = await context.schemas.validate(made.revision.snapshot.input_schema, call.arguments);
     if (faults.length > 0) throw fault("value_error", wrongArguments(faults));
-    known = made;
+    checked = made.revision.id;
   }
 }
 
-/** Whether it was made, or there was no room for its price; or the agent, where another revision is published by now. */
+/** Whether it was made, or there was no room for its price; or the agent, where the call was not checked against it. */
 async function makeChild(
   context: ChildDeps,
   tx: Transaction,
   parent: Run,
   call: StoredCall,
-  known: Runnable | undefined,
-  remainingMs: number,
+  { agentId, checked, remainingMs }: WantedChild,
 ): Promise<boolean | Runnable> {
   if (call.childId === null) throw new Error("a call of an agent has no run");
   // Whoever cancels or ends the parent waits for this lock, and so finds the child, or comes before it.
@@ -58,9 +60,9 @@ async function makeChild(
   if (!above.isLive) throw new RunStopped(above.isCancelled ? "cancelled" : "lost");
   // A child that is there already was made before a crash: it reserves nothing a second time.
   if (await findRun(tx, call.childId)) return true;
-  if (!known) throw fault("not_found", "The agent is not there any more");
-  const present = await context.agents.lockRunnable(tx, parent.ownerId, known.agent.id);
-  if (present.revision.id !== known.revision.id) return present;
+  if (agentId === undefined) throw fault("not_found", "The agent is not there any more");
+  const present = await context.agents.lockRunnable(tx, parent.ownerId, agentId);
+  if (present.revision.id !== checked) return present;
   if (above.agentIds.includes(present.agent.id)) {
     throw fault("conflict", "An agent cannot call itself, through others neither");
   }

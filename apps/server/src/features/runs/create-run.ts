@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type CreateRunBody, createRunBody, newId } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
-import { Fault, fault, throwIfAny } from "../../kernel/errors.ts";
+import { Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
@@ -81,7 +81,15 @@ function waitMsOf(body: unknown): number {
 function bodyIssues(body: unknown): ReturnType<typeof storableIssues> {
   const given = body ?? {};
   const { issues, isTooDeep } = storableIssues(given);
-  return { issues: isTooDeep ? issues : [...issues, ...schemaIssues(createRunBody, given, ["body"])], isTooDeep };
+  if (!isTooDeep) addUntold(issues, schemaIssues(createRunBody, given, ["body"]));
+  return { issues, isTooDeep };
+}
+
+/** Of a place that something was said about already nothing more is said. */
+function addUntold(issues: Issue[], more: readonly Issue[]): void {
+  const placeOf = ({ loc }: Issue) => JSON.stringify(loc);
+  const told = new Set(issues.map(placeOf));
+  issues.push(...more.filter((issue) => !told.has(placeOf(issue))));
 }
 
 /** All that is wrong with it at once. */
@@ -90,11 +98,11 @@ async function readBody({ schemas }: RunsContext, { revision }: Runnable, body: 
   const { issues, isTooDeep } = bodyIssues(given);
   const { input } = given as { input?: unknown };
   if (!isTooDeep && isObject(input)) {
-    const told = new Set(issues.map(({ loc }) => loc.join("/")));
-    for (const { path, message } of await schemas.validate(revision.snapshot.input_schema, input)) {
-      const loc = ["body", "input", ...path];
-      if (!told.has(loc.join("/"))) issues.push({ type: "value_error", loc, msg: message });
-    }
+    const faults = await schemas.validate(revision.snapshot.input_schema, input);
+    addUntold(
+      issues,
+      faults.map(({ path, message }) => ({ type: "value_error", loc: ["body", "input", ...path], msg: message })),
+    );
   }
   throwIfAny(issues);
   return createRunBody.parse(given);

@@ -6,18 +6,21 @@ import { Register } from "../../kernel/register.ts";
 import { createTaking } from "../../kernel/taking.ts";
 import type { Agents } from "../agents/index.ts";
 import type { Run, RunError } from "./run.ts";
+import type { UsedByCall } from "./run-change.ts";
 import type { WriteRun } from "./run-writer.ts";
 import { type ClaimedRun, claimRuns, type HeldRun, listCalls, listSteps } from "./store.ts";
 import { cutResult } from "./work/cut-result.rules.ts";
+import { type RecallDeps, recallCalls } from "./work/recall-calls.ts";
 import { RunSession } from "./work/session.ts";
 import { failureOf, RunFailed, RunStopped } from "./work/stopped.ts";
 import { type RunWorkDeps, workOnRun } from "./work/work-on-run.ts";
 
-export interface RunWorkerDeps extends RunWorkDeps {
+export interface RunWorkerDeps extends RunWorkDeps, RecallDeps {
   database: Database;
   log: Log;
   telemetry: Telemetry;
   nodeId: string;
+  predictions: RunWorkDeps["predictions"] & RecallDeps["predictions"];
   agents: RunWorkDeps["agents"] & Pick<Agents, "getRevision">;
   write: WriteRun;
   wakeWorkers(): void;
@@ -129,7 +132,8 @@ async function bringForward(deps: RunWorkerDeps, session: RunSession, span: Span
     const isFresh = run.steps === 0;
     const steps = isFresh ? [] : await listSteps(deps.database.sql, run.id);
     const calls = isFresh ? [] : await listCalls(deps.database.sql, run.id);
-    const end = await workOnRun(deps, session, { run, snapshot: revision.snapshot, steps, calls });
+    const recalled = await recallCalls(deps, session, calls);
+    const end = await workOnRun(deps, session, { run, snapshot: revision.snapshot, steps, calls }, recalled);
     span.set({ [cameTo]: end.kind });
     if (end.kind === "left") return;
     await session.write({
@@ -164,6 +168,7 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span
     });
     await session.write({
       events: [{ type: "error", data: { ...failure } }],
+      ...(session.unwritten.size > 0 && { cost: sumOf(session.unwritten.values()) }),
       end: {
         status: "error",
         error: failure,
@@ -175,6 +180,17 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span
     if (!(again instanceof RunStopped)) throw again;
     span.set({ [cameTo]: "lost" });
   }
+}
+
+function sumOf(all: Iterable<UsedByCall>): UsedByCall {
+  const sum = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros: 0 };
+  for (const used of all) {
+    sum.input_tokens += used.input_tokens;
+    sum.output_tokens += used.output_tokens;
+    sum.cached_tokens += used.cached_tokens;
+    sum.cost_micros += used.cost_micros;
+  }
+  return sum;
 }
 
 /** What the work of one claim came to: done, error, left (it waits for somebody), handed on, or lost. */

@@ -3,7 +3,7 @@ import type { RunScope } from "./run-tool.ts";
 /** A run has the drives of its agent and no others. The first one is meant where none is named. */
 export function driveOf(scope: RunScope, given: unknown): { driveId: string } | { refusal: string } {
   const { drives } = scope.snapshot;
-  const isOwn = scope.caller.userId === scope.ownerId;
+  const isOwn = scope.userId === scope.ownerId;
   const [first] = drives;
   if (first === undefined) return { refusal: "The agent has no drive" };
   if (given === undefined || given === null || given === "") return { driveId: first };

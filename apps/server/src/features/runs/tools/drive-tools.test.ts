@@ -192,7 +192,7 @@ describe("one's own drives", () => {
 describe("a run by somebody else", () => {
   test("reads the creator's drives and never writes them", async () => {
     await put("/a", "kept");
-    const theirs = { ...scope, caller: callerNamed(other) };
+    const theirs = { ...scope, userId: other, caller: callerNamed(other) };
     expect((await use("drive_read", { path: "/a" }, theirs)).text).toBe("kept");
     expect((await use("drive_list", { path: "/" }, theirs)).isError).toBe(false);
     for (const id of ["drive_write", "drive_delete"]) {

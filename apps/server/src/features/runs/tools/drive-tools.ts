@@ -79,7 +79,7 @@ function ofTool<T>(table: Readonly<Record<string, T>>, id: string): T {
 export function driveTool(info: ToolInfo, { drives }: { drives: Drives }, scope: RunScope): RunTool {
   const [work, look] = [ofTool(works, info.id), ofTool(looks, info.id)];
   const { ownerId } = scope;
-  const isRefused = info.kind === "write" && scope.caller.userId !== ownerId;
+  const isRefused = info.kind === "write" && scope.userId !== ownerId;
 
   function placeOf({ drive_id: given, path = "/" }: ToolCallRequest["arguments"]): At {
     if (isRefused) throw fault("forbidden", "A run by another user may not write the creator's drives");

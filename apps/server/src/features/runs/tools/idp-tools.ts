@@ -11,15 +11,15 @@ const confinedKey =
   "The API key that started this run is confined to some models and may not use the identity connector";
 
 /** Why the run may not use the caller's connector, if it may not. */
-function refusalOf({ caller, ownerId, connectors }: RunScope): string | undefined {
-  if (caller.models !== null) return confinedKey;
-  const isOwn = caller.userId === ownerId && !connectors.includes(underOthers);
+function refusalOf({ userId, caller, ownerId, connectors }: RunScope): string | undefined {
+  if (caller?.models !== null) return confinedKey;
+  const isOwn = userId === ownerId && !connectors.includes(underOthers);
   return isOwn || connectors.includes("idp") ? undefined : notAllowed;
 }
 
 /** An action of the identity connector, on the caller's own tenant. Another's agent needs the caller's leave for it. */
 export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: RunScope): RunTool {
-  const { userId } = scope.caller;
+  const { userId } = scope;
   const refusal = refusalOf(scope);
   const isWrite = info.kind === "write";
 

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { idPrefixes } from "@gantry/wire";
 import { Fault, fault } from "../../../kernel/errors.ts";
+import type { Caller } from "../../accounts/index.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import { reservationOf } from "../../billing/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
-import type { CheckedInput, FormReader, Outcome, Predictions, RecalledCall } from "../../predictions/index.ts";
+import type { CheckedInput, FormReader, Outcome, Predictions } from "../../predictions/index.ts";
 import type { UsedByCall } from "../run-change.ts";
 import { isHandedOn } from "../work/stopped.ts";
 import { modelForm } from "./model-form.ts";
@@ -18,7 +19,7 @@ export interface RunModelDeps {
   drives: Pick<Drives, "readFile">;
   /** Turns a form into checked input, with the caller's own stored files; see features/predictions/input. */
   readInput(request: {
-    caller: RunScope["caller"];
+    caller: Caller;
     model: Model;
     extras: { user: boolean; webhook: boolean };
     readForm: FormReader;
@@ -45,12 +46,15 @@ export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope
     },
     async execute(call) {
       const { model: name, input } = call.arguments;
+      const tries = await findTries(deps, scope.runId, call.callId);
+      if (tries.made) return tries.made;
       try {
         const model = await resolve(deps, scope, name);
-        return await predict(deps, scope, model, (input ?? {}) as Record<string, unknown>, call);
+        return await predict(deps, scope, model, (input ?? {}) as Record<string, unknown>, { call, tries });
       } catch (error) {
         // Not by its name: whoever wrote the call knows it, and who else sees this may not know it.
-        return outcomeOfFailure(error, call.signal);
+        const failed = outcomeOfFailure(error, call.signal);
+        return isFree(tries.used) ? failed : { ...failed, used: tries.used };
       }
     },
   };
@@ -58,7 +62,12 @@ export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope
 
 function resolve({ models }: RunModelDeps, { caller }: RunScope, name: unknown): Promise<Model> {
   const [owner = "", ...rest] = String(name).split("/");
-  return models.resolveForCall(caller, owner, rest.join("/"));
+  return models.resolveForCall(present(caller), owner, rest.join("/"));
+}
+
+function present(caller: RunScope["caller"]): Caller {
+  if (!caller) throw new Error("a tool is called for somebody whose key is gone");
+  return caller;
 }
 
 async function predict(
@@ -66,11 +75,11 @@ async function predict(
   scope: RunScope,
   model: Model,
   given: Readonly<Record<string, unknown>>,
-  { signal, callId }: ToolCallRequest,
+  { call: { signal }, tries }: { call: ToolCallRequest; tries: Tries },
 ): Promise<ToolOutcome> {
-  const { caller } = scope;
-  const { predictionId, made, before } = await findTry(deps, scope, callId);
-  if (made) return { text: JSON.stringify(made.output), isError: false, used: before };
+  const caller = present(scope.caller);
+  const { nextId: predictionId, used: before } = tries;
+  if (predictionId === undefined) throw fault("internal_server_error", "The call was interrupted too often");
   const form = modelForm(deps, scope, model.manifest, given);
   const extras = { user: false, webhook: false };
   const reading = deps.readInput({ caller, model, extras, readForm: form.read, signal }).catch((error) => {
@@ -93,8 +102,7 @@ async function predict(
       },
     });
     const used = plus(before, outcome);
-    const isFree = Object.values(used).every((count) => count === 0);
-    if (isFree || isHandedOn(signal.reason)) signal.throwIfAborted();
+    if (isFree(used) || isHandedOn(signal.reason)) signal.throwIfAborted();
     if (outcome.kind === "done") return { text: JSON.stringify(outcome.output), isError: false, used };
     return { ...failedWith(explainFault(outcome.fault)), used };
   } finally {
@@ -123,29 +131,39 @@ async function orLeft(reading: Promise<CheckedInput>, signal: AbortSignal): Prom
 
 const mostTries = 8;
 
+export interface Tries {
+  /** What came of it, where one was done. */
+  made: ToolOutcome | undefined;
+  /** By all of them. It is counted with the end of the call, which none of them came to. */
+  used: UsedByCall;
+  /** Of the prediction of the next one, if there may be one. */
+  nextId: string | undefined;
+}
+
 /**
  * A call that a crash interrupted is made again, but not paid again: the id of its prediction follows from the call, so
- * one that was done is found. One that was not gets the next id. `before` is what all that were found have used: it is
- * counted with the end of the call, which none of them came to.
+ * one that was done is found. One that was not gets the next id.
  */
-async function findTry(
-  { predictions }: RunModelDeps,
-  { runId }: RunScope,
+export async function findTries(
+  { predictions }: { predictions: Pick<Predictions, "recallCall"> },
+  runId: string,
   callId: string,
-): Promise<{
-  predictionId: string;
-  made: Extract<RecalledCall, { kind: "done" }> | undefined;
-  before: UsedByCall;
-}> {
-  let before: UsedByCall = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros: 0 };
+): Promise<Tries> {
+  let used: UsedByCall = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros: 0 };
   for (let attempt = 0; attempt < mostTries; attempt++) {
-    const predictionId = idOfTry(runId, callId, attempt);
-    const found = await predictions.recallCall(predictionId);
-    if (!found) return { predictionId, made: undefined, before };
-    before = plus(before, found);
-    if (found.kind === "done") return { predictionId, made: found, before };
+    const nextId = idOfTry(runId, callId, attempt);
+    const found = await predictions.recallCall(nextId);
+    if (!found) return { made: undefined, used, nextId };
+    used = plus(used, found);
+    if (found.kind === "done") {
+      return { made: { text: JSON.stringify(found.output), isError: false, used }, used, nextId: undefined };
+    }
   }
-  throw fault("internal_server_error", "The call was interrupted too often");
+  return { made: undefined, used, nextId: undefined };
+}
+
+function isFree(used: UsedByCall): boolean {
+  return Object.values(used).every((count) => count === 0);
 }
 
 function plus(used: UsedByCall, { usage, price }: Pick<Outcome, "usage" | "price">): UsedByCall {

@@ -34,6 +34,7 @@ export function scopeOf(
   const caller = typeof owner === "string" ? callerNamed(owner) : owner;
   return {
     runId: newId("run"),
+    userId: caller.userId,
     caller,
     ownerId: caller.userId,
     connectors: [],

@@ -12,8 +12,10 @@ export const underOthers = "under-others";
 export interface RunScope {
   runId: string;
   /** Who asked for the run and pays for it. */
-  caller: Caller;
-  /** The agent's creator, whose drives and tool servers it uses. Equal to the caller's id where one runs one's own. */
+  userId: string;
+  /** The same, as its key may act; undefined once that works no longer. Nothing is called then. */
+  caller: Caller | undefined;
+  /** The agent's creator, whose drives and tool servers it uses. Equal to `userId` where one runs one's own. */
   ownerId: string;
   snapshot: AgentSnapshot;
   /** What of its own the caller lets another's agent use, and `underOthers`. */

@@ -92,7 +92,7 @@ describe("the tools of an agent's servers", () => {
 
   test("another user's run uses the creator's servers", async () => {
     const { id } = await register({ "on tools/call": ({ answer }) => answer(text("hello")) });
-    const { tools } = await toolsOf([{ id }], { caller: callerNamed(otherId) });
+    const { tools } = await toolsOf([{ id }], { userId: otherId, caller: callerNamed(otherId) });
     expect(tools).toHaveLength(1);
     for (const tool of tools) expect(await execute(tool, {})).toEqual({ text: "hello", isError: false });
     // But not its own in the place of the creator's.

@@ -8,12 +8,12 @@ import { outcomeOfFailure } from "./tool-failure.ts";
  */
 export async function serverTools(
   toolServers: ToolServers,
-  { caller, ownerId, snapshot }: RunScope,
+  { userId, ownerId, snapshot }: RunScope,
   options: { taken: ReadonlySet<string>; signal: AbortSignal },
 ): Promise<{ tools: RunTool[]; missing: DescribedTools["missing"] }> {
   if (snapshot.mcp_servers.length === 0) return { tools: [], missing: [] };
   const { tools, missing } = await toolServers.describeTools(ownerId, snapshot.mcp_servers, options);
-  const isOwn = caller.userId === ownerId;
+  const isOwn = userId === ownerId;
   return { tools: tools.map((tool) => serverTool(toolServers, ownerId, tool, isOwn)), missing };
 }
 

@@ -1,11 +1,15 @@
 import type { AgentBinding, AgentTool, ToolBinding } from "@gantry/wire";
 import type { ChatTool } from "../../../engines/models/chat.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
+import type { Caller } from "../../accounts/index.ts";
 import { type Agents, bindingAsks, type Runnable } from "../../agents/index.ts";
 import type { RunScope, RunTool } from "./run-tool.ts";
 
 /** A tool of a run: one that is executed here, or an agent that gets a run of its own. */
-export type BoxedTool = ({ kind: "tool"; tool: RunTool } | { kind: "agent"; child: Runnable }) & {
+export type BoxedTool = (
+  | { kind: "tool"; tool: RunTool }
+  | { kind: "agent"; child: Runnable; binding: AgentBinding }
+) & {
   name: string;
   description: string;
   /** What the model may choose: without the binding's fixed values. */
@@ -16,8 +20,11 @@ export type BoxedTool = ({ kind: "tool"; tool: RunTool } | { kind: "agent"; chil
 };
 
 export interface Toolbox {
-  tools: readonly ChatTool[];
+  /** As they are at this moment. */
+  readonly tools: readonly ChatTool[];
   find(name: string): BoxedTool | undefined;
+  /** An agent among them was published anew: from now on it is offered, and its calls are checked, as it is now. */
+  follow(name: string, child: Runnable): void;
   /** About what the agent is to have and is not there now, as whoever runs it may know it. */
   missing: readonly string[];
 }
@@ -49,7 +56,7 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
   for (const binding of snapshot.tools.filter(isAgentBinding)) {
     try {
       const child = await deps.agents.getRunnable(scope.ownerId, { agentId: binding.agent_id });
-      refuseOutOfReach(scope.caller, child);
+      if (scope.caller) refuseOutOfReach(scope.caller, child);
       boxed.push(boxAgent(binding, child));
     } catch (error) {
       if (!(error instanceof Fault) || error.type === "service_unavailable") throw error;
@@ -59,15 +66,22 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
   const byName = new Map<string, BoxedTool>();
   for (const one of boxed) if (!byName.has(one.name)) byName.set(one.name, one);
   return {
-    tools: [...byName.values()].map(({ name, description, parameters }) => ({ name, description, parameters })),
+    get tools() {
+      return [...byName.values()].map(({ name, description, parameters }) => ({ name, description, parameters }));
+    },
     find: (name) => byName.get(name),
+    follow(name, child) {
+      const known = byName.get(name);
+      // Its name in the run stays, also where it was made of a slug that is another one now.
+      if (known?.kind === "agent") byName.set(name, { ...boxAgent(known.binding, child), name });
+    },
     missing: shownMissing(scope, gone),
   };
 }
 
 /** What an agent is made of is its creator's alone. A model repeats what it is told, so it is told no more than others. */
-function shownMissing({ caller, ownerId }: RunScope, gone: readonly string[]): readonly string[] {
-  if (caller.userId === ownerId || gone.length === 0) return gone;
+function shownMissing({ userId, ownerId }: RunScope, gone: readonly string[]): readonly string[] {
+  if (userId === ownerId || gone.length === 0) return gone;
   return [`${gone.length} of what the agent is to have`];
 }
 
@@ -76,7 +90,7 @@ function bindingId(tool: string | ToolBinding): string {
 }
 
 /** The key that pays is confined in what its runs start, too. */
-export function refuseOutOfReach(caller: RunScope["caller"], { revision }: Runnable): void {
+export function refuseOutOfReach(caller: Caller, { revision }: Runnable): void {
   if (caller.models === null || caller.models.includes(revision.snapshot.model)) return;
   throw fault("forbidden", "The API key that started the run does not have access to its model");
 }
@@ -102,8 +116,8 @@ function boxTool(scope: RunScope, tool: RunTool, binding: string | ToolBinding |
  * Fixed values may be the creator's secrets, such as the header of a request: nobody else sees them. What goes to the
  * caller's own tenant is shown, for it is the caller who answers for it.
  */
-function hidingFixed({ caller, ownerId }: RunScope, tool: RunTool, fixed: readonly string[]): RunTool {
-  if (fixed.length === 0 || caller.userId === ownerId || tool.name.startsWith("idp_")) return tool;
+function hidingFixed({ userId, ownerId }: RunScope, tool: RunTool, fixed: readonly string[]): RunTool {
+  if (fixed.length === 0 || userId === ownerId || tool.name.startsWith("idp_")) return tool;
   const hide = (args: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(args).map(([name, value]) => [name, fixed.includes(name) ? "[fixed]" : value]));
   return { ...tool, mask: (args) => hide(tool.mask?.(args) ?? args) };
@@ -131,6 +145,7 @@ function boxAgent(binding: AgentBinding, child: Runnable): BoxedTool {
   return {
     kind: "agent",
     child,
+    binding,
     name: binding.name ?? child.agent.slug.slice(0, 64),
     description: binding.description ?? `The agent "${snapshot.name}".`,
     parameters: { type: "object", ...snapshot.input_schema },

@@ -11,7 +11,7 @@ import type { RunSession } from "./session.ts";
 import { isHandedOn, keyIsGone, RunFailed, RunStopped } from "./stopped.ts";
 
 export interface ModelCallDeps {
-  predictions: Pick<Predictions, "chat" | "recallChat">;
+  predictions: Pick<Predictions, "chat">;
 }
 
 export interface CalledModel {
@@ -25,21 +25,19 @@ const pausesMs = [1_000, 4_000];
 
 /**
  * One call of the run's model: a prediction of its own, admitted, charged and counted. The id stands in the run before
- * the call is made, so a call that was paid for and whose answer a crash kept from the run is recalled, not repeated.
+ * the call is made, so a call that was paid for and whose answer a crash kept from the run is recalled, not repeated: see
+ * recall-calls.ts.
  */
 export async function callModel(
   deps: ModelCallDeps,
   session: RunSession,
   {
     callId,
-    mayBeMade,
     plan,
     ...request
   }: {
     /** The id that the run has for its next call. */
     callId: string;
-    /** A node before this one may have made it. */
-    mayBeMade: boolean;
     caller: Caller;
     /** What is asked, and of which model as it is then. Asked for before each try: each is a prediction of its own. */
     plan(): Promise<{ model: Model; chat: Omit<ChatCall, "signal"> }>;
@@ -47,12 +45,6 @@ export async function callModel(
   },
 ): Promise<CalledModel> {
   let predictionId = callId;
-  if (mayBeMade) {
-    const made = await deps.predictions.recallChat(callId);
-    if (made?.kind === "answered") return { answer: made.answer, predictionId, used: usedOf(made) };
-    predictionId = newId("prediction");
-    await session.write({ call_id: predictionId, ...(made && { cost: usedOf(made) }) });
-  }
   for (let attempt = 0; ; attempt++) {
     session.signal.throwIfAborted();
     const { model, chat } = await plan();
@@ -105,7 +97,7 @@ function failureOf(fault: Fault): Error {
   return new RunFailed("internal", `The model failed: ${fault.message}`, fault);
 }
 
-function usedOf({ usage, price }: { usage: TokenUsage | undefined; price: number }): UsedByCall {
+export function usedOf({ usage, price }: { usage: TokenUsage | undefined; price: number }): UsedByCall {
   return {
     input_tokens: usage?.inputTokens ?? 0,
     output_tokens: usage?.outputTokens ?? 0,

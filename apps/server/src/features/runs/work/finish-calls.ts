@@ -3,6 +3,7 @@ import type { SpanOptions } from "../../../engines/telemetry/telemetry.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import { rest } from "../../../kernel/rest.ts";
 import type { Caller } from "../../accounts/index.ts";
+import type { Runnable } from "../../agents/index.ts";
 import type { Run, StoredCall } from "../run.ts";
 import type { RunChange } from "../run-change.ts";
 import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
@@ -10,6 +11,7 @@ import { notCalled } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
 import { mismatchOf } from "./approval.rules.ts";
 import { cutResult } from "./cut-result.rules.ts";
+import type { Recalled } from "./recall-calls.ts";
 import { repeatNote } from "./repeats.rules.ts";
 import { requireCaller } from "./require-caller.ts";
 import type { RunSession } from "./session.ts";
@@ -24,22 +26,29 @@ const lookAgainMs = 200;
 
 /**
  * Brings the open calls of a turn to their end, side by side. Answers what the run must wait for, if anything.
- * `recovered`: who began them is gone, so reads are made again and writes have an unknown outcome.
+ * `recovered`: who began them is gone, so writes have an unknown outcome and reads are made again, unless it is known what
+ * came of them: that is heard first, for whomever.
  */
 export async function finishCalls(
   deps: ToolTurnDeps,
   session: RunSession,
   toolbox: Toolbox,
   history: readonly StoredCall[],
-  recovered: boolean,
+  recovered: Recalled | undefined,
 ): Promise<"confirmation" | "children" | undefined> {
   const open = history.filter((call) => call.status !== "ended");
-  const due = open.filter((call) => call.answer !== "pending");
+  for (const call of open) {
+    const outcome = recovered?.outcomes.get(idOf(session.run, call));
+    if (outcome) await end(deps, session, call, outcome, { most: 0, note: noteOn(history, call, outcome) });
+  }
+  const due = open.filter((call) => call.status !== "ended" && call.answer !== "pending");
   let work: Promise<void>[] = [];
   if (due.length > 0) {
     // The model may have thought for long, and a person too.
     const caller = await requireCaller(deps, session.run);
-    work = due.map((call) => finishCall(deps, session, toolbox, history, call, { recovered, caller }));
+    work = due.map((call) =>
+      finishCall(deps, session, toolbox, history, call, { recovered: recovered !== undefined, caller }),
+    );
   }
   session.underWay = Promise.allSettled(work);
   await Promise.all(work);
@@ -69,7 +78,10 @@ async function finishCall(
     await session.write({ starts: [placeOf(call)], events: [tellCall(call, boxed)] });
   }
   if (call.kind === "agent") {
-    return startChild(deps, session, call, boxed?.kind === "agent" ? boxed.child : undefined, caller);
+    const child = boxed?.kind === "agent" ? boxed.child : undefined;
+    const onOther = (present: Runnable) => toolbox.follow(call.tool, present);
+    const checked = recovered ? undefined : child?.revision.id;
+    return startChild(deps, session, call, { agentId: child?.agent.id, checked, onOther, caller });
   }
   if (boxed?.kind !== "tool") {
     const text = ["The tool is not there any more, so it was not called.", ...toolbox.missing].join("\n- ");
@@ -85,21 +97,23 @@ async function finishCall(
       return came;
     },
   );
-  const note = repeatNote(history, call.tool, call.arguments, outcome.text);
-  await end(deps, session, call, outcome, { most, note });
+  await end(deps, session, call, outcome, { most, note: noteOn(history, call, outcome) });
+}
+
+function noteOn(history: readonly StoredCall[], { tool, arguments: args }: StoredCall, { text }: ToolOutcome): string {
+  return repeatNote(history, tool, args, text);
 }
 
 async function startChild(
   deps: ToolTurnDeps,
   session: RunSession,
   call: StoredCall,
-  agent: WantedChild["agent"],
-  foundCaller: Caller,
+  wanted: Omit<WantedChild, "remainingMs">,
 ): Promise<void> {
   const { run } = session;
-  let caller = foundCaller;
+  let { caller } = wanted;
   try {
-    while (!(await deps.createChild(run, call, { agent, caller, remainingMs: session.remainingMs }))) {
+    while (!(await deps.createChild(run, call, { ...wanted, caller, remainingMs: session.remainingMs }))) {
       await rest(lookAgainMs, session.signal);
       caller = await requireCaller(deps, run);
     }
@@ -187,15 +201,16 @@ async function end(
   outcome: ToolOutcome,
   { most, note }: { most: number; note: string } = { most: 0, note: "" },
 ): Promise<void> {
-  const { oneTimeSecret, used } = outcome;
+  const id = idOf(session.run, call);
+  const { oneTimeSecret, used = session.unwritten.get(id) } = outcome;
   const root = session.run.ancestors[0] ?? session.run.id;
   let after = note;
   let secrets: RunChange["secrets"];
   if (oneTimeSecret) {
-    const id = newId("secret");
-    const sealed = Buffer.from(deps.vault.seal(oneTimeSecret.value, secretContext(root, id))).toString("base64");
-    secrets = [{ id, field: oneTimeSecret.field, sealed, seconds: secretSeconds }];
-    after += `\n\nThe whole value of ${oneTimeSecret.field} (it ends in ${oneTimeSecret.last4}) is shown once, to the person who started the run: GET /v1/runs/${root}/secrets/${id}`;
+    const secretId = newId("secret");
+    const sealed = Buffer.from(deps.vault.seal(oneTimeSecret.value, secretContext(root, secretId))).toString("base64");
+    secrets = [{ id: secretId, field: oneTimeSecret.field, sealed, seconds: secretSeconds }];
+    after += `\n\nThe whole value of ${oneTimeSecret.field} (it ends in ${oneTimeSecret.last4}) is shown once, to the person who started the run: GET /v1/runs/${root}/secrets/${secretId}`;
   }
   const text = cutResult(outcome.text, after);
   Object.assign(call, { status: "ended", result: text, isError: outcome.isError });
@@ -206,4 +221,5 @@ async function end(
     ...(secrets && { secrets }),
     ...(used && { cost: used }),
   });
+  session.unwritten.delete(id);
 }

@@ -6,6 +6,7 @@ import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts
 import type { Told } from "./conversation.rules.ts";
 import { type ModelDeps, presentModel } from "./present-model.ts";
 import { systemPrompt } from "./prompts.rules.ts";
+import { isAnswered, type Recalled } from "./recall-calls.ts";
 import { type CallerDeps, requireCaller } from "./require-caller.ts";
 import type { RunSession } from "./session.ts";
 
@@ -15,24 +16,32 @@ export interface ContextDeps extends ToolboxDeps, ModelDeps, CallerDeps {
 
 /** What every claim of a run needs: who pays, which tools, what is wanted. */
 export interface RunContext {
-  caller: Caller;
+  /** Undefined where the key is gone, and something that was asked before it went is still to be heard. */
+  caller: Caller | undefined;
   toolbox: Toolbox;
   told: Pick<Told, "system" | "goal">;
 }
 
 /** Opens what the run works with, and lets it speak its first event. */
-export async function openContext(deps: ContextDeps, session: RunSession, history: RunHistory): Promise<RunContext> {
+export async function openContext(
+  deps: ContextDeps,
+  session: RunSession,
+  history: RunHistory,
+  recalled: Recalled,
+): Promise<RunContext> {
   const { run, snapshot } = history;
-  const caller = await requireCaller(deps, run);
-  const model = await presentModel(deps, history);
-  const { ownerId, connectors, baseUrl } = run;
-  const scope = { runId: run.id, caller, ownerId, snapshot, connectors, baseUrl };
+  // What was answered is heard first, whoever and whatever is gone meanwhile. That run has had its opening, too.
+  const isHeard = isAnswered(recalled);
+  const caller = isHeard ? await deps.accounts.callerOfKey(run.keyId) : await requireCaller(deps, run);
+  const model = isHeard ? undefined : await presentModel(deps, history);
+  const { userId, ownerId, connectors, baseUrl } = run;
+  const scope = { runId: run.id, userId, caller, ownerId, snapshot, connectors, baseUrl };
   const toolbox = await openToolbox(deps, scope, session.signal);
   const told = {
     system: systemPrompt(snapshot, toolbox.missing),
     goal: deps.templates.render(snapshot.goal, run.input),
   };
-  await announce(session, history, openingNotes(model, toolbox));
+  await announce(session, history, model ? openingNotes(model, toolbox) : []);
   return { caller, toolbox, told };
 }
 

@@ -6,7 +6,7 @@ import { type ModelDeps, presentModel } from "./present-model.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch } from "./stopped.ts";
 
-interface PlanDeps extends ModelDeps {
+export interface PlanDeps extends ModelDeps {
   countTokens(text: string): Promise<number>;
 }
 

@@ -1,6 +1,6 @@
 import { rest } from "../../../kernel/rest.ts";
 import type { Run } from "../run.ts";
-import type { RunChange, Written } from "../run-change.ts";
+import type { RunChange, UsedByCall, Written } from "../run-change.ts";
 import type { WriteRun } from "../run-writer.ts";
 import { RunStopped } from "./stopped.ts";
 
@@ -33,6 +33,11 @@ export class RunSession {
   #last: Promise<unknown> = Promise.resolve();
   /** What the run may still cost; null: no limit. */
   room: number | null = null;
+  /**
+   * What was paid and does not stand in the run yet, by the id of the call. It is written with what came of the call, or
+   * else with the end of the run.
+   */
+  readonly unwritten = new Map<string, UsedByCall>();
   /** Settles when nothing that was begun in the present turn goes on any more, however the turn itself ended. */
   underWay: Promise<unknown> = Promise.resolve();
   /** It is to be left at the next boundary between steps. */

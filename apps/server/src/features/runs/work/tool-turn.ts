@@ -31,8 +31,12 @@ export interface ToolTurnDeps extends CallerDeps {
 }
 
 export interface WantedChild {
-  /** The agent as the run's toolbox has it; undefined where it has it no longer. */
-  agent: Runnable | undefined;
+  /** Undefined where the run has it no longer. */
+  agentId: string | undefined;
+  /** The revision that the arguments were checked against; undefined where a claim before this one did that. */
+  checked: string | undefined;
+  /** Hears of another revision, once it is found and before the arguments are checked against it. */
+  onOther(agent: Runnable): void;
   /** Whose key was found to work a moment ago. */
   caller: Caller;
   remainingMs: number;

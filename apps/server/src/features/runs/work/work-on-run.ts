@@ -1,8 +1,10 @@
 import { newId } from "@gantry/wire";
 import type { ChatCall, ChatMessage } from "../../../engines/models/chat.ts";
-import type { RunHistory, SaidMessage, Step } from "../run.ts";
+import type { ChatEnd } from "../../predictions/index.ts";
+import type { RunHistory, Step } from "../run.ts";
 import type { NewEvent, RunChange } from "../run-change.ts";
-import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
+import { askModel, type MadeCall, saidIn } from "./ask-model.ts";
+import { type ModelCallDeps, usedOf } from "./call-model.ts";
 import { faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.ts";
 import { shorten, summaryMessages } from "./compress.ts";
 import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
@@ -10,10 +12,10 @@ import { cutTooOften, isCutText, joinedText, wholeCalls } from "./cut-answers.ru
 import { finishCalls } from "./finish-calls.ts";
 import { type NextCall, nextCall } from "./next-call.rules.ts";
 import { type ContextDeps, openContext, type RunContext } from "./open-context.ts";
-import { type PlannedCall, planCall } from "./plan-call.ts";
 import { prepareCalls } from "./prepare-calls.ts";
 import { presentModel } from "./present-model.ts";
 import { lengthLimit, summaryPrompt } from "./prompts.rules.ts";
+import type { Recalled } from "./recall-calls.ts";
 import { hopelessCall } from "./repeats.rules.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
@@ -46,11 +48,16 @@ export type WorkEnd = { kind: "done"; output: Record<string, unknown> } | { kind
  *
  * Whatever rejects ends the run, unless it goes on elsewhere or an engine of ours is away (see work-on-runs.ts).
  */
-export async function workOnRun(deps: RunWorkDeps, session: RunSession, history: RunHistory): Promise<WorkEnd> {
+export async function workOnRun(
+  deps: RunWorkDeps,
+  session: RunSession,
+  history: RunHistory,
+  recalled: Recalled,
+): Promise<WorkEnd> {
   if (history.run.cancelRequested) session.stop("cancelled");
   session.signal.throwIfAborted();
-  const context = await openContext(deps, session, history);
-  return new RunWork(deps, session, history, context).go();
+  const context = await openContext(deps, session, history, recalled);
+  return new RunWork(deps, session, history, context, recalled.chat).go(recalled);
 }
 
 class RunWork {
@@ -61,10 +68,18 @@ class RunWork {
   readonly #estimate: TokenEstimate;
   #callId: string;
   #cutBefore: number;
-  /** The next call may have been made by another node, which died before it could say so. */
+  /** How the next call ended, if another node made it and died before it could write that. */
+  #recalled: ChatEnd | undefined;
+  /** Another node may have made the next call: its id is not used again. */
   #mayBeMade: boolean;
 
-  constructor(deps: RunWorkDeps, session: RunSession, history: RunHistory, context: RunContext) {
+  constructor(
+    deps: RunWorkDeps,
+    session: RunSession,
+    history: RunHistory,
+    context: RunContext,
+    recalled: ChatEnd | undefined,
+  ) {
     this.#deps = deps;
     this.#session = session;
     this.#history = history;
@@ -72,16 +87,17 @@ class RunWork {
     this.#estimate = new TokenEstimate(deps.countTokens);
     this.#callId = history.run.callId ?? newId("prediction");
     this.#cutBefore = history.run.cutBefore;
+    this.#recalled = recalled;
     this.#mayBeMade = history.run.claim > 1;
   }
 
-  async go(): Promise<WorkEnd> {
+  async go(recalled: Recalled): Promise<WorkEnd> {
     const { toolbox } = this.#context;
     const { calls } = this.#history;
-    let recovered = this.#history.run.claim > 1;
+    let recovered = this.#history.run.claim > 1 ? recalled : undefined;
     for (;;) {
       const waitsFor = await finishCalls(this.#deps, this.#session, toolbox, calls, recovered);
-      recovered = false;
+      recovered = undefined;
       this.#session.signal.throwIfAborted();
       if (waitsFor) {
         const phase = waitsFor === "confirmation" ? "awaiting_confirmation" : "working";
@@ -111,9 +127,17 @@ class RunWork {
 
   async #tellAll(): Promise<Told> {
     const { steps, calls, run } = this.#history;
-    const { manifest } = await presentModel(this.#deps, this.#history);
-    const window = manifest.context_window ?? defaultWindow;
+    const window = await this.#window();
     return { ...this.#context.told, input: run.input, steps, calls, cutBefore: this.#cutBefore, window };
+  }
+
+  /** Of the model. An answer that is there already only has to be told from a summary; the first one of a run is none. */
+  async #window(): Promise<number> {
+    const isHeard = this.#recalled?.kind === "answered";
+    if (isHeard && this.#steps.length === 0) return defaultWindow;
+    const model = isHeard ? await this.#deps.models.getModel(this.#history.snapshot.model) : undefined;
+    const { manifest } = model ?? (await presentModel(this.#deps, this.#history));
+    return manifest.context_window ?? defaultWindow;
   }
 
   async #nextCall(): Promise<NextCall> {
@@ -134,18 +158,12 @@ class RunWork {
     if (!messages) return;
     const called = await this.#call({ ...next.chat, messages });
     const { answer } = called;
-    if (answer.stop === "refused") {
-      await this.#giveUp(called, new RunFailed("internal", "The model refused to answer"));
-    }
-    if (answer.stop === "length" && called.isShort && answer.toolCalls.length === 0) {
-      await this.#giveUp(called, costsTooMuch());
-    }
+    if (answer.stop === "refused") throw new RunFailed("internal", "The model refused to answer");
+    if (answer.stop === "length" && called.isShort && answer.toolCalls.length === 0) throw costsTooMuch();
     const n = this.#steps.length + 1;
     const message = saidIn(called, next.kind === "work");
     const { toolbox } = this.#context;
-    const prepared = await prepareCalls(this.#deps, this.#session, toolbox, n, message).catch((error) =>
-      this.#giveUp(called, error),
-    );
+    const prepared = await prepareCalls(this.#deps, this.#session, toolbox, n, message);
     const events: NewEvent[] = [];
     if (answer.reasoning !== "") events.push({ type: "reasoning", data: { message: answer.reasoning } });
     if (next.kind === "plan") events.push({ type: "planning", data: { message: answer.text } });
@@ -167,14 +185,6 @@ class RunWork {
       ...(confirmations.length > 0 && { confirmations }),
     });
     this.#history.calls.push(...prepared.calls);
-  }
-
-  /** An answer that is no step, and was paid all the same: it is counted, under an id that nobody recalls again. */
-  async #giveUp({ used, setAside }: MadeCall, error: unknown): Promise<never> {
-    if (error instanceof RunFailed) {
-      await this.#session.write({ call_id: newId("prediction"), cost: used, holdMore: -setAside });
-    }
-    throw error;
   }
 
   /** The conversation within the model's window; undefined when a step was spent on making it fit. */
@@ -223,26 +233,41 @@ class RunWork {
   }
 
   async #call(chat: Omit<ChatCall, "signal">): Promise<MadeCall> {
-    let planned = await planCall(this.#deps, this.#session, this.#history, chat);
     const inputTokens = await this.#estimate.of(chat);
-    const called = await callModel(this.#deps, this.#session, {
-      callId: this.#callId,
-      mayBeMade: this.#mayBeMade,
-      caller: this.#context.caller,
-      plan: async () => {
-        planned = await planCall(this.#deps, this.#session, this.#history, chat, planned);
-        return planned;
-      },
-      inputTokens,
-    });
-    this.#estimate.learn(called.used.input_tokens);
+    const made =
+      (await this.#heard()) ??
+      (await askModel(this.#deps, this.#session, this.#history, {
+        callId: this.#callId,
+        caller: this.#context.caller,
+        chat,
+        inputTokens,
+      }));
+    this.#estimate.learn(made.used.input_tokens);
+    // An answer that comes to be no step was paid all the same.
+    this.#session.unwritten.set(made.predictionId, made.used);
+    return made;
+  }
+
+  /** What the model said to a node before this one. */
+  async #heard(): Promise<MadeCall | undefined> {
+    const recalled = this.#recalled;
+    const callId = this.#callId;
+    if (recalled?.kind === "answered") {
+      const used = usedOf(recalled);
+      this.#recalled = undefined;
+      this.#mayBeMade = false;
+      // How long it was allowed to be is not known any more; where it was cut, that was as long as it is.
+      const limit = used.output_tokens;
+      return { answer: recalled.answer, predictionId: callId, used, isShort: false, setAside: 0, limit };
+    }
+    if (this.#mayBeMade) {
+      this.#callId = newId("prediction");
+      await this.#session.write({ call_id: this.#callId, ...(recalled && { cost: usedOf(recalled) }) });
+      this.#session.unwritten.delete(callId);
+    }
+    this.#recalled = undefined;
     this.#mayBeMade = false;
-    const made = called.used.output_tokens;
-    const { maxTokens } = planned.chat;
-    const isLess = maxTokens === undefined || (made > 0 && made < maxTokens);
-    // Where none was asked for, or the model's own is lower, the limit shows in how far an answer came that was cut.
-    const limit = isLess ? made : (maxTokens ?? made);
-    return { ...called, isShort: planned.isShort && !isLess, setAside: planned.setAside, limit };
+    return undefined;
   }
 
   /** Writes a step and everything that it brought, with the id of the call after it. */
@@ -258,26 +283,7 @@ class RunWork {
       holdMore: -setAside,
       step: { ...step, prompt: step.prompt ?? undefined, prediction_id: predictionId, ...used },
     });
+    this.#session.unwritten.delete(predictionId);
     this.#steps.push(step);
   }
-}
-
-type MadeCall = CalledModel &
-  Pick<PlannedCall, "isShort" | "setAside"> & {
-    /** Of the answer, in tokens, if it was cut. */
-    limit: number;
-  };
-
-/** A model that calls tools although it was told not to is not answered: it has had its turn. */
-function saidIn({ answer, limit }: MadeCall, mayCall: boolean): SaidMessage {
-  const isCut = answer.stop === "length";
-  const toolCalls = mayCall ? answer.toolCalls : [];
-  // Thoughts that broke off are not signed, and would be refused. Only beside calls are they wanted again.
-  const hasOpaque = mayCall && answer.opaque !== undefined && (!isCut || toolCalls.length > 0);
-  return {
-    text: answer.text,
-    toolCalls,
-    ...(hasOpaque && { opaque: answer.opaque }),
-    ...(isCut && { cutAtTokens: limit }),
-  };
 }
