@@ -33,8 +33,13 @@ function runtime() {
 function isForRunningOnly() {
   const installed = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(installed)) return false;
-  const { packages } = JSON.parse(readFileSync(installed, "utf8"));
-  return !Object.values(packages).some(({ dev }) => dev);
+  try {
+    const { packages } = JSON.parse(readFileSync(installed, "utf8"));
+    return !Object.values(packages).some(({ dev }) => dev);
+  } catch {
+    // Whoever wrote it was cut off: nothing is installed.
+    return false;
+  }
 }
 
 function isWritable(path) {

@@ -91,9 +91,20 @@ test("an engine's address names a host where it must, and only what there is", (
     "  DATABASE_URL has sslmode=bogus, which must be one of disable, allow, prefer, require, verify-ca, verify-full",
   ]);
   expect(faultsOf({ DATABASE_URL: "postgres:///gantry" })).toEqual([]);
-  expect(faultsOf({ DATABASE_URL: "postgres://db.test/gantry#x" })).toEqual([
-    "  DATABASE_URL must not hold #: in a password write it as %23",
-  ]);
+  const wrong: [address: string, fault: string][] = [
+    ["postgres://db.test/gantry#x", "must not hold #: in a password write it as %23"],
+    ["postgres://me:pa#ss@db.test/gantry", "must not hold #: in a password write it as %23"],
+    ["postgres://me:100%@db.test/gantry", "has a % that begins no code: write it as %25"],
+    ["postgres://me@%2Ftmp%2Fsocket/gantry", "names a socket: name a host instead"],
+    ["postgres:///gantry?host=/tmp", "names a socket: name a host instead"],
+    ...["postgres://me:p/w@db.test/gantry", "postgres://me@one:1,two:2/gantry", "postgres://db.test:99999/x"].map(
+      (address): [string, string] => [
+        address,
+        "is no address: it has one host, a port up to 65535, and in a user or password / is written as %2F",
+      ],
+    ),
+  ];
+  for (const [DATABASE_URL, fault] of wrong) expect(faultsOf({ DATABASE_URL })).toEqual([`  DATABASE_URL ${fault}`]);
 });
 
 test("what belongs together may be set together, or not at all", () => {

@@ -161,7 +161,10 @@ export const settings = {
   DATABASE_URL: engineAddress(
     "An external PostgreSQL instead of the embedded one.",
     ["postgres:", "postgresql:"],
-    ({ searchParams }) => {
+    ({ hostname, searchParams }) => {
+      if (hostname.toLowerCase().startsWith("%2f") || searchParams.get("host")?.startsWith("/")) {
+        wrong("names a socket: name a host instead");
+      }
       const unknown = searchParams.getAll("sslmode").find((mode) => !sslModes.includes(mode));
       if (unknown !== undefined) wrong(`has sslmode=${unknown}, which must be one of ${sslModes.join(", ")}`);
     },

@@ -149,7 +149,9 @@ export async function restore(
       : await connectExternalDatabase({ url: config.DATABASE_URL, poolSize: 2 });
   return withEngines(database, config, async ({ blobs }) => {
     await settleKeys(database, config);
-    const keys = await keysToRestore(config, archive.keys, replace);
+    const keysToReplace = () => keysToRestore(config, archive.keys, replace);
+    // Refused before anything is touched; which ones it is, is asked again when nobody else can change them.
+    await keysToReplace();
     const summary = await restoreBackup({
       database,
       blobs,
@@ -159,7 +161,7 @@ export async function restore(
       known: await readMigrations(migrationsDir),
       migrateTo: (names) => migrate(database, migrationsDir, new Set(names)),
       lock: lockKeys,
-      prepareKeys: (id) => prepareKeys(home, id, keys),
+      prepareKeys: async (id) => prepareKeys(home, id, await keysToReplace()),
       settleKeys: (id) => settleRestore({ database, home }, id),
     });
     return { ...summary, books: await checkBooks(database) };

@@ -67,11 +67,26 @@ export const headerValue = (meaning: string, min = 1, max = 4096): Setting<strin
 
 function addressOf(given: string, protocols: readonly string[]): URL {
   const begins = protocols.map((one) => `${one}//`);
-  const url = URL.parse(given);
-  if (!url || !begins.some((one) => given.toLowerCase().startsWith(one))) {
+  if (!begins.some((one) => given.toLowerCase().startsWith(one))) {
     return wrong(`must be an address that begins with ${begins.join(" or ")}`);
   }
+  const url = URL.parse(given);
+  if (!url) {
+    return wrong("is no address: it has one host, a port up to 65535, and in a user or password / is written as %2F");
+  }
+  if (![url.username, url.password, url.pathname].every(isEncoded)) {
+    return wrong("has a % that begins no code: write it as %25");
+  }
   return url;
+}
+
+function isEncoded(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** An address that others are put behind: a part that would have to stay last has no place in it. */
@@ -98,9 +113,8 @@ export const engineAddress = (
   shown: "unset",
   read: (given) => {
     if (given === undefined) return undefined;
-    const url = addressOf(given, protocols);
     if (given.includes("#")) wrong("must not hold #: in a password write it as %23");
-    check(url);
+    check(addressOf(given, protocols));
     return given.replace(/\/+$/, "");
   },
 });

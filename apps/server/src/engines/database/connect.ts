@@ -48,8 +48,9 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
     transaction: (work, { deadlineMs: ms } = {}) => transaction(work, ms),
     listen: hub.listen,
     ready: () =>
-      quick`select 1`.then(
-        () => !room.isFull(),
+      quick<{ mode: string }[]>`select current_setting('transaction_read_only') as mode`.then(
+        // A standby answers, and takes nothing.
+        ([row]) => row?.mode === "off" && !room.isFull(),
         () => false,
       ),
     isFull: room.isFull,

@@ -71,7 +71,13 @@ export async function restoreBackup(deps: RestoreDeps): Promise<BackupSummary> {
   } catch (error) {
     await afterFailure(deps, files, id, error);
   }
-  await files.finish();
+  await files.finish().catch((error) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `Rows and keys were restored, but not every file that differs: ${reason}. Run the restore again with --replace.`,
+      { cause: error },
+    );
+  });
   await deps.migrateTo(deps.known.map(({ name }) => name));
   await database.transaction((tx) => analyze(tx), { deadlineMs });
   return summaryOf(
