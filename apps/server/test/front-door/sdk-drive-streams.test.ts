@@ -6,8 +6,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { maxDriveFileBytes } from "@gantry/wire";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createClient, type GantryClient, GantryError } from "../../../../packages/sdk/src/index.ts";
+import { createClient, type GantryClient } from "../../../../packages/sdk/src/index.ts";
 import { startCuttableLine } from "../../../../packages/sdk/test/cuttable-line.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -23,15 +24,6 @@ afterAll(() => gantry.close());
 beforeEach(async () => {
   drive = (await client.drives.create({ name: "work" })).id;
 });
-
-async function failureOf(promise: Promise<unknown>): Promise<GantryError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(GantryError);
-  return error as GantryError;
-}
 
 const textAt = async (path: string) => (await client.drives.files.download(drive, path)).text();
 const pathsOf = async () => Array.fromAsync(client.drives.eachItem(drive), ({ path }) => path);

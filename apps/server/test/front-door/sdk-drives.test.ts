@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createClient, type GantryClient, GantryError } from "../../../../packages/sdk/src/index.ts";
+import { createClient, type GantryClient } from "../../../../packages/sdk/src/index.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 
 let gantry: GantryNode;
@@ -21,15 +22,6 @@ afterAll(() => gantry.close());
 beforeEach(async () => {
   drive = (await client.drives.create({ name: "work" })).id;
 });
-
-async function failureOf(promise: Promise<unknown>): Promise<GantryError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(GantryError);
-  return error as GantryError;
-}
 
 const textAt = async (path: string) => (await client.drives.files.download(drive, path)).text();
 const pathsOf = async (options: { path?: string; recursive?: boolean } = {}) =>

@@ -1,8 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient, type GantryClient, GantryError } from "../../../../packages/sdk/src/index.ts";
+import { createClient, type GantryClient, type GantryError } from "../../../../packages/sdk/src/index.ts";
 import { startCuttableLine } from "../../../../packages/sdk/test/cuttable-line.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -55,15 +56,6 @@ afterAll(async () => {
   await gantry.close();
   await cog.close();
 });
-
-async function failureOf(promise: Promise<unknown>): Promise<GantryError> {
-  const error = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(GantryError);
-  return error as GantryError;
-}
 
 /** A client that counts what it sends. */
 function counting(options: { retries?: number; url?: string; key?: string } = {}) {

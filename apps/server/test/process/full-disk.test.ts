@@ -1,24 +1,11 @@
-import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { canMount, privateMounts } from "../support/private-mounts.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { adminKey, bodyOf, endEverything, type ServerProcess, startServer } from "./server-process.ts";
-
-/** A mount that only the process and what it starts can see, and that goes with it. */
-const privateMounts = process.getuid?.() === 0 ? ["unshare", "-m"] : ["unshare", "-rm"];
-
-function canMount(): boolean {
-  try {
-    const [file = "", ...args] = privateMounts;
-    execFileSync(file, [...args, "sh", "-c", "mount -t tmpfs none /mnt"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 let room: string;
 let home: string;

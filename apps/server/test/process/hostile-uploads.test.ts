@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { canMount, privateMounts } from "../support/private-mounts.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { adminKey, bodyOf, endEverything, residentBytes, type ServerProcess, startServer } from "./server-process.ts";
 
@@ -142,19 +142,6 @@ describe("a large upload", () => {
     expect(await filesIn(join(home, "spool"))).toEqual([]);
   });
 });
-
-/** A mount that only the process and what it starts can see, and that goes with it. */
-const privateMounts = process.getuid?.() === 0 ? ["unshare", "-m"] : ["unshare", "-rm"];
-
-function canMount(): boolean {
-  try {
-    const [file = "", ...args] = privateMounts;
-    execFileSync(file, [...args, "sh", "-c", "mount -t tmpfs none /mnt"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 describe.runIf(canMount())("a full disk", () => {
   test("is a 507 that may be repeated, costs nothing, and leaves nothing", { timeout: 90_000 }, async () => {

@@ -1,4 +1,5 @@
 import { Fault, fault } from "../../kernel/errors.ts";
+import { poisonousName, poisonousNameText } from "./parse-json.ts";
 
 interface ThrownError extends Error {
   code?: string;
@@ -18,6 +19,8 @@ export function toFault(thrown: unknown): Fault {
   switch (error?.code) {
     case "FST_ERR_CTP_INVALID_JSON_BODY":
       return fault("json_invalid", "The body is not valid JSON", { cause: thrown });
+    case poisonousName:
+      return fault("json_invalid", `In the body ${poisonousNameText}`, { cause: thrown });
     case "FST_ERR_CTP_EMPTY_JSON_BODY":
       return fault("json_invalid", "The body is empty, and must be JSON", { cause: thrown });
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":

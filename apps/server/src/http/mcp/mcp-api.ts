@@ -6,6 +6,7 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { McpTools } from "../../features/mcp-tools/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { jsonParserOf, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import { leaveBody } from "../multipart/index.ts";
@@ -34,15 +35,10 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
   let library: Promise<typeof import("@modelcontextprotocol/server")> | undefined;
 
   app.removeAllContentTypeParsers();
-  const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser<string>(
     "application/json",
     { parseAs: "string", bodyLimit: maxBodyBytes },
-    (request, text, done) =>
-      parse(request, text, (error, body) => {
-        if (error && isJson(text)) Object.assign(error, { code: poisonous });
-        done(error, body);
-      }),
+    jsonParserOf(app),
   );
   // Before the body is read: whoever has no key sends nothing that is looked at.
   app.addHook("onRequest", async (request) => {
@@ -80,17 +76,10 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
   });
 }
 
-/** The parser says the same of names that would change what an object is as of what is no JSON. */
-const poisonous = "GANTRY_POISONOUS_NAME";
-
 /** What is thrown about a body, as JSON-RPC says it. */
 const unreadable: Readonly<Record<string, { status: number; code: number; message: string }>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is not valid JSON" },
-  [poisonous]: {
-    status: 400,
-    code: -32_600,
-    message: "Invalid Request: a field name is not allowed: __proto__ anywhere, prototype in constructor",
-  },
+  [poisonousName]: { status: 400, code: -32_600, message: `Invalid Request: ${poisonousNameText}` },
   FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is empty" },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     status: 400,
@@ -104,15 +93,6 @@ const unreadable: Readonly<Record<string, { status: number; code: number; messag
     message: `The body is larger than ${maxBodyBytes} bytes`,
   },
 };
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function isMessage(message: unknown): message is Record<string, unknown> {
   return typeof message === "object" && message !== null && !Array.isArray(message);
