@@ -51,7 +51,7 @@ import { makeHome } from "./make-home.ts";
 import { type AgentsPlatform, openAgentsPlatform } from "./open-agents-platform.ts";
 import { openDrivers } from "./open-drivers.ts";
 import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./open-engines.ts";
-import { ofPool, openTelemetry } from "./open-telemetry.ts";
+import { addDatabaseGauges, openTelemetry } from "./open-telemetry.ts";
 import { openVault } from "./open-vault.ts";
 import { isOperators, operatorKeyOf } from "./operator-models.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
@@ -185,14 +185,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     const callerOf = requireCaller(accounts.authenticate);
     await app.register(async (scope) => webhookRoutes(scope, { webhooks, callerOf }));
     // What is read at a scrape of /metrics.
-    const clusterFigures = readClusterFigures({ database, nodeId });
-    telemetry.addGauges(() => ({ ...ofPool(database.figures()), databaseFull: Number(database.isFull()) }));
-    telemetry.addGauges(() =>
-      clusterFigures().then(
-        (figures) => ({ ...figures, databaseUp: 1 }),
-        () => ({ databaseUp: 0 }),
-      ),
-    );
+    addDatabaseGauges(telemetry, database, readClusterFigures({ database, nodeId }));
     telemetry.addGauges(() => ({
       predictionsHeld: predictions.underWay(),
       workerSlots: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,

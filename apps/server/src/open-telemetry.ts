@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "./config.ts";
-import type { PoolFigures } from "./engines/database/database.ts";
+import type { Database, PoolFigures } from "./engines/database/database.ts";
 import { createNet } from "./engines/net/create-net.ts";
 import type { Net } from "./engines/net/net.ts";
 import { createTelemetry, type OpenTelemetry } from "./engines/telemetry/create-telemetry.ts";
@@ -59,7 +59,22 @@ export function openTelemetry(
   };
 }
 
-export function ofPool({ idle, busy, waiting }: PoolFigures): Gauges {
+/** What is known here of the database, and what it tells itself; that it does not answer is a figure too. */
+export function addDatabaseGauges(
+  telemetry: OpenTelemetry,
+  database: Pick<Database, "figures" | "isFull">,
+  clusterFigures: () => Promise<Gauges>,
+): void {
+  telemetry.addGauges(() => ({ ...ofPool(database.figures()), databaseFull: Number(database.isFull()) }));
+  telemetry.addGauges(() =>
+    clusterFigures().then(
+      (figures) => ({ ...figures, databaseUp: 1 }),
+      () => ({ databaseUp: 0 }),
+    ),
+  );
+}
+
+function ofPool({ idle, busy, waiting }: PoolFigures): Gauges {
   return { databaseConnectionsIdle: idle, databaseConnectionsBusy: busy, databaseQueriesWaiting: waiting };
 }
 
