@@ -85,6 +85,11 @@ export class RunSession {
     return true;
   }
 
+  /** Only below a limit is anything set aside. A change that says nothing of it is written with many others at once. */
+  get #mayHold(): boolean {
+    return this.run.maxCost !== null || this.run.ancestors.length > 0;
+  }
+
   async #writeNow({ holdMore, ...change }: Change): Promise<Written> {
     const { id, claim, holder } = this.run;
     const hold = this.#held + (holdMore ?? 0);
@@ -98,7 +103,7 @@ export class RunSession {
       holder,
       seq: this.#seq,
       active_ms: active,
-      ...((holdMore || this.#isFresh) && { hold }),
+      ...((holdMore || (this.#isFresh && this.#mayHold)) && { hold }),
       ...change,
     });
     if (!written.written) {
