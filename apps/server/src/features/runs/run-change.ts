@@ -44,6 +44,8 @@ export interface RunChange {
   seq: number;
   phase?: RunPhase;
   call_id?: string;
+  /** With `call_id`: the call is a summary of the steps up to this one. */
+  summing_up?: { covers: number; before_tokens: number } | undefined;
   cut_before?: number;
   /** What its calls under way may come to, all together. */
   hold?: Micros;
@@ -102,10 +104,17 @@ export interface Written {
 
 export async function writeRuns(database: Database, changes: readonly RunChange[]): Promise<Written[]> {
   const asked = changes.flatMap(({ confirmations }) => confirmations ?? []);
-  if (asked.length === 0) return write(database.sql, changes);
+  const summing = changes.filter((change) => change.summing_up !== undefined);
+  if (asked.length === 0 && summing.length === 0) return write(database.sql, changes);
   return database.transaction(async (tx) => {
     const answers = await write(tx, changes);
+    for (const { id, call_id, summing_up } of summing) {
+      await tx`
+        update runs set summing_up = ${JSON.stringify({ call_id, ...summing_up })}::text::json
+        where id = ${id} and call_id = ${call_id ?? null}`;
+    }
     // `write_runs` counts the seconds from when it writes; a question has one end, whoever tells it.
+    if (asked.length === 0) return answers;
     await tx`
       update run_confirmations q set expires_at = a.expires_at
       from unnest(${asked.map(({ id }) => id)}::text[], ${asked.map((one) => one.expires_at)}::timestamptz[])

@@ -44,6 +44,8 @@ export interface Run {
   readonly cancelRequested: boolean;
   readonly activeMs: number;
   readonly callId: string | null;
+  /** What its next call is, where that is a summary; of an earlier call, if the id is not the same. */
+  readonly summingUp: { call_id: string; covers: number; before_tokens: number } | null;
   readonly cutBefore: number;
   readonly steps: number;
   readonly lastEvent: number;

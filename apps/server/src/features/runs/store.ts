@@ -12,7 +12,7 @@ export const runColumns = (sql: Sql) => sql`
   r.key_id as "keyId", r.ancestors, r.status, r.phase, r.input, r.output, r.error, r.max_cost_micros as "maxCost",
   r.timeout_ms as "timeoutMs", r.max_steps as "maxSteps", r.approve, r.connectors, r.base_url as "baseUrl", r.holder,
   r.claim, r.writes, r.deaths, r.parked, r.cancel_requested as "cancelRequested", r.active_ms as "activeMs",
-  r.call_id as "callId", r.cut_before as "cutBefore", r.steps, r.last_event as "lastEvent",
+  r.call_id as "callId", r.summing_up as "summingUp", r.cut_before as "cutBefore", r.steps, r.last_event as "lastEvent",
   r.input_tokens as "inputTokens", r.output_tokens as "outputTokens", r.cached_tokens as "cachedTokens",
   r.cost_micros as cost, r.price_micros as price, r.created_at as "createdAt", r.started_at as "startedAt",
   r.completed_at as "completedAt"`;

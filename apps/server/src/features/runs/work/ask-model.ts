@@ -1,6 +1,7 @@
 import type { ChatCall } from "../../../engines/models/chat.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { RunHistory, SaidMessage } from "../run.ts";
+import type { RunChange } from "../run-change.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
 import { type PlanDeps, type PlannedCall, planCall } from "./plan-call.ts";
 import type { RunSession } from "./session.ts";
@@ -15,6 +16,8 @@ export type MadeCall = CalledModel &
 interface Question {
   /** The id that the run has for its next call. */
   callId: string;
+  /** Where the question is for a summary. */
+  summingUp: RunChange["summing_up"];
   caller: Caller | undefined;
   chat: Omit<ChatCall, "signal">;
   inputTokens: number;
@@ -25,12 +28,13 @@ export async function askModel(
   deps: ModelCallDeps & PlanDeps,
   session: RunSession,
   history: RunHistory,
-  { callId, caller, chat, inputTokens }: Question,
+  { callId, summingUp, caller, chat, inputTokens }: Question,
 ): Promise<MadeCall> {
   if (!caller) throw keyIsGone();
   let planned = await planCall(deps, session, history, chat);
   const called = await callModel(deps, session, {
     callId,
+    summingUp,
     caller,
     plan: async () => {
       planned = await planCall(deps, session, history, chat, planned);

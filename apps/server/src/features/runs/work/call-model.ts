@@ -6,7 +6,7 @@ import { rest } from "../../../kernel/rest.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, Predictions } from "../../predictions/index.ts";
-import type { UsedByCall } from "../run-change.ts";
+import type { RunChange, UsedByCall } from "../run-change.ts";
 import type { RunSession } from "./session.ts";
 import { isHandedOn, keyIsGone, RunFailed, RunStopped } from "./stopped.ts";
 
@@ -33,11 +33,13 @@ export async function callModel(
   session: RunSession,
   {
     callId,
+    summingUp,
     plan,
     ...request
   }: {
     /** The id that the run has for its next call. */
     callId: string;
+    summingUp: RunChange["summing_up"];
     caller: Caller;
     /** What is asked, and of which model as it is then. Asked for before each try: each is a prediction of its own. */
     plan(): Promise<{ model: Model; chat: Omit<ChatCall, "signal"> }>;
@@ -55,7 +57,7 @@ export async function callModel(
     if (isAgain || end.price > 0 || end.usage) {
       // What it used is counted as its id is given up: the next claim would recall it and count it once more.
       predictionId = newId("prediction");
-      await session.write({ call_id: predictionId, cost: usedOf(end) }).catch(ignoreLost);
+      await session.write({ call_id: predictionId, summing_up: summingUp, cost: usedOf(end) }).catch(ignoreLost);
     }
     session.signal.throwIfAborted();
     if (end.isOurs) throw new RunStopped("shutdown");

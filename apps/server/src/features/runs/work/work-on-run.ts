@@ -31,6 +31,8 @@ const longestMessage = 2000;
 /** Of the model's window, for a summary at most. */
 const summaryPart = 0.15;
 
+type SummingUp = NonNullable<RunChange["summing_up"]>;
+
 /** How the work on a run stopped without an error: it has an output, or it waits. */
 export type WorkEnd = { kind: "done"; output: Record<string, unknown> } | { kind: "left" };
 
@@ -70,6 +72,8 @@ class RunWork {
   #cutBefore: number;
   /** How the next call ended, if another node made it and died before it could write that. */
   #recalled: ChatEnd | undefined;
+  /** Where the call of that other node was for a summary. */
+  readonly #summingUp: SummingUp | undefined;
   /** Another node may have made the next call: its id is not used again. */
   #mayBeMade: boolean;
 
@@ -88,6 +92,8 @@ class RunWork {
     this.#callId = history.run.callId ?? newId("prediction");
     this.#cutBefore = history.run.cutBefore;
     this.#recalled = recalled;
+    const { callId, summingUp } = history.run;
+    this.#summingUp = callId !== null && summingUp?.call_id === callId ? summingUp : undefined;
     this.#mayBeMade = history.run.claim > 1;
   }
 
@@ -127,17 +133,9 @@ class RunWork {
 
   async #tellAll(): Promise<Told> {
     const { steps, calls, run } = this.#history;
-    const window = await this.#window();
+    const { manifest } = await presentModel(this.#deps, this.#history);
+    const window = manifest.context_window ?? defaultWindow;
     return { ...this.#context.told, input: run.input, steps, calls, cutBefore: this.#cutBefore, window };
-  }
-
-  /** Of the model. An answer that is there already only has to be told from a summary; the first one of a run is none. */
-  async #window(): Promise<number> {
-    const isHeard = this.#recalled?.kind === "answered";
-    if (isHeard && this.#steps.length === 0) return defaultWindow;
-    const model = isHeard ? await this.#deps.models.getModel(this.#history.snapshot.model) : undefined;
-    const { manifest } = model ?? (await presentModel(this.#deps, this.#history));
-    return manifest.context_window ?? defaultWindow;
   }
 
   async #nextCall(): Promise<NextCall> {
@@ -153,10 +151,11 @@ class RunWork {
     if (this.#steps.length >= run.maxSteps) {
       throw new RunFailed("limit_exceeded", `The run took its ${run.maxSteps} steps without reaching the goal`);
     }
+    const heard = await this.#heard();
+    if (heard && this.#summingUp) return this.#storeSummary(heard, this.#summingUp);
     const next = await this.#nextCall();
-    const messages = await this.#messagesFor(next.prompt, next.chat);
-    if (!messages) return;
-    const called = await this.#call({ ...next.chat, messages });
+    const called = heard ?? (await this.#ask(next));
+    if (!called) return;
     const { answer } = called;
     if (answer.stop === "refused") throw new RunFailed("internal", "The model refused to answer");
     if (answer.stop === "length" && called.isShort && answer.toolCalls.length === 0) throw costsTooMuch();
@@ -187,6 +186,12 @@ class RunWork {
     this.#history.calls.push(...prepared.calls);
   }
 
+  /** Undefined when a step was spent on making the conversation fit. */
+  async #ask({ chat, prompt }: NextCall): Promise<MadeCall | undefined> {
+    const messages = await this.#messagesFor(prompt, chat);
+    return messages && this.#call({ ...chat, messages });
+  }
+
   /** The conversation within the model's window; undefined when a step was spent on making it fit. */
   async #messagesFor(prompt: string | undefined, chat: Partial<ChatCall>): Promise<ChatMessage[] | undefined> {
     const told = await this.#tellAll();
@@ -214,34 +219,41 @@ class RunWork {
   async #sumUp(told: Told, covers: number, before: number): Promise<void> {
     const { tools } = this.#context.toolbox;
     const older = await summaryMessages(told, covers, JSON.stringify(tools), this.#deps.countTokens);
-    const called = await this.#call({
-      messages: [...older, { role: "user", content: summaryPrompt }],
-      maxTokens: Math.ceil(told.window * summaryPart),
-      ...(tools.length > 0 && { tools, toolChoice: "none" }),
-    });
+    const summingUp = { covers, before_tokens: before };
+    await this.#session.write({ call_id: this.#callId, summing_up: summingUp });
+    const called = await this.#call(
+      {
+        messages: [...older, { role: "user", content: summaryPrompt }],
+        maxTokens: Math.ceil(told.window * summaryPart),
+        ...(tools.length > 0 && { tools, toolChoice: "none" }),
+      },
+      summingUp,
+    );
+    await this.#storeSummary(called, summingUp);
+  }
+
+  async #storeSummary(called: MadeCall, { covers, before_tokens: before }: SummingUp): Promise<void> {
     const step: Step = {
       n: this.#steps.length + 1,
       kind: "summary",
       message: { ...saidIn(called, false), covers },
       prompt: null,
     };
-    const count = visibleSteps(told.steps).filter(({ n }) => n <= covers).length;
+    const count = visibleSteps(this.#steps).filter(({ n }) => n <= covers).length;
     const message = `${count} older steps were summed up; the conversation had about ${before} tokens.`;
     await this.#store(step, called, {
       events: [{ type: "compressed", data: { message, before_tokens: before, summary: called.answer.text } }],
     });
   }
 
-  async #call(chat: Omit<ChatCall, "signal">): Promise<MadeCall> {
-    const inputTokens = await this.#estimate.of(chat);
-    const made =
-      (await this.#heard()) ??
-      (await askModel(this.#deps, this.#session, this.#history, {
-        callId: this.#callId,
-        caller: this.#context.caller,
-        chat,
-        inputTokens,
-      }));
+  async #call(chat: Omit<ChatCall, "signal">, summingUp?: SummingUp): Promise<MadeCall> {
+    const made = await askModel(this.#deps, this.#session, this.#history, {
+      callId: this.#callId,
+      summingUp,
+      caller: this.#context.caller,
+      chat,
+      inputTokens: await this.#estimate.of(chat),
+    });
     this.#estimate.learn(made.used.input_tokens);
     // An answer that comes to be no step was paid all the same.
     this.#session.unwritten.set(made.predictionId, made.used);
