@@ -1,6 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
 import { Register } from "../../kernel/register.ts";
-import { fragmentsChannel } from "./job-store.ts";
+import { fragmentsChannel } from "./fragments-store.ts";
 import { endedChannel } from "./store.ts";
 
 export interface EndedNotices {
@@ -19,7 +19,7 @@ export interface Watch {
   stop(): void;
 }
 
-/** News of queued predictions from all nodes. A lost notice costs a wait, never an answer: readers look for themselves. */
+/** News of queued and of followed predictions from all nodes. A lost notice costs a wait, never an answer: readers look for themselves. */
 export async function startEndedNotices(database: Database): Promise<EndedNotices> {
   const watched = new Register<Set<NoticeWatch>>();
   let isReleased = false;

@@ -1,6 +1,8 @@
+import type { Database } from "../../engines/database/database.ts";
 import { Fault } from "../../kernel/errors.ts";
-import { originalText } from "./fragments.rules.ts";
-import { type Fragment, findLastWords, listFragments } from "./job-store.ts";
+import { type Fragment, originalText } from "./fragments.rules.ts";
+import { findLastWords, followedChannel, listFragments, notifyHolder } from "./fragments-store.ts";
+import type { HeldPredictions } from "./held-predictions.ts";
 import { awaitEnd, type ResultDeps } from "./read-result.ts";
 import { failureBody, fileLinks } from "./result-item.ts";
 import type { PredictionAddress } from "./store.ts";
@@ -17,11 +19,17 @@ async function unlessAway<T>(look: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
+/** What this node holds is written down from the moment on in which somebody follows it, on whatever node. */
+export function heedFollowers(database: Database, held: HeldPredictions): Promise<{ stop(): Promise<void> }> {
+  return database.listen(followedChannel, (id) => held.get(id)?.follow());
+}
+
 /**
  * The events of a prediction as the stream route would send them, from any node: live while it is live, replayed when it
- * has ended. A run that was repeated after a crash says its text again; what the reader already has is left out. Where
- * this node goes down before it has ended, or the database goes away, the events end without the last one: the reader
- * comes back for the rest.
+ * has ended. The holder of one that has a client is told that it is followed; should the notice get lost, it is told again
+ * as long as nothing comes, and what it never wrote comes with the end. A run that was repeated after a crash says its text
+ * again; what the reader already has is left out. Where this node goes down before it has ended, or the database goes away,
+ * the events end without the last one: the reader comes back for the rest.
  */
 export async function* followPrediction(
   deps: ResultDeps,
@@ -31,6 +39,7 @@ export async function* followPrediction(
   const sent = new Map<string, number>();
   let position = { claim: 0, seq: 0 };
   const seen = new Map<string, number>();
+  let hasHolder = true;
 
   function* newPartOf(field: string, text: string, from: number): Generator<Record<string, unknown>> {
     const known = sent.get(field) ?? 0;
@@ -59,6 +68,8 @@ export async function* followPrediction(
     while (!ended && !signal.aborted && !deps.notices.isReleased) {
       const fragments = await unlessAway(() => listFragments(deps.database.sql, address.id, position));
       yield* newPartsOf(fragments ?? []);
+      if (hasHolder && fragments?.length === 0)
+        hasHolder = (await unlessAway(() => notifyHolder(deps.database.sql, address))) ?? true;
       ended = await unlessAway(() => awaitEnd(deps, address, 0, signal));
       if (!ended) await watch.next(lookAgainMs);
     }

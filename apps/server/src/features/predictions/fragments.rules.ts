@@ -1,3 +1,12 @@
+/** A piece of what a run has said; `seq` counts from 1 in each claim. */
+export interface Fragment {
+  claim: number;
+  seq: number;
+  field: string;
+  /** As the database holds it: see `storableText`. */
+  fragment: string;
+}
+
 /** No character of any text: what follows it stands for a character that the database does not take. */
 const mark = "\uffff";
 const halfPairs = /[\p{Cs}\uffff]/gu;

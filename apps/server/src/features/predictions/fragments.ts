@@ -1,56 +1,104 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
-import { storableText, wholePairs } from "./fragments.rules.ts";
-import { type Fragment, insertFragment } from "./job-store.ts";
+import { type Fragment, storableText, wholePairs } from "./fragments.rules.ts";
+import { insertFragment } from "./fragments-store.ts";
+import type { Outcome } from "./prediction.ts";
 
 const everyMs = 250;
+/** In the small pieces in which it came, a text weighs 6 to 24 times what it does in one: they are made one now and then. */
+const longestPiece = 65_536;
 
 /**
- * Writes what a queued run of a streaming model says, merged to a few pieces a second: never a row a token. The pieces
- * that are there are always the beginning of what was said: one that could not be written is tried again before the next.
- * What could not be written at all is only missing from the live view, and from what is kept of a run that failed; the
- * whole text is stored when the run ends well.
+ * What a run of a streaming model says, in merged pieces: never a row a token.
+ *
+ *   kept here ──publish──► written a few times a second ──┐
+ *       └──────────────────────close──────────────────────┴──► over: nothing is taken, nothing is written
+ *
+ * The pieces that are written are always the beginning of what was said: one that could not be written is tried again
+ * before the next. What was not written is only missing from the live view: a run that ends well has its whole text as
+ * its output, and a failure takes with it what was not written.
+ *
+ * A class, and not a handful of closures: one is made for every stream.
  */
-export function recordFragments(sql: Sql, job: { id: string; claim: number }, log: Log) {
-  let pending = "";
-  let pendingField = "";
-  let seq = 0;
-  let timer: NodeJS.Timeout | undefined;
-  const unwritten: Fragment[] = [];
-  let writing: Promise<void> = Promise.resolve();
+export class Fragments {
+  readonly #sql: Sql;
+  readonly #id: string;
+  readonly #claim: number;
+  readonly #log: Log;
+  #pending = "";
+  #field = "";
+  #seq = 0;
+  readonly #unwritten: Fragment[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #isPublished = false;
+  #isWriting = false;
+  #isOver = false;
 
-  async function writeInOrder(): Promise<void> {
-    for (let next = unwritten[0]; next; next = unwritten[0]) {
-      await insertFragment(sql, job.id, next);
-      unwritten.shift();
-    }
+  constructor(sql: Sql, { id, claim }: { id: string; claim: number }, log: Log) {
+    this.#sql = sql;
+    this.#id = id;
+    this.#claim = claim;
+    this.#log = log;
   }
 
-  function flush(text: string): void {
-    pending = pending.slice(text.length);
-    if (text !== "") {
-      seq += 1;
-      unwritten.push({ claim: job.claim, seq, field: pendingField, fragment: storableText(text) });
-    }
-    writing = writing
-      .then(writeInOrder)
-      .catch((error) => log.warn({ prediction_id: job.id, err: error }, "A piece of a stream could not be stored"));
+  add(field: string, text: string): void {
+    // A driver that does not listen to its signal may go on after the end.
+    if (this.#isOver) return;
+    if (field !== this.#field) this.#cut(this.#pending);
+    this.#field = field;
+    this.#pending += text;
+    if (this.#pending.length >= longestPiece) this.#cut(wholePairs(this.#pending));
+    if (this.#isPublished) this.#timer ??= setTimeout(() => this.#flush(), everyMs);
   }
 
-  return {
-    add(field: string, text: string): void {
-      if (field !== pendingField) flush(pending);
-      pendingField = field;
-      pending += text;
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        flush(wholePairs(pending));
-      }, everyMs);
-    },
-    async stop(): Promise<void> {
-      clearTimeout(timer);
-      flush(pending);
-      await writing;
-    },
-  };
+  /** Somebody may read along: what was said so far is written at once, the rest as it comes. */
+  publish(): void {
+    if (this.#isPublished || this.#isOver) return;
+    this.#isPublished = true;
+    this.#flush();
+  }
+
+  /** With the run's end, before it is written down. */
+  close(outcome: Outcome): Outcome {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    if (outcome.kind === "failed") this.#cut(this.#pending);
+    this.#pending = "";
+    // One that is being written just now is among them: settlement knows it from its number.
+    const lastWords = this.#unwritten.splice(0);
+    return outcome.kind === "failed" && lastWords.length > 0 ? { ...outcome, lastWords } : outcome;
+  }
+
+  #cut(text: string): void {
+    if (text === "") return;
+    this.#pending = this.#pending.slice(text.length);
+    this.#seq += 1;
+    this.#unwritten.push({
+      claim: this.#claim,
+      seq: this.#seq,
+      field: this.#field,
+      fragment: storableText(text),
+    });
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    this.#cut(wholePairs(this.#pending));
+    void this.#write();
+  }
+
+  async #write(): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    try {
+      for (let next = this.#unwritten[0]; next; next = this.#unwritten[0]) {
+        await insertFragment(this.#sql, this.#id, next);
+        this.#unwritten.shift();
+      }
+    } catch (error) {
+      this.#log.warn({ prediction_id: this.#id, err: error }, "A piece of a stream could not be stored");
+    } finally {
+      this.#isWriting = false;
+    }
+  }
 }

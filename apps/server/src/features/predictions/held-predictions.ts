@@ -23,6 +23,11 @@ export interface HeldPrediction extends Timed {
   readonly stoppedBy: StopReason | undefined;
   /** Called when it is stopped, after the signal: a listener of the signal costs ten times as much. */
   onStop: (() => void) | undefined;
+  /** Whether somebody beside its client reads along, or has. */
+  readonly isFollowed: boolean;
+  /** Called when the first one begins to. */
+  onFollowed: (() => void) | undefined;
+  follow(): void;
   /** The database knows it now, under this claim. */
   accepted(claim: number): void;
   /** Stops it; the first reason counts. */
@@ -58,6 +63,8 @@ class Entry implements HeldPrediction, Timed {
   claim: number | undefined;
   stoppedBy: StopReason | undefined;
   onStop: (() => void) | undefined;
+  isFollowed = false;
+  onFollowed: (() => void) | undefined;
   since = 0;
   readonly #all: Register<Entry>;
   readonly #controller = new AbortController();
@@ -86,6 +93,12 @@ class Entry implements HeldPrediction, Timed {
     this.stoppedBy = reason;
     this.#controller.abort(stopReasons[reason]());
     this.onStop?.();
+  }
+
+  follow(): void {
+    if (this.isFollowed) return;
+    this.isFollowed = true;
+    this.onFollowed?.();
   }
 
   expire(): void {

@@ -1,6 +1,5 @@
 import type { Pricing } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
-import type { PredictionAddress } from "./store.ts";
 
 /** A queued prediction that this node has claimed. */
 export interface ClaimedJob {
@@ -38,39 +37,4 @@ export async function releasePredictions(
 /** To be written before it is admitted: it may be claimed in the same moment. */
 export async function insertTrace(sql: Sql, id: string, trace: string): Promise<void> {
   await sql`insert into prediction_traces (prediction_id, trace) values (${id}, ${trace}) on conflict do nothing`;
-}
-
-export interface Fragment {
-  claim: number;
-  seq: number;
-  field: string;
-  fragment: string;
-}
-
-/** The channel on which a node says that a queued run has said more. */
-export const fragmentsChannel = "gantry_fragments";
-
-export async function insertFragment(sql: Sql, id: string, { claim, seq, field, fragment }: Fragment): Promise<void> {
-  // A worker that was taken for dead must leave nothing behind: settlement waits for this lock, or this finds nothing.
-  await sql`
-    with present as (
-      select 1 from live_predictions where id = ${id} and claim = ${claim} for key share
-    ), added as (
-      insert into prediction_fragments (prediction_id, claim, seq, field, fragment)
-      select ${id}, ${claim}, ${seq}, ${field}, ${fragment} from present on conflict do nothing returning 1
-    )
-    select pg_notify(${fragmentsChannel}, ${id}) from added`;
-}
-
-/** What a run had said that ended as failed or cancelled; see migrations/0029. */
-export async function findLastWords(sql: Sql, { id, userId, modelName }: PredictionAddress): Promise<Fragment[]> {
-  const [row] = await sql<{ said: Fragment[] | null }[]>`
-    select said from ended_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}`;
-  return row?.said ?? [];
-}
-
-export async function listFragments(sql: Sql, id: string, after: { claim: number; seq: number }): Promise<Fragment[]> {
-  return sql<Fragment[]>`
-    select claim, seq, field, fragment from prediction_fragments
-    where prediction_id = ${id} and (claim, seq) > (${after.claim}, ${after.seq}) order by claim, seq`;
 }

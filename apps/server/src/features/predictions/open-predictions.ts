@@ -18,7 +18,7 @@ import {
 } from "./chat-with-model.ts";
 import { startEndedNotices } from "./ended-notices.ts";
 import type { ExecutionDeps } from "./execute-prediction.ts";
-import { followPrediction } from "./follow-prediction.ts";
+import { followPrediction, heedFollowers } from "./follow-prediction.ts";
 import { startGrantAnnouncements } from "./grant-announcements.ts";
 import { createHeldPredictions } from "./held-predictions.ts";
 import { type IdempotentRequest, type IdempotentStart, mayBeRepeat, startIdempotent } from "./idempotency.ts";
@@ -116,6 +116,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   const settlement = createSettlement({ ...deps, writer, announceGrants, wakeWorkers });
   const worker = createWorker({ ...deps, held, settlement, wakeWorkers, parallel: deps.workerParallel });
   const cancellation = await startCancellation({ database, nodeId, held, settlement });
+  const followers = await heedFollowers(database, held);
   const { takeOver } = deps;
   const sweeper = await startSweeper({
     database,
@@ -179,7 +180,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     },
     async close() {
       await sweeper.stop();
-      await Promise.all([calls.stop(), grants.stop(), cancellation.stop(), notices.stop()]);
+      await Promise.all([calls.stop(), grants.stop(), cancellation.stop(), followers.stop(), notices.stop()]);
     },
   };
 }

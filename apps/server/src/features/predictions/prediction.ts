@@ -2,6 +2,7 @@ import type { OutputValue, TokenUsage } from "../../engines/models/driver.ts";
 import type { Fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Model } from "../models/index.ts";
+import type { Fragment } from "./fragments.rules.ts";
 
 /**
  * The life of a prediction. Terminal is terminal: an ended prediction never changes.
@@ -17,7 +18,13 @@ export type StoredOutput = Record<string, Exclude<OutputValue, { kind: "file" }>
 /** What a run came to, before it is written down. */
 export type Outcome =
   | (Used & { kind: "done"; output: StoredOutput; inferenceMs: number })
-  | (Used & { kind: "failed"; fault: Fault; inferenceMs: number | undefined });
+  | (Used & {
+      kind: "failed";
+      fault: Fault;
+      inferenceMs: number | undefined;
+      /** What it had said and is not stored yet. */
+      lastWords?: readonly Fragment[];
+    });
 
 interface Used {
   usage: TokenUsage | undefined;

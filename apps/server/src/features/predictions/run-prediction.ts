@@ -1,4 +1,5 @@
 import { newId } from "@gantry/wire";
+import type { Database } from "../../engines/database/database.ts";
 import { createDeadlines, type Timed } from "../../kernel/deadlines.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
@@ -6,6 +7,7 @@ import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
 import type { Admit, Admitted, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
 import { type Execution, type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
+import { Fragments } from "./fragments.ts";
 import type { HeldPrediction, HeldPredictions } from "./held-predictions.ts";
 import type { CheckedInput } from "./input/index.ts";
 import { endedUnused, type Outcome } from "./prediction.ts";
@@ -13,6 +15,7 @@ import { reservationFor } from "./reserve.ts";
 import type { Settlement } from "./settle-predictions.ts";
 
 export interface RunDeps extends ExecutionDeps {
+  database: Pick<Database, "sql">;
   nodeId: string;
   held: HeldPredictions;
   admit: Admit;
@@ -94,7 +97,9 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   request.onAccepted?.(id, admitted.rate);
   const unstarted = admitted.starts ? undefined : await waitForSlot(deps, held, request);
   const outcome = unstarted ?? (await execute(deps, held, request));
-  const settling = deps.settlement.settle(id, onlyClaim, outcome);
+  // Then there is more to write, and perhaps to remove, than its row, and somebody waits for the news.
+  const hasMore = held.isFollowed || (outcome.kind === "failed" && outcome.lastWords !== undefined);
+  const settling = deps.settlement.settle(id, onlyClaim, outcome, hasMore ? "queued" : "row");
   const release = () => held.release();
   settling.then(release, release);
   // A run waits as long as it takes: told that it failed, it would make and pay the same call again.
@@ -136,10 +141,28 @@ function execute(
   { caller, model, input, route, onFragment, perform }: RunRequest,
 ): Promise<Outcome> {
   const execution = { held, userId: caller.userId, model, input: input.input, onFragment, perform };
+  if (route === "stream") return executeStream(deps, execution);
   const executing = executePrediction(deps, execution);
-  if (route !== "agent") return executing;
+  if (route === "sync") return executing;
   // The run goes on elsewhere and makes the call again: that one is paid for and counted.
   return executing.then((outcome) => (isHandedOn(held) ? { ...outcome, usage: undefined, price: 0 } : outcome));
+}
+
+/** What it says goes to its client alone, and is written down where somebody follows it, or when it fails. */
+async function executeStream(deps: RunDeps, execution: Execution): Promise<Outcome> {
+  const { held, onFragment } = execution;
+  const fragments = new Fragments(deps.database.sql, { id: held.id, claim: onlyClaim }, deps.log);
+  held.onFollowed = () => fragments.publish();
+  // It may have waited for its slot until now.
+  if (held.isFollowed) fragments.publish();
+  const outcome = await executePrediction(deps, {
+    ...execution,
+    onFragment: (field, text) => {
+      fragments.add(field, text);
+      return onFragment?.(field, text);
+    },
+  });
+  return fragments.close(outcome);
 }
 
 /** This node goes down, or was taken for dead. */

@@ -5,6 +5,7 @@ import { testDatabase } from "../../../test/support/database.ts";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { noTelemetry } from "../../engines/telemetry/telemetry.ts";
 import { verifyLedger } from "../billing/index.ts";
+import type { Fragment } from "./fragments.rules.ts";
 import { stopReasons } from "./held-predictions.ts";
 import { endedUnused, type Outcome } from "./prediction.ts";
 import { createSettlement, type Settlement } from "./settle-predictions.ts";
@@ -95,4 +96,41 @@ test("an end of an earlier claim does not count, also in one batch with that of 
     expect(counted).toEqual(ends.map(([claim]) => claim === 4));
     expect(await writtenOf(id)).toEqual({ status: 499, told: 499, charges: 0 });
   }
+});
+
+const piece = (claim: number, seq: number, fragment: string): Fragment => ({ claim, seq, field: "output", fragment });
+
+test("what was said is put together from what is written and what the end brings, whatever is in both", async () => {
+  const { sql } = own.database;
+  const cases: [end: Outcome, written: Fragment[], brought: Fragment[], said: Fragment[] | null][] = [
+    [cancelled(), [piece(3, 1, "one ")], [piece(3, 2, "two")], [piece(3, 1, "one "), piece(3, 2, "two")]],
+    // Its writer was not answered yet.
+    [
+      cancelled(),
+      [piece(3, 1, "one "), piece(3, 2, "two")],
+      [piece(3, 2, "two")],
+      [piece(3, 1, "one "), piece(3, 2, "two")],
+    ],
+    [cancelled(), [piece(1, 1, "old")], [piece(3, 1, "new")], [piece(1, 1, "old"), piece(3, 1, "new")]],
+    [cancelled(), [], [piece(3, 1, '\uffff0000 "{}')], [piece(3, 1, '\uffff0000 "{}')]],
+    [cancelled(), [], [], null],
+    [done, [piece(3, 1, "ma")], [], null],
+  ];
+  // In one batch: nobody gets another's words.
+  const ended = await Promise.all(
+    cases.map(async ([end, written, brought]) => {
+      const id = await underWay(3);
+      await sql`update live_predictions set route = 'stream' where id = ${id}`;
+      for (const { claim, seq, field, fragment } of written)
+        await sql`insert into prediction_fragments values (${id}, ${claim}, ${seq}, ${field}, ${fragment})`;
+      const outcome = brought.length > 0 ? { ...end, lastWords: brought } : end;
+      return { id, settle: () => settlement.settle(id, 3, outcome as Outcome, "queued") };
+    }),
+  );
+  expect(await Promise.all(ended.map(({ settle }) => settle()))).toEqual(cases.map(() => true));
+  for (const [n, { id }] of ended.entries()) {
+    const [row] = await sql`select said from ended_predictions where id = ${id}`;
+    expect(row).toEqual({ said: cases[n]?.[3] });
+  }
+  expect(await sql`select 1 from prediction_fragments`).toHaveLength(0);
 });

@@ -20,7 +20,10 @@ export interface Settlement {
   settle(id: string, claim: number, outcome: Outcome, what?: Ended): Promise<boolean>;
 }
 
-/** `queued`: it may have a webhook, files or fragments; the others are nothing but a row, a `job` also one of this worker's. */
+/**
+ * `queued`: it may have a webhook, files, fragments or last words, or be followed; the others are nothing but a row, a
+ * `job` also one of this worker's.
+ */
 export type Ended = "row" | "job" | "queued";
 
 export interface SettlementDeps {
@@ -180,5 +183,6 @@ function toEnding(id: string, claim: number, outcome: Outcome): Ending {
     cached_tokens: usage?.cachedTokens,
     stream_details: outcome.streamDetails && JSON.stringify(outcome.streamDetails),
     price: outcome.price,
+    said: outcome.kind === "failed" ? outcome.lastWords : undefined,
   };
 }

@@ -1,5 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
+import type { Fragment } from "./fragments.rules.ts";
 import type { StoredOutput } from "./prediction.ts";
 import type { StoredIssue } from "./stored-fault.ts";
 
@@ -17,6 +18,8 @@ export interface Ending {
   cached_tokens: number | undefined;
   stream_details: string | undefined;
   price: Micros;
+  /** Of one that failed, beside what is stored of it already; only `settleEndings` writes it. */
+  said?: readonly Fragment[] | undefined;
 }
 
 export interface Settled {
@@ -82,7 +85,7 @@ export async function admitArrivals(
     order by n`;
 }
 
-/** Ends predictions and hands their slots on, in one statement; see migrations/0009. */
+/** Ends predictions and hands their slots on, in one statement; see migrations/0031. */
 export async function settleEndings(sql: Sql, endings: readonly (Ending & { n: number })[]): Promise<Settled> {
   const [row] = await sql<{ result: Settled }[]>`
     select settle_predictions(${JSON.stringify(endings)}::text::json) as result`;
@@ -106,7 +109,10 @@ export interface EndedPrediction {
   streamDetails: Record<string, unknown> | null;
 }
 
-/** The caller's own prediction under the model's own path, or nothing: another's looks like one that never was. */
+/**
+ * The caller's own prediction under the model's own path, or nothing: another's looks like one that never was, and so do
+ * the calls of an agent's run. Those hold what its model said for the run alone, with values that its events hide.
+ */
 export async function findEnded(
   sql: Sql,
   { id, userId, modelName }: PredictionAddress,
@@ -114,7 +120,8 @@ export async function findEnded(
   const [row] = await sql<EndedPrediction[]>`
     select id, user_id as "userId", status, inference_ms as "inferenceMs", output, error,
       stream_details as "streamDetails"
-    from ended_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}`;
+    from ended_predictions
+    where id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'`;
   return row;
 }
 
@@ -127,9 +134,9 @@ export async function findEnd(
     select e.id is not null as "isEnded", e.id, e.user_id as "userId", e.status, e.inference_ms as "inferenceMs",
       e.output, e.error, e.stream_details as "streamDetails", e.id is null and exists (
         select 1 from live_predictions l
-        where l.id = ${id} and l.user_id = ${userId} and l.model_name = ${modelName}) as "isLive"
+        where l.id = ${id} and l.user_id = ${userId} and l.model_name = ${modelName} and l.route <> 'agent') as "isLive"
     from (values (1)) one left join ended_predictions e
-      on e.id = ${id} and e.user_id = ${userId} and e.model_name = ${modelName}`;
+      on e.id = ${id} and e.user_id = ${userId} and e.model_name = ${modelName} and e.route <> 'agent'`;
   if (!row?.isEnded) return row?.isLive ? "live" : undefined;
   return row;
 }
@@ -140,7 +147,7 @@ export async function findLive(
 ): Promise<{ claim: number; holder: string | null; started: boolean } | undefined> {
   const [row] = await sql<{ claim: number; holder: string | null; started: boolean }[]>`
     select claim, holder, started_at is not null as started from live_predictions
-    where id = ${id} and user_id = ${userId} and model_name = ${modelName}`;
+    where id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'`;
   return row;
 }
 
@@ -161,7 +168,7 @@ export async function selectFlow(sql: Sql, modelId: string): Promise<FlowFigures
   return row ?? { accepted: 0, ended: 0, running: 0, waiting: 0 };
 }
 
-/** The channel on which settlement tells which queued predictions have ended. */
+/** The channel on which settlement tells which predictions have ended: queued ones, and those that somebody follows. */
 export const endedChannel = "gantry_ended";
 
 /** Whether it was accepted, whatever became of it. */
@@ -171,11 +178,13 @@ export async function isKnown(sql: Sql, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Whether the user has a prediction of this id and model, live or ended. */
+/** Whether the user has a prediction of this id and model, live or ended, that is no call of an agent's run. */
 export async function isOwn(sql: Sql, { id, userId, modelName }: PredictionAddress): Promise<boolean> {
   const rows = await sql`
-    select 1 from live_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}
-    union all select 1 from ended_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}`;
+    select 1 from live_predictions
+    where id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'
+    union all select 1 from ended_predictions
+    where id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'`;
   return rows.length > 0;
 }
 

@@ -9,7 +9,7 @@ import { Ring } from "../../kernel/ring.ts";
 import { createTaking } from "../../kernel/taking.ts";
 import type { Model } from "../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
-import { recordFragments } from "./fragments.ts";
+import { Fragments } from "./fragments.ts";
 import type { Hand, Loan } from "./hands.ts";
 import type { HeldPredictions } from "./held-predictions.ts";
 import { type ClaimedJob, claimJobs, releasePredictions } from "./job-store.ts";
@@ -128,7 +128,9 @@ export function createWorker(deps: WorkerDeps): Worker {
       const model = await deps.acceptedModel(job.modelId, job.modelName);
       if (!model) throw new Error(`the model ${job.modelId} of a queued prediction is not there`);
       const field = streamedField(model);
-      const fragments = field === undefined ? undefined : recordFragments(deps.database.sql, job, deps.log);
+      const fragments = field === undefined ? undefined : new Fragments(deps.database.sql, job, deps.log);
+      // Nobody knows where it runs: whoever follows it, now or later, finds all of it written.
+      fragments?.publish();
       let outcome = await executePrediction(deps, {
         held,
         userId: job.userId,
@@ -137,9 +139,9 @@ export function createWorker(deps: WorkerDeps): Worker {
           isInputAway = true;
         }),
         pricing: job.pricing,
-        ...(fragments && { onFragment: fragments.add }),
+        ...(fragments && { onFragment: (name, text) => fragments.add(name, text) }),
       });
-      await fragments?.stop();
+      outcome = fragments?.close(outcome) ?? outcome;
       // A driver may have opened it again; then it is the failure of the call that counts.
       if (isInputAway && isOfOurs(outcome) && mayWaitOn(job, model)) {
         const why = "The file store is away, a queued prediction waits for its input";
