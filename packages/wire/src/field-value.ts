@@ -1,7 +1,22 @@
+import type { ErrorType } from "./error-table.ts";
+import { compileMembership } from "./field-value-enum.ts";
+import { compileNumberCheck, compileTextCheck, type ValueProblem } from "./field-value-scalars.ts";
+
 type Keywords = Readonly<Record<string, unknown>>;
 
 export const typeNames = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
 type TypeName = (typeof typeNames)[number];
+
+/** How one look at a value goes: where in it the look is, and what it has found, of which so much is told. */
+interface Look {
+  readonly path: (string | number)[];
+  readonly found: ValueProblem[];
+  readonly most: number;
+}
+type Check = (value: unknown, look: Look) => void;
+
+/** Everything that is wrong with a value, up to so many problems. */
+export type FieldCheck = (value: unknown, most: number) => readonly ValueProblem[];
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -14,6 +29,61 @@ export function typesOf(field: Keywords): readonly TypeName[] {
   return typeNames.filter((name) => given.includes(name));
 }
 
+const checks = new WeakMap<Keywords, Check>();
+
+/**
+ * The one check of JSON values against a field: of what is sent, of what a model answers, and of the values that a
+ * manifest names itself. Knows exactly the keywords that a manifest may use, and takes as long as the value is large.
+ * Made once for each field object, which must not change. Null satisfies every nullable field, also one whose `enum`
+ * does not list it. Also good for a field that is still to be checked itself: a keyword of a wrong type says nothing.
+ */
+export function compileFieldCheck(field: Keywords): FieldCheck {
+  const check = checkOf(field);
+  return (value, most) => {
+    const look: Look = { path: [], found: [], most };
+    check(value, look);
+    return look.found;
+  };
+}
+
+/** Why a value does not satisfy a field, or nothing when it does. */
+export function misfit(field: Keywords, value: unknown): string | undefined {
+  const [problem] = compileFieldCheck(field)(value, 1);
+  if (problem) return `does not fit${problem.path ? ` at ${problem.path.join(".")}` : ""}: ${problem.msg}`;
+  // As a text it would be refused: what is read from one could be another number.
+  const isInexact = typeof value === "number" && typesOf(field).includes("integer") && !Number.isSafeInteger(value);
+  return isInexact && Number.isInteger(value) ? "is a whole number that is too large to be exact" : undefined;
+}
+
+function checkOf(field: Keywords): Check {
+  const known = checks.get(field);
+  if (known) return known;
+  const check = compile(field);
+  checks.set(field, check);
+  return check;
+}
+
+function compile(field: Keywords): Check {
+  const types = typesOf(field);
+  const isNullable = field.type !== undefined && types.includes("null");
+  const isAny = field.type === undefined;
+  const wrongType = typeProblem(types);
+  const isMember = Array.isArray(field.enum) ? compileMembership(field.enum) : undefined;
+  const noMember: ValueProblem = {
+    type: "one_of",
+    msg: "Input should be one of the allowed values",
+    ctx: { expected: field.enum },
+  };
+  const rules = [scalarRule(field), listRule(field), objectRule(field)].filter((rule) => rule !== undefined);
+  return (value, look) => {
+    if (!isAny && !types.some((name) => hasType(value, name))) return tell(look, wrongType);
+    if (value === null && isNullable) return;
+    // One fault says it all.
+    if (isMember && !isMember(value)) return tell(look, noMember);
+    for (const rule of rules) rule(value, look);
+  };
+}
+
 function hasType(value: unknown, name: TypeName): boolean {
   switch (name) {
     case "null":
@@ -23,7 +93,7 @@ function hasType(value: unknown, name: TypeName): boolean {
     case "object":
       return isRecord(value);
     case "integer":
-      return Number.isSafeInteger(value);
+      return Number.isInteger(value);
     case "number":
       return typeof value === "number" && Number.isFinite(value);
     default:
@@ -31,60 +101,81 @@ function hasType(value: unknown, name: TypeName): boolean {
   }
 }
 
-/** Whether a number of some kind lies between two keywords; a keyword that is no number bounds nothing. */
-function outside(size: number, least: unknown, most: unknown): boolean {
-  return (typeof least === "number" && size < least) || (typeof most === "number" && size > most);
+const wrongTypes: Readonly<Record<TypeName, { type: ErrorType; what: string }>> = {
+  string: { type: "string_type", what: "text" },
+  number: { type: "float_parsing", what: "a number" },
+  integer: { type: "int_parsing", what: "a whole number" },
+  boolean: { type: "bool_parsing", what: "true or false" },
+  array: { type: "json_invalid", what: "a list" },
+  object: { type: "json_invalid", what: "an object" },
+  null: { type: "json_invalid", what: "null" },
+};
+
+function typeProblem(types: readonly TypeName[]): ValueProblem {
+  const wanted = types.map((name) => wrongTypes[name]);
+  const what = wanted.map((one) => one.what).join(" or ");
+  return { type: wanted[0]?.type ?? "json_invalid", msg: `Input should be ${what || "of a type that there is"}` };
 }
 
-/**
- * Why a value does not satisfy a field, or nothing when it does. Knows exactly the keywords that a manifest may use.
- * Null satisfies every nullable field, also one whose `enum` does not list it.
- */
-export function misfit(field: Keywords, value: unknown): string | undefined {
-  const types = typesOf(field);
-  if (!types.some((name) => hasType(value, name))) return `must be of type ${types.join(" or ")}`;
-  if (value === null) return undefined;
-  if (Array.isArray(field.enum) && !field.enum.some((one) => same(one, value))) return "must be one of enum";
-  if (typeof value === "number" && outside(value, field.minimum, field.maximum)) {
-    return "must lie between minimum and maximum";
-  }
-  if (typeof value === "string" && outside(value.length, field.minLength, field.maxLength)) {
-    return "must be as long as minLength and maxLength say";
-  }
-  if (Array.isArray(value)) return misfitOfList(field, value);
-  return isRecord(value) ? misfitOfObject(field, value) : undefined;
+function tell({ path, found, most }: Look, problem: ValueProblem, step?: string): void {
+  if (found.length >= most) return;
+  const whole = step === undefined ? [...path] : [...path, step];
+  found.push(whole.length > 0 ? { ...problem, path: whole } : problem);
 }
 
-function misfitOfList(field: Keywords, value: readonly unknown[]): string | undefined {
-  if (outside(value.length, field.minItems, field.maxItems)) {
-    return "must have as many entries as minItems and maxItems say";
-  }
-  const { items } = field;
-  if (!isRecord(items)) return undefined;
-  for (const [index, entry] of value.entries()) {
-    const reason = misfit(items, entry);
-    if (reason) return `entry ${index} ${reason}`;
-  }
-  return undefined;
+function within(look: Look, step: string | number, check: Check, value: unknown): void {
+  look.path.push(step);
+  check(value, look);
+  look.path.pop();
 }
 
-function misfitOfObject(field: Keywords, value: Keywords): string | undefined {
-  const required = Array.isArray(field.required) ? field.required : [];
-  const absent = required.find((name) => typeof name === "string" && !Object.hasOwn(value, name));
-  if (absent !== undefined) return `must have ${absent}`;
-  const properties = isRecord(field.properties) ? field.properties : {};
-  for (const [name, entry] of Object.entries(value)) {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property === undefined && field.additionalProperties === false) return `must not have ${name}`;
-    const reason = isRecord(property) ? misfit(property, entry) : undefined;
-    if (reason) return `${name} ${reason}`;
-  }
-  return undefined;
+function scalarRule(field: Keywords): Check | undefined {
+  const text = compileTextCheck(field);
+  const number = compileNumberCheck(field);
+  if (!text && !number) return undefined;
+  return (value, look) => {
+    const problem = typeof value === "string" ? text?.(value) : typeof value === "number" ? number?.(value) : undefined;
+    if (problem) tell(look, problem);
+  };
 }
 
-/** Equality of two JSON values. Those of an enum are scalars as a rule, so texts are compared only where needed. */
-function same(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
-  return JSON.stringify(left) === JSON.stringify(right);
+function listRule({ items, minItems: min, maxItems: max }: Keywords): Check | undefined {
+  const check = isRecord(items) ? checkOf(items) : undefined;
+  if (!check && typeof min !== "number" && typeof max !== "number") return undefined;
+  return (value, look) => {
+    if (!Array.isArray(value)) return;
+    if (typeof min === "number" && value.length < min) {
+      const msg = `Input should have at least ${min} entries`;
+      tell(look, { type: "sequence_too_short", msg, ctx: { min_length: min } });
+    }
+    if (typeof max === "number" && value.length > max) {
+      const msg = `Input should have at most ${max} entries`;
+      return tell(look, { type: "sequence_too_long", msg, ctx: { max_length: max } });
+    }
+    if (!check) return;
+    for (let i = 0; i < value.length && look.found.length < look.most; i++) within(look, i, check, value[i]);
+  };
+}
+
+function objectRule({ properties, required, additionalProperties }: Keywords): Check | undefined {
+  const parts = new Map<string, Check>();
+  for (const [name, part] of Object.entries(isRecord(properties) ? properties : {})) {
+    if (isRecord(part)) parts.set(name, checkOf(part));
+  }
+  const wanted = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const isClosed = additionalProperties === false;
+  if (parts.size === 0 && wanted.length === 0 && !isClosed) return undefined;
+  return (value, look) => {
+    if (!isRecord(value)) return;
+    for (const name of wanted) {
+      if (look.found.length >= look.most) return;
+      if (!Object.hasOwn(value, name)) tell(look, { type: "missing", msg: "Field required" }, name);
+    }
+    for (const name of Object.keys(value)) {
+      if (look.found.length >= look.most) return;
+      const check = parts.get(name);
+      if (check) within(look, name, check, value[name]);
+      else if (isClosed) tell(look, { type: "extra_forbidden", msg: "Unknown field" }, name);
+    }
+  };
 }

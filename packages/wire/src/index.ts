@@ -79,6 +79,14 @@ export {
   maxDriveFileBytes,
 } from "./drives.ts";
 export { type ErrorForm, type ErrorRow, type ErrorType, errorTable } from "./error-table.ts";
+export { compileFieldCheck, type FieldCheck } from "./field-value.ts";
+export {
+  compileNumberCheck,
+  compileTextCheck,
+  isWebAddress,
+  type ScalarCheck,
+  type ValueProblem,
+} from "./field-value-scalars.ts";
 export {
   type IdpActionRecord,
   type IdpConnectorRecord,

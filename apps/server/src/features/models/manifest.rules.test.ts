@@ -140,6 +140,22 @@ describe("a field", () => {
     ["a wrong default", { type: "boolean", default: "yes" }, ["default value_error"]],
     ["null as the default of what is not nullable", { type: "string", default: null }, ["default value_error"]],
     ["a default too long", { type: "string", maxLength: 2, default: "abc" }, ["default value_error"]],
+    ["a default as long as it may be", { type: "string", maxLength: 1, default: "😀" }, []],
+    ["a default too short", { type: "string", minLength: 2, default: "😀" }, ["default value_error"]],
+    ["a default that is no address", { type: "string", format: "uri", default: "no uri" }, ["default value_error"]],
+    ["a default that is no moment", { type: "string", format: "date-time", default: "x" }, ["default value_error"]],
+    ["a default that is not exact", { type: "integer", default: 2 ** 60 }, ["default value_error"]],
+    ["a value that is no address", { type: "string", format: "uri", enum: ["http://a", "b"] }, ["enum.1 value_error"]],
+    [
+      "a default that names its parts in another order",
+      { type: "object", enum: [{ a: 1, b: 2 }], default: { b: 2, a: 1 } },
+      [],
+    ],
+    [
+      "a default that lacks a part and has another",
+      { type: "object", properties: { a: {} }, required: ["a"], additionalProperties: false, default: { b: 1 } },
+      ["default value_error"],
+    ],
     [
       "a list with a wrong entry",
       { type: "array", items: { type: "integer" }, default: [1.5] },

@@ -20,7 +20,7 @@ function faultOf(field: FieldSchema, output: StoredOutput, required?: string[]):
   }
 }
 
-test("an output of the promised type passes", () => {
+test("an output that satisfies its schema passes", () => {
   const values: [field: FieldSchema, value: StoredOutput[string]][] = [
     [{ type: "string" }, ""],
     [{ type: "integer" }, 3],
@@ -33,6 +33,16 @@ test("an output of the promised type passes", () => {
     [{ type: ["string", "null"] }, null],
     [{ type: "string", enum: ["a", "b"] }, "a"],
     [{ type: ["string", "null"], enum: ["a", "b"] }, null],
+    [{ type: "number", minimum: 0, maximum: 1 }, 1],
+    [{ type: "string", maxLength: 2 }, "😀😀"],
+    [{ type: "array", enum: [[1, { a: 1, b: 2 }]] }, [1, { b: 2, a: 1 }]],
+    [
+      { type: "object", properties: { k: { type: "integer" } }, required: ["k"] },
+      { k: 1, more: [] },
+    ],
+    [{ type: "string", format: "uri" }, "https://a.example"],
+    // Many a seed is larger than what a double holds exactly.
+    [{ type: "integer" }, 2 ** 60],
     [{}, [1]],
     // A stored file stands in it as its address.
     [file, "s3://a/b"],
@@ -53,7 +63,7 @@ test("what the manifest does not name is left out", () => {
   expect(faultOf({ type: "string" }, { w: "b" })).toBe("downstream_service_error");
 });
 
-test("one of another type, or without a required field, is the upstream's fault", () => {
+test("one that breaks what its schema says, or without a required field, is the upstream's fault", () => {
   const values: [field: FieldSchema, value: StoredOutput[string]][] = [
     [{ type: "string" }, 1],
     [{ type: "string" }, { a: 1 }],
@@ -65,6 +75,18 @@ test("one of another type, or without a required field, is the upstream's fault"
     [{ type: "array", items: { type: "string" } }, [1]],
     [{ type: "object" }, []],
     [{ type: "string", enum: ["a", "b"] }, "c"],
+    [{ type: "number", minimum: 0, maximum: 1 }, 5],
+    [{ type: "string", maxLength: 2 }, "long"],
+    [{ type: "string", minLength: 2 }, "😀"],
+    [{ type: "array", minItems: 1 }, []],
+    [{ type: "array", maxItems: 1 }, [1, 2]],
+    [{ type: "array", items: { type: "array", items: { type: "integer" } } }, [[1], ["1"]]],
+    [{ type: "array", enum: [[1, 2]] }, [2, 1]],
+    [{ type: "object", properties: { k: { type: "integer" } } }, { k: "z" }],
+    [{ type: "object", required: ["k"], properties: { k: {} } }, {}],
+    [{ type: "object", additionalProperties: false }, { z: 1 }],
+    [{ type: "string", format: "uri" }, "mailto:a@b"],
+    [{ type: "string", format: "date-time" }, "soon"],
   ];
   for (const [field, v] of values) {
     expect(faultOf(field, { v }), JSON.stringify(field)).toBe("downstream_service_error");

@@ -1,37 +1,75 @@
-import type { FieldSchema, ObjectSchema } from "@gantry/wire";
+import { compileFieldCheck, type FieldCheck, type FieldSchema, type ObjectSchema } from "@gantry/wire";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { StoredOutput } from "./prediction.ts";
 
-export function makesFiles({ properties }: ObjectSchema): boolean {
-  return Object.values(properties).some((field) => field.format === "binary");
+interface OutputField {
+  isRequired: boolean;
+  mayBeNull: boolean;
+  /** None for a file: it is stored by now, and stands in the output as its address. */
+  check: FieldCheck | undefined;
+}
+
+interface OutputPlan {
+  fields: ReadonlyMap<string, OutputField>;
+  makesFiles: boolean;
+}
+
+const plans = new WeakMap<ObjectSchema, OutputPlan>();
+
+/** Made once for each manifest object: an answer then costs a few map look-ups. */
+function planOf(schema: ObjectSchema): OutputPlan {
+  const known = plans.get(schema);
+  if (known) return known;
+  const required = new Set(schema.required ?? []);
+  const plan: OutputPlan = {
+    fields: new Map(
+      Object.entries(schema.properties).map(([name, field]) => [name, planField(field, required.has(name))]),
+    ),
+    makesFiles: Object.values(schema.properties).some((field) => field.format === "binary"),
+  };
+  plans.set(schema, plan);
+  return plan;
+}
+
+function planField(field: FieldSchema, isRequired: boolean): OutputField {
+  return {
+    isRequired,
+    mayBeNull: field.type === undefined || [field.type].flat().includes("null"),
+    check: field.format === "binary" ? undefined : compileFieldCheck(field),
+  };
+}
+
+export function makesFiles(schema: ObjectSchema): boolean {
+  return planOf(schema).makesFiles;
 }
 
 /**
- * The output, if it is what the manifest promises: every required field is there, and what is there has its type. Its
- * files are stored and stand in it as addresses. Throws what is the upstream's fault, and free. A null where none is
- * promised stands for a field that was left out; what the manifest does not name is left out.
+ * The output, if it is what the manifest promises: every required field is there, and what is there satisfies its whole
+ * schema, by the same check as what is sent. Its files are stored and stand in it as addresses. Throws what is the
+ * upstream's fault, and free. A null where none is promised stands for a field that was left out; what the manifest does
+ * not name is left out.
  */
 export function checkedOutput(schema: ObjectSchema, given: StoredOutput): StoredOutput {
-  const fields = Object.entries(schema.properties);
-  const isLeftOut = (name: string) => {
-    const field = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-    return field === undefined || (given[name] === null && !hasType(field, null));
-  };
-  const leftOut = Object.keys(given).filter(isLeftOut);
-  const output = leftOut.length === 0 ? given : { ...given };
-  for (const name of leftOut) delete output[name];
-  if (makesFiles(schema) && Object.keys(output).length === 0) throw noMedia();
-  for (const [name, field] of fields) {
+  const plan = planOf(schema);
+  const output = withoutLeftOut(plan, given);
+  if (plan.makesFiles && Object.keys(output).length === 0) throw noMedia();
+  for (const [name, { isRequired, check }] of plan.fields) {
     const value = output[name];
     if (value === undefined) {
-      if (schema.required?.includes(name)) throw missing(name);
-    } else if (field.format !== "binary" && !isPromised(field, value)) {
-      throw fault(
-        "downstream_service_error",
-        `The model answered its output field ${name} with what it does not promise`,
-      );
-    }
+      if (isRequired) throw missing(name);
+    } else if (check && check(value, 1).length > 0) throw broken(name);
   }
+  return output;
+}
+
+function withoutLeftOut({ fields }: OutputPlan, given: StoredOutput): StoredOutput {
+  const leftOut = Object.keys(given).filter((name) => {
+    const field = fields.get(name);
+    return field === undefined || (given[name] === null && !field.mayBeNull);
+  });
+  if (leftOut.length === 0) return given;
+  const output = { ...given };
+  for (const name of leftOut) delete output[name];
   return output;
 }
 
@@ -43,21 +81,6 @@ function missing(name: string): Fault {
   return fault("downstream_service_error", `The model answered without its output field ${name}`);
 }
 
-function isPromised(field: FieldSchema, value: unknown): boolean {
-  if (!hasType(field, value)) return false;
-  // Where null may stand it may stand beside any list of values, as in an input.
-  if (value !== null && field.enum && !field.enum.includes(value)) return false;
-  return !Array.isArray(value) || !field.items || value.every((element) => hasType(field.items ?? {}, element));
-}
-
-function hasType({ type }: Pick<FieldSchema, "type">, value: unknown): boolean {
-  if (type === undefined) return true;
-  const types = typeof type === "string" ? [type] : type;
-  const own = nameOf(value);
-  return types.includes(own) || (own === "number" && types.includes("integer") && Number.isInteger(value));
-}
-
-function nameOf(value: unknown): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "array" : typeof value;
+function broken(name: string): Fault {
+  return fault("downstream_service_error", `The model answered its output field ${name} with what it does not promise`);
 }

@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
-import { isWebAddress } from "./convert-text.rules.ts";
+import { isWebAddress } from "@gantry/wire";
 import { isObject, parseJson } from "./json-value.rules.ts";
 import type { Report } from "./problem.ts";
 
@@ -48,7 +48,8 @@ export function checkWebhook(text: string, report: Report): WebhookPart | undefi
   }
   if (url === "") return undefined;
   if (typeof url !== "string" || url.length > longestUrl || !isWebAddress(url)) {
-    report({ type: "url_parsing", msg: "Input should be an http or https address without a user name", path: ["url"] });
+    const msg = "Input should be an http or https address without a user name or password";
+    report({ type: "url_parsing", msg, path: ["url"] });
     return undefined;
   }
   return {

@@ -1,8 +1,7 @@
-import type { FieldSchema } from "@gantry/wire";
+import { compileNumberCheck, compileTextCheck, type FieldSchema } from "@gantry/wire";
 import type { InputValue } from "../../../engines/models/driver.ts";
-import { readMoment } from "../../billing/index.ts";
 import { compileJsonCheck } from "./json-value.rules.ts";
-import type { Problem, Report } from "./problem.ts";
+import type { Report } from "./problem.ts";
 
 /** Turns the text of a field into its value; undefined after something was reported. */
 export type Converter = (text: string, report: Report) => InputValue | undefined;
@@ -49,68 +48,27 @@ const toText: Converter = (text, report) => {
   return undefined;
 };
 
-/** Unicode characters, as JSON Schema counts them; surrogate pairs are counted only where they can matter. */
-function isLongerThan(text: string, max: number): boolean {
-  return text.length > max && (text.length > 2 * max || [...text].length > max);
-}
-
-function textRule({ minLength = 0, maxLength, format }: FieldSchema): Converter {
-  if (minLength === 0 && maxLength === undefined && format === undefined) return toText;
+function textRule(schema: FieldSchema): Converter {
+  const check = compileTextCheck(schema);
+  if (!check) return toText;
   return (text, report) => {
     const value = toText(text, report);
-    const problem = value === undefined ? undefined : textProblem(text, minLength, maxLength, format);
+    const problem = value === undefined ? undefined : check(text);
     if (!problem) return value;
     report(problem);
     return undefined;
   };
 }
 
-function textProblem(text: string, min: number, max: number | undefined, format?: string): Problem | undefined {
-  if (max !== undefined && isLongerThan(text, max)) {
-    return { type: "string_too_long", msg: `Input should have at most ${max} characters`, ctx: { max_length: max } };
-  }
-  if (min > 0 && !isLongerThan(text, min - 1)) {
-    return {
-      type: "sequence_too_short",
-      msg: `Input should have at least ${min} characters`,
-      ctx: { min_length: min },
-    };
-  }
-  if (format === "uri" && !isWebAddress(text)) {
-    return { type: "url_parsing", msg: "Input should be an http or https address without a user name" };
-  }
-  if (format === "date-time" && !isDateTime(text)) {
-    return { type: "datetime_parsing", msg: "Input should be an ISO 8601 date and time" };
-  }
-  return undefined;
-}
-
-export function isWebAddress(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.username === "";
-}
-
-const dateTime = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(?:(:\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/i;
-
-/** Stricter in its form than what a query may say, because a model gets it as it was sent; a fraction has any length. */
-function isDateTime(text: string): boolean {
-  const [, minute, seconds = "", zone = ""] = dateTime.exec(text) ?? [];
-  return minute !== undefined && readMoment(minute + seconds + zone) !== undefined;
-}
-
-function numberRule({ minimum: ge, maximum: le }: FieldSchema, base: Converter): Converter {
+function numberRule(schema: FieldSchema, base: Converter): Converter {
+  const check = compileNumberCheck(schema);
+  if (!check) return base;
   return (text, report) => {
     const value = base(text, report);
-    if (typeof value !== "number") return undefined;
-    if (ge !== undefined && value < ge) {
-      report({ type: "greater_than_equal", msg: `Input should be at least ${ge}`, ctx: { ge } });
-      return undefined;
-    }
-    if (le !== undefined && value > le) {
-      report({ type: "less_than_equal", msg: `Input should be at most ${le}`, ctx: { le } });
-      return undefined;
-    }
-    return value;
+    const problem = typeof value === "number" ? check(value) : undefined;
+    if (!problem) return value;
+    report(problem);
+    return undefined;
   };
 }
 

@@ -1,32 +1,16 @@
-import type { ErrorType, FieldSchema } from "@gantry/wire";
-import type { ErrorObject } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import { compileFieldCheck, type FieldSchema } from "@gantry/wire";
 import type { InputValue } from "../../../engines/models/driver.ts";
-import type { Problem, Report } from "./problem.ts";
+import type { Report } from "./problem.ts";
 
+/** Of one field: whoever reads more than these mends all of them at once. */
 const maxProblems = 20;
-
-const ajv = new Ajv2020({
-  strict: false,
-  allErrors: true,
-  logger: false,
-});
-addFormats.default(ajv);
-
-const typeOfExpected: Readonly<Record<string, ErrorType>> = {
-  string: "string_type",
-  boolean: "bool_parsing",
-  integer: "int_parsing",
-  number: "float_parsing",
-};
 
 /** Arrays and objects come as JSON text and are held to the field's whole schema. */
 export function compileJsonCheck(
   type: "array" | "object",
   schema: FieldSchema,
 ): (text: string, report: Report) => InputValue | undefined {
-  const validate = ajv.compile(schema);
+  const check = compileFieldCheck(schema);
   return (text, report) => {
     const value = parseJson(text);
     const isFitting = type === "array" ? Array.isArray(value) : isObject(value);
@@ -34,8 +18,9 @@ export function compileJsonCheck(
       report({ type: "json_invalid", msg: `Input should be a JSON ${type}` });
       return undefined;
     }
-    if (validate(value)) return value as InputValue;
-    for (const error of (validate.errors ?? []).slice(0, maxProblems)) report(problemOf(error));
+    const problems = check(value, maxProblems);
+    if (problems.length === 0) return value as InputValue;
+    for (const problem of problems) report(problem);
     return undefined;
   };
 }
@@ -64,36 +49,4 @@ function isStorable(value: unknown, depth: number): boolean {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function problemOf({ keyword, params, instancePath, message }: ErrorObject): Problem {
-  const path = instancePath
-    .split("/")
-    .slice(1)
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-  const msg = `Input ${message ?? "is not valid"}`;
-  switch (keyword) {
-    case "type":
-      return { type: typeOfExpected[String(params.type)] ?? "json_invalid", msg, path };
-    case "enum":
-      return { type: "one_of", msg, path, ctx: { expected: params.allowedValues } };
-    case "minimum":
-      return { type: "greater_than_equal", msg, path, ctx: { ge: params.limit } };
-    case "maximum":
-      return { type: "less_than_equal", msg, path, ctx: { le: params.limit } };
-    case "minLength":
-    case "minItems":
-      return { type: "sequence_too_short", msg, path, ctx: { min_length: params.limit } };
-    case "maxLength":
-      return { type: "string_too_long", msg, path, ctx: { max_length: params.limit } };
-    case "maxItems":
-      return { type: "sequence_too_long", msg, path, ctx: { max_length: params.limit } };
-    case "required":
-      return { type: "missing", msg: "Field required", path: [...path, String(params.missingProperty)] };
-    case "additionalProperties":
-      return { type: "extra_forbidden", msg: "Unknown field", path: [...path, String(params.additionalProperty)] };
-    default:
-      return { type: "value_error", msg, path };
-  }
 }

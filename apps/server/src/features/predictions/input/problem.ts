@@ -1,13 +1,8 @@
-import type { ErrorType } from "@gantry/wire";
+import type { ValueProblem } from "@gantry/wire";
 import type { Issue } from "../../../kernel/errors.ts";
 
-/** What is wrong with a value; `path` leads into it. Where the value stands in the request is added by who reads it. */
-export interface Problem {
-  type: ErrorType;
-  msg: string;
-  ctx?: Record<string, unknown>;
-  path?: readonly (string | number)[];
-}
+/** Where the value stands in the request is added by who reads it. */
+export type Problem = ValueProblem;
 
 export type Report = (problem: Problem) => void;
 

@@ -1,0 +1,82 @@
+import type { ErrorType } from "./error-table.ts";
+
+/** What is wrong with a value; `path` leads into it. Where the value itself stands is added by who reads it. */
+export interface ValueProblem {
+  type: ErrorType;
+  msg: string;
+  ctx?: Record<string, unknown>;
+  path?: readonly (string | number)[];
+}
+
+type Keywords = Readonly<Record<string, unknown>>;
+export type ScalarCheck<T> = (value: T) => ValueProblem | undefined;
+
+/** Without a user name or a password: no call goes out with one, and it would be shown where the address is. */
+export function isWebAddress(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
+  return url.username === "" && url.password === "";
+}
+
+const dateTime = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d))?$/;
+
+/** A date and time of ISO 8601, with or without a zone, on a day that the calendar has; a fraction has any length. */
+function isDateTime(text: string): boolean {
+  const match = dateTime.exec(text);
+  if (!match) return false;
+  const [, date, time, seconds = "00", sign, hours = "0", minutes = "0"] = match;
+  const local = `${date}T${time}:${seconds}.000Z`;
+  const millis = Date.parse(local);
+  // Date.parse moves the 30th of February on to March.
+  if (Number.isNaN(millis) || new Date(millis).toISOString() !== local) return false;
+  const ahead = (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  const year = new Date(millis - ahead).getUTCFullYear();
+  return year >= 1 && year <= 9999;
+}
+
+/** The one place that says what a format means, for fields, for what stands in them, for defaults and for outputs. */
+const formats: Readonly<Record<string, { fits(text: string): boolean; type: ErrorType; msg: string }>> = {
+  uri: {
+    fits: isWebAddress,
+    type: "url_parsing",
+    msg: "Input should be an http or https address without a user name or password",
+  },
+  "date-time": { fits: isDateTime, type: "datetime_parsing", msg: "Input should be an ISO 8601 date and time" },
+};
+
+/** Unicode characters, as JSON Schema counts them; surrogate pairs are counted only where they can matter. */
+function isLongerThan(text: string, max: number): boolean {
+  return text.length > max && (text.length > 2 * max || [...text].length > max);
+}
+
+/** Undefined where a field says nothing about its text. A keyword of a wrong type bounds nothing. */
+export function compileTextCheck({ minLength, maxLength, format }: Keywords): ScalarCheck<string> | undefined {
+  const min = typeof minLength === "number" ? minLength : 0;
+  const max = typeof maxLength === "number" ? maxLength : undefined;
+  const wanted = typeof format === "string" && Object.hasOwn(formats, format) ? formats[format] : undefined;
+  if (min <= 0 && max === undefined && !wanted) return undefined;
+  return (text) => {
+    if (max !== undefined && isLongerThan(text, max)) {
+      return { type: "string_too_long", msg: `Input should have at most ${max} characters`, ctx: { max_length: max } };
+    }
+    if (min > 0 && !isLongerThan(text, min - 1)) {
+      const msg = `Input should have at least ${min} characters`;
+      return { type: "sequence_too_short", msg, ctx: { min_length: min } };
+    }
+    return !wanted || wanted.fits(text) ? undefined : { type: wanted.type, msg: wanted.msg };
+  };
+}
+
+/** Undefined where a field does not bound its number. */
+export function compileNumberCheck({ minimum, maximum }: Keywords): ScalarCheck<number> | undefined {
+  if (typeof minimum !== "number" && typeof maximum !== "number") return undefined;
+  return (value) => {
+    if (typeof minimum === "number" && value < minimum) {
+      return { type: "greater_than_equal", msg: `Input should be at least ${minimum}`, ctx: { ge: minimum } };
+    }
+    if (typeof maximum === "number" && value > maximum) {
+      return { type: "less_than_equal", msg: `Input should be at most ${maximum}`, ctx: { le: maximum } };
+    }
+    return undefined;
+  };
+}
