@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { csvField, csvHeader, csvLines, prefersCsv } from "./usage-csv.rules.ts";
+import { csvField, csvHeader, csvLines } from "./usage-csv.rules.ts";
 
 describe("CSV", () => {
   it.each([
@@ -33,25 +33,5 @@ describe("CSV", () => {
     expect(csvHeader).toBe(`${Object.keys(record).join(",")}\r\n`);
     expect(csvLines([record])).toBe('pred_1,"odd,""name""",sync,200,2026-01-31T23:59:59.000Z,1.25,,7,0,0.03\r\n');
     expect(csvLines([])).toBe("");
-  });
-});
-
-describe("who gets CSV", () => {
-  it.each([
-    ["text/csv", true],
-    ["TEXT/CSV; charset=utf-8", true],
-    ["text/csv, */*;q=0.1", true],
-    ["text/csv;q=0.9, application/json;q=0.5", true],
-    ["text/csv, application/json", true],
-    ["application/json, text/csv", false],
-    ["application/json, text/csv;q=0.5", false],
-    ["text/csv;q=0", false],
-    ["text/csv;q=much", false],
-    ["*/*", false],
-    ["text/*", false],
-    ["", false],
-    [undefined, false],
-  ])("%s: %s", (accept, expected) => {
-    expect(prefersCsv(accept)).toBe(expected);
   });
 });

@@ -24,17 +24,3 @@ export function csvField(value: string | number | null): string {
   const text = value === null ? "" : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-
-/** Whether the Accept header names `text/csv` and likes it no less than JSON; who likes both equally gets what it names first. */
-export function prefersCsv(accept: string | undefined): boolean {
-  const ranges = (accept ?? "").split(",").map((range, position) => {
-    const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-    const quality = Number(parameters.find((one) => one.startsWith("q="))?.slice(2) ?? 1);
-    return { type, quality: Number.isNaN(quality) ? 0 : quality, position };
-  });
-  const csv = ranges.find((range) => range.type === "text/csv");
-  if (!csv || csv.quality === 0) return false;
-  const json = ranges.find((range) => range.type === "application/json");
-  if (!json || json.quality < csv.quality) return true;
-  return json.quality === csv.quality && csv.position < json.position;
-}

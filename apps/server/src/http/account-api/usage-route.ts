@@ -2,9 +2,10 @@ import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import type { UsageRow } from "../../features/billing/index.ts";
 import { listEnvelope } from "../foundation/page-query.ts";
+import { prefersOverJson } from "../foundation/preferred-type.rules.ts";
 import type { RouteDeps } from "./deps.ts";
 import { usageToWire } from "./money-records.ts";
-import { csvHeader, csvLines, prefersCsv } from "./usage-csv.rules.ts";
+import { csvHeader, csvLines } from "./usage-csv.rules.ts";
 import { readUsageQuery } from "./usage-query.ts";
 
 /** The caller's ended predictions with their prices: JSON in pages; CSV as the page that is asked for, else as a whole. */
@@ -13,7 +14,7 @@ export function usageRoute(app: FastifyInstance, { billing, callerOf }: RouteDep
     const { userId } = await callerOf(request);
     const { page, wantsPage, filter } = readUsageQuery(request.query);
     reply.header("vary", "Accept");
-    if (!prefersCsv(request.headers.accept)) {
+    if (!prefersOverJson(request.headers.accept, "text/csv")) {
       const { entries, total } = await billing.listUsage(userId, filter, page);
       return listEnvelope(entries.map(usageToWire), page, total);
     }

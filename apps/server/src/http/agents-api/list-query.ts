@@ -1,5 +1,6 @@
 import { type AgentVisibility, agentVisibilities } from "@gantry/wire";
 import { type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { searchTextIssue } from "../foundation/search-text.ts";
 
 export interface Range {
   limit: number;
@@ -12,7 +13,6 @@ const largestLimit = 100;
 const defaultLimit = 20;
 /** No list is that long; it keeps the offset within what every number on the way can hold. */
 const largestOffset = 1_000_000_000;
-const longestSearch = 200;
 
 /** Reads the parameters of a list and collects what is wrong with them; `done` throws all of it at once. */
 export class ListQuery {
@@ -42,16 +42,9 @@ export class ListQuery {
   /** A text that is searched for, or an id; the empty text is none. */
   text(name: string): string | undefined {
     const given = this.#query[name];
-    const loc = ["query", name];
-    if (given === undefined || given === "") return undefined;
-    // A parameter given twice arrives as a list; NUL is no text to PostgreSQL.
-    if (typeof given !== "string" || given.includes("\0")) {
-      this.#issues.push({ type: "string_type", loc, msg: "Must be one text" });
-      return undefined;
-    }
-    if (given.length <= longestSearch) return given;
-    const msg = `At most ${longestSearch} characters`;
-    this.#issues.push({ type: "string_too_long", loc, msg, ctx: { max_length: longestSearch } });
+    const issue = searchTextIssue(name, given);
+    if (!issue) return (given as string | undefined) || undefined;
+    this.#issues.push(issue);
     return undefined;
   }
 

@@ -107,6 +107,68 @@ describe("403", () => {
   });
 });
 
+describe("412", () => {
+  const ask = async (url: string, headers: Record<string, string>, method = "GET") => {
+    const answer = await fetch(url, { method, headers });
+    await answer.arrayBuffer();
+    return answer;
+  };
+
+  test("another version than the wanted one, or one that came after the moment, in our text form", async () => {
+    const url = await stored("0123456789");
+    const whole = await ask(url, {});
+    const etag = whole.headers.get("etag") ?? "";
+    const modified = whole.headers.get("last-modified") ?? "";
+    const earlier = new Date(Date.parse(modified) - 1000).toUTCString();
+    const later = new Date(Date.parse(modified) + 1000).toUTCString();
+    const refused: Record<string, string>[] = [
+      { "if-match": '"other"' },
+      // A part of a file is only put together with parts of the very same bytes.
+      { "if-match": `W/${etag}` },
+      { "if-match": '"other", "more"', range: "bytes=0-1" },
+      { "if-match": '"other"', "if-none-match": etag },
+      { "if-match": '"other"', "if-unmodified-since": later },
+      { "if-unmodified-since": earlier },
+      { "if-unmodified-since": "Sunday, 06-Nov-94 08:49:37 GMT" },
+      { "if-unmodified-since": "Sun Nov  6 08:49:37 1994" },
+    ];
+    for (const headers of refused) {
+      const answer = await fetch(url, { headers });
+      expect(answer.status, JSON.stringify(headers)).toBe(412);
+      expect(await answer.json()).toEqual({ detail: expect.any(String), status_code: 412 });
+      expect(answer.headers.get("x-service-retryable")).toBe("false");
+      expect((await ask(url, headers, "HEAD")).status).toBe(412);
+    }
+    const answered: [Record<string, string>, number][] = [
+      [{ "if-match": etag }, 200],
+      [{ "if-match": `"other", ${etag}` }, 200],
+      [{ "if-match": "*" }, 200],
+      [{ "if-match": etag, range: "bytes=0-1" }, 206],
+      [{ "if-match": etag, "if-none-match": etag }, 304],
+      // The version says more than its time does.
+      [{ "if-match": etag, "if-unmodified-since": earlier }, 200],
+      [{ "if-unmodified-since": modified }, 200],
+      [{ "if-unmodified-since": later, range: "bytes=20-" }, 416],
+      [{ "if-unmodified-since": "yesterday" }, 200],
+    ];
+    for (const [headers, status] of answered) {
+      expect((await ask(url, headers)).status, JSON.stringify(headers)).toBe(status);
+    }
+    expect((await ask(await getLink("t/nothing"), { "if-match": "*" })).status).toBe(404);
+  });
+
+  test("304 for what has not changed since the moment that the client knows it of", async () => {
+    const url = await stored("0123456789");
+    const { headers } = await ask(url, {});
+    const modified = headers.get("last-modified") ?? "";
+    const earlier = new Date(Date.parse(modified) - 1000).toUTCString();
+    expect((await ask(url, { "if-modified-since": modified })).status).toBe(304);
+    expect((await ask(url, { "if-modified-since": earlier })).status).toBe(200);
+    expect((await ask(url, { "if-modified-since": modified, "if-none-match": '"other"' })).status).toBe(200);
+    expect((await ask(url, { "if-modified-since": "yesterday" })).status).toBe(200);
+  });
+});
+
 describe("404 and 405", () => {
   test("no such object, no such upload link, other methods", async () => {
     expect((await fetch(await getLink("t/nothing"))).status).toBe(404);

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { BlobInfo, LinkServedStore } from "../../features/files/index.ts";
 import { fault } from "../../kernel/errors.ts";
-import { chooseRange, etagMatches } from "./byte-range.rules.ts";
+import { chooseRange } from "./byte-range.rules.ts";
+import { judgeConditions } from "./conditions.rules.ts";
 import { contentDisposition, mayBeShown } from "./disposition.rules.ts";
 
 /** How often an object may be replaced between looking at it and opening it before we give up. */
@@ -18,7 +19,9 @@ export async function getObject(
     const info = await store.stat(key);
     if (!info) throw notFound();
     const etag = `"${info.etag}"`;
-    if (etagMatches(request.headers["if-none-match"], etag)) {
+    const verdict = judgeConditions(request.headers, { etag, modifiedAt: info.modifiedAt });
+    if (verdict === "failed") throw fault("precondition_failed", "The file is not the version that was asked for");
+    if (verdict === "unchanged") {
       describe(reply, key, info, disposition);
       return reply.code(304).removeHeader("content-type").send();
     }

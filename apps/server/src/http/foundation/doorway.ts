@@ -12,6 +12,7 @@ import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { Ring } from "../../kernel/ring.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
+import { continueWhenWanted, forgoBody } from "./expected-continue.ts";
 import { pathOf } from "./request-path.ts";
 
 /**
@@ -74,26 +75,28 @@ export function createDoorway(
     if (!response.headersSent) response.setHeader("connection", "close");
   }
 
+  const receive: RequestListener = (request, response) => {
+    const { headers, httpVersion, socket, rawHeaders, url = "" } = request;
+    if (!keepsConnections) endConnection(response);
+    // Only before HTTP/1.1 may a client say nothing of whom it calls: then it is the address that it has called.
+    if (headers.host === undefined && httpVersion === "1.0") headers.host = hostOf(socket);
+    if (headers.host === undefined) return refuseUnreadable(request, response, "The Host header is missing");
+    if (hasTwoHosts(rawHeaders)) return refuseUnreadable(request, response, "There is more than one Host header");
+    if (!knownHosts.has(headers.host)) {
+      if (!isHost(headers.host)) return refuseUnreadable(request, response, "The Host header is no host");
+      if (knownHosts.size < mostKnownHosts) knownHosts.add(headers.host);
+    }
+    const asked = ownPath.exec(url.startsWith("/") ? url : pathOf(url))?.[1];
+    if (asked === "healthz") return answer(response, 200, { status: "ok" });
+    if (asked === "readyz") return void answerReady(response);
+    if (state === "open" && behind) return pass(behind, request, response);
+    refuse(request, response);
+  };
+
   const server = createServer(
     // A missing Host is refused here, with a body that says so.
     { requestTimeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: 72_000, requireHostHeader: false },
-    (request, response) => {
-      const { headers, httpVersion, socket, rawHeaders, url = "" } = request;
-      if (!keepsConnections) endConnection(response);
-      // Only before HTTP/1.1 may a client say nothing of whom it calls: then it is the address that it has called.
-      if (headers.host === undefined && httpVersion === "1.0") headers.host = hostOf(socket);
-      if (headers.host === undefined) return refuseUnreadable(request, response, "The Host header is missing");
-      if (hasTwoHosts(rawHeaders)) return refuseUnreadable(request, response, "There is more than one Host header");
-      if (!knownHosts.has(headers.host)) {
-        if (!isHost(headers.host)) return refuseUnreadable(request, response, "The Host header is no host");
-        if (knownHosts.size < mostKnownHosts) knownHosts.add(headers.host);
-      }
-      const asked = ownPath.exec(url.startsWith("/") ? url : pathOf(url))?.[1];
-      if (asked === "healthz") return answer(response, 200, { status: "ok" });
-      if (asked === "readyz") return void answerReady(response);
-      if (state === "open" && behind) return pass(behind, request, response);
-      refuse(request, response);
-    },
+    receive,
   );
 
   async function answerReady(response: ServerResponse): Promise<void> {
@@ -105,6 +108,7 @@ export function createDoorway(
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
     // Whoever is in the middle of sending must still be able to read the answer.
+    forgoBody(request);
     leaveBody(request, response);
     const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
     const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;
@@ -143,6 +147,10 @@ export function createDoorway(
     refuseSocket(socket, unreadable[error.code ?? ""] ?? "The request is not readable as HTTP");
   });
   server.on("connect", (_request, socket: Socket) => refuseSocket(socket, "This server is no proxy"));
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    continueWhenWanted(request, response);
+    receive(request, response);
+  });
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
     refuseUnreadable(request, response, "The header Expect asks for what this server does not do"),
   );

@@ -42,7 +42,8 @@ export async function acceptInput(
   const { caller, model, route } = asked;
   const beganAt = performance.now();
   const length = request.headers["content-length"];
-  const isLong = length === undefined || Number(length) > smallBody;
+  // Who asks whether to send the body is not told to go on for nothing, however short it is.
+  const isLong = length === undefined || Number(length) > smallBody || request.headers.expect !== undefined;
   if (isLong && !(await mayBeRepeat(deps, asked, key))) await deps.predictions.look({ ...asked, counts: false });
   const input = await countWrongInput(deps.predictions, asked, () =>
     deps.readInput({

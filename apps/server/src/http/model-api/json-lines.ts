@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { prefersOverJson } from "../foundation/preferred-type.rules.ts";
 
 export function wantsJsonLines(accept: string | undefined): boolean {
-  return accept?.toLowerCase().includes("application/x-ndjson") ?? false;
+  return prefersOverJson(accept, "application/x-ndjson");
 }
 
 /**

@@ -291,18 +291,19 @@ describe("the list", () => {
   });
 
   test("422 for a wrong query", async () => {
-    for (const [query, name] of [
-      ["page=0", "page"],
-      ["page_size=101", "page_size"],
-      ["page=x", "page"],
-      ["kind=sound", "kind"],
-      ["q=a&q=b", "q"],
-      ["q=%00", "q"],
-      [`q=${"x".repeat(201)}`, "q"],
-    ]) {
+    for (const [query, name, msg] of [
+      ["page=0", "page", /at least 1/],
+      ["page_size=101", "page_size", /at most 100/],
+      ["page=x", "page", /whole number/],
+      ["kind=sound", "kind", /one of/],
+      ["q=a&q=b", "q", /one text/],
+      ["q=%00", "q", /without NUL/],
+      ["q=a%00b", "q", /without NUL/],
+      [`q=${"x".repeat(201)}`, "q", /At most 200/],
+    ] as const) {
       const answer = await send("GET", `/api/v1?${query}`, "bob");
       expect(answer.statusCode).toBe(422);
-      expect(answer.json().detail).toMatchObject([{ loc: ["query", name] }]);
+      expect(answer.json().detail).toMatchObject([{ loc: ["query", name], msg: expect.stringMatching(msg) }]);
     }
   });
 });
@@ -409,7 +410,6 @@ describe("a key confined to some models", () => {
     await send("PUT", "/api/v1/ann/n", "ann", manifest);
     const narrow = await keyOf("ann", ["ann/m", "gantry/text"]);
     expect((await send("GET", "/api/v1/ann/m", narrow)).statusCode).toBe(200);
-    expect((await send("PATCH", "/api/v1/ann/m", narrow, { title: "x" })).statusCode).toBe(200);
     for (const [method, path] of [
       ["GET", "/api/v1/ann/n"],
       ["GET", "/api/v1/gantry/rules/openapi.json"],
@@ -424,6 +424,25 @@ describe("a key confined to some models", () => {
     const listed = (await send("GET", "/api/v1", narrow)).json();
     expect(listed.results.map((card: { endpoint_id: string }) => card.endpoint_id)).toEqual(["ann/m", "gantry/text"]);
     expect(listed.total_count).toBe(2);
+  });
+
+  test("changes and makes none, also of those that it may call", async () => {
+    await send("PUT", "/api/v1/ann/m", "ann", manifest);
+    const narrow = await keyOf("ann", ["ann/m", "ann/n"]);
+    for (const [method, path] of [
+      ["PUT", "/api/v1/ann/m"],
+      ["PUT", "/api/v1/ann/n"],
+      ["PATCH", "/api/v1/ann/m"],
+      ["DELETE", "/api/v1/ann/m"],
+    ] as const) {
+      const answer = await send(method, path, narrow, method === "DELETE" ? undefined : { ...manifest, title: "x" });
+      expect(answer.json()).toEqual({
+        detail: "This key is confined to some models and may not change models",
+        status_code: 403,
+      });
+    }
+    expect((await send("GET", "/api/v1/ann/m", "ann")).json()).toMatchObject({ title: "A model", version: 1 });
+    expect((await send("GET", "/api/v1/ann/n", "ann")).statusCode).toBe(404);
   });
 
   test("of an admin has no power over others' models and sees no backend", async () => {

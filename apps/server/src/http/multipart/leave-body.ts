@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { forgoBody } from "../foundation/expected-continue.ts";
 
 /** A rest up to this is read, so that the connection can serve the next request. */
 const shortBytes = 1_048_576;
@@ -13,6 +14,7 @@ const lingerMs = 2_000;
  * response a long rest may still turn out to end soon; the connection is then kept.
  */
 export function leaveBody(request: IncomingMessage, response?: ServerResponse): void {
+  forgoBody(request);
   const { socket, headers } = request;
   const hasBody = "content-length" in headers || "transfer-encoding" in headers;
   if (!hasBody || request.readableEnded || request.destroyed) return;
