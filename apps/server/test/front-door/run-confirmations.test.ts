@@ -105,4 +105,17 @@ describe("a tool that asks", () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(5);
     expect((await ended(id, caller.key)).status).toBe("done");
   });
+
+  test("of a run that has ended meanwhile is refused with that reason", async () => {
+    const agent = await makeAgent(asking);
+    platform.llm.script = callOnce(js("42"));
+    const id = await start(agent);
+    await waitFor("the question", async () => (await questions(id)).length === 1);
+    const [question] = await questions(id);
+    expect((await call("POST", `/v1/runs/${id}/cancel`)).status).toBe(200);
+    await ended(id);
+    const late = await answer(id, question.id, { approve: true });
+    expect(late.status).toBe(409);
+    expect(late.body.error).toMatchObject({ type: "conflict", message: "The run has ended" });
+  });
 });

@@ -1,3 +1,5 @@
+import { type Fault, fault } from "../../kernel/errors.ts";
+
 /** What a key is confined to. */
 export interface KeyReach {
   models: readonly string[] | null;
@@ -28,4 +30,38 @@ export function mayManage(own: KeyReach & { keyId: string }, target: KeyReach & 
  */
 export function mayAdministrate(own: KeyReach): boolean {
   return own.models === null && own.monthlyLimitMicros === null;
+}
+
+type Reach = Pick<KeyReach, "models">;
+
+/**
+ * Whether a key has a list of models. Such a key is handed to an application: it calls these models, and runs agents on
+ * them with all that their creator gave them. What its owner has (models, secrets, drives, tool servers, the connector,
+ * and whatever agent would open one of them) it does not manage.
+ */
+export function isConfined({ models }: Reach): boolean {
+  return models !== null;
+}
+
+/** A key confined to some models reaches no other, whoever owns it. */
+export function keyReaches({ models }: Reach, endpointId: string): boolean {
+  return models === null || models.includes(endpointId);
+}
+
+/** Refuses a confined key what is its owner's alone; `doing` says what that is: "use drives". */
+export function refuseConfined(own: Reach, doing: string): void {
+  if (isConfined(own)) throw beyondKey(doing);
+}
+
+/** What a confined key is told, where more than its being one decides. */
+export function beyondKey(doing: string): Fault {
+  return fault("forbidden", `This key is confined to some models and may not ${doing}`);
+}
+
+/**
+ * Whether a key speaks for the caller of a run: a confined one for the runs that it started itself, as another may be
+ * another application's. A key that was rotated is the same key.
+ */
+export function speaksFor(own: Reach & { keyId: string }, run: { keyId: string }): boolean {
+  return !isConfined(own) || own.keyId === run.keyId;
 }

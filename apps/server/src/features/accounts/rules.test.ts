@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../kernel/errors.ts";
 import { digestOf, foreignKeyPair, hashOf, newKeyPair, publicPartsOf, sameHash } from "./key-format.rules.ts";
-import { mayAdministrate, mayManage } from "./key-reach.rules.ts";
+import { isConfined, keyReaches, mayAdministrate, mayManage, refuseConfined, speaksFor } from "./key-reach.rules.ts";
 import { readKeyRequest } from "./key-request.rules.ts";
 import { hashPassword, verifyPassword } from "./password.ts";
 
@@ -134,6 +134,32 @@ describe("the request for a key", () => {
       "value_error body.models.1",
       "value_error body.name",
     ]);
+  });
+});
+
+describe("a key with a list of models", () => {
+  const open = { keyId: "key_1", models: null };
+  const confined = { keyId: "key_1", models: ["x/a"] };
+
+  it("is confined to them", () => {
+    expect([isConfined(open), isConfined(confined)]).toEqual([false, true]);
+    expect([keyReaches(open, "x/b"), keyReaches(confined, "x/a"), keyReaches(confined, "x/b")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it("is refused what is its owner's alone, and told what that is", () => {
+    expect(() => refuseConfined(open, "use drives")).not.toThrow();
+    expect(() => refuseConfined(confined, "use drives")).toThrow(
+      "This key is confined to some models and may not use drives",
+    );
+  });
+
+  it("speaks for the runs that it started, as any other key speaks for all", () => {
+    expect([speaksFor(open, { keyId: "key_2" }), speaksFor(confined, confined)]).toEqual([true, true]);
+    expect(speaksFor(confined, { keyId: "key_2" })).toBe(false);
   });
 });
 

@@ -12,6 +12,11 @@ export function isAgentBinding(tool: AgentTool): tool is AgentBinding {
   return typeof tool !== "string" && tool.type === "agent";
 }
 
+/** Whether a tool, as a run calls it, acts on the identity tenant. A server's tool has two underscores in its name. */
+export function isConnectorAction(toolName: string): boolean {
+  return toolName.startsWith("idp_") && !toolName.includes("__");
+}
+
 /** A bare id is the binding that says nothing more. */
 export function asToolBinding(tool: string | ToolBinding): ToolBinding {
   return typeof tool === "string" ? { type: "tool", id: tool } : tool;

@@ -9,6 +9,7 @@ import type { AgentsContext } from "./context.ts";
 import { findCircleBeforeWriting } from "./find-circle.ts";
 import { requireOwn } from "./read-agent.ts";
 import { readDraft } from "./read-draft.ts";
+import { refuseContents, refuseStanding } from "./refuse-beyond-reach.ts";
 import { insertRevision, lockOwn, setLatest } from "./store.ts";
 
 const maxTries = 10;
@@ -24,9 +25,11 @@ export async function changeAgent(
   body: unknown,
 ): Promise<AgentWithRevision> {
   let before = await requireOwn(context, caller, agentId);
+  await refuseStanding(context.database.sql, caller, before.agent);
   const draft = readDraft(body, "change");
   for (let tries = 0; tries < maxTries; tries++) {
     const snapshot = { ...before.revision.snapshot, ...draft.fields };
+    await refuseContents(context.database.sql, caller, snapshot);
     const found = await checkSnapshot(context, caller, { agentId, fields: snapshot });
     const isGiven = ({ loc }: Issue) => loc[1] === undefined || Object.hasOwn(draft.fields, loc[1]);
     throwIfAny([...draft.issues, ...found.issues.filter(isGiven)]);
@@ -46,9 +49,10 @@ export async function changeAgent(
     return context.database.transaction(async (tx) => {
       const calls = boundAgentIds(draft.fields.tools ?? []);
       const circle = await findCircleBeforeWriting(tx, caller.userId, agentId, calls);
-      if (circle) throwIfAny([circleIssue(agentId, circle)]);
+      if (circle) throwIfAny([await circleIssue(tx, caller.userId, agentId, circle)]);
       const locked = await lockOwn(tx, caller.userId, agentId);
       if (!locked) throw agentNotFound();
+      await refuseStanding(tx, caller, locked);
       if (locked.latestRevisionId !== from.revision.id) return undefined;
       const now = context.clock.now();
       const revision = {

@@ -1,4 +1,5 @@
 import type { AgentSnapshot, AgentTool, AgentWarning } from "@gantry/wire";
+import type { Sql } from "../../engines/database/database.ts";
 import type { SchemaFault } from "../../engines/schemas/schemas.ts";
 import { Fault, type Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
@@ -130,12 +131,18 @@ async function checkTools(
     }
   }
   const circle = agentId === undefined ? undefined : await findCircle(sql, caller.userId, agentId, bound);
-  if (agentId !== undefined && circle) issues.push(circleIssue(agentId, circle));
+  if (agentId !== undefined && circle) issues.push(await circleIssue(sql, caller.userId, agentId, circle));
   return { issues, warnings };
 }
 
-export function circleIssue(agentId: string, circle: readonly string[]): Issue {
-  return { type: "value_error", loc: ["body", "tools"], msg: describeCircle(agentId, circle) };
+export async function circleIssue(
+  sql: Sql,
+  userId: string,
+  agentId: string,
+  circle: readonly string[],
+): Promise<Issue> {
+  const msg = await describeCircle(sql, userId, agentId, circle);
+  return { type: "value_error", loc: ["body", "tools"], msg };
 }
 
 /** Fixed values must be what the tool takes; which ones are required is decided when it is called. */

@@ -5,6 +5,7 @@ import type { AgentWithRevision, Revision } from "./agent.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { readDraft } from "./read-draft.ts";
+import { refuseContents } from "./refuse-beyond-reach.ts";
 import { slugOf } from "./slug.rules.ts";
 import { findFreeSlug, insertAgent, insertRevision } from "./store.ts";
 
@@ -14,6 +15,7 @@ const maxTries = 20;
 /** Makes an agent, not yet published, with its first revision. */
 export async function createAgent(context: AgentsContext, caller: Caller, body: unknown): Promise<AgentWithRevision> {
   const draft = readDraft(body, "create");
+  await refuseContents(context.database.sql, caller, draft.fields);
   const { issues, warnings } = await checkSnapshot(context, caller, { agentId: undefined, fields: draft.fields });
   throwIfAny([...draft.issues, ...issues]);
   // Nothing was wrong, so nothing is missing: what was left out has its default.

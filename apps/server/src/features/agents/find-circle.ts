@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
-import { findBound, lockBindings } from "./store.ts";
+import { findBound, lockBindings, ownAmong } from "./store.ts";
 
 /** Runs nest this deep at most; a longer circle ends there. */
 const maxDepth = 5;
@@ -47,6 +47,14 @@ export async function findCircleBeforeWriting(
   return findCircle(tx, userId, agentId, calls);
 }
 
-export function describeCircle(agentId: string, circle: readonly string[]): string {
-  return `The agent would come to call itself: ${[agentId, ...circle].join(" → ")}`;
+/** Of others' agents only the one is named that the caller has chosen: what they are made of is theirs. */
+export async function describeCircle(
+  sql: Sql,
+  userId: string,
+  agentId: string,
+  circle: readonly string[],
+): Promise<string> {
+  const own = new Set(await ownAmong(sql, userId, circle));
+  const way = circle.map((id, at) => (at === 0 || own.has(id) ? id : "another's agent"));
+  return `The agent would come to call itself: ${[agentId, ...way].join(" → ")}`;
 }

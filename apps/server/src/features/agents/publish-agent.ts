@@ -8,6 +8,7 @@ import { boundAgentIds } from "./binding.rules.ts";
 import type { AgentsContext } from "./context.ts";
 import { describeCircle, findCircleBeforeWriting } from "./find-circle.ts";
 import { requireOwn } from "./read-agent.ts";
+import { refuseContents, refuseStanding } from "./refuse-beyond-reach.ts";
 import { findRevision, lockOwn, setPublished } from "./store.ts";
 
 /**
@@ -21,17 +22,20 @@ export async function publishAgent(
   body: unknown,
 ): Promise<AgentWithRevision> {
   const { agent } = await requireOwn(context, caller, agentId);
+  await refuseStanding(context.database.sql, caller, agent);
   // No body at all is one without fields.
   const { revision_id: revisionId = agent.latestRevisionId } = parseOrThrow(publishAgentBody, body ?? {}, ["body"]);
   const { sql } = context.database;
   const wanted = isId("revision", revisionId) ? await findRevision(sql, agentId, revisionId) : undefined;
   if (!wanted) throw revisionNotFound();
+  await refuseContents(sql, caller, wanted.snapshot);
   await context.database.transaction(async (tx) => {
     // Drafts do not count here: what is published is what runs.
     const circle = await findCircleBeforeWriting(tx, null, agentId, boundAgentIds(wanted.snapshot.tools));
-    if (circle) throw fault("conflict", describeCircle(agentId, circle));
+    if (circle) throw fault("conflict", await describeCircle(tx, caller.userId, agentId, circle));
     const locked = await lockOwn(tx, caller.userId, agentId);
     if (!locked) throw agentNotFound();
+    await refuseStanding(tx, caller, locked);
     if (locked.publishedRevisionId === revisionId) return;
     await setPublished(tx, agentId, revisionId, context.clock.now());
   });

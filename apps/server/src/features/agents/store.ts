@@ -163,11 +163,10 @@ export async function setPublished(tx: Transaction, agentId: string, revisionId:
     where id = ${agentId}`;
 }
 
-export async function markDeleted(sql: Sql, ownerId: string, agentId: string, now: Date): Promise<boolean> {
-  const rows = await sql`
+export async function markDeleted(tx: Transaction, ownerId: string, agentId: string, now: Date): Promise<void> {
+  await tx`
     update agents set deleted_at = ${now}
-    where id = ${agentId} and owner_id = ${ownerId} and deleted_at is null returning id`;
-  return rows.length === 1;
+    where id = ${agentId} and owner_id = ${ownerId} and deleted_at is null`;
 }
 
 /** All that this address has ever meant, deleted ones too, the newest first. */
@@ -223,15 +222,29 @@ export interface CallableAgent {
   isPublished: boolean;
 }
 
+const callableBy = (sql: Sql, userId: string, agentIds: readonly string[]) => sql`
+  a.id = any(${[...agentIds]}::text[]) and a.deleted_at is null
+  and (a.owner_id = ${userId}
+    or (a.visibility = 'public' and a.published_revision_id is not null and u.disabled_at is null))`;
+
 /** Those of the agents that the user may call: own ones, and public ones that are published. */
 export async function findCallable(sql: Sql, userId: string, agentIds: readonly string[]): Promise<CallableAgent[]> {
   if (agentIds.length === 0) return [];
   return sql<CallableAgent[]>`
     select a.id, a.slug, a.published_revision_id is not null as "isPublished"
     from agents a join users u on u.id = a.owner_id
-    where a.id = any(${[...agentIds]}::text[]) and a.deleted_at is null
-      and (a.owner_id = ${userId}
-        or (a.visibility = 'public' and a.published_revision_id is not null and u.disabled_at is null))`;
+    where ${callableBy(sql, userId, agentIds)}`;
+}
+
+/** The models that those work with: as published, and of own ones that never were, as they are to be. */
+export async function findModelsOf(sql: Sql, userId: string, agentIds: readonly string[]): Promise<string[]> {
+  if (agentIds.length === 0) return [];
+  const rows = await sql<{ model: string }[]>`
+    select distinct r.snapshot ->> 'model' as model
+    from agents a join users u on u.id = a.owner_id
+    join agent_revisions r on r.id = coalesce(a.published_revision_id, a.latest_revision_id)
+    where ${callableBy(sql, userId, agentIds)}`;
+  return rows.map(({ model }) => model);
 }
 
 /** Held until the transaction ends by whoever writes which agents an agent calls. */
@@ -256,6 +269,12 @@ export async function findBound(
     cross join lateral json_array_elements(r.snapshot -> 'tools') t
     where a.id = any(${[...agentIds]}::text[]) and a.deleted_at is null
       and json_typeof(t.value) = 'object' and t.value ->> 'type' = 'agent'`;
+}
+
+export async function ownAmong(sql: Sql, ownerId: string, agentIds: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from agents where id = any(${[...agentIds]}::text[]) and owner_id = ${ownerId}`;
+  return rows.map(({ id }) => id);
 }
 
 export type UsedThing = { driveId: string } | { toolServerId: string };

@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
-import type { Caller } from "../accounts/index.ts";
+import { type Caller, isConfined, keyReaches } from "../accounts/index.ts";
 import type { Runnable } from "../agents/index.ts";
 import type { Model } from "../models/index.ts";
 import type { McpToolsContext } from "./context.ts";
@@ -41,7 +41,7 @@ export async function findTool(context: McpToolsContext, caller: Caller, name: s
 
 /** The read actions of the connector, where the caller has set one up. A key confined to some models does not reach it. */
 export async function readActions({ idp }: McpToolsContext, caller: Caller) {
-  if (caller.models !== null) return [];
+  if (isConfined(caller)) return [];
   const connector = await unlessMissing(idp.read(caller.userId));
   return connector ? idp.describeTools().filter(({ kind }) => kind === "read") : [];
 }
@@ -70,7 +70,7 @@ async function findAgent(context: McpToolsContext, caller: Caller, slug: string)
 }
 
 export function isWithinReach(caller: Caller, snapshot: AgentSnapshot): boolean {
-  return caller.models === null || caller.models.includes(snapshot.model);
+  return keyReaches(caller, snapshot.model);
 }
 
 async function findCutModel({ models }: McpToolsContext, caller: Caller, toolName: string, q: string) {

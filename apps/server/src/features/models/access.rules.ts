@@ -1,9 +1,4 @@
-import { type Caller, mayAdministrate } from "../accounts/index.ts";
-
-/** A key confined to some models reaches no other, whoever owns it. */
-export function keyReaches(caller: Caller, endpointId: string): boolean {
-  return caller.models?.includes(endpointId) ?? true;
-}
+import { type Caller, keyReaches, mayAdministrate } from "../accounts/index.ts";
 
 /** Public models are everyone's; a private one is its owner's alone, an admin is refused too. */
 export function mayCall(

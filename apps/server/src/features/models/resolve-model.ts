@@ -1,7 +1,7 @@
 import { modelNamePattern, usernamePattern } from "@gantry/wire";
 import { type Fault, fault } from "../../kernel/errors.ts";
-import type { Caller } from "../accounts/index.ts";
-import { keyReaches, mayCall, mayChange } from "./access.rules.ts";
+import { type Caller, keyReaches, refuseConfined } from "../accounts/index.ts";
+import { mayCall, mayChange } from "./access.rules.ts";
 import type { ModelsContext } from "./context.ts";
 import type { Model } from "./model.ts";
 
@@ -63,8 +63,12 @@ export async function resolveForCall(
   return model;
 }
 
-/** Refuses whoever may not change models under that path. */
+/**
+ * Refuses whoever may not change models under that path. A model of its list is a confined key's to call, not to change:
+ * with the address of its backend it would send its owner's secret wherever it likes.
+ */
 export function refuseUnlessChangeable(caller: Caller, owner: string, name: string): void {
   if (!keyReaches(caller, `${owner}/${name}`)) throw noAccess();
+  refuseConfined(caller, "change models");
   if (!mayChange(caller, owner)) throw fault("forbidden", "Only its owner or an admin may change a model");
 }

@@ -5,7 +5,7 @@ import { Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
-import type { Caller } from "../accounts/index.ts";
+import { type Caller, keyReaches } from "../accounts/index.ts";
 import type { AgentAddress, Runnable } from "../agents/index.ts";
 import { type RateFigures, rateHeaders } from "../predictions/index.ts";
 import type { RunsContext } from "./context.ts";
@@ -114,7 +114,7 @@ async function lookAtLimits(
   { agent, revision }: Runnable,
 ): Promise<RateFigures | undefined> {
   const { model: modelName } = revision.snapshot;
-  if (caller.models !== null && !caller.models.includes(modelName)) {
+  if (!keyReaches(caller, modelName)) {
     throw fault("forbidden", "API key does not have access to the agent's model");
   }
   const model = await models.getModel(modelName);

@@ -1,12 +1,15 @@
 import { isId } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
-import type { Caller } from "../accounts/index.ts";
+import { type Caller, refuseConfined } from "../accounts/index.ts";
 import { takeSecret } from "./confirmation-store.ts";
 import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
 import { secretContext } from "./work/tool-turn.ts";
 
-/** A secret that a tool made: given out once, to the caller of the run, within a day. */
+/**
+ * A secret that a tool made: given out once, to the caller of the run, within a day. Such tools are the connector's alone,
+ * so that a key confined to some models gets none, whoever started the run.
+ */
 export async function fetchSecret(
   context: RunsContext,
   caller: Caller,
@@ -14,6 +17,7 @@ export async function fetchSecret(
   secretId: string,
 ): Promise<{ id: string; field: string; value: string }> {
   const run = await readOwnRun(context, caller, runId);
+  refuseConfined(caller, "fetch what the connector made");
   const rootId = run.ancestors[0] ?? run.id;
   const taken = isId("secret", secretId) && (await takeSecret(context.database.sql, rootId, secretId));
   if (!taken) throw fault("not_found", "There is no such secret, or it was fetched before");

@@ -1,6 +1,6 @@
 import type { RunStatus } from "@gantry/wire";
 import { isId } from "@gantry/wire";
-import type { Caller, Page } from "../accounts/index.ts";
+import { beyondKey, type Caller, type Page, speaksFor } from "../accounts/index.ts";
 import type { RunsContext } from "./context.ts";
 import type { Run } from "./run.ts";
 import { runNotFound } from "./run-faults.ts";
@@ -19,10 +19,17 @@ export async function readRun({ database }: RunsContext, caller: Caller, id: str
   return seen;
 }
 
-/** For what belongs to the caller of a run alone: its events, questions, secrets and end. */
+/** For what belongs to the caller of a run alone: its events, questions and end. */
 export async function readOwnRun(context: RunsContext, caller: Caller, id: string): Promise<Run> {
   const { run, as } = await readRun(context, caller, id);
   if (as !== "caller") throw runNotFound();
+  return run;
+}
+
+/** For what is decided in the name of who started the run: to answer its questions. */
+export async function readRunToDecide(context: RunsContext, caller: Caller, id: string): Promise<Run> {
+  const run = await readOwnRun(context, caller, id);
+  if (!speaksFor(caller, run)) throw beyondKey("answer for a run that another key started");
   return run;
 }
 

@@ -1,6 +1,6 @@
 import { putSecretBody, type SecretRecord, secretNamePattern } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Caller } from "../../features/accounts/index.ts";
+import { type Caller, refuseConfined } from "../../features/accounts/index.ts";
 import type { Secrets } from "../../features/secrets/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
@@ -51,10 +51,9 @@ export async function secretRoutes(app: FastifyInstance, { secrets, authenticate
   });
 }
 
-/** A key that is confined to some models is handed to an application; it does not manage its owner's credentials. */
 async function unconfined(callerOf: ReturnType<typeof requireCaller>, request: FastifyRequest): Promise<Caller> {
   const caller = await callerOf(request);
-  if (caller.models) throw fault("forbidden", "This key is confined to some models and may not manage secrets");
+  refuseConfined(caller, "manage secrets");
   return caller;
 }
 

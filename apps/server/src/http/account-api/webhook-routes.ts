@@ -1,6 +1,6 @@
 import { type DeliveryRecord, deliveriesQuery, isId, type WebhookSecretsRecord } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Caller } from "../../features/accounts/index.ts";
+import { type Caller, refuseConfined } from "../../features/accounts/index.ts";
 import type { Delivery, Webhooks } from "../../features/webhooks/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
@@ -50,7 +50,7 @@ export function webhookRoutes(app: FastifyInstance, { webhooks, callerOf }: Webh
   /** Who knows the secrets can sign in the owner's place: not for a key that was made for some models only. */
   async function unconfined(request: FastifyRequest): Promise<Caller> {
     const caller = await callerOf(request);
-    if (caller.models) throw fault("forbidden", "This key is confined to some models and may not see webhook secrets");
+    refuseConfined(caller, "see webhook secrets");
     return caller;
   }
 }

@@ -228,7 +228,11 @@ describe("POST /agents", () => {
     const key = await bench.newUser("ann", ["gantry/text"]);
     const body = { name: "n", goal: "g", tools: [] };
     expect((await call("POST", "/v1/agents", key, { ...body, model: "gantry/text" })).status).toBe(201);
-    expect((await call("POST", "/v1/agents", key, body)).body.error.details[0].loc).toEqual(["body", "model"]);
+    for (const model of [undefined, "gantry/rules", "ann/none"]) {
+      const { status, body: said } = await call("POST", "/v1/agents", key, { ...body, ...(model && { model }) });
+      expect([status, said.error.type]).toEqual([403, "forbidden"]);
+      expect(said.error.message).toContain("models that it does not reach");
+    }
   });
 
   test("warnings say what looks like a mistake", async () => {

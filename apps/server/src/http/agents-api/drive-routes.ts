@@ -1,7 +1,7 @@
 import { createDriveBody, type DriveItemList, type DriveList, type DriveRecord } from "@gantry/wire";
 import type { FastifyRequest } from "fastify";
+import { refuseConfined } from "../../features/accounts/index.ts";
 import { type Drive, type Drives, directoryPath } from "../../features/drives/index.ts";
-import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
 import { driveFileRoutes } from "./drive-file-routes.ts";
@@ -15,10 +15,9 @@ interface OfDrive {
 /** Drives and what stands in them; the files themselves are in `drive-file-routes.ts`. */
 export function driveRoutes(drives: Drives): AgentsRoutes {
   return (app, callerOf) => {
-    /** A key that is confined to some models is handed to an application; its owner's files are not part of that. */
     const ownerOf = async (request: FastifyRequest): Promise<string> => {
       const caller = await callerOf(request);
-      if (caller.models) throw fault("forbidden", "This key is confined to some models and may not use drives");
+      refuseConfined(caller, "use drives");
       return caller.userId;
     };
 

@@ -1,8 +1,7 @@
 import { type IdpActionRecord, type IdpConnectorRecord, putIdpConnectorBody, runIdpActionBody } from "@gantry/wire";
 import type { FastifyRequest } from "fastify";
-import type { Caller } from "../../features/accounts/index.ts";
+import { type Caller, refuseConfined } from "../../features/accounts/index.ts";
 import type { Connector, IdpConnector, ListedAction } from "../../features/connectors/idp/index.ts";
-import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
@@ -13,10 +12,9 @@ const base = "/connectors/idp";
 export const idpRoutes =
   (idp: IdpConnector): AgentsRoutes =>
   (app, callerOf) => {
-    /** A key that is confined to some models is handed to an application; it does not manage its owner's tenant. */
     const unconfined = async (request: FastifyRequest): Promise<Caller> => {
       const caller = await callerOf(request);
-      if (caller.models) throw fault("forbidden", "This key is confined to some models and may not use the connector");
+      refuseConfined(caller, "use the connector");
       return caller;
     };
 

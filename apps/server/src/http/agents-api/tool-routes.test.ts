@@ -51,6 +51,21 @@ describe("agents as tools", () => {
     expect(refused.body.error.details[0].message).toContain([c, a, b, c].join(" → "));
   });
 
+  test("a circle tells nothing of what another's agents are made of", async () => {
+    const published = async (...[who, fields]: Parameters<typeof make>) => {
+      const id = await make(who, fields);
+      expect((await call("POST", `/v1/agents/${id}/publish`, who)).status).toBe(200);
+      return id;
+    };
+    const shown = await published("ann", { visibility: "public" });
+    const hidden = await published("bob", { tools: bind(shown) });
+    const between = await published("bob", { tools: bind(hidden), visibility: "public" });
+    const refused = await call("PATCH", `/v1/agents/${shown}`, "ann", { tools: bind(between) });
+    expect(refused.status).toBe(400);
+    expect(refused.body.error.details[0].message).toContain(`${shown} → ${between} → another's agent → ${shown}`);
+    expect(refused.text).not.toContain(hidden);
+  });
+
   test("publishing an old revision does not close a circle", async () => {
     const [a, b] = [await make("ann"), await make("ann")];
     const withB = (await call("PATCH", `/v1/agents/${a}`, "ann", { tools: bind(b) })).body.latest_revision_id;

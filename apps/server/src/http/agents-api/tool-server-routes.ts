@@ -1,7 +1,7 @@
 import { changeToolServerBody, createToolServerBody, type ServerToolRecord, type ToolServerRecord } from "@gantry/wire";
 import type { FastifyRequest } from "fastify";
+import { refuseConfined } from "../../features/accounts/index.ts";
 import type { ToolServer, ToolServers } from "../../features/tool-servers/index.ts";
-import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
@@ -14,10 +14,9 @@ interface OfServer {
 /** Registrations of MCP servers, and the tools that one offers. */
 export function toolServerRoutes(toolServers: ToolServers): AgentsRoutes {
   return (app, callerOf) => {
-    /** Credentials are its owner's: not for a key that was made for some models only. */
     const ownerOf = async (request: FastifyRequest): Promise<string> => {
       const caller = await callerOf(request);
-      if (caller.models) throw fault("forbidden", "This key is confined to some models and may not use tool servers");
+      refuseConfined(caller, "use tool servers");
       return caller.userId;
     };
 
