@@ -5,7 +5,8 @@ const sandbox = createQuickjsSandbox({ cpuMs: 400, wallMs: 3000 });
 afterAll(() => sandbox.close());
 
 const { signal } = new AbortController();
-const run = (code: string, input?: unknown) => sandbox.run(code, { input, signal });
+const whose = "usr_a";
+const run = (code: string, input?: unknown) => sandbox.run(code, { whose, input, signal });
 const resultOf = async (code: string, input?: unknown) => {
   const result = await run(code, input);
   return result.ok ? result.value : `failed: ${result.error}`;
@@ -222,28 +223,44 @@ describe("many at once", () => {
   test("an abort stops the program and frees its thread; one that waits leaves the queue", async () => {
     const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 1, maxWaiting: 1 });
     const [first, second] = [new AbortController(), new AbortController()];
-    const running = own.run("for (;;);", { signal: first.signal });
-    const waiting = own.run("1", { signal: second.signal });
-    await expect(own.run("2", { signal })).rejects.toMatchObject({ type: "service_unavailable" });
+    const running = own.run("for (;;);", { whose, signal: first.signal });
+    const waiting = own.run("1", { whose, signal: second.signal });
+    await expect(own.run("2", { whose, signal })).rejects.toMatchObject({ type: "service_unavailable" });
     second.abort(new Error("second thoughts"));
     await expect(waiting).rejects.toThrow("second thoughts");
-    const last = own.run("3", { signal });
+    const last = own.run("3", { whose, signal });
     first.abort(new Error("enough"));
     await expect(running).rejects.toThrow("enough");
     expect(await last).toEqual({ ok: true, value: "3", logs: "" });
-    await expect(own.run("1", { signal: first.signal })).rejects.toThrow("enough");
+    await expect(own.run("1", { whose, signal: first.signal })).rejects.toThrow("enough");
+    await own.close();
+  });
+
+  test("of one user leave a thread and all their places to others", async () => {
+    const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 2, maxWaiting: 3 });
+    const leaving = new AbortController();
+    const ends = Promise.allSettled(
+      Array.from({ length: 10 }, () => own.run("for (;;);", { whose, signal: leaving.signal })),
+    );
+    const others = ["usr_b", "usr_c", "usr_d", "usr_e"];
+    const answers = await Promise.all(others.map((one) => own.run("1 + 1", { whose: one, signal })));
+    for (const answer of answers) expect(answer).toEqual({ ok: true, value: "2", logs: "" });
+    leaving.abort(new Error("enough"));
+    const reasons = (await ends).map((end) => (end.status === "rejected" ? end.reason.message : "answered"));
+    expect(reasons.filter((reason) => reason === "enough")).toHaveLength(4);
+    expect(reasons.filter((reason) => reason.startsWith("Too many programs of the same user"))).toHaveLength(6);
     await own.close();
   });
 
   test("closing ends what runs and refuses what waits", async () => {
     const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 1 });
     const both = Promise.all(
-      [own.run("for (;;);", { signal }), own.run("1", { signal })].map((end) =>
+      [own.run("for (;;);", { whose, signal }), own.run("1", { whose, signal })].map((end) =>
         expect(end).rejects.toThrow("shutting down"),
       ),
     );
     await own.close();
     await both;
-    await expect(own.run("1", { signal })).rejects.toMatchObject({ type: "service_unavailable" });
+    await expect(own.run("1", { whose, signal })).rejects.toMatchObject({ type: "service_unavailable" });
   });
 });

@@ -1,5 +1,6 @@
 import { fault } from "../../kernel/errors.ts";
 import { createJobThreads } from "../../kernel/job-threads.ts";
+import { createTurns } from "../../kernel/turns.ts";
 import { type ProgramJob, type ProgramLimits, tookTooLong, tookTooMuch } from "./protocol.ts";
 import type { Sandbox, SandboxResult } from "./sandbox.ts";
 
@@ -9,17 +10,22 @@ export interface SandboxOptions {
   wallMs?: number;
   memoryBytes?: number;
   threads?: number;
-  /** Who comes when so many wait already is refused, retryably. */
+  /** Of one user: its next one is refused, retryably. */
   maxWaiting?: number;
 }
 
 const mostCodeChars = 1_000_000;
 const mostInputChars = 4_000_000;
 
-/** Programs by QuickJS, in threads of their own. A thread is started when a program needs one, and kept. */
+/**
+ * Programs by QuickJS, in threads of their own. A thread is started when a program needs one, and kept. One user never
+ * has all of them: another's first program need not wait for the end of those that are under way.
+ */
 export function createQuickjsSandbox(options: SandboxOptions = {}): Sandbox {
   const { cpuMs = 5000, wallMs = 2 * cpuMs, memoryBytes = 64 * 1_048_576 } = options;
-  const { threads = 2, maxWaiting = 256 } = options;
+  const { threads = 3, maxWaiting = 256 } = options;
+  const crowded = "Too many programs of the same user wait to be run";
+  const inTurn = createTurns({ atOnce: threads, ofOne: Math.max(1, threads - 1), maxWaiting, crowded });
   const programs = createJobThreads<ProgramJob, SandboxResult>({
     script: new URL("./sandbox.worker.ts", import.meta.url),
     worker: {
@@ -31,19 +37,21 @@ export function createQuickjsSandbox(options: SandboxOptions = {}): Sandbox {
     // The second clock: a program is stopped from inside after its processor time, where it lets itself be stopped.
     deadlineMs: wallMs,
     threads,
-    maxWaiting,
-    crowded: "Too many programs wait to be run",
+    // Whose turn it is finds a thread.
+    maxWaiting: threads,
+    crowded,
   });
 
   return {
-    async run(code, { input, signal }): Promise<SandboxResult> {
+    async run(code, { whose, input, signal }): Promise<SandboxResult> {
       signal.throwIfAborted();
       const given = input === undefined ? undefined : JSON.stringify(input);
       if (code.length > mostCodeChars) return failed(`A program has ${mostCodeChars} characters at most`);
       // The interpreter would take it for the end of the program.
       if (code.includes("\0")) return failed("The program has a NUL character in it");
       if ((given?.length ?? 0) > mostInputChars) return failed(`An input has ${mostInputChars} characters at most`);
-      const end = await programs.run({ code, ...(given !== undefined && { input: given }) }, signal);
+      const job: ProgramJob = { code, ...(given !== undefined && { input: given }) };
+      const end = await inTurn(whose, () => programs.run(job, signal), signal);
       signal.throwIfAborted();
       if (end === "stopped") throw fault("service_unavailable", "The server is shutting down");
       if (end === "too slow") return failed(tookTooLong(cpuMs));

@@ -15,10 +15,14 @@ export type SandboxResult =
  * - nothing is left of a program for the next one;
  * - no program, however it is made, holds up the event loop, takes memory without bound or runs longer than its time;
  * - value, error and logs are of bounded length, a cut is marked, and they are well-formed text without NUL;
+ * - users share it fairly: everybody's first program before anybody's second, and no user's programs, however many, take
+ *   the places in which those of others run or wait;
  * - whatever the program does is a result. It rejects when it is aborted (with the signal's reason; the program is
- *   stopped) and with the fault `service_unavailable` when too many wait already or the sandbox is closed.
+ *   stopped) and with the fault `service_unavailable` when too many of the same user wait already or the sandbox is
+ *   closed.
  */
 export interface Sandbox {
-  run(code: string, options: { input?: unknown; signal: AbortSignal }): Promise<SandboxResult>;
+  /** `whose`: the user for whom it runs. */
+  run(code: string, options: { whose: string; input?: unknown; signal: AbortSignal }): Promise<SandboxResult>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { fault } from "../../kernel/errors.ts";
 import type { JobEnd } from "../../kernel/job-thread.ts";
 import { createJobThreads } from "../../kernel/job-threads.ts";
-import { createLines } from "./lines.ts";
+import { createTurns } from "../../kernel/turns.ts";
 import type { SchemaJob } from "./protocol.ts";
 import { createResting } from "./resting.ts";
 import { faultOfSize, faultsOfValue } from "./schema-bounds.ts";
@@ -42,7 +42,7 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
   const open = lane(deadlineMs, threads, maxWaiting.open);
   const look = lane(firstLookMs, 2, maxWaiting.look);
   const patient = lane(deadlineMs, 1, maxWaiting.patient);
-  const oneAtATime = createLines(maxWaiting.line, crowded);
+  const oneAtATime = createTurns({ ofOne: 1, maxWaiting: maxWaiting.line, crowded });
   const watched = createResting(restMs);
   const resting = createResting(restMs);
   const tooSlow: SchemaFault = { path: [], message: `Takes more than ${deadlineMs} ms to check` };

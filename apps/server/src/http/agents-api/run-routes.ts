@@ -9,6 +9,7 @@ import type { AgentsRoutes, CallerOf } from "./agents-api.ts";
 import { ListQuery } from "./list-query.ts";
 import { confirmationRecord, eventRecord, runRecord } from "./run-records.ts";
 import { streamRunEvents } from "./run-stream.ts";
+import { createStreamKeys } from "./run-stream-keys.ts";
 
 interface OfRun {
   Params: { runId: string };
@@ -18,6 +19,7 @@ const eventsAtOnce = 1000;
 
 /** Runs: starting them, reading them, following them, answering their questions. */
 export function runRoutes(runs: Runs): AgentsRoutes {
+  const keys = createStreamKeys();
   return (app, callerOf) => {
     app.post<{ Params: { agentId: string } }>("/agents/:agentId/runs", (request, reply) =>
       startRun(runs, callerOf, { agentId: request.params.agentId }, request, reply),
@@ -55,7 +57,7 @@ export function runRoutes(runs: Runs): AgentsRoutes {
 
     app.get<OfRun>("/runs/:runId/events", async (request, reply) => {
       const run = await runs.readOwn(await callerOf(request), request.params.runId);
-      await streamRunEvents(runs, run, readAfter(request), reply);
+      await streamRunEvents({ runs, keys }, run, readAfter(request), reply);
     });
 
     app.get<OfRun>("/runs/:runId/events/list", async (request) => {

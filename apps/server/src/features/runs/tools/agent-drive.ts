@@ -1,15 +1,16 @@
-import type { RunScope } from "./run-tool.ts";
+import { isForItself, type RunScope } from "./run-tool.ts";
 
 /** A run has the drives of its agent and no others. The first one is meant where none is named. */
 export function driveOf(scope: RunScope, given: unknown): { driveId: string } | { refusal: string } {
   const { drives } = scope.snapshot;
-  const isOwn = scope.userId === scope.ownerId;
   const [first] = drives;
   if (first === undefined) return { refusal: "The agent has no drive" };
   if (given === undefined || given === null || given === "") return { driveId: first };
   if (typeof given === "string" && drives.includes(given)) return { driveId: given };
   // Which ones are the creator's is nobody else's business.
-  const instead = isOwn ? `It has: ${drives.join(", ")}` : "Leave the drive out: then its first one is meant";
+  const instead = isForItself(scope)
+    ? `It has: ${drives.join(", ")}`
+    : "Leave the drive out: then its first one is meant";
   return { refusal: `The agent does not have this drive. ${instead}` };
 }
 

@@ -11,7 +11,7 @@ import { systemClock } from "../../../kernel/clock.ts";
 import { type Drives, openDrives } from "../../drives/index.ts";
 import { driveTool } from "./drive-tools.ts";
 import { builtinTool, callerNamed, calling, execute, scopeOf } from "./run-scope.fixture.ts";
-import type { RunScope } from "./run-tool.ts";
+import { type RunScope, underOthers } from "./run-tool.ts";
 
 const [owner, other] = ["usr_owner", "usr_other"];
 let home: string;
@@ -186,6 +186,25 @@ describe("one's own drives", () => {
     const gone = AbortSignal.abort(new Error("cancelled"));
     await expect(execute(tool, { path: "/late", content: "x" }, gone)).rejects.toThrow("cancelled");
     await expect(stored("/late")).rejects.toThrow("File not found");
+  });
+});
+
+describe("a run that another's agent set to work", () => {
+  test("reads one's own drives as for anybody, and never writes them", async () => {
+    await put("/a", "kept");
+    const below = { ...scope, connectors: [underOthers] };
+    expect((await use("drive_read", { path: "/a" }, below)).text).toBe("kept");
+    expect((await use("drive_list", { path: "/" }, below)).isError).toBe(false);
+    for (const id of ["drive_write", "drive_delete"]) {
+      const given = { path: "/a", content: "changed" };
+      expect(await use(id, given, below)).toEqual({
+        text: expect.stringContaining("another user's agent set this one to work"),
+        isError: true,
+      });
+      await expect(look(id, given, below)).rejects.toThrow("another user's agent");
+    }
+    expect((await use("drive_read", { path: "/a", drive_id: foreign }, below)).text).not.toContain(first);
+    expect(await stored("/a")).toBe("kept");
   });
 });
 

@@ -2,7 +2,7 @@ import { fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import { type Drives, filePath } from "../../drives/index.ts";
 import { driveOf } from "./agent-drive.ts";
-import type { RunScope, RunTool, ToolCallRequest, ToolOutcome } from "./run-tool.ts";
+import { isForItself, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
 import { mostShownBytes, shownText, takeBytes } from "./shown-content.ts";
 import { outcomeOfFailure } from "./tool-failure.ts";
 
@@ -75,14 +75,18 @@ function ofTool<T>(table: Readonly<Record<string, T>>, id: string): T {
   return found;
 }
 
-/** The agent's drives are its creator's. Whoever else runs the agent reads them and never writes. */
+const notTheirs = "A run by another user may not write the creator's drives";
+const notForOthers =
+  "The caller's drives are not written here, because another user's agent set this one to work. They are when the caller runs this agent itself";
+
+/** The agent's drives are its creator's. Whoever else runs the agent, or sets it to work, reads them and never writes. */
 export function driveTool(info: ToolInfo, { drives }: { drives: Drives }, scope: RunScope): RunTool {
   const [work, look] = [ofTool(works, info.id), ofTool(looks, info.id)];
   const { ownerId } = scope;
-  const isRefused = info.kind === "write" && scope.userId !== ownerId;
+  const isRefused = info.kind === "write" && !isForItself(scope);
 
   function placeOf({ drive_id: given, path = "/" }: ToolCallRequest["arguments"]): At {
-    if (isRefused) throw fault("forbidden", "A run by another user may not write the creator's drives");
+    if (isRefused) throw fault("forbidden", scope.userId === ownerId ? notForOthers : notTheirs);
     const drive = driveOf(scope, given);
     if ("refusal" in drive) throw fault("not_found", drive.refusal);
     return { drives, ownerId, driveId: drive.driveId, path: String(path) };

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createNet } from "../../../engines/net/create-net.ts";
 import { httpRequestTool } from "./http-request.ts";
-import { builtinTool, execute } from "./run-scope.fixture.ts";
+import { builtinTool, calling, execute } from "./run-scope.fixture.ts";
 
 const open = createNet({ allowPrivateNetwork: true });
 const guarded = createNet({ allowPrivateNetwork: false });
@@ -182,6 +182,13 @@ describe("the request", () => {
       undefined,
     ]);
     expect(seen[2]?.headers).toMatchObject({ constructor: "2" });
+  });
+
+  test("does not tell of a fixed header of another's what it is called", async () => {
+    const given = { method: "GET", url: "http://127.0.0.1:1", headers: { "bad TOKEN": "1" } };
+    const { text: said } = await tool.execute({ ...calling(given), hidden: ["headers"] });
+    expect(said).toMatch(/^A header that the agent's creator fixed cannot be sent/);
+    expect(said).not.toContain("TOKEN");
   });
 
   test.each([

@@ -30,9 +30,10 @@ export function httpRequestTool(info: ToolInfo, { net, limitMs = 30_000 }: { net
   };
 }
 
-async function request(net: Net, limitMs: number, { arguments: given, signal }: ToolCallRequest): Promise<ToolOutcome> {
+async function request(net: Net, limitMs: number, call: ToolCallRequest): Promise<ToolOutcome> {
+  const { arguments: given, hidden = [], signal } = call;
   const { method, url, headers = {}, body } = given;
-  const wrong = headersIssue(headers as object);
+  const wrong = headersIssue(headers as object, hidden.includes("headers"));
   if (wrong !== undefined) return failedWith(wrong);
   try {
     const answer = await net.request({
@@ -53,7 +54,8 @@ async function request(net: Net, limitMs: number, { arguments: given, signal }: 
   }
 }
 
-function headersIssue(headers: object): string | undefined {
+/** `areHidden`: they are the creator's, and what they are called may be as secret as what they say. */
+function headersIssue(headers: object, areHidden: boolean): string | undefined {
   const entries = Object.entries(headers);
   if (entries.length > mostHeaders) return `A request has ${mostHeaders} headers at most`;
   let size = 0;
@@ -62,7 +64,10 @@ function headersIssue(headers: object): string | undefined {
       validateHeaderName(name);
       validateHeaderValue(name, String(value));
     } catch {
-      return `The header ${JSON.stringify(name.slice(0, 80))} cannot be sent: its name or value has characters that no header may have`;
+      const which = areHidden
+        ? "A header that the agent's creator fixed"
+        : `The header ${JSON.stringify(name.slice(0, 80))}`;
+      return `${which} cannot be sent: its name or value has characters that no header may have`;
     }
     size += name.length + String(value).length;
   }

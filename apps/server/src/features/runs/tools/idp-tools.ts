@@ -1,7 +1,7 @@
 import { fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import type { IdpConnector } from "../../connectors/idp/index.ts";
-import { type RunScope, type RunTool, underOthers } from "./run-tool.ts";
+import { isForItself, type RunScope, type RunTool } from "./run-tool.ts";
 import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 const notAllowed =
@@ -11,10 +11,9 @@ const confinedKey =
   "The API key that started this run is confined to some models and may not use the identity connector";
 
 /** Why the run may not use the caller's connector, if it may not. */
-function refusalOf({ userId, caller, ownerId, connectors }: RunScope): string | undefined {
-  if (caller?.models !== null) return confinedKey;
-  const isOwn = userId === ownerId && !connectors.includes(underOthers);
-  return isOwn || connectors.includes("idp") ? undefined : notAllowed;
+function refusalOf(scope: RunScope): string | undefined {
+  if (scope.caller?.models !== null) return confinedKey;
+  return isForItself(scope) || scope.connectors.includes("idp") ? undefined : notAllowed;
 }
 
 /** An action of the identity connector, on the caller's own tenant. Another's agent needs the caller's leave for it. */

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "vitest";
 import { createQuickjsSandbox } from "../../../engines/sandbox/quickjs-sandbox.ts";
 import { runJavascriptTool } from "./run-javascript.ts";
-import { builtinTool, execute } from "./run-scope.fixture.ts";
+import { builtinTool, execute, scopeOf } from "./run-scope.fixture.ts";
 
 const sandbox = createQuickjsSandbox({ cpuMs: 300, threads: 1, maxWaiting: 1 });
-const tool = runJavascriptTool(builtinTool("run_javascript"), { sandbox });
+const tool = runJavascriptTool(builtinTool("run_javascript"), { sandbox }, scopeOf("usr_a"));
 afterAll(() => sandbox.close());
 
 test("gives the value, then what was logged", async () => {
@@ -30,10 +30,15 @@ test("says that it did not run where too many wait, and goes when aborted", asyn
   const running = execute(tool, { code: "for (;;);" }, controller.signal);
   const waiting = execute(tool, { code: "1" });
   expect(await execute(tool, { code: "2" })).toEqual({
-    text: "Too many programs wait to be run. The program did not run: repeat later.",
+    text: "Too many programs of the same user wait to be run. The program did not run: repeat later.",
     isError: true,
+  });
+  // Of somebody else's it is the first.
+  const others = execute(runJavascriptTool(builtinTool("run_javascript"), { sandbox }, scopeOf("usr_b")), {
+    code: "3",
   });
   controller.abort(new Error("cancelled"));
   await expect(running).rejects.toThrow("cancelled");
   expect(await waiting).toEqual({ text: "1", isError: false });
+  expect(await others).toEqual({ text: "3", isError: false });
 });

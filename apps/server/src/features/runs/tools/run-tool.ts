@@ -24,11 +24,21 @@ export interface RunScope {
   baseUrl: string;
 }
 
+/**
+ * Whether the agent is run by its creator, for itself. Below another's agent one's own is run as it would be for anybody
+ * else: what it does there is what that other one wants.
+ */
+export function isForItself({ userId, ownerId, connectors }: RunScope): boolean {
+  return userId === ownerId && !connectors.includes(underOthers);
+}
+
 export interface ToolCallRequest {
   /** Of this call, stable over a repeat after a crash: an idempotency id for whoever takes one. */
   callId: string;
   /** Checked against `parameters`; the binding's fixed values are in it. */
   arguments: Readonly<Record<string, unknown>>;
+  /** Arguments that nothing of may be told, as the binding fixes them and its creator is somebody else; left out: none. */
+  hidden?: readonly string[];
   /** Aborted when the run is cancelled, out of time, or handed to another node. */
   signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import type { DescribedTools, ModelTool, ToolServers } from "../../tool-servers/index.ts";
-import type { RunScope, RunTool } from "./run-tool.ts";
+import { isForItself, type RunScope, type RunTool } from "./run-tool.ts";
 import { outcomeOfFailure } from "./tool-failure.ts";
 
 /**
@@ -8,12 +8,13 @@ import { outcomeOfFailure } from "./tool-failure.ts";
  */
 export async function serverTools(
   toolServers: ToolServers,
-  { userId, ownerId, snapshot }: RunScope,
+  scope: RunScope,
   options: { taken: ReadonlySet<string>; signal: AbortSignal },
 ): Promise<{ tools: RunTool[]; missing: DescribedTools["missing"] }> {
+  const { ownerId, snapshot } = scope;
   if (snapshot.mcp_servers.length === 0) return { tools: [], missing: [] };
   const { tools, missing } = await toolServers.describeTools(ownerId, snapshot.mcp_servers, options);
-  const isOwn = userId === ownerId;
+  const isOwn = isForItself(scope);
   return { tools: tools.map((tool) => serverTool(toolServers, ownerId, tool, isOwn)), missing };
 }
 

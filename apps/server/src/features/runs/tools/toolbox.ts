@@ -1,9 +1,9 @@
 import type { AgentBinding, AgentTool, ToolBinding } from "@gantry/wire";
 import type { ChatTool } from "../../../engines/models/chat.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
-import type { Caller } from "../../accounts/index.ts";
+import { type Caller, keyReaches } from "../../accounts/index.ts";
 import { type Agents, bindingAsks, type Runnable } from "../../agents/index.ts";
-import type { RunScope, RunTool } from "./run-tool.ts";
+import { isForItself, type RunScope, type RunTool } from "./run-tool.ts";
 
 /** A tool of a run: one that is executed here, or an agent that gets a run of its own. */
 export type BoxedTool = (
@@ -80,8 +80,8 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
 }
 
 /** What an agent is made of is its creator's alone. A model repeats what it is told, so it is told no more than others. */
-function shownMissing({ userId, ownerId }: RunScope, gone: readonly string[]): readonly string[] {
-  if (userId === ownerId || gone.length === 0) return gone;
+function shownMissing(scope: RunScope, gone: readonly string[]): readonly string[] {
+  if (isForItself(scope) || gone.length === 0) return gone;
   return [`${gone.length} of what the agent is to have`];
 }
 
@@ -91,7 +91,7 @@ function bindingId(tool: string | ToolBinding): string {
 
 /** The key that pays is confined in what its runs start, too. */
 export function refuseOutOfReach(caller: Caller, { revision }: Runnable): void {
-  if (caller.models === null || caller.models.includes(revision.snapshot.model)) return;
+  if (keyReaches(caller, revision.snapshot.model)) return;
   throw fault("forbidden", "The API key that started the run does not have access to its model");
 }
 
@@ -116,11 +116,15 @@ function boxTool(scope: RunScope, tool: RunTool, binding: string | ToolBinding |
  * Fixed values may be the creator's secrets, such as the header of a request: nobody else sees them. What goes to the
  * caller's own tenant is shown, for it is the caller who answers for it.
  */
-function hidingFixed({ userId, ownerId }: RunScope, tool: RunTool, fixed: readonly string[]): RunTool {
-  if (fixed.length === 0 || userId === ownerId || tool.name.startsWith("idp_")) return tool;
+function hidingFixed(scope: RunScope, tool: RunTool, fixed: readonly string[]): RunTool {
+  if (fixed.length === 0 || isForItself(scope) || tool.name.startsWith("idp_")) return tool;
   const hide = (args: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(args).map(([name, value]) => [name, fixed.includes(name) ? "[fixed]" : value]));
-  return { ...tool, mask: (args) => hide(tool.mask?.(args) ?? args) };
+  return {
+    ...tool,
+    execute: (call) => tool.execute({ ...call, hidden: fixed }),
+    mask: (args) => hide(tool.mask?.(args) ?? args),
+  };
 }
 
 /** What the agent's list of tools says; a server's tool stands in none, and says it of itself. */

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { useRunsPlatform } from "../support/runs-platform.ts";
+import { type LlmAnswer, toolResults } from "../support/scripted-llm.ts";
+
+const platform = useRunsPlatform();
+const { makeAgent, run } = platform;
+const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
+const asked = () => platform.llm.requests;
+
+const calling = (...calls: { name: string; args: object }[]): LlmAnswer => ({ calls });
+const asTool = (agentId: string, name: string) => ({ type: "agent", agent_id: agentId, name });
+const isOf = (goal: string) => (request: (typeof platform.llm.requests)[number]) =>
+  (request.messages[1]?.content ?? "").startsWith(goal);
+
+/** What the agent with this goal was told by its tools, last. */
+const toldTo = (goal: string) => toolResults(asked().filter(isOf(goal)).at(-1));
+
+/** The helper calls what it has, the worker these tools; then each is done. */
+function play(...works: { name: string; args: object }[]): void {
+  platform.llm.script = (request) => {
+    if (toolResults(request).length > 0) return { text: "done" };
+    return isOf("Help.")(request) ? calling({ name: "worker", args: {} }) : calling(...works);
+  };
+}
+
+describe("an agent of one's own that another's agent sets to work", () => {
+  test("reads its drive as for anybody, and does not write it; run by itself it does", async () => {
+    const [alice, bob, carol] = [await platform.newUser(), await platform.newUser(), await platform.newUser()];
+    const drive: string = (await call("POST", "/v1/drives", { key: alice.key, json: { name: "notes" } })).body.id;
+    const fileOf = (path: string) => call("GET", `/v1/drives/${drive}/files${path}`, { key: alice.key });
+    const form = { path: "/kept.md", file: new Blob(["kept"], { type: "text/plain" }) };
+    expect((await call("POST", `/v1/drives/${drive}/files`, { key: alice.key, form })).status).toBe(201);
+    const tools = ["drive_read", "drive_write", { type: "tool", id: "drive_delete", confirm: "never" }];
+    const worker = await makeAgent({ goal: "Work.", tools, drives: [drive], visibility: "public" }, alice.key);
+    const helper = await makeAgent({ goal: "Help.", tools: [asTool(worker, "worker")], visibility: "public" }, bob.key);
+    const works = [
+      { name: "drive_read", args: { path: "/kept.md" } },
+      { name: "drive_write", args: { path: "/planted.md", content: "bob was here" } },
+      { name: "drive_delete", args: { path: "/kept.md" } },
+      { name: "drive_read", args: { path: "/kept.md", drive_id: "drv_x" } },
+    ];
+    play(...works);
+    // Approved beforehand, too: what the caller lets its own tools do is not for another's agent to use.
+    const below = await run(helper, { approve: ["drive_write", "drive_delete"] }, alice);
+    expect(below.body, below.text).toMatchObject({ status: "done" });
+    const [read, wrote, deleted, elsewhere] = toldTo("Work.");
+    expect(read).toBe("kept");
+    for (const refusal of [wrote, deleted]) {
+      expect(refusal).toContain("another user's agent set this one to work");
+    }
+    expect(elsewhere).not.toContain(drive);
+    expect((await fileOf("/planted.md")).status).toBe(404);
+    expect((await fileOf("/kept.md")).text).toBe("kept");
+
+    asked().length = 0;
+    const strangers = await run(helper, {}, carol);
+    expect(strangers.body, strangers.text).toMatchObject({ status: "done" });
+    expect(toldTo("Work.")[0]).toBe("kept");
+    expect(toldTo("Work.")[1]).toContain("may not write the creator's drives");
+
+    asked().length = 0;
+    const own = await run(worker, {}, alice);
+    expect(own.body, own.text).toMatchObject({ status: "done" });
+    expect((await fileOf("/planted.md")).text).toBe("bob was here");
+    expect((await fileOf("/kept.md")).status).toBe(404);
+  });
+
+  test("nor does one below one's own agent again", async () => {
+    const [alice, bob] = [await platform.newUser(), await platform.newUser()];
+    const drive: string = (await call("POST", "/v1/drives", { key: alice.key, json: { name: "notes" } })).body.id;
+    const tools = ["drive_write"];
+    const deep = await makeAgent({ goal: "Deep.", tools, drives: [drive] }, alice.key);
+    const worker = await makeAgent({ goal: "Work.", tools: [asTool(deep, "deep")], visibility: "public" }, alice.key);
+    const helper = await makeAgent({ goal: "Help.", tools: [asTool(worker, "worker")], visibility: "public" }, bob.key);
+    platform.llm.script = (request) => {
+      if (toolResults(request).length > 0) return { text: "done" };
+      if (isOf("Help.")(request)) return calling({ name: "worker", args: {} });
+      if (isOf("Work.")(request)) return calling({ name: "deep", args: {} });
+      return calling({ name: "drive_write", args: { path: "/planted.md", content: "x" } });
+    };
+    expect((await run(helper, {}, alice)).body).toMatchObject({ status: "done" });
+    expect(toldTo("Deep.")[0]).toContain("another user's agent set this one to work");
+    expect((await call("GET", `/v1/drives/${drive}/files/planted.md`, { key: alice.key })).status).toBe(404);
+  });
+});
