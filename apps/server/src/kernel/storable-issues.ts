@@ -1,7 +1,13 @@
 import type { Issue, Loc } from "./errors.ts";
 
 /** Levels of nesting. What is deeper cannot be written out again without the risk of a stack overflow. */
-const deepestBody = 40;
+export const deepestBody = 40;
+
+/** Whether whoever goes down into it level by level, and be it to write it out, comes to its end. */
+export function isWithinDepth(value: unknown, levels = deepestBody): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((entry) => isWithinDepth(entry, levels - 1));
+}
 
 /**
  * What is JSON but cannot be kept: NUL and half surrogates are no text to PostgreSQL, and a number too large for a

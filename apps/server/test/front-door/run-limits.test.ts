@@ -183,7 +183,9 @@ describe("a tool that fails", () => {
     platform.llm.script = () => ({ calls: [js("nope()")] });
     const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
     expect(answer.body).toMatchObject({ status: "error", error: { type: "tool_error" } });
-    expect(answer.body.error.message).toContain("run_javascript");
+    const [told] = toolResults(asked()[1]);
+    expect(told).toContain("nope");
+    expect(answer.body.error.message).toBe(`run_javascript failed three times in a row: ${told}`);
     expect(asked()).toHaveLength(3);
   });
 

@@ -51,6 +51,27 @@ describe("the tools of a server", () => {
   });
 });
 
+test("what a server says when it refuses goes to its owner and not to the log", async () => {
+  const server = await serve();
+  const { id } = (await register(server.url)).body;
+  const error = { code: -32_000, message: "no tools for jane.private@example.com" };
+  server.script = {
+    "on tools/list": ({ response, message: { id: asked } }) =>
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ jsonrpc: "2.0", id: asked, error })),
+  };
+  const { status, body, headers } = await toolsOf(id);
+  expect(status).toBe(502);
+  expect(body.error.message).toContain("jane.private@example.com");
+  const lines = gantry.logged().trim().split("\n");
+  const line = lines
+    .map((one) => JSON.parse(one))
+    .find((one) => one.level === 50 && one.request_id === headers.get("x-request-id"));
+  expect(line).toMatchObject({ msg: "A tool server could not be used", err: { code: "protocol" } });
+  expect(gantry.logged()).not.toContain("jane");
+});
+
 describe("a credential that is too short to be hidden", () => {
   const fieldsOf = (answer: Answer) => answer.body.error.details.map(({ loc }: { loc: string[] }) => loc.join("."));
   const tooShort: [object, string][] = [

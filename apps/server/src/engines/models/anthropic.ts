@@ -6,6 +6,7 @@ import type { ModelDriver } from "./driver.ts";
 import { listOf } from "./folded-object.ts";
 import {
   type ArrivingToolCall,
+  argumentsText,
   eventJson,
   finishedToolCall,
   isObject,
@@ -145,7 +146,7 @@ class AnthropicReader implements StreamReader {
       this.#calls.set(block, call);
       // Servers that do not stream arguments send them whole here.
       if (isObject(block.input) && Object.keys(block.input).length > 0) {
-        this.#answer.addArguments(call, JSON.stringify(block.input));
+        this.#answer.addArguments(call, argumentsText(block.input));
       }
       this.#answer.toolCalls.push(call);
     }

@@ -78,7 +78,8 @@ export interface ChatResult {
 /**
  * The chat face of a text backend: messages and tools in, text, reasoning, tool calls and usage out. Agents' runs call
  * it; the prediction face (`ModelDriver.run`) of the same backend is a chat of one user message. Arguments of a tool
- * call that are not a JSON object reject nothing: they arrive as `{}` with the raw text under `__invalid`.
+ * call that are not a JSON object, or are nested deeper than what users may send (`deepestBody`), reject nothing: they
+ * arrive as `{}` with the raw text, where there is one, under `__invalid`.
  */
 export interface ChatDriver {
   chat(call: ChatCall): Promise<ChatResult>;

@@ -1,5 +1,6 @@
 import { type ErrorType, errorTable } from "@gantry/wire";
 import { Fault, type Issue } from "../../kernel/errors.ts";
+import { isWithinDepth } from "../../kernel/storable-issues.ts";
 import type { NetResponse } from "../net/net.ts";
 import { type Cancelling, cancelOnAbort } from "./cancel-upstream.ts";
 import type { ModelCall, ModelDriver, ModelResult, TokenUsage } from "./driver.ts";
@@ -226,6 +227,6 @@ function usageOf(details: unknown): TokenUsage | undefined {
     outputTokens,
     ...(typeof cached === "number" && { cachedTokens: Math.min(cached, inputTokens) }),
     ...(estimated === true && { estimated }),
-    ...(isRecord(details.google_usage) && { googleUsage: details.google_usage }),
+    ...(isRecord(details.google_usage) && isWithinDepth(details.google_usage) && { googleUsage: details.google_usage }),
   };
 }

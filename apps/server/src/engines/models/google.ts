@@ -1,9 +1,10 @@
+import { isWithinDepth } from "../../kernel/storable-issues.ts";
 import { answerToolName, takeHandedIn, withAnswerTool } from "./answer-tool.ts";
 import type { ChatDriver, ChatTool } from "./chat.ts";
 import type { ModelDriver } from "./driver.ts";
 import { type GoogleOpaque, newCallId, type Part, toWireName, writeContents } from "./google-contents.ts";
 import { toGoogleParameters, toGoogleSchema } from "./google-schema.ts";
-import { eventJson, isObject, type TextAnswer, tokens } from "./text-answer.ts";
+import { argumentsText, eventJson, isObject, type TextAnswer, tokens } from "./text-answer.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "./text-backend.ts";
 import type { TextRequest } from "./text-request.ts";
 import { type Offered, schemaOf } from "./tool-parameters.ts";
@@ -177,11 +178,14 @@ class GoogleReader implements StreamReader {
     const id = typeof call.id === "string" && call.id !== "" ? call.id : newCallId();
     const { name = String(call.name), restore } = this.#tools.get(String(call.name)) ?? {};
     const arriving = { id, name, json: "" };
-    const given = restore ? restore(call.args ?? {}) : (call.args ?? {});
-    if (restore && isObject(given)) this.#restored[id] = given;
-    this.#answer.addArguments(arriving, JSON.stringify(given));
+    const sent = call.args ?? {};
+    const isWritable = isWithinDepth(sent);
+    const given = restore && isWritable ? restore(sent) : sent;
+    if (restore && isObject(given) && isWithinDepth(given)) this.#restored[id] = given;
+    this.#answer.addArguments(arriving, argumentsText(given));
     this.#answer.toolCalls.push(arriving);
-    this.#parts.push(part);
+    // What cannot be written out is not kept to be sent back.
+    this.#parts.push(isWritable ? part : { ...part, functionCall: { ...call, args: {} } });
   }
 
   #keepText(part: Part, text: string): void {
@@ -214,7 +218,7 @@ class GoogleReader implements StreamReader {
 
   #takeUsage(usage: Record<string, unknown>): void {
     const { usage: ours } = this.#answer;
-    ours.googleUsage = usage;
+    if (isWithinDepth(usage)) ours.googleUsage = usage;
     const input = tokens(usage.promptTokenCount);
     const toolInput = tokens(usage.toolUsePromptTokenCount) ?? 0;
     if (input !== undefined) ours.inputTokens = input + toolInput;

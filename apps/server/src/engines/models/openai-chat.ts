@@ -6,7 +6,7 @@ import { partedContent } from "./openai-chat-content.ts";
 import { isStrict, messagesOf, toolFields } from "./openai-chat-messages.ts";
 import { type OpenAiChatOpaque, serverMark, thoughtFields } from "./openai-chat-thoughts.ts";
 import { RepeatedEvent } from "./repeated-event.ts";
-import { eventJson, isObject, type ReportedUsage, type TextAnswer, tokens } from "./text-answer.ts";
+import { argumentsText, eventJson, isObject, type ReportedUsage, type TextAnswer, tokens } from "./text-answer.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "./text-backend.ts";
 import type { TextRequest } from "./text-request.ts";
 import { restoreCalls } from "./tool-parameters.ts";
@@ -184,7 +184,7 @@ class OpenAiReader implements StreamReader {
     }
     if (typeof given.name === "string" && call.name === "") call.name = given.name;
     if (typeof given.arguments === "string") this.#answer.addArguments(call, given.arguments);
-    else if (isObject(given.arguments)) this.#answer.addArguments(call, JSON.stringify(given.arguments));
+    else if (isObject(given.arguments)) this.#answer.addArguments(call, argumentsText(given.arguments));
   }
 
   #finish(reason: string): void {

@@ -31,6 +31,19 @@ describe("a call without any text of arguments", () => {
   });
 });
 
+describe("arguments that are nested too deeply", () => {
+  const nested = (levels: number) => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+
+  test.each([41, 5000, 1_000_000])("%i levels: are the text that they came as", (levels) => {
+    const json = nested(levels);
+    expect(finishedToolCall(arriving(json)).arguments.__invalid === json).toBe(true);
+  });
+
+  test("40 levels are not", () => {
+    expect(finishedToolCall(arriving(nested(40))).arguments).toEqual(JSON.parse(nested(40)));
+  });
+});
+
 describe("an answer that is handed in", () => {
   const handedIn = (json: string, cutByLength: boolean) => {
     const answer = new TextAnswer({});

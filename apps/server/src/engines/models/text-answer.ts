@@ -1,3 +1,4 @@
+import { deepestBody, isWithinDepth } from "../../kernel/storable-issues.ts";
 import type { ChatCall, ChatResult, ToolCall } from "./chat.ts";
 import { broken, UpstreamSaid } from "./upstream.ts";
 
@@ -89,6 +90,14 @@ export class TextAnswer {
   }
 }
 
+/** Stands for arguments that nobody could write out; no JSON, so that they are told to be none. */
+const nestedTooDeeply = `[nested more than ${deepestBody} levels deep]`;
+
+/** Of arguments that come as a value, and not as pieces of its text. */
+export function argumentsText(given: unknown): string {
+  return isWithinDepth(given) ? JSON.stringify(given) : nestedTooDeeply;
+}
+
 export function finishedToolCall({ id, name, json, isCut = false }: ArrivingToolCall): ToolCall {
   return { id, name, arguments: argumentsOf(json, isCut) };
 }
@@ -98,9 +107,9 @@ function argumentsOf(json: string, isCut: boolean): Record<string, unknown> {
   if (json.trim() === "" && !isCut) return {};
   try {
     const value: unknown = JSON.parse(json);
-    if (isObject(value)) return value;
+    if (isObject(value) && isWithinDepth(value)) return value;
   } catch {
-    // Not JSON: told to the model by whoever runs the tools.
+    // Not JSON: told to the model by whoever runs the tools, as what is nested too deeply is.
   }
   return { __invalid: json };
 }

@@ -260,6 +260,38 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         const { toolCalls } = await chat({ tools: [{ name: "now", description: "", parameters: { type: "object" } }] });
         expect(toolCalls).toEqual([{ id: "toolu_1", name: "now", arguments: {} }]);
       });
+
+      it.each([41, 3000])(
+        "that are called with arguments nested %i levels deep get none, and the call goes back",
+        async (n) => {
+          const nested = `{"place":${"[".repeat(n - 1)}${"]".repeat(n - 1)}}`;
+          const deep = { id: "toolu_1", name: "get_weather", arguments: nested };
+          upstream.play(
+            answering({ reasoning: ["hm"], toolCalls: [deep, { ...deep, id: "toolu_2", arguments: "{}" }], usage }),
+            answering({ text: ["Well."], usage }),
+          );
+          const { text, toolCalls, opaque } = await chat({ tools: [weather] });
+          expect(toolCalls).toEqual([
+            { id: "toolu_1", name: "get_weather", arguments: { __invalid: expect.any(String) } },
+            { id: "toolu_2", name: "get_weather", arguments: {} },
+          ]);
+          const stored = JSON.parse(JSON.stringify({ role: "assistant", text, toolCalls, opaque })) as ChatMessage;
+          const results = toolCalls.map(({ id, name: tool }) => ({
+            role: "tool",
+            callId: id,
+            name: tool,
+            content: "no",
+          }));
+          await chat({ tools: [weather], messages: [...hello, stored, ...(results as ChatMessage[])] });
+          expect(JSON.stringify(upstream.requests[1]?.body)).toContain("__invalid");
+        },
+      );
+
+      it("may be called with arguments nested 40 levels deep", async () => {
+        const nested = `{"place":${"[".repeat(39)}${"]".repeat(39)}}`;
+        upstream.play(answering({ toolCalls: [{ id: "toolu_1", name: "get_weather", arguments: nested }], usage }));
+        expect((await chat({ tools: [weather] })).toolCalls[0]?.arguments).toEqual(JSON.parse(nested));
+      });
     });
 
     describe("a failing upstream", () => {

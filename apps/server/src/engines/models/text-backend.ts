@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../kernel/errors.ts";
 import { usualAnswerTokens } from "../../kernel/money.ts";
+import { deepestBody, isWithinDepth } from "../../kernel/storable-issues.ts";
 import type { Net, NetBounds } from "../net/net.ts";
 import type { ChatDriver, ChatResult } from "./chat.ts";
 import { Interrupted, type ModelDriver, type TokenUsage } from "./driver.ts";
@@ -76,6 +77,7 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
     }
     const all = [...paused, last];
     const { toolCalls, opaque, stop } = last.answer;
+    if (!isWithinDepth(opaque, deepestOpaque)) throw nestedTooDeeply();
     return {
       text: all.map((said) => said.answer.text).join(""),
       reasoning: all.map((said) => said.answer.reasoning).join(""),
@@ -98,6 +100,7 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
         reader = protocol.read(said.answer, request);
         return reader;
       });
+      if (!isWithinDepth(reader?.pausedWith, deepestOpaque)) throw nestedTooDeeply();
       return reader?.pausedWith;
     } catch (error) {
       const refusal = error instanceof Fault ? error.cause : undefined;
@@ -114,6 +117,13 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
     run: runAsChat(answer),
     enforcesSchema: protocol.enforcesSchema,
   };
+}
+
+/** Of what must be sent back unchanged: the arguments of a call, and some levels of the protocol around them. */
+const deepestOpaque = deepestBody + 10;
+
+function nestedTooDeeply(): Fault {
+  return broken(new Error("The upstream's answer is nested too deeply to be sent back"));
 }
 
 async function tokensLeft({ maxTokens = usualAnswerTokens }: TextRequest, said: readonly Said[]): Promise<number> {

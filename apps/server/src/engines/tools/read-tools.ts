@@ -1,4 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
+import { isWithinDepth } from "../../kernel/storable-issues.ts";
 import { anyObject, isObject, textOf } from "./json.ts";
 import { type ServerTool, ToolServerError } from "./tools.ts";
 
@@ -62,9 +63,4 @@ function readSchema(schema: unknown): { parameters: Record<string, unknown>; siz
   if (size > longestSchema) return { parameters: anyArguments, size: 20 };
   // Models want an object's schema; a server that says nothing more means that.
   return { parameters: { type: "object", ...schema }, size };
-}
-
-function isWithinDepth(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return levels > 0 && Object.values(value).every((entry) => isWithinDepth(entry, levels - 1));
 }

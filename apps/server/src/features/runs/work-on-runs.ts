@@ -133,6 +133,8 @@ async function bringForward(deps: RunWorkerDeps, session: RunSession, span: Span
     const steps = isFresh ? [] : await listSteps(deps.database.sql, run.id);
     const calls = isFresh ? [] : await listCalls(deps.database.sql, run.id);
     const recalled = await recallCalls(deps, session, calls);
+    // Its children may have used up what they share with it: then it was taken to be ended, and makes no call any more.
+    if (session.remainingMs <= 0 && !run.cancelRequested) session.stop("timeout");
     const end = await workOnRun(deps, session, { run, snapshot: revision.snapshot, steps, calls }, recalled);
     span.set({ [cameTo]: end.kind });
     if (end.kind === "left") return;

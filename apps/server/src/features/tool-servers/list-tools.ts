@@ -3,7 +3,7 @@ import { fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import { findServerOrThrow } from "./find-server.ts";
 import type { SealedToolServer } from "./tool-server.ts";
-import { useServer } from "./use-server.ts";
+import { useServer, withoutWords } from "./use-server.ts";
 
 /**
  * For the owner, who wants to know how the server is now: it is asked. One that does not answer is the fault of a service
@@ -20,12 +20,16 @@ export async function listTools(
     return await toolsOf(context, server, { signal, fresh: true });
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
-    throw fault("downstream_service_error", `${server.name}: ${error.message}`, {
+    const { reason, status } = error;
+    const told = fault("downstream_service_error", `${server.name}: ${error.message}`, {
       loc: ["path", "mcp_server_id"],
-      cause: error,
-      retryable: error.reason !== "unauthorized",
-      ctx: { reason: error.reason, ...(error.status !== undefined && { status: error.status }) },
+      cause: withoutWords(error),
+      retryable: reason !== "unauthorized",
+      ctx: { reason, ...(status !== undefined && { status }) },
     });
+    // What is told may quote the server, who may quote what was sent: the log gets this instead, and the cause.
+    told.message = "A tool server could not be used";
+    throw told;
   }
 }
 

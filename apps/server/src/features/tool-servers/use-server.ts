@@ -16,10 +16,12 @@ export function metWith({ reason, message }: ToolServerError): Met {
   return { status, lastError: message.replaceAll("\0", "").slice(0, longestError).toWellFormed() };
 }
 
-/**
- * Calls a server. What it fails with can be shown and logged: the credential is hidden in it, and what the server
- * really said, which is nobody's to vouch for, stays behind.
- */
+/** What is left of a failure for the log, which has no place for a server's own words. */
+export function withoutWords({ reason, status }: ToolServerError): Error {
+  return Object.assign(new Error("The tool server failed"), { code: reason, ...(status !== undefined && { status }) });
+}
+
+/** Calls a server. What it fails with can be shown to its owner: the credential is hidden in it. It may quote the server. */
 export async function callServer<T>(context: ToolServersContext, server: Callable, work: Work<T>): Promise<T> {
   const { target, mask } = openServer(context, server);
   try {

@@ -1,6 +1,7 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { type Net, NetError, type NetHeaders } from "../../../engines/net/net.ts";
 import type { Clock } from "../../../kernel/clock.ts";
+import { isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { TenantRequest } from "./build-request.rules.ts";
 import { spentUntil, waitBeforeRetry } from "./rate-limit.rules.ts";
 import { rateLimited, type TenantGate } from "./tenant-gate.ts";
@@ -183,13 +184,25 @@ async function enterWhenOpen(
   }
 }
 
-/** An error page that is no JSON is kept as text; a success that is none is no answer of this API. */
+/** Levels of nesting, far beyond any record: who goes down into what is deeper, to mask or to cut it, never comes back. */
+const deepestAnswer = 200;
+
+/**
+ * An error page that is no JSON, or one that nobody could go through, is kept as text; a success that is such is no
+ * answer of this API.
+ */
 function parsed(status: number, text: string): unknown {
   if (text.trim() === "") return null;
+  const isSuccess = status >= 200 && status < 300;
+  let value: unknown;
   try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (status >= 200 && status < 300) throw new NetError("cut", "The tenant's answer is not JSON", { cause: error });
+    value = JSON.parse(text);
+  } catch {
+    // Why not is not told: the parser's words quote the answer.
+    if (isSuccess) throw new NetError("cut", "The tenant's answer is not JSON");
     return text.slice(0, 500);
   }
+  if (isWithinDepth(value, deepestAnswer)) return value;
+  if (isSuccess) throw new NetError("too_large", "The tenant's answer is nested too deeply");
+  return text.slice(0, 500);
 }

@@ -2,6 +2,7 @@ import type { ErrorType } from "@gantry/wire";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { type Issue, type Loc, throwIfAny } from "../../../kernel/errors.ts";
+import { storableIssues } from "../../../kernel/storable-issues.ts";
 import type { Action } from "./action-table.ts";
 import { isCut } from "./cut-long-text.rules.ts";
 import { parametersOf } from "./describe-action.rules.ts";
@@ -35,6 +36,9 @@ const advisory: readonly { keyword: string; at: RegExp; group?: string }[] = [
 
 /** Throws one fault with everything that is wrong; gives back what the tenant may not like. */
 export function checkArguments(action: Action, given: Readonly<Record<string, unknown>>): string[] {
+  // Alone: nothing else may look at what is nested too deeply.
+  const { issues: unstorable, isTooDeep } = storableIssues({ arguments: given });
+  if (isTooDeep) throwIfAny(unstorable.slice(-1));
   const validate = validatorOf(action);
   const issues: Issue[] = [];
   const warnings: string[] = [];

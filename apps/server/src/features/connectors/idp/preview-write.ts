@@ -25,7 +25,7 @@ export interface WritePreview {
   warnings: string[];
 }
 
-/** A person waits for the question, so reading the old values may not take long. */
+/** A person waits for the question, so reading the old values may not take long, with all its calls and repeats. */
 const longestWaitMs = 5000;
 
 export async function previewWrite(
@@ -91,12 +91,16 @@ async function readOld(
   signal: AbortSignal | undefined,
 ): Promise<Record<string, unknown> | string> {
   const only = Object.fromEntries(reader.path_params.map(({ name }) => [name, given[name]]));
-  const patience = new Patience(Math.min(longestWaitMs, context.limits.waitMs));
+  const longestMs = Math.min(longestWaitMs, context.limits.waitMs);
+  const patience = new Patience(longestMs);
+  const deadline = AbortSignal.timeout(longestMs);
+  const stopped = signal ? AbortSignal.any([signal, deadline]) : deadline;
   try {
-    const { body } = await callTenant(context, tenant, buildRequest(reader, only), { patience, signal });
+    const { body } = await callTenant(context, tenant, buildRequest(reader, only), { patience, signal: stopped });
     return isObject(body) ? body : "The present values could not be read";
   } catch (error) {
     signal?.throwIfAborted();
+    if (deadline.aborted) return "The present values could not be read in time";
     if (error instanceof TenantRefusal && error.status === 404) return "The tenant has no such thing to change (404)";
     const why = error instanceof TenantRefusal ? ` (${error.status})` : "";
     return `The present values could not be read${why}`;

@@ -10,7 +10,8 @@ const action = actionOrThrow("idp_organizations_list");
 function meaning(body: unknown, tokenScopes: string[] | null): { message: string; missing: unknown } {
   const context = { action, domain: "t.example.com", tokenScopes, tokenWarnings: [], secrets: [] };
   const failure = toActionFault(new TenantRefusal(403, body), context) as Fault;
-  return { message: failure.message, missing: failure.issues[0].ctx?.missing_scopes };
+  const { msg: message, ctx } = failure.issues[0];
+  return { message, missing: ctx?.missing_scopes };
 }
 
 const either = ["read:organizations", "read:organizations_summary"];

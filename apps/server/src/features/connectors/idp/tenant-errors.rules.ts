@@ -30,7 +30,8 @@ export function toActionFault(error: unknown, context: ErrorContext): unknown {
   return error;
 }
 
-function refusalFault({ status, body }: TenantRefusal, context: ErrorContext): Fault {
+function refusalFault(refusal: TenantRefusal, context: ErrorContext): Fault {
+  const { status, body } = refusal;
   const { message, errorCode } = readError(body, context.secrets);
   const { what, toDo, ...more } = meaningOf(status, errorCode, message, context);
   const rules =
@@ -38,7 +39,8 @@ function refusalFault({ status, body }: TenantRefusal, context: ErrorContext): F
       ? " Rules are ending and newer tenants refuse them: use the idp_action_… actions instead."
       : "";
   const said = message === "" ? "" : ` The tenant says: ${message}`;
-  return fault("downstream_service_error", `${what} (${status}).${said} ${toDo}${rules}`, {
+  const told = fault("downstream_service_error", `${what} (${status}).${said} ${toDo}${rules}`, {
+    cause: refusal,
     retryable: status >= 500 && context.action.method === "GET",
     ctx: {
       action: context.action.name,
@@ -49,6 +51,9 @@ function refusalFault({ status, body }: TenantRefusal, context: ErrorContext): F
       ...more,
     },
   });
+  // What is told quotes the tenant, who may quote what was sent: the log gets this instead, and the status of the refusal.
+  told.message = "The tenant refused an action";
+  return told;
 }
 
 /** `{statusCode, error, message, errorCode?}`; anything else is told as far as it is text. */

@@ -1,5 +1,6 @@
 import { newId } from "@gantry/wire";
 import type { ToolCall } from "../../../engines/models/chat.ts";
+import { deepestBody } from "../../../kernel/storable-issues.ts";
 import type { Run, SaidMessage, StoredCall } from "../run.ts";
 import type { NewCall, NewEvent, RunChange } from "../run-change.ts";
 import type { RunTool } from "../tools/run-tool.ts";
@@ -114,7 +115,9 @@ async function refusalOf(
     const names = toolbox.tools.slice(0, namedTools).map((tool) => tool.name);
     return `${none} The tools are: ${names.join(", ") || "none"}.`;
   }
-  if ("__invalid" in call.arguments) return "The arguments are not a JSON object. The tool was not called.";
+  if ("__invalid" in call.arguments) {
+    return `The arguments are not a JSON object, or are nested more than ${deepestBody} levels deep. The tool was not called.`;
+  }
   const faults = await schemas.validate(boxed.kind === "tool" ? boxed.tool.parameters : boxed.parameters, args);
   return faults.length === 0 ? undefined : wrongArguments(faults);
 }

@@ -1,13 +1,16 @@
 import { expect, test } from "vitest";
 import type { StoredCall } from "../run.ts";
 import { cutResult } from "./cut-result.rules.ts";
-import { repeatNote } from "./repeats.rules.ts";
+import { plainResult, repeatNote } from "./repeats.rules.ts";
 
 const ask = { method: "GET", url: "http://x/" };
 
 /** The calls of a run that makes the same call again and again, each with what the model was told of its result. */
-function polled(results: readonly string[], args: (n: number) => Record<string, unknown> = () => ask) {
-  const calls: StoredCall[] = [];
+function polled(
+  results: readonly string[],
+  args: (n: number) => Record<string, unknown> = () => ask,
+  calls: StoredCall[] = [],
+) {
   const notes: string[] = [];
   for (const [n, result] of results.entries()) {
     const call: StoredCall = {
@@ -58,4 +61,13 @@ test("another call is another one, though its result is the same", () => {
 test("a result that itself looks like a note is a result", () => {
   const odd = "a\n\n[This very call has 3 parts.]";
   expect(polled([odd, odd, odd, "a", "a"])).toEqual([0, 0, 3, 0, 0]);
+});
+
+test("a result is told to people without the note that the model got", () => {
+  const calls: StoredCall[] = [];
+  polled(["a", "a", "a"], () => ask, calls);
+  expect(calls[2]?.result).toContain("3 times");
+  expect(calls.map(({ result }) => plainResult(result ?? ""))).toEqual(["a", "a", "a"]);
+  const odd = "a\n\n[This very call has 3 parts.]";
+  expect([plainResult(odd), plainResult("")]).toEqual([odd, ""]);
 });

@@ -48,6 +48,11 @@ export function repeatNote(calls: readonly StoredCall[], tool: string, args: unk
   return times < repeatsNoticed ? "" : noteOf(times);
 }
 
+/** A result as the tool brought it: the note is for the model alone. */
+export function plainResult(result: string): string {
+  return result.slice(0, result.length - noteIn(result).length);
+}
+
 function noteOf(times: number): string {
   return `\n\n[This very call has brought this very result ${times} times in a row. Making it again will hardly bring anything new.]`;
 }

@@ -16,7 +16,7 @@ import { prepareCalls } from "./prepare-calls.ts";
 import { presentModel } from "./present-model.ts";
 import { lengthLimit, summaryPrompt } from "./prompts.rules.ts";
 import type { Recalled } from "./recall-calls.ts";
-import { hopelessCall } from "./repeats.rules.ts";
+import { hopelessCall, plainResult } from "./repeats.rules.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
 import { TokenEstimate } from "./token-estimate.ts";
@@ -112,7 +112,7 @@ class RunWork {
       }
       const hopeless = hopelessCall(wholeCalls(this.#steps, calls));
       if (hopeless) {
-        const message = `${hopeless.tool} failed three times in a row: ${hopeless.result ?? ""}`;
+        const message = `${hopeless.tool} failed three times in a row: ${plainResult(hopeless.result ?? "")}`;
         throw new RunFailed("tool_error", message.slice(0, longestMessage));
       }
       const output = await outputOf(this.#deps, this.#history.snapshot, this.#steps);

@@ -1,3 +1,4 @@
+import { isWithinDepth } from "../../../../kernel/storable-issues.ts";
 import { longestRead } from "./words.ts";
 
 /** What a text names outright, each kind in the order of the text. */
@@ -92,7 +93,7 @@ function endOfJson(text: string, open: number): number | undefined {
 export function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
+    return typeof value === "object" && value !== null && isWithinDepth(value) ? value : undefined;
   } catch {
     return undefined;
   }
