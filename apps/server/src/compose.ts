@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newId } from "@gantry/wire";
 import type { Config } from "./config.ts";
-import { type Database, migrate } from "./engines/database/index.ts";
+import { migrate, type OpenedDatabase } from "./engines/database/index.ts";
 import { createMedia } from "./engines/media/create-media.ts";
 import { createImagePainter, imageManifest } from "./engines/models/builtin/image/index.ts";
 import { createRules } from "./engines/models/builtin/rules/rules.ts";
@@ -85,7 +85,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     throw error;
   }
 
-  async function composeOn(database: Database): Promise<Gantry> {
+  async function composeOn(database: OpenedDatabase): Promise<Gantry> {
     const nodeId = newId("node");
     const { vault, proofOf } = await openVault(config, database, log);
     const onTrouble = (text: string, error?: unknown) =>

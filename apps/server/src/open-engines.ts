@@ -3,7 +3,12 @@ import type { Config } from "./config.ts";
 import type { BlobStore } from "./engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "./engines/blobs/filesystem.ts";
 import { loadOrCreateSigningCredentials } from "./engines/blobs/signing-credentials.ts";
-import { connectExternalDatabase, type Database, startEmbeddedDatabase } from "./engines/database/index.ts";
+import {
+  connectExternalDatabase,
+  type Database,
+  type OpenedDatabase,
+  startEmbeddedDatabase,
+} from "./engines/database/index.ts";
 import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
 import type { OnTrouble, Queue } from "./engines/queue/queue.ts";
 import type { LinkServedStore } from "./features/files/index.ts";
@@ -12,7 +17,7 @@ import type { Log } from "./kernel/log.ts";
 /** The engines that the settings name. Part of composing. */
 const bucket = "gantry";
 
-export function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<Database> {
+export function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<OpenedDatabase> {
   if (config.DATABASE_URL !== undefined) return connectExternalDatabase({ url: config.DATABASE_URL });
   return startEmbeddedDatabase({
     home: config.GANTRY_HOME,
@@ -22,11 +27,11 @@ export function openDatabase(config: Config, log: Log, onProgress: (text: string
 }
 
 /** Why the database cannot take a prediction now, for `/readyz`. */
-export async function notReady(database: Database): Promise<string | undefined> {
+export async function notReady(database: OpenedDatabase): Promise<string | undefined> {
   if (await database.ready()) return undefined;
-  return database.isFull()
-    ? "The disk of the database is full: nothing can be stored"
-    : "The database cannot be reached or does not answer in time";
+  if (database.isFull()) return "The disk of the database is full: nothing can be stored";
+  if (database.isReadOnly()) return "The database is read-only: nothing can be stored";
+  return "The database cannot be reached or does not answer in time";
 }
 
 export async function openOwnBlobs(home: string): Promise<LinkServedStore> {

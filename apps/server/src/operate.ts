@@ -1,18 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { link, mkdir, open, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "./config.ts";
 import type { BlobStore } from "./engines/blobs/blobs.ts";
 import { attachEmbeddedDatabase } from "./engines/database/attach.ts";
+import { orNoRoomIn } from "./engines/database/full-disk.ts";
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { readMigrations } from "./engines/database/migrate.ts";
 import { changeKey, countLiveServers, lockKeys, settleKeyChange, whileKeyStays } from "./engines/vault/change-key.ts";
 import {
-  type BackupSummary,
   checkArchive,
   type KeyFile,
+  type RestoredBackup,
   restoreBackup,
   type WrittenBackup,
   writeBackup,
@@ -66,13 +67,16 @@ async function withEngines<T>(
   }
 }
 
-/** Into a new file, or into a folder under a name with the date. The file has its name only once it is whole. */
+/**
+ * Into a new file, or into a folder under a name with the date. The file has its name only once it is whole. `isFolder`:
+ * the target must be a folder; one that is not there is not made, since it may be a disk that is not mounted.
+ */
 export async function backUp(
-  options: OperateOptions & { target: string; withBlobs: boolean; withKeys: boolean },
+  options: OperateOptions & { target: string; isFolder: boolean; withBlobs: boolean; withKeys: boolean },
 ): Promise<WrittenBackup & { path: string }> {
   const { config, withBlobs, withKeys } = options;
   const now = new Date();
-  const path = await backupPath(options.target, now);
+  const path = await backupPath(options, now);
   const database = await openExisting(options);
   return withEngines(database, config, async (engines) => {
     await settleKeys(database, config);
@@ -83,7 +87,7 @@ export async function backUp(
     const keys = withKeys ? await keysInUse(config) : [];
     // A name of its own: another one may be on its way to the same place.
     const unfinished = `${path}.${randomBytes(4).toString("hex")}.unfinished`;
-    const file = await open(unfinished, "wx", 0o600);
+    const file = await open(unfinished, "wx", 0o600).catch((error) => Promise.reject(orNoRoomIn(dirname(path), error)));
     try {
       const append = async (bytes: Uint8Array): Promise<void> => {
         for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
@@ -94,16 +98,19 @@ export async function backUp(
       return { ...summary, path };
     } catch (error) {
       await rm(unfinished, { force: true });
-      throw error;
+      throw orNoRoomIn(dirname(path), error);
     } finally {
       await file.close();
     }
   }
 }
 
-async function backupPath(target: string, now: Date): Promise<string> {
+async function backupPath({ target, isFolder }: { target: string; isFolder: boolean }, now: Date): Promise<string> {
   const found = await stat(target).catch(() => undefined);
   if (found?.isDirectory()) return join(target, `gantry-${now.toISOString().slice(0, 19).replaceAll(":", "")}Z.tar`);
+  const folder = isFolder ? target : dirname(target);
+  const beside = isFolder ? found : await stat(folder).catch(() => undefined);
+  if (!beside?.isDirectory()) throw new Error(`There is no folder ${folder}: make it first`);
   if (found) throw new Error(`${target} is there already`);
   return target;
 }
@@ -137,7 +144,7 @@ async function settleKeys(database: Database, config: Config): Promise<void> {
 
 export async function restore(
   options: OperateOptions & { source: string; replace: boolean },
-): Promise<BackupSummary & { books: LedgerReport }> {
+): Promise<RestoredBackup & { books: LedgerReport }> {
   const { config, say, source, replace } = options;
   // Before anything is made or opened.
   const archive = await checkArchive(() => createReadStream(source, { highWaterMark: 1024 * 1024 }));

@@ -20,9 +20,17 @@ export async function restore(args: readonly string[]): Promise<number> {
       `Restored the backup of ${done.madeAt}: ${done.rows} rows of ${done.tables} tables, ` +
         `${done.blobs} files (${sizeOf(done.blobBytes)})`,
     );
+    if (done.removed > 0) console.log(`Removed ${filesOf(done.removed)} that only the replaced installation knew`);
+    if (done.left > 0) {
+      console.error(
+        `Could not remove ${filesOf(done.left)} of the replaced installation: they stay in the file store.`,
+      );
+    }
     if (!done.keys.includes("secret-key")) {
       console.log("The backup holds no secret key: give this server the old one (GANTRY_SECRET_KEY) before it starts.");
     }
     return sayBooks({ ...books, sum: books.sum / 1_000_000 });
   });
 }
+
+const filesOf = (count: number): string => (count === 1 ? "1 file" : `${count} files`);

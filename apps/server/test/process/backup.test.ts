@@ -212,6 +212,16 @@ describe("a backup", () => {
     expect(small.stdout).toContain("does not hold the key");
     const again = await gantryCommand(["backup", backupFile], env);
     expect([again.code, again.stderr]).toEqual([1, `${backupFile} is there already\n`]);
+    const nightly = join(scratch, "nightly");
+    for (const folderName of [`${nightly}/`, `${nightly}/.`, `${nightly}/../nightly/`]) {
+      const missing = await gantryCommand(["backup", folderName, "--no-files"], env);
+      expect([missing.code, missing.stderr]).toEqual([1, `There is no folder ${nightly}: make it first\n`]);
+    }
+    expect(await stat(nightly).catch(({ code }) => code)).toBe("ENOENT");
+    const apart = await gantryCommand(["backup", join(nightly, "x.tar"), "--no-files"], env);
+    expect([apart.code, apart.stderr]).toEqual([1, `There is no folder ${nightly}: make it first\n`]);
+    const there = await gantryCommand(["backup", `${folder}/`, "--no-files"], env);
+    expect([there.code, there.stdout]).toEqual([0, expect.stringMatching(/kept\/gantry-[^/]*\.tar: /)]);
     const nowhere = await gantryCommand(["backup", join(scratch, "x.tar")], { GANTRY_HOME: join(scratch, "no-home") });
     expect(nowhere.stderr).toContain("There is no Gantry in");
   }, 60_000);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { connect } from "../../src/engines/database/index.ts";
+import { testDatabase } from "../support/database.ts";
 import { startServer } from "./server-process.ts";
 
 /** What the start cannot go on with is told with its cause: whoever reads it has nothing else to go by. */
@@ -29,5 +30,18 @@ test("a role that may not have enough connections", async () => {
     await admin.sql.unsafe(`drop database ${name} with (force)`);
     await admin.sql.unsafe(`drop role ${name}`);
     await admin.close();
+  }
+}, 60_000);
+
+test("a database that is read-only, as a standby is", async () => {
+  const { url, database, drop } = await testDatabase();
+  try {
+    const name = new URL(url).pathname.slice(1);
+    await database.sql.unsafe(`alter database "${name}" set default_transaction_read_only = on`);
+    const refused = startServer({ DATABASE_URL: url, GANTRY_HOME: join(room, "read-only") });
+    expect(await refused.exit).toEqual({ code: 1, signal: null });
+    expect(refused.stderr()).toMatch(/^The database is read-only: nothing can be stored for the moment\. cannot .+\n$/);
+  } finally {
+    await drop();
   }
 }, 60_000);

@@ -10,12 +10,17 @@ export interface Ended {
   stderr: string;
 }
 
-/** The command as an operator runs it, with these settings alone. */
+/**
+ * The command as an operator runs it, with these settings alone. `prefix` is a command that ends by executing the rest of
+ * its arguments.
+ */
 export function startCommand(
   args: string[],
   env: Record<string, string>,
+  prefix: readonly string[] = [],
 ): { child: ChildProcess; ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [cli, ...args], {
+  const [file = process.execPath, ...all] = [...prefix, process.execPath, cli, ...args];
+  const child = spawn(file, all, {
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -33,5 +38,8 @@ export function startCommand(
   return { child, ended };
 }
 
-export const gantryCommand = (args: string[], env: Record<string, string>): Promise<Ended> =>
-  startCommand(args, env).ended;
+export const gantryCommand = (
+  args: string[],
+  env: Record<string, string>,
+  prefix: readonly string[] = [],
+): Promise<Ended> => startCommand(args, env, prefix).ended;

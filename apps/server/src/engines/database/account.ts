@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, chown, cp, mkdir, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Binaries, binariesIn } from "./binaries.ts";
@@ -17,8 +18,10 @@ export interface Account {
 }
 
 /**
- * PostgreSQL refuses to run as root. Where we are root, the first of these that this machine allows:
- * - namespace: a user namespace. To the kernel it is still root and reaches a home of mode 700; to itself, user 1000;
+ * PostgreSQL refuses to run as root, and to make its data as a user whom no list names. Then the first of these that this
+ * machine allows, the last two for root alone:
+ * - namespace: a user namespace. To the kernel it is still us and reaches a home of mode 700; to itself, user nobody, whom
+ *   every machine has. Unlike root it does not pass a closed directory of another user;
  * - capability: user nobody with the capability to pass closed directories (containers often forbid namespaces);
  * - nobody: plain user nobody. Its programs and its data must then lie where nobody gets to.
  */
@@ -27,7 +30,7 @@ type AccountKind = "self" | "namespace" | "capability" | "nobody";
 const nobody = 65534;
 
 const prefixes = {
-  namespace: ["unshare", "-U", "--map-user=1000", "--map-group=1000"],
+  namespace: ["unshare", "-U", `--map-user=${nobody}`, `--map-group=${nobody}`],
   capability: [
     ...["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"],
     ...["--inh-caps=+dac_override", "--ambient-caps=+dac_override"],
@@ -40,7 +43,7 @@ export async function chooseAccount(
   onProgress: (text: string) => void,
   wanted?: AccountKind,
 ): Promise<Account> {
-  const kind = wanted ?? (await possibleKind());
+  const kind = wanted ?? (await possibleKind(binaries, home));
   const uid = process.getuid?.() ?? 0;
   if (kind === "self") return { kind, uid, binaries, dir: home, command: (file, args) => ({ file, args: [...args] }) };
   if (kind === "nobody") return asNobody(binaries, home, onProgress);
@@ -54,17 +57,28 @@ export async function chooseAccount(
   };
 }
 
-async function possibleKind(): Promise<AccountKind> {
-  if (process.getuid?.() !== 0) return "self";
-  for (const kind of ["namespace", "capability"] as const) {
+async function possibleKind(binaries: Binaries, home: string): Promise<AccountKind> {
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot && hasName()) return "self";
+  for (const kind of isRoot ? (["namespace", "capability"] as const) : (["namespace"] as const)) {
     const [file, ...args] = prefixes[kind];
-    const works = await promisify(execFile)(file, [...args, "true"], { timeout: 5000 }).then(
+    const attempt = ["sh", "-c", 'cd "$1" && exec "$2" --version', "sh", home, binaries.postgres];
+    const works = await promisify(execFile)(file, [...args, ...attempt], { timeout: 5000 }).then(
       () => true,
       () => false,
     );
     if (works) return kind;
   }
-  return "nobody";
+  return isRoot ? "nobody" : "self";
+}
+
+function hasName(): boolean {
+  try {
+    userInfo();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function asNobody(binaries: Binaries, home: string, onProgress: (text: string) => void): Promise<Account> {

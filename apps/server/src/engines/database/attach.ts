@@ -1,6 +1,7 @@
 import { readPostmasterFile } from "./cluster.ts";
 import { connect } from "./connect.ts";
 import type { Database } from "./database.ts";
+import { refuseHomeOfAnother } from "./home-owner.ts";
 import { readRecord } from "./server-record.ts";
 
 /**
@@ -8,6 +9,8 @@ import { readRecord } from "./server-record.ts";
  * and neither starts nor stops anything. Undefined when no PostgreSQL of that home runs.
  */
 export async function attachEmbeddedDatabase(home: string): Promise<Database | undefined> {
+  // Root reads beside any owner: nothing is made here.
+  if (process.getuid?.() !== 0) await refuseHomeOfAnother(home);
   const record = await readRecord(home);
   const server = record && (await readPostmasterFile(record));
   if (server?.status !== "ready" || !record) return undefined;

@@ -24,8 +24,11 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Makes the data directory. A half-made one never carries the final name, so an interrupted start begins anew. */
-export async function initCluster(cluster: Cluster, password: string): Promise<void> {
+/**
+ * Makes the data directory. A half-made one never carries the final name, so an interrupted start begins anew; `onMade`
+ * is done before it gets that name, and not at all where nothing could be made.
+ */
+export async function initCluster(cluster: Cluster, password: string, onMade = async () => {}): Promise<void> {
   const { account, dataDir } = cluster;
   const unfinished = `${dataDir}.new`;
   const passwordFile = `${dataDir}.pw`;
@@ -39,6 +42,10 @@ export async function initCluster(cluster: Cluster, password: string): Promise<v
       // The password is 256 random bits: stretching it would only slow down every connect.
       ...["--set", "scram_iterations=1"],
     ]);
+    await onMade();
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    throw error;
   } finally {
     await rm(passwordFile, { force: true });
   }
@@ -58,6 +65,11 @@ async function run(account: Account, program: string, args: readonly string[]): 
     said = (said + chunk.toString()).slice(-4000);
   });
   const [code] = await once(child, "close");
+  const nameless = /could not look up effective user ID (\d+)/.exec(said)?.[1];
+  if (nameless !== undefined)
+    throw new Error(
+      `PostgreSQL runs only as a user with a name, and user ${nameless} has none: add one to /etc/passwd, or run as another.`,
+    );
   if (code !== 0) throw new Error(`${program} failed: ${said.trim()}`);
 }
 

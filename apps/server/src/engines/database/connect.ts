@@ -1,5 +1,5 @@
 import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
-import type { Database, Transaction } from "./database.ts";
+import type { Database, OpenedDatabase, Transaction } from "./database.ts";
 import { createDriver, type DriverOptions, type DriverQuery, sqlOver } from "./driver.ts";
 import { QueryJob } from "./job.ts";
 import { createListenerHub } from "./listener.ts";
@@ -17,7 +17,7 @@ export interface ConnectOptions extends DriverOptions {
 }
 
 /** For whoever runs the server too. */
-export interface OwnDatabase extends Database {
+export interface OwnDatabase extends OpenedDatabase {
   /** The server has said elsewhere than in an answer that it has no room: in its log. */
   foundFull(): void;
 }
@@ -43,6 +43,8 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
   const room = watchRoom(transaction);
   const quick = sqlOver(driver, (query: DriverQuery) => pool.submit(new QueryJob(query, deadlinesOf(readyWithinMs))));
 
+  let readOnly = false;
+
   return {
     sql: sqlOver(driver, (query) => pool.submit(new QueryJob(query, usual, room.failed))),
     transaction: (work, { deadlineMs: ms } = {}) => transaction(work, ms),
@@ -50,9 +52,16 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
     ready: () =>
       quick<{ mode: string }[]>`select current_setting('transaction_read_only') as mode`.then(
         // A standby answers, and takes nothing.
-        ([row]) => row?.mode === "off" && !room.isFull(),
-        () => false,
+        ([row]) => {
+          readOnly = row?.mode === "on";
+          return !readOnly && !room.isFull();
+        },
+        () => {
+          readOnly = false;
+          return false;
+        },
       ),
+    isReadOnly: () => readOnly,
     isFull: room.isFull,
     foundFull: room.foundFull,
     figures: () => pool.figures(),

@@ -33,6 +33,7 @@ export interface TransactionOptions {
  *   `service_unavailable` (503, retryable). Nothing waits for ever, also on a server that is stalled and not gone.
  *   Whether such a query took effect is then unknown, as it is for a `transaction` whose commit was not answered;
  * - a server without room for what is to be stored is the same fault, with another sentence: `isFull` until it has some;
+ *   so is one that is read-only, with a third;
  * - `transaction` commits when its function resolves and rolls back when it rejects;
  * - a notification sent with `NOTIFY` reaches every `listen`er of every process, also after a reconnect. What was sent
  *   while a listener was away is lost: `onReconnect` then tells it to look for itself.
@@ -47,11 +48,17 @@ export interface Database {
     onNotify: (payload: string) => void,
     onReconnect?: () => void,
   ): Promise<{ stop(): Promise<void> }>;
-  /** True when a trivial query answers within a second and the server is not known to have no room. */
+  /** True when a trivial query answers within a second, and the server takes writes and is not known to have no room. */
   ready(): Promise<boolean>;
   /** An answer said that the server's disk is full, and it has not been shown since that there is room again. */
   isFull(): boolean;
   figures(): PoolFigures;
   /** Lets running queries end (bounded), then closes every connection. Later queries are refused. */
   close(): Promise<void>;
+}
+
+/** For whoever opened it and tells others whether it serves. */
+export interface OpenedDatabase extends Database {
+  /** When `ready` was last asked, the server answered that it takes nothing to be stored, as a standby does. */
+  isReadOnly(): boolean;
 }

@@ -5,10 +5,12 @@ import { type Account, chooseAccount } from "./account.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, clusterIn, exists, initCluster, superuser } from "./cluster.ts";
 import { type ConnectOptions, connect, connectOwn, type OwnDatabase } from "./connect.ts";
-import type { Database } from "./database.ts";
+import type { OpenedDatabase } from "./database.ts";
+import { noRoomIn, orNoRoomIn } from "./full-disk.ts";
 import { type HomeLock, lockHome } from "./home-lock.ts";
+import { refuseHomeOfAnother } from "./home-owner.ts";
 import { ensurePostmaster, stopPostmaster } from "./postmaster.ts";
-import { reasonIn, tellsOfFullDisk } from "./server-log.ts";
+import { endedForWantOfRoom, lastWords, reasonIn, tellsOfFullDisk } from "./server-log.ts";
 import { readRecord, recordFileOf, wayOut, writeRecord } from "./server-record.ts";
 import { watchPostmaster } from "./watch.ts";
 
@@ -23,7 +25,7 @@ export interface EmbeddedOptions extends Pick<ConnectOptions, "poolSize" | "dead
   account?: Account["kind"];
 }
 
-export interface EmbeddedDatabase extends Database {
+export interface EmbeddedDatabase extends OpenedDatabase {
   /** The address while this process runs, for tools. Holds the password. */
   readonly url: string;
   /** The server's process number, which changes when it is restarted. */
@@ -38,12 +40,15 @@ const role = "gantry";
 export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   await mkdir(resolve(options.home), { recursive: true, mode: 0o700 });
   const home = await realpath(options.home);
-  const lock = await lockHome(home);
+  await refuseHomeOfAnother(home);
   try {
-    return await startLocked({ ...options, home }, lock);
+    const lock = await lockHome(home);
+    return await startLocked({ ...options, home }, lock).catch(async (error) => {
+      await lock.release();
+      throw error;
+    });
   } catch (error) {
-    await lock.release();
-    throw error;
+    throw orNoRoomIn(home, error);
   }
 }
 
@@ -59,8 +64,7 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
           `Move it to ${cluster.dataDir}, or run Gantry as before.`,
       );
     onProgress(`Creating the database in ${cluster.dataDir}`);
-    await writeRecord(home, { password, dataDir: cluster.dataDir });
-    await initCluster(cluster, password);
+    await initCluster(cluster, password, () => writeRecord(home, { password, dataDir: cluster.dataDir }));
   } else if (!known) {
     throw new Error(
       `${recordFileOf(home)} is lost: it holds the password of the database in ${cluster.dataDir}. ${wayOut}`,
@@ -68,7 +72,13 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
   }
   await checkVersion(cluster);
 
-  const postmaster = await ensurePostmaster(cluster, undefined, onProgress, onceEach(onProgress));
+  const tell = onceEach(onProgress);
+  const saidBefore = await lastWords(cluster);
+  const postmaster = await ensurePostmaster(cluster, undefined, onProgress, (words) => {
+    // It would be tried for a minute, and room does not come by itself.
+    if (words !== saidBefore && endedForWantOfRoom(words)) throw noRoomIn(home, words);
+    tell(words);
+  });
   let database: OwnDatabase | undefined;
   const watch = watchPostmaster(cluster, postmaster, {
     onTrouble,
@@ -78,15 +88,17 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
   });
   const port = (): number => watch.current.port;
   const address = (user: string, name: string): string => `postgres://${user}:${password}@127.0.0.1:${port()}/${name}`;
-  try {
-    await ensureOwnDatabase(address(superuser, "postgres"), password);
-  } catch (error) {
-    watch.stop();
-    if (!postmaster.adopted) await stopPostmaster(postmaster);
-    throw error;
-  }
   const connected = connectOwn({ ...pool, url: address(role, role), port });
   database = connected;
+  try {
+    await ensureOwnDatabase(address(superuser, "postgres"), password);
+    await connected.sql`select 1`; // a server with hardly any room starts, and then takes no connection
+  } catch (error) {
+    await connected.close();
+    await watch.stop();
+    if (!postmaster.adopted) await stopPostmaster(watch.current);
+    throw error;
+  }
   return {
     ...connected,
     get url() {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type ConnectionOptions, checkServerIdentity, getCACertificates } from "node:tls";
-import { type ConnectOptions, connect } from "./connect.ts";
-import type { Database } from "./database.ts";
+import { type ConnectOptions, connectOwn } from "./connect.ts";
+import type { OpenedDatabase } from "./database.ts";
 
 export interface ExternalOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
   /** DATABASE_URL: `postgres://user:password@host:port/database?sslmode=...` */
@@ -24,11 +24,11 @@ const clientOnlySettings = [
  * checked), verify-ca, verify-full (checked against `sslrootcert`, or the system's authorities). Rejects when the server
  * does not answer, with the reason; afterwards connections are made anew whenever they are lost.
  */
-export async function connectExternalDatabase({ url, ...pool }: ExternalOptions): Promise<Database> {
+export async function connectExternalDatabase({ url, ...pool }: ExternalOptions): Promise<OpenedDatabase> {
   const address = parse(url);
   const ssl = await verification(address);
   for (const name of clientOnlySettings) address.searchParams.delete(name);
-  const database = connect({ ...pool, url: address.toString(), ...(ssl && { ssl }) });
+  const database = connectOwn({ ...pool, url: address.toString(), ...(ssl && { ssl }) });
   try {
     await database.sql`select 1`;
     return database;

@@ -30,8 +30,8 @@ export async function lockHome(home: string): Promise<HomeLock> {
   if (!self) throw new Error("This process cannot be identified");
   const me: Owner = { ...self, pidNamespace: await pidNamespace() };
   const draft = join(dir, `draft-${process.pid}-${performance.now()}`);
-  await writeFile(draft, JSON.stringify(me), { mode: 0o600 });
   try {
+    await writeFile(draft, JSON.stringify(me), { mode: 0o600 });
     for (;;) {
       const highest = await highestNumber(dir);
       if (highest > 0) await refuseIfOwned(home, join(dir, `owner.${highest}`), me);

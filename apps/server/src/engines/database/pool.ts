@@ -3,7 +3,7 @@ import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { PoolFigures } from "./database.ts";
 import type { Driver } from "./driver.ts";
 import { Line } from "./line.ts";
-import { translate, unavailable } from "./unavailable.ts";
+import { awayFor, translate, unavailable } from "./unavailable.ts";
 
 /** Something that wants a connection: a query for as long as it runs, a transaction until it gives it back. */
 export interface Waiter extends Timed {
@@ -174,8 +174,7 @@ export class Pool {
   #refuseImpatient(error: unknown): void {
     if (this.#all.size > this.#opening) return;
     const limit = performance.now() - this.#options.patienceMs;
-    for (const waiter of this.#waiting.extract(({ since }) => since <= limit))
-      waiter.fail(unavailable("The database cannot be reached for the moment.", error));
+    for (const waiter of this.#waiting.extract(({ since }) => since <= limit)) waiter.fail(awayFor(error));
   }
 
   #lineIsFull(): boolean {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { lastWords, reasonIn, tellsOfFullDisk } from "./server-log.ts";
+import { endedForWantOfRoom, lastWords, reasonIn, tellsOfFullDisk } from "./server-log.ts";
 
 let room: string;
 let logFile: string;
@@ -27,7 +27,9 @@ test("the last words are the server's own, without what others had asked of it",
       'PANIC:  could not write to file "pg_wal/xlogtemp.77": No space left on device\n' +
       "LOG:  server process (PID 77) was terminated by signal 6: Aborted",
   );
-  expect(tellsOfFullDisk(words)).toBe(true);
+  expect([tellsOfFullDisk(words), endedForWantOfRoom(words)]).toEqual([true, true]);
+  const since = `${words}\nFATAL:  could not create any TCP/IP sockets`;
+  expect([tellsOfFullDisk(since), endedForWantOfRoom(since), endedForWantOfRoom("")]).toEqual([true, false, false]);
   await writeFile(logFile, full.replaceAll("77", "99"));
   expect(reasonIn(await lastWords({ logFile }))).toBe(reasonIn(words));
   await writeFile(logFile, full.replace("No space left on device", "Input/output error"));

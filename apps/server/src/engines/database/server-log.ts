@@ -36,6 +36,11 @@ export function tellsOfFullDisk(words: string): boolean {
   return /(PANIC|FATAL): .*(No space left on device|Disk quota exceeded)/.test(words);
 }
 
+/** The same of the last that it ended with: of several ends in its log, the others are of before. */
+export function endedForWantOfRoom(words: string): boolean {
+  return tellsOfFullDisk(words.split("\n").findLast((line) => /^(PANIC|FATAL): /.test(line)) ?? "");
+}
+
 /** The same whenever it ends for the same reason: the last that is no mere report, without numbers. */
 export function reasonIn(words: string): string {
   const reason = words.split("\n").findLast((line) => !/^(LOG|WARNING|ERROR|DETAIL|HINT): /.test(line));

@@ -1,5 +1,8 @@
 import { Fault, fault } from "../../kernel/errors.ts";
 
+/** A failover left us on a standby, or someone has closed it to writes. */
+const readOnly = "25006";
+
 /**
  * Errors that say "the server is away, or threw us out, or has nothing left to work with", by Node's code, the driver's
  * code or SQLSTATE. SQLSTATE classes 08 (connection) and 53 (out of connections, memory, disk) count as a whole.
@@ -9,7 +12,7 @@ const awayCodes = new Set([
   ...["ENOENT", "EADDRNOTAVAIL", "ERR_STREAM_DESTROYED", "ERR_SOCKET_CLOSED"],
   ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED", "CONNECT_TIMEOUT"],
   ...["57014", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04"],
-  "25006", // read only: a failover left us on a standby
+  readOnly,
 ]);
 
 const diskFull = "53100";
@@ -50,8 +53,17 @@ export function unavailable(message: string, cause?: unknown): Fault {
 
 /** What a caller sees: the server being away is a fault, everything else (a bug in the SQL, a constraint) stays as it is. */
 export function translate(error: unknown): unknown {
-  if (isAnswer(error) && isDiskFull(error)) {
+  return isAway(error) ? awayFor(error) : error;
+}
+
+/** Why the server cannot be used, which it may have said itself. */
+export function awayFor(error: unknown): Fault {
+  const code = isAnswer(error) ? codeOf(error) : "";
+  if (code === diskFull) {
     return unavailable("The database has no room left: nothing can be stored for the moment.", error);
   }
-  return isAway(error) ? unavailable("The database cannot be reached for the moment.", error) : error;
+  if (code === readOnly) {
+    return unavailable("The database is read-only: nothing can be stored for the moment.", error);
+  }
+  return unavailable("The database cannot be reached for the moment.", error);
 }

@@ -45,10 +45,10 @@ export async function openWorkshop() {
   };
 }
 
-export async function backUp(database: Database, blobs: BlobStore) {
+export async function backUp(database: Database, blobs: BlobStore, withBlobs = true) {
   const parts: Uint8Array[] = [];
   const write = async (bytes: Uint8Array) => void parts.push(Buffer.from(bytes));
-  const written = await writeBackup({ database, blobs, keys: [], withBlobs: true, now, write });
+  const written = await writeBackup({ database, blobs, keys: [], withBlobs, now, write });
   return { written, archive: Buffer.concat(parts) };
 }
 

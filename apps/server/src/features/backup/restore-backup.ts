@@ -3,7 +3,7 @@ import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database, Transaction } from "../../engines/database/database.ts";
 import { type BackupEnd, type BackupHead, type BackupSummary, summaryOf } from "./backup.ts";
 import { type Archive, contentOf } from "./check-archive.ts";
-import { type FileRestore, restoreFiles } from "./restore-files.ts";
+import { type FileRestore, type LostFiles, restoreFiles } from "./restore-files.ts";
 import {
   analyze,
   buryNodes,
@@ -17,6 +17,8 @@ import {
   insertRows,
   markRestore,
   selectMigrations,
+  selectPossibleKeys,
+  selectPossiblyKnownKeys,
   selectTables,
   selectWritableColumns,
   setSequence,
@@ -47,15 +49,18 @@ export interface RestoreDeps {
   settleKeys(restoreId: string): Promise<"took place" | "did not">;
 }
 
+export interface RestoredBackup extends BackupSummary, LostFiles {}
+
 /**
  * Fills a database and a file store from an archive: all of it or nothing.
  *
  *     schema of its time ──► rows, sequences, new files, keys beside: one transaction
  *                              │
  *                              ├─ took place ──► keys in their places ──► replaced files ──► schema of today
+ *                              │                   ──► files that only the replaced rows knew are removed
  *                              └─ did not ─────► new files and keys beside are removed
  */
-export async function restoreBackup(deps: RestoreDeps): Promise<BackupSummary> {
+export async function restoreBackup(deps: RestoreDeps): Promise<RestoredBackup> {
   const { database, archive } = deps;
   const { head, end, keys } = archive;
   refuseUnknown(head, deps.known);
@@ -80,11 +85,9 @@ export async function restoreBackup(deps: RestoreDeps): Promise<BackupSummary> {
   });
   await deps.migrateTo(deps.known.map(({ name }) => name));
   await database.transaction((tx) => analyze(tx), { deadlineMs });
-  return summaryOf(
-    head,
-    end,
-    keys.map(({ name }) => name),
-  );
+  const lost = await files.removeLost((some) => selectPossiblyKnownKeys(database.sql, some));
+  const names = keys.map(({ name }) => name);
+  return { ...summaryOf(head, end, names), ...lost };
 }
 
 /** Sorts by time, and is a name that any file system takes. */
@@ -111,6 +114,7 @@ async function fill(deps: RestoreDeps, tx: Transaction, files: FileRestore, id: 
   const { head, end } = deps.archive;
   await stayOpen(tx);
   await deps.lock(tx);
+  if (deps.replace) files.expectLoss(await selectPossibleKeys(tx));
   const resumeRules = await suspendRules(tx);
   await emptyTables(
     tx,

@@ -7,13 +7,27 @@ import { isDamaged } from "./damaged-file.rules.ts";
 import { readTar, type TarEntry } from "./tar.ts";
 
 export interface FileRestore {
+  /** Before the rows go: the keys that they speak of. */
+  expectLoss(keys: ReadonlySet<string>): void;
   /** The next entry of the archive under `blobs/`. */
   take(entry: TarEntry): Promise<void>;
   /** Once the rows are certain. */
   finish(): Promise<void>;
   /** The rows stay as they were: so do the files. */
   undo(): Promise<void>;
+  /** When all is restored: of the keys whose loss was expected, `stillKnown` answers those that the new rows speak of. */
+  removeLost(stillKnown: (keys: string[]) => Promise<string[]>): Promise<LostFiles>;
 }
+
+/** Files of before that nobody knows any more. */
+export interface LostFiles {
+  removed: number;
+  /** That could not be removed. */
+  left: number;
+}
+
+const askedTogether = 1000;
+const removedTogether = 16;
 
 /**
  * Files cannot be part of the transaction that the rows are restored in. So, until that has ended, nothing that is there
@@ -22,10 +36,14 @@ export interface FileRestore {
  *     not there ──► stored at once ──undo──► deleted again
  *     there, the same ──► left alone
  *     there, another ──finish──► replaced
+ *     not in the archive, and known only to the rows of before ──removeLost──► deleted
+ *
+ * What no row ever spoke of is left alone: a bucket may hold more than ours.
  */
 export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
   const fresh: string[] = [];
   const replaced = new Set<string>();
+  const lost = new Set<string>();
   let blob: { key: string; content_type: string } | undefined;
 
   /** Each file is two entries: what it is, then its bytes. */
@@ -44,8 +62,13 @@ export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
   }
 
   return {
+    expectLoss(keys) {
+      for (const key of keys) lost.add(key);
+    },
+
     take: (entry) =>
       eachBytes(entry, async (key, contentType) => {
+        lost.delete(key);
         const found = await findStanding(store, key);
         if (found === "damaged") return store.put(key, Readable.from(entry.body), { contentType });
         if (found === undefined) {
@@ -70,7 +93,32 @@ export function restoreFiles(store: BlobStore, archive: Archive): FileRestore {
       // One that stays is a file that nobody knows of.
       for (const key of fresh) await store.delete(key).catch(() => undefined);
     },
+
+    async removeLost(stillKnown) {
+      const counts: LostFiles = { removed: 0, left: 0 };
+      const keys = [...lost];
+      for (let at = 0; at < keys.length; at += askedTogether) {
+        const asked = keys.slice(at, at + askedTogether);
+        const known = new Set(await stillKnown(asked));
+        const doomed = asked.filter((key) => !known.has(key));
+        for (let next = 0; next < doomed.length; next += removedTogether) {
+          const together = doomed.slice(next, next + removedTogether).map((key) => removeFrom(store, key));
+          for (const end of await Promise.all(together)) if (end !== "was not there") counts[end] += 1;
+        }
+      }
+      return counts;
+    },
   };
+}
+
+async function removeFrom(store: BlobStore, key: string): Promise<keyof LostFiles | "was not there"> {
+  try {
+    if ((await findStanding(store, key)) === undefined) return "was not there";
+    await store.delete(key);
+    return "removed";
+  } catch {
+    return "left";
+  }
 }
 
 /** A damaged one cannot be read and is no loss. */

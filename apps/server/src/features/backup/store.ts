@@ -122,22 +122,38 @@ export async function hasTakenPlace(sql: Sql, id: string): Promise<boolean> {
   return row?.mark === `restore ${id}`;
 }
 
-/** The keys of all files that the tables speak of; tables that are not there yet speak of none. */
-const fileKeys: readonly { table: string; column: string; where: string }[] = [
+interface KeyColumn {
+  table: string;
+  column: string;
+  where: string;
+}
+
+/** The keys of all files that the tables speak of, as there for certain; tables that are not there yet speak of none. */
+const fileKeys: readonly KeyColumn[] = [
   { table: "files", column: "key", where: "state = 'stored'" },
   { table: "drive_items", column: "blob_key", where: "type = 'file'" },
 ];
 
-async function* selectFileColumns(sql: Sql): AsyncGenerator<(typeof fileKeys)[number]> {
-  for (const one of fileKeys) {
+/** And of those that may be there: on their way to us, or to be thrown away. */
+const possibleKeys: readonly KeyColumn[] = [
+  { table: "files", column: "key", where: "true" },
+  { table: "drive_items", column: "blob_key", where: "type = 'file'" },
+  { table: "drive_loose_blobs", column: "key", where: "true" },
+];
+
+async function* columnsThere(sql: Sql, columns: readonly KeyColumn[]): AsyncGenerator<KeyColumn> {
+  for (const one of columns) {
     const [row] = await sql<{ there: boolean }[]>`select to_regclass(${`public.${one.table}`}) is not null as there`;
     if (row?.there) yield one;
   }
 }
 
-export async function selectFileKeys(tx: Transaction): Promise<Set<string>> {
+export const selectFileKeys = (tx: Transaction): Promise<Set<string>> => selectKeys(tx, fileKeys);
+export const selectPossibleKeys = (tx: Transaction): Promise<Set<string>> => selectKeys(tx, possibleKeys);
+
+async function selectKeys(tx: Transaction, columns: readonly KeyColumn[]): Promise<Set<string>> {
   const keys = new Set<string>();
-  for await (const { table, column, where } of selectFileColumns(tx)) {
+  for await (const { table, column, where } of columnsThere(tx, columns)) {
     await tx.unsafe(
       `declare file_keys no scroll cursor for select ${named(column)} as key from ${named(table)} where ${where}`,
     );
@@ -152,9 +168,13 @@ export async function selectFileKeys(tx: Transaction): Promise<Set<string>> {
 }
 
 /** Those of these keys that the tables still speak of. */
-export async function selectKnownKeys(sql: Sql, keys: readonly string[]): Promise<string[]> {
+export const selectKnownKeys = (sql: Sql, keys: readonly string[]): Promise<string[]> => selectOf(sql, keys, fileKeys);
+export const selectPossiblyKnownKeys = (sql: Sql, keys: readonly string[]): Promise<string[]> =>
+  selectOf(sql, keys, possibleKeys);
+
+async function selectOf(sql: Sql, keys: readonly string[], columns: readonly KeyColumn[]): Promise<string[]> {
   const known: string[] = [];
-  for await (const { table, column, where } of selectFileColumns(sql)) {
+  for await (const { table, column, where } of columnsThere(sql, columns)) {
     const rows = await sql<{ key: string }[]>`
       select ${sql(column)} as key from ${sql(table)} where ${sql(column)} = any(${[...keys]}::text[]) and ${sql.unsafe(where)}`;
     known.push(...rows.map(({ key }) => key));

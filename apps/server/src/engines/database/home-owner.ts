@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { recordFileOf } from "./server-record.ts";
+
+/**
+ * A home belongs to one user. Root gets past every mode and would leave things behind that the owner does not get past,
+ * so it is no owner of what is another's; any other user would find out half-way, at the first part that is closed to it.
+ * Called before anything is touched.
+ */
+export async function refuseHomeOfAnother(home: string): Promise<void> {
+  const self = process.getuid?.();
+  if (self === undefined) return; // where files have no such owners
+  const foreign = self === 0 ? await notRoots(home) : await notOwn(home, self);
+  if (!foreign) return;
+  const [theirs, mine] = [await nameOf(foreign.uid), await nameOf(self)];
+  throw new Error(
+    `${foreign.path} belongs to ${theirs}, and this runs as ${mine}. ` +
+      `Run it as that user; or give all of it to this one, as root: chown -R ${self} ${home}`,
+  );
+}
+
+interface Foreign {
+  path: string;
+  uid: number;
+}
+
+/**
+ * Whose Gantry has worked here is told by the record, which it writes itself; the data may be of the account that root
+ * runs the server as. Where there is no data yet, the folder is all there is to go by.
+ */
+async function notRoots(home: string): Promise<Foreign | undefined> {
+  const hasData = (await ownerOf(join(home, "postgres"))) !== undefined;
+  const uid = (hasData ? await ownerOf(recordFileOf(home)) : undefined) ?? (await ownerOf(home));
+  return uid === undefined || uid === 0 ? undefined : { path: home, uid };
+}
+
+/** The folder itself may be another's, if that lets us in. */
+async function notOwn(home: string, self: number): Promise<Foreign | undefined> {
+  for (const path of [join(home, "lock"), recordFileOf(home), join(home, "postgres")]) {
+    const uid = await ownerOf(path);
+    if (uid !== undefined && uid !== self) return { path, uid };
+  }
+  return undefined;
+}
+
+async function ownerOf(path: string): Promise<number | undefined> {
+  return stat(path).then(
+    ({ uid }) => uid,
+    () => undefined,
+  );
+}
+
+async function nameOf(uid: number): Promise<string> {
+  const name = await promisify(execFile)("id", ["-nu", String(uid)]).then(
+    ({ stdout }) => stdout.trim(),
+    () => "",
+  );
+  return name === "" ? `user ${uid}` : `user ${uid} (${name})`;
+}

@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startEmbeddedDatabase } from "../../src/engines/database/index.ts";
+import { testDatabaseUrl } from "../support/database.ts";
+import { gantryCommand } from "../support/gantry-command.ts";
+import { canMount, privateMounts } from "../support/private-mounts.ts";
+import { startServer } from "./server-process.ts";
+
+let room: string;
+beforeAll(async () => {
+  room = await mkdtemp(join(tmpdir(), "gantry-no-room-"));
+});
+afterAll(() => rm(room, { recursive: true, force: true }));
+
+/**
+ * Before the command: a copy of the folder takes its place on a disk of so many megabytes, which is then filled but for
+ * some bytes; after it, what is half-made there is listed. What is written is bounded: should it be no disk of its own, it
+ * must not fill another.
+ */
+function onDiskOf(folder: string, megabytes: number, bytesLeft = 0): string[] {
+  const shell = `
+    set -e
+    mount -t tmpfs -o size=${megabytes}m none /mnt
+    cp -a "${folder}/." /mnt
+    mount --move /mnt "${folder}"
+    head -c ${bytesLeft} /dev/zero > "${folder}/given-back"
+    head -c ${megabytes}M /dev/zero > "${folder}/filler" 2>/dev/null || true
+    rm "${folder}/given-back"
+    ended=0
+    "$@" || ended=$?
+    find "${folder}" -name "draft-*" -o -name "*.unfinished" >&2
+    exit $ended`;
+  return [...privateMounts, "sh", "-c", shell, "sh"];
+}
+
+describe.runIf(canMount())("on a full disk", () => {
+  test("a start and a command name the home, say what to do, and leave nothing", async () => {
+    const home = join(room, "home");
+    await (await startEmbeddedDatabase({ home })).close();
+    const noRoom = `There is no room left on the disk of ${home}: make some, then try again. `;
+    const refusal = `${noRoom}ENOSPC`;
+    const verify = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: home }, onDiskOf(home, 120));
+    expect([verify.code, verify.stderr]).toEqual([1, expect.stringContaining(refusal)]);
+    const server = startServer({ GANTRY_HOME: home }, onDiskOf(home, 120));
+    expect(await server.exit).toMatchObject({ code: 1 });
+    expect(server.stderr()).toContain(refusal);
+    // With room for the lock and nothing else it is PostgreSQL that finds none: told at once, not tried for a minute.
+    const later = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: home }, onDiskOf(home, 120, 4096));
+    expect([later.code, later.stderr]).toEqual([1, expect.stringContaining(noRoom)]);
+    expect(later.stderr).toContain('could not write lock file "postmaster.pid": No space left on device');
+    for (const said of [verify.stderr, server.stderr()]) expect(said).not.toContain("draft-");
+  }, 60_000);
+
+  test("a backup names the folder that it was to be written to, and is not left there half", async () => {
+    const [target, home] = [join(room, "backups"), join(room, "home-of-backup")];
+    await mkdir(target);
+    const env = { GANTRY_HOME: home, DATABASE_URL: await testDatabaseUrl() };
+    const made = await gantryCommand(["backup", target], env, onDiskOf(target, 1, 4096));
+    expect([made.code, made.stderr]).toEqual([
+      1,
+      expect.stringContaining(`There is no room left on the disk of ${target}: make some, then try again. ENOSPC`),
+    ]);
+    expect(made.stderr).not.toContain(".unfinished");
+  }, 60_000);
+});
