@@ -17,7 +17,9 @@ export async function backup(args: readonly string[]): Promise<number> {
     const { tools, options } = await loadTools();
     const withBlobs = !values["no-files"];
     const withKeys = !values["no-keys"];
-    const made = await tools.backUp({ ...options, target: resolve(target), withBlobs, withKeys });
+    // By its name alone it can be a folder only.
+    const isFolder = /(^|\/)\.{0,2}$/.test(target);
+    const made = await tools.backUp({ ...options, target: resolve(target), isFolder, withBlobs, withKeys });
     const files = withBlobs ? `${made.blobs} files (${sizeOf(made.blobBytes)})` : "no files";
     console.log(`${made.path}: ${made.rows} rows of ${made.tables} tables, ${files}`);
     console.log(

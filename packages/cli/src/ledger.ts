@@ -1,8 +1,7 @@
 import { parseArgs } from "node:util";
 import { type BooksRecord, createClient } from "@gantry/sdk";
-
+import { listeningUrl, setting } from "./environment.ts";
 import { loadTools, orSayWhy } from "./server-tools.ts";
-import { defaultUrl } from "./status.ts";
 
 /** 0: the books are right. 1: they are not, or could not be looked at. */
 export async function ledger(args: readonly string[]): Promise<number> {
@@ -13,12 +12,9 @@ export async function ledger(args: readonly string[]): Promise<number> {
       options: { url: { type: "string" }, key: { type: "string" } },
     });
     if (positionals.join(" ") !== "verify") throw new Error("Say what to do: gantry ledger verify");
-    const url =
-      values.url ??
-      (process.env.GANTRY_URL?.trim() || undefined) ??
-      (values.key === undefined ? undefined : defaultUrl);
+    const url = values.url ?? setting("GANTRY_URL") ?? (values.key === undefined ? undefined : listeningUrl());
     if (url !== undefined) {
-      return sayBooks(await createClient({ url, key: values.key ?? process.env.GANTRY_KEY?.trim() }).checkBooks());
+      return sayBooks(await createClient({ url, key: values.key ?? setting("GANTRY_KEY") }).checkBooks());
     }
     const { tools, options } = await loadTools();
     const report = await tools.verifyBooks(options);

@@ -1,15 +1,7 @@
 import { parseArgs } from "node:util";
 import { createClient, GantryError } from "@gantry/sdk";
+import { listeningUrl, setting } from "./environment.ts";
 import { orSayWhy } from "./server-tools.ts";
-
-/** Where `gantry serve` listens in the same environment. */
-export const defaultUrl = `http://${listeningHost(process.env.HOST)}:${process.env.PORT || 8080}`;
-
-function listeningHost(host: string | undefined): string {
-  if (!host || host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
-}
 
 const longestAnswerMs = 5_000;
 
@@ -25,8 +17,8 @@ export function status(args: readonly string[]): Promise<number> {
 
 async function askStatus(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { url: { type: "string" }, key: { type: "string" } } });
-  const url = values.url ?? (process.env.GANTRY_URL?.trim() || defaultUrl);
-  const key = values.key ?? process.env.GANTRY_KEY?.trim();
+  const url = values.url ?? setting("GANTRY_URL") ?? listeningUrl();
+  const key = values.key ?? setting("GANTRY_KEY");
   const client = createClient({ url, key });
   if (!(await within(client.isUp))) {
     console.error(`No Gantry answers at ${url}`);

@@ -1,6 +1,6 @@
 import type { CreateKeyBody, KeyRecord, MeRecord } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
-import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
+import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** A prediction that has ended, and what it cost. */
@@ -68,11 +68,18 @@ export function account({ json, send }: Transport): Account {
   const all: Account = {
     me: ({ signal } = {}) => get("/api/v2/me", signal),
     usage: ({ signal, ...query } = {}) => get(withQuery("/api/v2/usage", { ...query }), signal),
-    eachUsage: (options = {}) =>
-      eachOf(
-        (page) => all.usage({ ...options, page, page_size: largestPage }),
+    eachUsage(options = {}) {
+      let until = options.to_date;
+      return eachOf(
+        async (range) => {
+          const page = await all.usage({ ...options, ...(until && { to_date: until }), ...range });
+          // By the service's clock: what is used while the loop goes on is newer, and moves no page.
+          if (range.page === 1) until = page.results[0]?.created_at ?? until;
+          return page;
+        },
         ({ request_id }) => request_id,
-      ),
+      );
+    },
     usageCsv: async ({ signal, ...query } = {}) =>
       send({ method: "GET", path: withQuery("/api/v2/usage", { ...query }), headers: { accept: "text/csv" }, signal }),
     async expenses({ username, signal, ...query } = {}) {
@@ -83,7 +90,7 @@ export function account({ json, send }: Transport): Account {
       list: ({ signal, ...query } = {}) => get(withQuery("/api/v2/keys", { ...query }), signal),
       each: (options) =>
         eachOf(
-          (page) => all.keys.list({ ...options, page, page_size: largestPage }),
+          (range) => all.keys.list({ ...options, ...range }),
           ({ id }) => id,
         ),
       create: (key = {}, { signal } = {}) => json({ method: "POST", path: "/api/v2/keys", json: key, signal }),

@@ -1,3 +1,17 @@
+/** The address of a service, to put a path behind. */
+export function serviceAddress(url: string): string {
+  if (typeof url !== "string") throw new TypeError("url has to be a text");
+  const address = URL.parse(url);
+  const isWeb = address?.protocol === "http:" || address?.protocol === "https:";
+  if (!address || !isWeb || address.username !== "" || address.password !== "" || /[?#]/.test(url)) {
+    const must = "it begins with http:// or https://, and has no user, ? or #";
+    // An error may end in a log.
+    const shown = JSON.stringify(url.replace(/\/\/[^/]*@/, "//…@"));
+    throw new TypeError(`${shown} is no address of a service: ${must}`);
+  }
+  return address.href.replace(/\/+$/, "");
+}
+
 /** One part of a path. What would be resolved away, or is nothing, would address something else. */
 export function segment(text: string): string {
   if (text === "" || text === "." || text === "..") throw new TypeError(`${JSON.stringify(text)} names nothing`);

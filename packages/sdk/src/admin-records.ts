@@ -10,7 +10,7 @@ export interface BooksRecord {
 export interface CreditRecord {
   balance: number;
   currency: "USD";
-  entry: { id: string; amount: number; reason: string; created_at: string };
+  entry: { id: number; amount: number; reason: string; created_at: string };
 }
 
 export interface Turnover {

@@ -10,7 +10,7 @@ import type {
 import { segment, withQuery } from "./address.ts";
 import type { BooksRecord, CreditRecord, OverviewRecord } from "./admin-records.ts";
 import { randomText } from "./form.ts";
-import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
+import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface AdminUsers {
@@ -69,7 +69,7 @@ function users({ json, retries }: Transport): AdminUsers {
     list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(`${base}/users`, query), signal }),
     each: (options) =>
       eachOf(
-        (page) => all.list({ ...options, page, page_size: largestPage }),
+        (range) => all.list({ ...options, ...range }),
         ({ id }) => id,
       ),
     create: async (user, { signal } = {}) => json({ method: "POST", path: `${base}/users`, json: user, signal }),
@@ -91,7 +91,7 @@ function plans({ json, send }: Transport): AdminPlans {
     list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(`${base}/plans`, query), signal }),
     each: (options) =>
       eachOf(
-        (page) => all.list({ ...options, page, page_size: largestPage }),
+        (range) => all.list({ ...options, ...range }),
         ({ name }) => name,
       ),
     put: async (name, limits, { signal } = {}) => json({ method: "PUT", path: at(name), json: limits, signal }),

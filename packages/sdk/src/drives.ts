@@ -1,6 +1,7 @@
 import type { CreateDriveBody, DriveItem, DriveItemList, DriveList, DriveRecord } from "@gantry/wire";
 import { drivePath, segment, withQuery } from "./address.ts";
 import { type DriveFiles, driveFiles } from "./drive-files.ts";
+import { GantryError } from "./errors.ts";
 import { eachListed, type ListRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -17,8 +18,8 @@ export interface Drives {
   /** What stands in a directory, `/` by default, by name; `limit` is 1000 at most, and that by default. */
   items(id: string, options?: { path?: string } & ListRange & CallOptions): Promise<DriveItemList>;
   /**
-   * All that stands in a directory, or with `recursive` anywhere below it, each directory before what is in it. What is
-   * deleted while the loop goes on may make it miss others; `deleteTree` deletes all.
+   * All that stands in a directory, or with `recursive` anywhere below it, each directory before what is in it. A
+   * directory that is deleted while the loop goes on has nothing in it any more.
    */
   eachItem(id: string, options?: { path?: string; recursive?: boolean } & CallOptions): AsyncGenerator<DriveItem>;
   /** Deletes a directory with everything under it. The whole content of the drive is `/`. */
@@ -48,25 +49,39 @@ export function drives(transport: Transport): Drives {
     },
     items: async (id, { signal, ...query } = {}) =>
       json({ method: "GET", path: withQuery(`${at(id)}/items`, query), signal }),
-    async *eachItem(id, { recursive = false, ...options } = {}) {
-      const items = eachListed<DriveItem>(
-        async (range) => {
-          const { items: entries, total } = await all.items(id, { ...options, ...range });
-          return { entries, total };
-        },
-        ({ path }) => path,
-        largestItemPage,
-      );
-      for await (const item of items) {
-        yield item;
-        if (recursive && item.type === "directory") yield* all.eachItem(id, { ...options, path: item.path, recursive });
-      }
-    },
+    eachItem: (id, options = {}) => eachItem(id, options, false),
     async deleteTree(id, path, { signal } = {}) {
       const below = path === "/" ? "%2F" : drivePath(path.replace(/\/$/, ""));
       await send({ method: "DELETE", path: `${at(id)}/tree/${below}`, signal });
     },
     files: driveFiles(transport),
   };
+  /** `wasThere`: one that is not found is one that was deleted. */
+  async function* eachItem(
+    id: string,
+    { recursive = false, ...options }: { path?: string; recursive?: boolean } & CallOptions,
+    wasThere: boolean,
+  ): AsyncGenerator<DriveItem> {
+    let isKnown = wasThere;
+    const items = eachListed<DriveItem>(
+      async (range) => {
+        try {
+          const { items: entries, total } = await all.items(id, { ...options, ...range });
+          isKnown = true;
+          return { entries, total };
+        } catch (thrown) {
+          if (isKnown && thrown instanceof GantryError && thrown.type === "not_found") return { entries: [], total: 0 };
+          throw thrown;
+        }
+      },
+      ({ path }) => path,
+      largestItemPage,
+    );
+    for await (const item of items) {
+      yield item;
+      if (recursive && item.type === "directory") yield* eachItem(id, { ...options, path: item.path, recursive }, true);
+    }
+  }
+
   return all;
 }

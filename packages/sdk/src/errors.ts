@@ -39,7 +39,7 @@ interface GantryErrorInit {
 
 /** An answer that was no success, of whichever surface. Decide by `type` and `status`; messages may change. */
 export class GantryError extends Error {
-  /** The HTTP status, or that of the prediction; 0 when there was no answer. */
+  /** The HTTP status, or that of the prediction; 0 when there was no answer, or nothing was asked. */
   readonly status: number;
   /** The machine-readable category: that of the first issue where there are several. */
   readonly type: GantryErrorType | undefined;
@@ -80,5 +80,17 @@ export function connectionError(message: string, cause?: unknown): GantryError {
     requestId: undefined,
     body: undefined,
     cause,
+  });
+}
+
+/** It was not sent, and would not be at another time. */
+export function unsendable(message: string): GantryError {
+  return new GantryError({
+    status: 0,
+    type: "invalid_input",
+    message,
+    retryable: false,
+    requestId: undefined,
+    body: undefined,
   });
 }

@@ -1,3 +1,5 @@
+import { headerValue } from "./header-value.ts";
+
 /**
  * A value of an input field. Lists and objects are sent as JSON, bytes as a file, an address as its text. Null and
  * undefined are left out, which means the field's default.
@@ -55,7 +57,7 @@ interface FilePart {
 function headOf(boundary: string, name: string, file?: FilePart): string {
   const disposition = `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"`;
   if (!file) return `${disposition}\r\n\r\n`;
-  const type = file.type === "" ? "application/octet-stream" : file.type;
+  const type = headerValue("content-type", file.type) || "application/octet-stream";
   return `${disposition}; filename="${escaped(file.filename)}"\r\nContent-Type: ${type}\r\n\r\n`;
 }
 

@@ -1,6 +1,6 @@
 import type { Manifest, ManifestPatch } from "@gantry/wire";
 import { modelPath, withQuery } from "./address.ts";
-import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
+import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** A model as its callers see it: where it is, what it takes, gives and costs. */
@@ -46,7 +46,7 @@ export function models({ json, send }: Transport): Models {
     list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/api/v1", query), signal }),
     each: (options) =>
       eachOf(
-        (page) => all.list({ ...options, page, page_size: largestPage }),
+        (range) => all.list({ ...options, ...range }),
         ({ endpoint_id }) => endpoint_id,
       ),
     card: async (model, { signal } = {}) => json({ method: "GET", path: modelPath(model), signal }),

@@ -22,29 +22,18 @@ export interface ListRange {
 }
 
 /** The longest page that either kind of list gives. */
-export const largestPage = 100;
+const largestPage = 100;
 
-/** Pages in a row with nothing new on them: more entries than that do not arrive while a page is read. */
-const mostStale = 100;
-
-/**
- * Everything on all pages. New entries push those that follow onto the next page, where they are met a second time and
- * left out.
- */
-export async function* eachOf<T>(
-  read: (page: number) => Promise<Page<T>>,
+/** Everything on all pages. */
+export function eachOf<T>(
+  read: (range: Required<PageQuery>) => Promise<Page<T>>,
   idOf: (entry: T) => string,
 ): AsyncGenerator<T> {
-  let before = new Set<string>();
-  let stale = 0;
-  for (let number = 1; ; number++) {
-    const { results, total_pages } = await read(number);
-    const fresh = results.filter((entry) => !before.has(idOf(entry)));
-    yield* fresh;
-    stale = fresh.length > 0 ? 0 : stale + 1;
-    if (number >= total_pages || results.length === 0 || stale > mostStale) return;
-    before = new Set(results.map(idOf));
-  }
+  return eachEntry(async (place) => {
+    const { page, page_size } = pageOver(place);
+    const { results, total_count } = await read({ page, page_size });
+    return { entries: results, begin: (page - 1) * page_size, total: total_count };
+  }, idOf);
 }
 
 /** The same for a list that is asked for by limit and offset. */
@@ -53,8 +42,64 @@ export function eachListed<T>(
   idOf: (entry: T) => string,
   limit = largestPage,
 ): AsyncGenerator<T> {
-  return eachOf(async (page) => {
-    const { entries, total } = await read({ limit, offset: (page - 1) * limit });
-    return { results: entries, page, page_size: limit, total_count: total, total_pages: Math.ceil(total / limit) };
-  }, idOf);
+  return eachEntry(async (offset) => ({ ...(await read({ limit, offset })), begin: offset }), idOf);
+}
+
+/** The page that has this place of the list on it and reaches farthest behind it. */
+export function pageOver(place: number): Required<PageQuery> {
+  let best = { page: place + 1, page_size: 1 };
+  for (let page_size = 2; page_size <= largestPage; page_size++) {
+    const page = Math.floor(place / page_size) + 1;
+    if (page * page_size >= best.page * best.page_size) best = { page, page_size };
+  }
+  return best;
+}
+
+interface Piece<T> {
+  entries: T[];
+  /** The place of the first one in the list. */
+  begin: number;
+  total: number;
+}
+
+/** Pieces in a row with nothing new in them: a list that brings so many does not come to an end. */
+const mostStale = 100;
+
+/**
+ * All entries of a list that is read piece by piece, each once, whatever is added or deleted meanwhile: every piece takes
+ * up the last entry of the one before. Where it does, nothing lies between them that was there all the time. Where it
+ * does not, the list has moved, and the place is looked for: first where the new length of the list says, then farther
+ * and farther back. What is added meanwhile may be given or not.
+ *
+ *   read ──► takes up ──► give what is new ──► read on behind it, until the end
+ *    ▲  └──► does not ──┐
+ *    └──────────────────┘ elsewhere
+ */
+async function* eachEntry<T>(
+  read: (place: number) => Promise<Piece<T>>,
+  idOf: (entry: T) => string,
+): AsyncGenerator<T> {
+  const met = new Set<string>();
+  let place = 0;
+  let length = 0;
+  let back = 0;
+  for (let stale = 0; stale <= mostStale; stale++) {
+    const { entries, begin, total } = await read(place);
+    const longer = total - length;
+    length = total;
+    if (begin > 0 && !entries.some((entry) => met.has(idOf(entry)))) {
+      if (back === 0 && longer === 0) back = largestPage;
+      place = Math.max(0, place + longer - back);
+      back = back * 2 || largestPage;
+      continue;
+    }
+    const fresh = entries.filter((entry) => !met.has(idOf(entry)));
+    for (const entry of fresh) met.add(idOf(entry));
+    yield* fresh;
+    const end = begin + entries.length;
+    if (end >= total || entries.length === 0) return;
+    if (fresh.length > 0) stale = 0;
+    place = end - 1;
+    back = 0;
+  }
 }

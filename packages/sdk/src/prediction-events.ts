@@ -16,9 +16,19 @@ export function eventOf(text: string): StreamEvent {
   throw connectionError(`The stream brought what is no event: ${text.slice(0, 100)}`);
 }
 
-/** An error, or the end: after it nothing comes. */
-export function isLast({ detail, output_data }: StreamEvent): boolean {
-  return detail !== undefined || (output_data !== undefined && Object.keys(output_data).length === 0);
+/** An error, or the end: after it nothing comes. Output that has nothing in it is still output, and tells of its files. */
+export function isLast({ detail, output_data, files }: StreamEvent): boolean {
+  if (detail !== undefined) return true;
+  return output_data !== undefined && files === undefined && Object.keys(output_data).length === 0;
+}
+
+/** Output that is not streamed comes whole, in one event, with its files; fragments of text do not. */
+function isWhole({ output_data = {}, files }: StreamEvent): boolean {
+  return files !== undefined || !Object.values(output_data).every(isListOfTexts);
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
 /** The event itself, unless it says that the prediction failed. */
@@ -59,13 +69,12 @@ export function createReplayFilter() {
         isAcknowledged = true;
         return isNew ? event : undefined;
       }
-      const fields = Object.entries(event.output_data);
-      if (!fields.every(([, value]) => Array.isArray(value) && value.every((each) => typeof each === "string"))) {
-        // Output that is not streamed comes whole, in one event.
+      if (isWhole(event)) {
         const isNew = !hasWhole;
         hasWhole = true;
         return isNew ? event : undefined;
       }
+      const fields = Object.entries(event.output_data);
       const parts = fields.map(([field, value]) => [field, newPart(field, (value as string[]).join(""))] as const);
       const news = parts.filter(([, part]) => part !== "").map(([field, part]) => [field, [part]]);
       return news.length === 0 ? undefined : { ...event, output_data: Object.fromEntries(news) };

@@ -1,7 +1,6 @@
 import { modelPath, withQuery } from "./address.ts";
 import { readEvents } from "./events.ts";
 import { formOf, type Input, randomText } from "./form.ts";
-import { pause } from "./pause.ts";
 import { createReplayFilter, cutShort, eventOf, isLast, unlessFailed } from "./prediction-events.ts";
 import type {
   Prediction,
@@ -12,13 +11,11 @@ import type {
   Webhook,
 } from "./prediction-records.ts";
 import { errorFrom } from "./read-error.ts";
-import { resuming } from "./resume.ts";
+import { lookUntil, resuming } from "./resume.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** Below what proxies allow a silent connection. */
 const longPollSeconds = 30;
-/** A service that is going down answers at once. */
-const betweenPollsMs = 200;
 const followTries = 5;
 
 export interface Predictions {
@@ -37,7 +34,10 @@ export interface Predictions {
   ): Promise<string>;
   /** How a prediction stands; `wait` holds the answer up to 60 seconds until it has ended. A failure is not thrown. */
   result(model: string, predictionId: string, options?: CallOptions & { wait?: number }): Promise<PredictionResult>;
-  /** Waits for the end, however long that takes. A failure is thrown; aborting stops the waiting, not the run. */
+  /**
+   * Waits for the end, however long that takes, and over a restart of the service: one that is away for more than two
+   * minutes is given up. A failure is thrown; aborting stops the waiting, not the run.
+   */
   waitFor(model: string, predictionId: string, options?: CallOptions): Promise<Prediction>;
   /** The events of a run as `stream` gives them, from its beginning. Leaving stops nothing; a break is bridged. */
   follow(model: string, predictionId: string, options?: CallOptions): AsyncGenerator<StreamEvent>;
@@ -90,11 +90,9 @@ export function predictions({ json, open, retries }: Transport): Predictions {
     },
 
     async waitFor(model, predictionId, { signal } = {}) {
-      for (;;) {
-        const result = await all.result(model, predictionId, { wait: longPollSeconds, signal });
-        if (result.infer_details.status !== 202) return doneOrThrown(result);
-        await pause(betweenPollsMs, signal);
-      }
+      const look = () => all.result(model, predictionId, { wait: longPollSeconds, signal });
+      const isEnd = ({ infer_details }: PredictionResult) => infer_details.status !== 202;
+      return doneOrThrown(await lookUntil(look, { isEnd, patient: retries > 0, signal }));
     },
 
     async *follow(model, predictionId, { signal } = {}) {

@@ -32,9 +32,44 @@ export async function* resuming<T>(
       failure = thrown;
     }
     signal?.throwIfAborted();
-    if (!(failure instanceof GantryError) || !failure.retryable || failed >= tries) throw failure;
-    const wait = pauseBefore(failure, failed);
-    if (wait === undefined) throw failure;
+    if (failed >= tries) throw failure;
+    await pause(pauseAfter(failure, failed), signal);
+  }
+}
+
+/** How long to wait after a failure; one that waiting does not help is thrown. */
+function pauseAfter(failure: unknown, failed: number): number {
+  const wait = failure instanceof GantryError && failure.retryable ? pauseBefore(failure, failed) : undefined;
+  if (wait === undefined) throw failure;
+  return wait;
+}
+
+/** A service that is going down answers at once. */
+const betweenLooksMs = 200;
+/** A restart, the work that it lets end before included. */
+const longestAwayMs = 120_000;
+
+/**
+ * Looks until there is an end. A service that is away for the moment is waited for: the work goes on when it is back.
+ * `patient`: whether it is; otherwise the first failure is thrown.
+ */
+export async function lookUntil<T>(
+  look: () => Promise<T>,
+  { isEnd, patient, signal }: { isEnd(seen: T): boolean; patient: boolean; signal: AbortSignal | undefined },
+): Promise<T> {
+  let failed = 0;
+  for (let awaySince = performance.now(); ; ) {
+    let wait = betweenLooksMs;
+    try {
+      const seen = await look();
+      if (isEnd(seen)) return seen;
+      failed = 0;
+    } catch (failure) {
+      signal?.throwIfAborted();
+      if (failed === 0) awaySince = performance.now();
+      if (!patient || performance.now() - awaySince > longestAwayMs) throw failure;
+      wait = pauseAfter(failure, failed++);
+    }
     await pause(wait, signal);
   }
 }

@@ -2,7 +2,7 @@ import type { ConfirmationRecord, CreateRunBody, RunRecord, RunStatus } from "@g
 import { segment, withQuery } from "./address.ts";
 import { randomText } from "./form.ts";
 import { eachListed, type ListRange } from "./pages.ts";
-import { pause } from "./pause.ts";
+import { lookUntil } from "./resume.ts";
 import { type FollowOptions, type RunEvent, type RunEventList, runEvents } from "./run-events.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -53,7 +53,10 @@ export interface Runs {
   each(options?: RunFilter & CallOptions): AsyncGenerator<RunRecord>;
   /** Ends it, and all that it started; what has ended stays as it is. */
   cancel(id: string, options?: CallOptions): Promise<RunRecord>;
-  /** Waits for the end, also past questions that somebody has to answer. Whether it is `done` or `error`, it is returned. */
+  /**
+   * Waits for the end, also past questions that somebody has to answer, and over a restart of the service: one that is
+   * away for more than two minutes is given up. Whether it is `done` or `error`, it is returned.
+   */
   waitFor(id: string, options?: CallOptions): Promise<RunRecord>;
   /** What it did and does, to its end. Leaving the loop stops nothing; a connection that breaks is taken up again. */
   events(id: string, options?: FollowOptions): AsyncGenerator<RunEvent>;
@@ -65,8 +68,6 @@ export interface Runs {
 }
 
 const longPollSeconds = 30;
-/** A service that is going down answers at once. */
-const betweenPollsMs = 200;
 
 export function runs(transport: Transport): Runs {
   const { json, retries } = transport;
@@ -92,11 +93,9 @@ export function runs(transport: Transport): Runs {
       ),
     cancel: async (id, { signal } = {}) => json({ method: "POST", path: `${at(id)}/cancel`, signal }),
     async waitFor(id, { signal } = {}) {
-      for (;;) {
-        const run = await all.get(id, { wait: longPollSeconds, signal });
-        if (run.status === "done" || run.status === "error") return run;
-        await pause(betweenPollsMs, signal);
-      }
+      const look = () => all.get(id, { wait: longPollSeconds, signal });
+      const isEnd = ({ status }: RunRecord) => status === "done" || status === "error";
+      return lookUntil(look, { isEnd, patient: retries > 0, signal });
     },
     events: (id, options) => runEvents(transport, id, options),
     listEvents: async (id, { signal, ...query } = {}) =>

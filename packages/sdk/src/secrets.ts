@@ -1,6 +1,6 @@
 import type { SecretRecord } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
-import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
+import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** Credentials for the backends of the caller's models: stored under a name, and never read back. */
@@ -20,7 +20,7 @@ export function secrets({ json, send }: Transport): Secrets {
     list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery(base, query), signal }),
     each: (options) =>
       eachOf(
-        (page) => all.list({ ...options, page, page_size: largestPage }),
+        (range) => all.list({ ...options, ...range }),
         ({ name }) => name,
       ),
     put: async (name, value, { signal } = {}) => json({ method: "PUT", path: at(name), json: { value }, signal }),

@@ -1,5 +1,7 @@
+import { serviceAddress } from "./address.ts";
 import { connectionError, GantryError } from "./errors.ts";
 import { readLines } from "./events.ts";
+import { headerValue } from "./header-value.ts";
 import { pause } from "./pause.ts";
 import { errorFrom } from "./read-error.ts";
 import { mayRepeat, pauseBefore } from "./retry.rules.ts";
@@ -44,18 +46,19 @@ export interface TransportOptions {
 }
 
 export function createTransport({ url, key, fetch: given, retries = 2 }: TransportOptions): Transport {
-  const base = url.replace(/\/+$/, "");
-  if (!URL.canParse(base)) throw new TypeError(`${JSON.stringify(url)} is no address of a service`);
+  const base = serviceAddress(url);
   // Looked up at the call, and called by itself: a browser's fetch is bound to its window.
   const go: typeof fetch = given ?? ((...args) => fetch(...args));
 
   function initOf({ method, path, json, body = undefined, headers = {}, idempotencyKey, signal }: Asked): RequestInit {
     const isOwn = path.startsWith("/");
-    const all = new Headers(headers);
-    if (isOwn && key !== undefined) all.set("x-api-key", key);
-    if (idempotencyKey !== undefined) all.set("idempotency-key", idempotencyKey);
-    if (json !== undefined) all.set("content-type", "application/json");
-    else if (body instanceof Blob && body.type) all.set("content-type", body.type);
+    const all = new Headers();
+    const put = (name: string, value: string) => all.set(name, headerValue(name, value));
+    for (const [name, value] of Object.entries(headers)) put(name, value);
+    if (isOwn && key !== undefined) put("x-api-key", key);
+    if (idempotencyKey !== undefined) put("idempotency-key", idempotencyKey);
+    if (json !== undefined) put("content-type", "application/json");
+    else if (body instanceof Blob && body.type) put("content-type", body.type);
     const sent = json === undefined ? body : JSON.stringify(json);
     return {
       method,

@@ -1,6 +1,6 @@
 import type { DeliveryRecord, DeliveryStatus, WebhookSecretsRecord } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
-import { eachOf, largestPage, type Page, type PageQuery } from "./pages.ts";
+import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface DeliveryFilter {
@@ -29,7 +29,7 @@ export function webhooks({ json }: Transport): Webhooks {
       json({ method: "GET", path: withQuery(`${base}/deliveries`, query), signal }),
     eachDelivery: (options) =>
       eachOf(
-        (page) => all.deliveries({ ...options, page, page_size: largestPage }),
+        (range) => all.deliveries({ ...options, ...range }),
         ({ id }) => id,
       ),
     resend: async (deliveryId, { signal } = {}) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { GantryError } from "../src/errors.ts";
 import { readLines } from "../src/events.ts";
-import { eachOf } from "../src/pages.ts";
+import { eachListed, eachOf } from "../src/pages.ts";
 import { eventOf } from "../src/prediction-events.ts";
 import { errorFrom } from "../src/read-error.ts";
 
@@ -40,10 +40,21 @@ test("a line without an end is given up", async () => {
 
 test("a list that brings the same page for ever comes to an end", async () => {
   let pages = 0;
-  const read = async (page: number) => {
+  const read = async ({ page, page_size }: { page: number; page_size: number }) => {
     pages++;
-    return { results: [{ id: "a" }], page, page_size: 1, total_count: 1e9, total_pages: 1e9 };
+    return { results: [{ id: "a" }], page, page_size, total_count: 1e9, total_pages: 1e9 };
   };
   expect(await Array.fromAsync(eachOf(read, ({ id }) => id))).toEqual([{ id: "a" }]);
+  expect(pages).toBeLessThan(200);
+});
+
+test("a list that runs away from its reader is given up", async () => {
+  let pages = 0;
+  const read = async ({ offset }: { offset: number }) => {
+    pages++;
+    const entries = offset === 0 ? Array.from({ length: 100 }, (_, n) => `${n}`) : [`elsewhere ${pages}`];
+    return { entries, total: offset + 1e6 * pages };
+  };
+  expect(await Array.fromAsync(eachListed(read, (id) => id))).toHaveLength(100);
   expect(pages).toBeLessThan(200);
 });

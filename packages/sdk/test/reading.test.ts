@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { drivePath, modelPath, segment, withQuery } from "../src/address.ts";
 import { readEvents, readLines } from "../src/events.ts";
-import { eachListed, eachOf, type Page } from "../src/pages.ts";
-import { createReplayFilter } from "../src/prediction-events.ts";
+import { createReplayFilter, isLast } from "../src/prediction-events.ts";
 import { errorFrom } from "../src/read-error.ts";
 
 /** A body that arrives in pieces of so many bytes. */
@@ -60,33 +59,19 @@ test("a second connection gives only what the first had not given, however it is
   expect([startOver()(whole), startOver()(whole)]).toEqual([whole, undefined]);
 });
 
-test("a list is told once, though it grows while it is read", async () => {
-  let entries = Array.from({ length: 7 }, (_, n) => `old ${n}`);
-  const read = async (page: number): Promise<Page<string>> => {
-    const results = entries.slice((page - 1) * 3, page * 3);
-    const total = entries.length;
-    entries = [`new ${page}`, ...entries];
-    return { results, page, page_size: 3, total_count: total, total_pages: Math.ceil(total / 3) };
-  };
-  const told = await Array.fromAsync(eachOf(read, (entry) => entry));
-  expect(told).toEqual(["old 0", "old 1", "old 2", "old 3", "old 4", "old 5", "old 6"]);
-});
-
-test("a list by limit and offset is read to its end", async () => {
-  const entries = Array.from({ length: 7 }, (_, n) => `${n}`);
-  const asked: number[] = [];
-  const read = async ({ limit, offset }: { limit: number; offset: number }) => {
-    asked.push(offset);
-    return { entries: entries.slice(offset, offset + limit), total: entries.length };
-  };
-  expect(await Array.fromAsync(eachListed(read, (entry) => entry, 3))).toEqual(entries);
-  expect(asked).toEqual([0, 3, 6]);
-  asked.length = 0;
-  expect(await Array.fromAsync(eachListed(read, (entry) => entry))).toEqual(entries);
-  expect(asked).toEqual([0]);
-  for await (const _ of eachListed(read, (entry) => entry, 3)) break;
-  expect(asked).toEqual([0, 0]);
-});
+test.each<Record<string, string[]>>([{ tags: ["red", "blue"] }, { tags: [] }, {}])(
+  "output that comes whole is told once and as it is, though it is made of texts or of nothing: %j",
+  (output_data) => {
+    const whole = { output_data, status: 200, files: {} };
+    const end = { output_data: {}, status: 200 };
+    expect([isLast(whole), isLast(end)]).toEqual([false, true]);
+    const startOver = createReplayFilter();
+    const first = startOver();
+    expect(first(whole)).toBe(whole);
+    const second = startOver();
+    expect([second(whole), second(end)]).toEqual([undefined, end]);
+  },
+);
 
 test("names cannot lead to another place", () => {
   expect(drivePath("/a b/c?.txt")).toBe("a%20b/c%3F.txt");

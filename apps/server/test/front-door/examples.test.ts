@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { startScriptedLlm } from "../support/scripted-llm.ts";
 
 const examples = new URL("../../../../examples/", import.meta.url);
 
@@ -77,6 +78,41 @@ describe("examples/agents", () => {
     expect([created.status, created.body.warnings], created.text).toEqual([201, []]);
     const published = await gantry.call("POST", `/v1/agents/${created.body.id}/publish`);
     expect(published.status, published.text).toBe(200);
+  });
+
+  test("none tells of a default, since a value that is missing stays so", () => {
+    for (const [name, { input_schema }] of agents)
+      expect(JSON.stringify(input_schema), name).not.toContain('"default"');
+  });
+
+  test("the page reader is told what its reader asks, or nothing of it", async () => {
+    const llm = await startScriptedLlm(() => ({ text: '{"title": "A page", "summary": "It is about ships."}' }));
+    try {
+      const [, chat] = models.find(([name]) => name === "openai-chat") ?? [];
+      const backend = { type: "openai-chat", url: llm.url, model: "test" };
+      const put = await gantry.call("PUT", "/api/v1/admin/reader", { json: { ...chat, backend } });
+      expect(put.status, put.text).toBe(201);
+      const [, json] = agents.find(([name]) => name === "page-reader") ?? [];
+      const { body: agent } = await gantry.call("POST", "/v1/agents", { json: { ...json, model: "admin/reader" } });
+      await gantry.call("POST", `/v1/agents/${agent.id}/publish`);
+      const goals: string[] = [];
+      for (const input of [
+        { url: "https://example.com/" },
+        { url: "https://example.com/", question: "Which ships?" },
+      ]) {
+        llm.requests.length = 0;
+        const run = await gantry.call("POST", `/v1/agents/${agent.id}/runs`, { json: { input, wait: 30 } });
+        expect(run.body, run.text).toMatchObject({ status: "done", output: { title: "A page" } });
+        const said = llm.requests[0]?.messages.map(({ content }) => content ?? "").join("\n") ?? "";
+        goals.push(/Fetch .*/.exec(said)?.[0] ?? "");
+      }
+      expect(goals).toEqual([
+        "Fetch https://example.com/ with http_request and say what the page is about.",
+        "Fetch https://example.com/ with http_request and say what the page is about, for a reader who asks: Which ships?",
+      ]);
+    } finally {
+      await llm.close();
+    }
   });
 
   test("the illustrator paints", async () => {

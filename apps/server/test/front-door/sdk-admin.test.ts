@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
 import { createClient, type GantryClient, type GantryError } from "../../../../packages/sdk/src/index.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -45,7 +45,9 @@ describe("an admin", () => {
     expect([name, await as(key).me()]).toMatchObject(["first", { username: "ann", balance: 0 }]);
     const credit = { amount: 5.5, reason: "welcome" };
     const paid = await client.admin.users.credit("ann", credit, { idempotencyKey: "once" });
-    expect(paid).toMatchObject({ balance: 5.5, currency: "USD", entry: { amount: 5.5, reason: "welcome" } });
+    const entry = { id: expect.any(Number), amount: 5.5, reason: "welcome", created_at: expect.any(String) };
+    expect(paid).toEqual({ balance: 5.5, currency: "USD", entry });
+    expectTypeOf(paid.entry.id).toEqualTypeOf<number>();
     expect(await client.admin.users.credit("ann", credit, { idempotencyKey: "once" })).toEqual(paid);
     expect((await client.admin.users.credit("ann", { amount: -1, reason: "a fee" })).balance).toBe(4.5);
     expect((await client.admin.users.credit("ann", { amount: -1, reason: "a fee" })).balance).toBe(3.5);

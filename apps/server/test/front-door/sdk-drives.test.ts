@@ -159,6 +159,29 @@ describe("files", () => {
     expect(await pathsOf()).toEqual([]);
   });
 
+  test("have a type that is one line, or are not sent", async () => {
+    await client.drives.files.upload(drive, "/f", "mine", { type: " text/plain\n" });
+    expect([(await client.drives.files.head(drive, "/f")).content_type, await textAt("/f")]).toEqual([
+      expect.stringMatching(/^text\/plain/),
+      "mine",
+    ]);
+    for (const type of ["text/plain\r\n\r\nNOT MINE", "text/plain\n\nNOT MINE", "text/\0", "text/plain; name=ключ"]) {
+      for (const call of [
+        () => client.drives.files.upload(drive, "/g", "mine", { type }),
+        () => client.drives.files.upload(drive, "/g", slowly(100), { type }),
+        () => client.drives.files.replace(drive, "/f", "mine", { type }),
+      ]) {
+        expect(await failureOf(call())).toMatchObject({
+          status: 0,
+          type: "invalid_input",
+          retryable: false,
+          message: expect.stringContaining("content-type"),
+        });
+      }
+    }
+    expect(await pathsOf()).toEqual(["/f"]);
+  });
+
   test("are described and downloaded, whole, in part and not again", async () => {
     const { etag } = await client.drives.files.upload(drive, "/f.csv", "one,two\n");
     expect(await client.drives.files.head(drive, "/f.csv")).toEqual({

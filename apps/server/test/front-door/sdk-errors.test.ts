@@ -136,7 +136,55 @@ describe("a failure tells its type, status and request", () => {
     });
     expect([await nobody.isUp(), await nobody.isReady()]).toEqual([false, false]);
     expect([await client.isUp(), await client.isReady()]).toEqual([true, true]);
-    expect(() => createClient({ url: "nowhere" })).toThrow(TypeError);
+  });
+
+  test("no address of a service, which is told before anything is asked", async () => {
+    const { port } = new URL(gantry.url);
+    for (const url of [
+      "nowhere",
+      "",
+      `localhost:${port}`,
+      `127.0.0.1:${port}`,
+      "ftp://service.test",
+      "http://",
+      "http://service.test/?a=b",
+      "http://service.test/#a",
+    ]) {
+      expect(() => createClient({ url }), url).toThrow(
+        new TypeError(
+          `${JSON.stringify(url)} is no address of a service: it begins with http:// or https://, and has no user, ? or #`,
+        ),
+      );
+    }
+    expect(() => createClient({ url: "http://ann:word@service.test" })).toThrow(
+      /^"http:\/\/…@service.test" is no address/,
+    );
+    for (const url of [undefined, null, 8080]) {
+      expect(() => createClient({ url: url as unknown as string })).toThrow(new TypeError("url has to be a text"));
+    }
+    const spoken = createClient({ url: ` http://localhost:${port}// `, key: gantry.adminKey });
+    expect((await spoken.me()).username).toBe("admin");
+  });
+
+  test("a key, or another value, that no header can carry: without a try, and without telling it", async () => {
+    for (const key of ["ключ", "two\nlines", "nul\0", "bell\u0007"]) {
+      const { client: odd, sent } = counting({ key });
+      for (const call of [
+        () => odd.me(),
+        () => odd.stream("admin/slow", input).next(),
+        () => odd.runs.events("run_1").next(),
+      ]) {
+        const failure = await failureOf(call());
+        expect(failure).toMatchObject({ status: 0, type: "invalid_input", retryable: false });
+        expect(failure.message).toBe("The header x-api-key cannot be sent: its value holds what no header can");
+        expect([JSON.stringify(failure), failure.cause]).toEqual([expect.not.stringContaining(key), undefined]);
+      }
+      expect(sent).toEqual([]);
+      expect([await odd.isUp(), await odd.isReady()]).toEqual([true, true]);
+    }
+    expect((await createClient({ url: gantry.url, key: ` ${gantry.adminKey}\n` }).me()).username).toBe("admin");
+    const refused = await failureOf(client.predict("admin/slow", input, { idempotencyKey: "один" }));
+    expect(refused).toMatchObject({ type: "invalid_input", message: expect.stringContaining("idempotency-key") });
   });
 });
 

@@ -23,6 +23,40 @@ test("says whether the server is ready, found by its port as `serve` is, and who
   expect(nobody).toMatchObject({ code: 2, stderr: "No Gantry answers at http://127.0.0.1:9\n" });
 });
 
+test("blanks around a setting do not count, and an empty one is none", async () => {
+  const { port } = new URL(gantry.url);
+  const url = `http://127.0.0.1:${port}`;
+  const ready = { code: 0, stdout: `${url} is up and ready\n`, stderr: "" };
+  expect(await gantryCommand(["status"], { HOST: " 127.0.0.1", PORT: ` ${port} \n` })).toEqual(ready);
+  expect(await gantryCommand(["status"], { HOST: " 0.0.0.0 ", PORT: port })).toEqual(ready);
+  for (const empty of ["", " \n"]) {
+    const none = { GANTRY_URL: empty, GANTRY_KEY: empty, HOST: empty, PORT: port };
+    expect(await gantryCommand(["status"], none)).toEqual(ready);
+  }
+  const given = { GANTRY_URL: ` ${url}\n`, GANTRY_KEY: ` ${gantry.adminKey}\n` };
+  expect(await gantryCommand(["status"], given)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("The key belongs to admin"),
+  });
+  expect(await gantryCommand(["ledger", "verify"], given)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("the books are right"),
+  });
+  expect(await gantryCommand(["ledger", "verify", "--key", gantry.adminKey], { PORT: ` ${port}` })).toMatchObject({
+    code: 0,
+  });
+}, 40_000);
+
+test("an address without http:// is told to be none, whatever its host is", async () => {
+  const { port } = new URL(gantry.url);
+  for (const host of ["localhost", "127.0.0.1"]) {
+    const url = `${host}:${port}`;
+    const { code, stderr } = await gantryCommand(["status", "--url", url], {});
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`"${url}" is no address of a service: it begins with`)]);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  }
+});
+
 test("a wrong option is told in one line", async () => {
   const { code, stderr } = await gantryCommand(["status", "--x"], {});
   expect(code).toBe(1);

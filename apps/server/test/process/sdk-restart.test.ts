@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClient, type GantryClient } from "../../../../packages/sdk/src/index.ts";
+import { testDatabaseUrl } from "../support/database.ts";
+import { type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
+import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { adminKey, endEverything, type ServerProcess, startServer } from "./server-process.ts";
+
+const servers: ServerProcess[] = [];
+let home: string;
+let settings: Record<string, string>;
+let cog: SlowCog;
+let llm: ScriptedLlm;
+let client: GantryClient;
+let agent: string;
+let isThinking = true;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+async function start(): Promise<ServerProcess> {
+  const server = startServer(settings);
+  servers.push(server);
+  await server.url();
+  return server;
+}
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "gantry-restart-"));
+  cog = await startSlowCog();
+  llm = await startScriptedLlm(async () => {
+    await waitFor("the test to let the model speak", () => !isThinking, 60_000);
+    return { text: "done" };
+  });
+  settings = {
+    DATABASE_URL: await testDatabaseUrl(),
+    GANTRY_HOME: home,
+    GANTRY_ADMIN_KEY: adminKey,
+    GANTRY_ALLOW_PRIVATE_NETWORK: "1",
+    GANTRY_LLM_URL: llm.url,
+    GANTRY_LLM_MODEL: "test",
+    PORT: String(await freePort()),
+  };
+  await start();
+  client = createClient({ url: `http://127.0.0.1:${settings.PORT}`, key: adminKey });
+  await client.models.put("admin/slow", {
+    title: "Slow",
+    kind: "other",
+    capacity: 4,
+    input: { type: "object", properties: { prompt: { type: "string" } } },
+    output: { type: "object", properties: { output: { type: "string" } } },
+    backend: { type: "cog", url: cog.url },
+  });
+  agent = (await client.agents.create({ name: "Thinker", goal: "Think.", tools: [] })).id;
+  await client.agents.publish(agent);
+}, 60_000);
+
+afterAll(async () => {
+  await endEverything(servers, []);
+  await Promise.all([cog.close(), llm.close()]);
+  await rm(home, { recursive: true });
+});
+
+test.each(["SIGKILL", "SIGTERM"] as const)(
+  "who waits for an end hears of it after a restart by %s",
+  async (signal) => {
+    isThinking = true;
+    const id = await client.submit("admin/slow", { prompt: "x" });
+    const { id: runId } = await client.runs.create(agent, { input: {} });
+    const waiting = Promise.allSettled([client.waitFor("admin/slow", id), client.runs.waitFor(runId)]);
+    await waitFor("the work to begin", () => cog.open === 1 && llm.open >= 1, 20_000);
+    const old = servers.at(-1);
+    old?.kill(signal);
+    if (signal === "SIGTERM") {
+      // It refuses everything for as long as its work takes, longer than one would try in haste.
+      await new Promise((resolve) => setTimeout(resolve, 8_000));
+      cog.finishAll();
+      isThinking = false;
+    }
+    await old?.exit;
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await start();
+    isThinking = false;
+    const finishing = setInterval(cog.finishAll, 200);
+    try {
+      const [prediction, run] = await waiting;
+      expect(prediction).toMatchObject({ status: "fulfilled", value: { output_data: { output: "done" } } });
+      expect(run).toMatchObject({ status: "fulfilled", value: { status: "done", output: { text: "done" } } });
+    } finally {
+      clearInterval(finishing);
+    }
+  },
+  90_000,
+);

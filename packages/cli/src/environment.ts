@@ -1,0 +1,15 @@
+/** A setting as the server reads it too: blanks and line breaks around a value do not count, and an empty one is none. */
+export function setting(name: string): string | undefined {
+  return process.env[name]?.trim() || undefined;
+}
+
+/** Where `gantry serve` listens in the same environment. */
+export function listeningUrl(): string {
+  return `http://${hostToCall(setting("HOST"))}:${setting("PORT") ?? 8080}`;
+}
+
+function hostToCall(host: string | undefined): string {
+  if (host === undefined || host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
