@@ -27,6 +27,7 @@ const [seconds = 5, rounds = 3, ...given] = process.argv.slice(2).map(Number);
 const queued = given.length > 0 ? given : [1_000, 1_000_000];
 const connections = 64;
 const parallel = 64;
+const warmUpSeconds = 4;
 const latencySamples = 200;
 const claimedAtOnce = 50;
 
@@ -146,14 +147,22 @@ const percentiles = (times: number[]) => {
 };
 const told = ({ p50, p99 }: { p50: number; p99: number }) => `p50 ${p50.toFixed(1)} ms  p99 ${p99.toFixed(1)} ms`;
 
-/** Accepts for some seconds and waits until all have ended. Answers ended jobs a second. */
-async function throughput(way: Way): Promise<number> {
-  const [own, engine] = [countCpu(way.served.pid), countCpu(way.enginePid)];
+/** Accepts for so many seconds and waits until all have ended. */
+async function runJobs(way: Way, seconds: number): Promise<{ requests: number; acceptedAfter: number }> {
   const startedAt = performance.now();
   const { requests, failures } = await load({ port: way.served.port, request: way.accept, connections, seconds });
   if (failures > 0) throw new Error(`${way.name}: ${failures} of ${requests} were not accepted`);
   const acceptedAfter = (performance.now() - startedAt) / 1000;
   while ((await way.unfinished(requests)) > 0) await sleep(20);
+  return { requests, acceptedAfter };
+}
+
+/** Ended jobs a second, of a process that is warm. */
+async function throughput(way: Way): Promise<number> {
+  await runJobs(way, warmUpSeconds);
+  const [own, engine] = [countCpu(way.served.pid), countCpu(way.enginePid)];
+  const startedAt = performance.now();
+  const { requests, acceptedAfter } = await runJobs(way, seconds);
   const elapsed = (performance.now() - startedAt) / 1000;
   const used = engine();
   const micros = (cpu: number) => Math.round((cpu / requests) * 1e6);
