@@ -1,29 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
-import { refusal, tenantState } from "../../src/features/connectors/idp/tenant-routes.fixture.ts";
-import { serveTenant, type TenantServer } from "../../src/features/connectors/idp/tenant-server.fixture.ts";
-import { type AgentRuns, startAgentRuns } from "../support/agent-runs.ts";
-import { allScopes } from "../support/idp-connector.ts";
+import { refusal } from "../../src/features/connectors/idp/tenant-routes.fixture.ts";
+import { type RunsWithTenant, startRunsWithTenant } from "../support/runs-with-tenant.ts";
 import { inTurn } from "../support/scripted-llm.ts";
 
-let t: AgentRuns;
-let tenant: TenantServer;
+let runs: RunsWithTenant;
+let t: RunsWithTenant["t"];
+let tenant: RunsWithTenant["tenant"];
 
 beforeAll(async () => {
-  t = await startAgentRuns();
-  tenant = await serveTenant(selfSigned);
-  const json = { domain: tenant.domain, token: tenant.issue(allScopes) };
-  expect((await t.gantry.call("PUT", "/v1/connectors/idp", { json })).status).toBe(200);
+  runs = await startRunsWithTenant();
+  ({ t, tenant } = runs);
 });
-afterAll(async () => {
-  await t.close();
-  await tenant.close();
-});
-beforeEach(() => {
-  t.llm.requests.length = 0;
-  tenant.seen.length = 0;
-  tenant.state = { ...tenantState(), tokens: tenant.state.tokens };
-});
+afterAll(() => runs.close());
+beforeEach(() => runs.forget());
 afterEach(() => {
   expect(tenant.script.splice(0)).toEqual([]);
 });

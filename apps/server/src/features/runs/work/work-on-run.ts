@@ -6,19 +6,20 @@ import type { NewEvent, RunChange } from "../run-change.ts";
 import { askModel, type MadeCall, saidIn } from "./ask-model.ts";
 import { type ModelCallDeps, usedOf } from "./call-model.ts";
 import { faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.ts";
-import { shorten, summaryMessages } from "./compress.ts";
-import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
+import { shorten } from "./compress.ts";
+import { conversation, type Told } from "./conversation.rules.ts";
 import { cutTooOften, isCutText, joinedText, wholeCalls } from "./cut-answers.rules.ts";
 import { finishCalls } from "./finish-calls.ts";
 import { type NextCall, nextCall } from "./next-call.rules.ts";
 import { type ContextDeps, openContext, type RunContext } from "./open-context.ts";
 import { prepareCalls } from "./prepare-calls.ts";
 import { presentModel } from "./present-model.ts";
-import { lengthLimit, summaryPrompt } from "./prompts.rules.ts";
+import { lengthLimit } from "./prompts.rules.ts";
 import type { Recalled } from "./recall-calls.ts";
 import { hopelessCall, plainResult } from "./repeats.rules.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
+import { type SummingUp, summaryCall, summaryStep } from "./sum-up.ts";
 import { TokenEstimate } from "./token-estimate.ts";
 import type { ToolTurnDeps } from "./tool-turn.ts";
 
@@ -28,10 +29,6 @@ export interface RunWorkDeps extends ModelCallDeps, ToolTurnDeps, ContextDeps {
 
 const defaultWindow = 32_000;
 const longestMessage = 2000;
-/** Of the model's window, for a summary at most. */
-const summaryPart = 0.15;
-
-type SummingUp = NonNullable<RunChange["summing_up"]>;
 
 /** How the work on a run stopped without an error: it has an output, or it waits. */
 export type WorkEnd = { kind: "done"; output: Record<string, unknown> } | { kind: "left" };
@@ -212,38 +209,19 @@ class RunWork {
       });
       return asked(shortening.messages);
     }
-    await this.#sumUp(told, shortening.covers, shortening.before);
+    await this.#sumUp(told, { covers: shortening.covers, before_tokens: shortening.before });
     return undefined;
   }
 
-  async #sumUp(told: Told, covers: number, before: number): Promise<void> {
-    const { tools } = this.#context.toolbox;
-    const older = await summaryMessages(told, covers, JSON.stringify(tools), this.#deps.countTokens);
-    const summingUp = { covers, before_tokens: before };
+  async #sumUp(told: Told, summingUp: SummingUp): Promise<void> {
+    const chat = await summaryCall(told, summingUp, this.#context.toolbox.tools, this.#deps.countTokens);
     await this.#session.write({ call_id: this.#callId, summing_up: summingUp });
-    const called = await this.#call(
-      {
-        messages: [...older, { role: "user", content: summaryPrompt }],
-        maxTokens: Math.ceil(told.window * summaryPart),
-        ...(tools.length > 0 && { tools, toolChoice: "none" }),
-      },
-      summingUp,
-    );
-    await this.#storeSummary(called, summingUp);
+    await this.#storeSummary(await this.#call(chat, summingUp), summingUp);
   }
 
-  async #storeSummary(called: MadeCall, { covers, before_tokens: before }: SummingUp): Promise<void> {
-    const step: Step = {
-      n: this.#steps.length + 1,
-      kind: "summary",
-      message: { ...saidIn(called, false), covers },
-      prompt: null,
-    };
-    const count = visibleSteps(this.#steps).filter(({ n }) => n <= covers).length;
-    const message = `${count} older steps were summed up; the conversation had about ${before} tokens.`;
-    await this.#store(step, called, {
-      events: [{ type: "compressed", data: { message, before_tokens: before, summary: called.answer.text } }],
-    });
+  async #storeSummary(called: MadeCall, summingUp: SummingUp): Promise<void> {
+    const { step, events } = summaryStep(called, summingUp, this.#steps);
+    await this.#store(step, called, { events });
   }
 
   async #call(chat: Omit<ChatCall, "signal">, summingUp?: SummingUp): Promise<MadeCall> {

@@ -1,0 +1,35 @@
+import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
+import { tenantState } from "../../src/features/connectors/idp/tenant-routes.fixture.ts";
+import { serveTenant, type TenantServer } from "../../src/features/connectors/idp/tenant-server.fixture.ts";
+import { type AgentRuns, startAgentRuns } from "./agent-runs.ts";
+import { allScopes } from "./idp-connector.ts";
+
+export interface RunsWithTenant {
+  t: AgentRuns;
+  tenant: TenantServer;
+  /** For before each test: nobody has been asked anything, and the tenant is as it was in the beginning. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** Agents of an admin who has a connector to a tenant, which answers over TLS. */
+export async function startRunsWithTenant(): Promise<RunsWithTenant> {
+  const t = await startAgentRuns();
+  const tenant = await serveTenant(selfSigned);
+  const json = { domain: tenant.domain, token: tenant.issue(allScopes) };
+  const put = await t.gantry.call("PUT", "/v1/connectors/idp", { json });
+  if (put.status !== 200) throw new Error(put.text);
+  return {
+    t,
+    tenant,
+    forget() {
+      t.llm.requests.length = 0;
+      tenant.seen.length = 0;
+      tenant.state = { ...tenantState(), tokens: tenant.state.tokens };
+    },
+    async close() {
+      await t.close();
+      await tenant.close();
+    },
+  };
+}
