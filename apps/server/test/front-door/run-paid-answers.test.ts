@@ -116,6 +116,15 @@ describe("an answer of the run's model that was paid and that a crash kept from 
     expect(seen).toMatchObject({ status: "done", output: { text: "The answer." }, cost: 0.1 });
   });
 
+  test("stands in the cost of a run whose workers died too often", async () => {
+    const { seen } = await afterLosing({
+      by: "the run's model",
+      alsoWrite: (tx, runId) => tx`update runs set deaths = 3 where id = ${runId}`,
+    });
+    expect(seen).toMatchObject({ status: "error", error: { type: "internal" }, cost: 0.1 });
+    expect(seen.error.message).toContain("died three times");
+  });
+
   test("stands in the cost of a run that is to be cancelled by then", async () => {
     const { seen } = await afterLosing({
       by: "the run's model",

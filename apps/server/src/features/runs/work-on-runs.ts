@@ -124,15 +124,15 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
 async function bringForward(deps: RunWorkerDeps, session: RunSession, span: Span): Promise<void> {
   const { run } = session;
   try {
+    const isFresh = run.steps === 0;
+    const calls = isFresh ? [] : await listCalls(deps.database.sql, run.id);
+    const recalled = await recallCalls(deps, session, calls);
     if (run.deaths >= deathsAllowed) {
       throw new RunFailed("internal", "The workers that carried the run on died three times");
     }
     const revision = await deps.agents.getRevision(run.agentId, run.revisionId);
     if (!revision) throw new Error(`the revision ${run.revisionId} of a run is not there`);
-    const isFresh = run.steps === 0;
     const steps = isFresh ? [] : await listSteps(deps.database.sql, run.id);
-    const calls = isFresh ? [] : await listCalls(deps.database.sql, run.id);
-    const recalled = await recallCalls(deps, session, calls);
     // Its children may have used up what they share with it: then it was taken to be ended, and makes no call any more.
     if (session.remainingMs <= 0 && !run.cancelRequested) session.stop("timeout");
     const end = await workOnRun(deps, session, { run, snapshot: revision.snapshot, steps, calls }, recalled);
