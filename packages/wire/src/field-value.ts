@@ -12,11 +12,13 @@ interface Look {
   readonly path: (string | number)[];
   readonly found: ValueProblem[];
   readonly most: number;
+  /** A null where none is admitted stands for an optional part of an object that was left out. */
+  readonly leavesOutNulls: boolean;
 }
 type Check = (value: unknown, look: Look) => void;
 
 /** Everything that is wrong with a value, up to so many problems. */
-export type FieldCheck = (value: unknown, most: number) => readonly ValueProblem[];
+export type FieldCheck = (value: unknown, most: number, leavesOutNulls?: boolean) => readonly ValueProblem[];
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -39,8 +41,8 @@ const checks = new WeakMap<Keywords, Check>();
  */
 export function compileFieldCheck(field: Keywords): FieldCheck {
   const check = checkOf(field);
-  return (value, most) => {
-    const look: Look = { path: [], found: [], most };
+  return (value, most, leavesOutNulls = false) => {
+    const look: Look = { path: [], found: [], most, leavesOutNulls };
     check(value, look);
     return look.found;
   };
@@ -50,9 +52,19 @@ export function compileFieldCheck(field: Keywords): FieldCheck {
 export function misfit(field: Keywords, value: unknown): string | undefined {
   const [problem] = compileFieldCheck(field)(value, 1);
   if (problem) return `does not fit${problem.path ? ` at ${problem.path.join(".")}` : ""}: ${problem.msg}`;
-  // As a text it would be refused: what is read from one could be another number.
-  const isInexact = typeof value === "number" && typesOf(field).includes("integer") && !Number.isSafeInteger(value);
-  return isInexact && Number.isInteger(value) ? "is a whole number that is too large to be exact" : undefined;
+  return isInexact(field, value) ? "is a whole number that is too large to be exact" : undefined;
+}
+
+/** As a text it would be refused: what is read from one could be another number. */
+function isInexact(field: unknown, value: unknown): boolean {
+  if (!isRecord(field)) return false;
+  if (Array.isArray(value)) return value.some((entry) => isInexact(field.items, entry));
+  if (isRecord(value)) {
+    const { properties } = field;
+    if (!isRecord(properties)) return false;
+    return Object.entries(value).some(([name, part]) => isInexact(properties[name], part));
+  }
+  return typesOf(field).includes("integer") && Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
 function checkOf(field: Keywords): Check {
@@ -162,9 +174,9 @@ function objectRule({ properties, required, additionalProperties }: Keywords): C
   for (const [name, part] of Object.entries(isRecord(properties) ? properties : {})) {
     if (isRecord(part)) parts.set(name, checkOf(part));
   }
-  const wanted = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const wanted = new Set<string>(Array.isArray(required) ? required.filter((name) => typeof name === "string") : []);
   const isClosed = additionalProperties === false;
-  if (parts.size === 0 && wanted.length === 0 && !isClosed) return undefined;
+  if (parts.size === 0 && wanted.size === 0 && !isClosed) return undefined;
   return (value, look) => {
     if (!isRecord(value)) return;
     for (const name of wanted) {
@@ -173,6 +185,7 @@ function objectRule({ properties, required, additionalProperties }: Keywords): C
     }
     for (const name of Object.keys(value)) {
       if (look.found.length >= look.most) return;
+      if (look.leavesOutNulls && value[name] === null && !wanted.has(name)) continue;
       const check = parts.get(name);
       if (check) within(look, name, check, value[name]);
       else if (isClosed) tell(look, { type: "extra_forbidden", msg: "Unknown field" }, name);

@@ -97,7 +97,7 @@ export {
 } from "./idp.ts";
 export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
 export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
-export { manifestSchema } from "./manifest-schema.ts";
+export { manifestDefaults, manifestSchema } from "./manifest-schema.ts";
 export { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
 export {
   answerConfirmationBody,

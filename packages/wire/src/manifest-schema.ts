@@ -29,19 +29,29 @@ function hasStreamedField(output: unknown): boolean {
 /** More than any run is worth; beyond it sums could no longer be counted exactly. */
 const dearestRun = 1_000_000_000;
 
+/** What a manifest has where it says nothing. */
+export const manifestDefaults = {
+  description: "",
+  visibility: "private",
+  capacity: 1,
+  timeout_seconds: 300,
+  max_queue_seconds: 86_400,
+  pricing: {},
+} satisfies Partial<Manifest>;
+
 /** A whole manifest, with the defaults of what was left out. Reports every fault, each under its path. */
 export const manifestSchema: z.ZodType<Manifest> = z
   .strictObject({
     title: z.string().min(1).max(200),
-    description: z.string().max(10_000).default(""),
+    description: z.string().max(10_000).default(manifestDefaults.description),
     kind: oneOf(["image", "video", "text", "other"]),
-    visibility: oneOf(["public", "private"]).default("private"),
-    capacity: z.int().min(0).max(100_000).default(1),
-    timeout_seconds: z.number().min(1).max(86_400).default(300),
-    max_queue_seconds: z.number().min(1).max(604_800).default(86_400),
+    visibility: oneOf(["public", "private"]).default(manifestDefaults.visibility),
+    capacity: z.int().min(0).max(100_000).default(manifestDefaults.capacity),
+    timeout_seconds: z.number().min(1).max(86_400).default(manifestDefaults.timeout_seconds),
+    max_queue_seconds: z.number().min(1).max(604_800).default(manifestDefaults.max_queue_seconds),
     context_window: z.int().min(1).max(1_000_000_000).optional(),
     model_size_in_billions: z.number().gt(0).max(1_000_000).optional(),
-    pricing: pricingSchema.default({}),
+    pricing: pricingSchema.default(manifestDefaults.pricing),
     input: inputSchema,
     output: outputSchema,
     backend: backendSchema,
@@ -49,7 +59,7 @@ export const manifestSchema: z.ZodType<Manifest> = z
   .superRefine(
     (manifest: unknown, ctx) => {
       if (!isRecord(manifest)) return;
-      const { pricing, timeout_seconds: seconds = 300 } = manifest;
+      const { pricing, timeout_seconds: seconds = manifestDefaults.timeout_seconds } = manifest;
       const perSecond = isRecord(pricing) ? pricing.per_second : undefined;
       if (typeof perSecond === "number" && typeof seconds === "number" && perSecond * seconds > dearestRun) {
         tell(

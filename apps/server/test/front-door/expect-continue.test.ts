@@ -167,6 +167,22 @@ describe("whoever is welcome is told to go on, once, and keeps its connection", 
   });
 });
 
+test("requests that follow in the same breath are all answered, and run once", async () => {
+  const head = `X-API-KEY: ${gantry.adminKey}\r\nContent-Type: application/json\r\nContent-Length: 13\r\n`;
+  const put = (name: string, more = "") => `PUT /api/v2/secrets/${name} HTTP/1.1\r\nHost: x\r\n${head}${more}\r\n`;
+  const body = '{"value":"x"}';
+  const socket = connect(Number(new URL(gantry.url).port), "127.0.0.1");
+  let came = "";
+  socket.setEncoding("utf8").on("data", (chunk) => {
+    came += chunk;
+  });
+  const polite = put("first", "Expect: 100-continue\r\n") + body;
+  socket.write(`${polite}${put("second")}${body}${put("third")}${body}`);
+  await waitFor("three answers", () => came.split("HTTP/1.1 201 ").length === 4);
+  expect(came.toLowerCase()).not.toContain("connection: close");
+  socket.destroy();
+});
+
 test("another expectation is refused as before", async () => {
   const answer = await politely({ line: predict, key: gantry.adminKey, expect: "miracles", length: 5 });
   expect(answer).toMatchObject({ told: false, status: 400, ended: true });

@@ -156,3 +156,36 @@ test("a value that is made to be slow is judged in a moment", async () => {
   expect(body.detail).toHaveLength(20);
   expect(performance.now() - began).toBeLessThan(1000);
 });
+
+describe("a model that was stored under an earlier rule", () => {
+  test("is changed in all that the patch names, and mended where that is wrong", async () => {
+    expect((await put("older", { link: text })).status).toBe(201);
+    const older = { link: { ...uri, default: "" } };
+    await gantry.database.sql`
+      update models set manifest = jsonb_set(manifest::jsonb, '{input,properties}', ${JSON.stringify(older)}::text::jsonb)::json
+      where name = 'older'`;
+    await gantry.call("GET", "/api/v1/admin/older");
+    const patch = (json: object) => gantry.call("PATCH", "/api/v1/admin/older", { json });
+    const changed = await patch({ title: "New", capacity: 3, pricing: null });
+    expect(changed.status, changed.text).toBe(200);
+    const card = (await gantry.call("GET", "/api/v1/admin/older")).body;
+    expect(card).toMatchObject({ title: "New", capacity: 3 });
+    expect((await patch({ capacity: -1 })).status).toBe(422);
+    const again = await patch({ input: { type: "object", properties: older } });
+    expect([again.status, again.body.detail[0].loc.join(".")]).toEqual([422, "body.input.properties.link.default"]);
+    expect((await patch({ input: { type: "object", properties: { link: uri } } })).status).toBe(200);
+  });
+
+  test("a whole number that is too large to be exact is no default, also within an object or a list", async () => {
+    const whole = { type: "integer" };
+    for (const field of [
+      { type: "object", properties: { big: whole }, default: { big: 2 ** 60 } },
+      { type: "array", items: whole, default: [2 ** 60] },
+      { ...whole, default: 2 ** 60 },
+    ]) {
+      const refused = await put("inexact", { field });
+      expect(refused.status, JSON.stringify(field)).toBe(422);
+      expect(refused.text).toContain("too large to be exact");
+    }
+  });
+});

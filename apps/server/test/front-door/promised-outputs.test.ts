@@ -66,6 +66,8 @@ test.each<[object]>([
   [{ link: "https://exämple.org/ü" }],
   // More than a double holds exactly, as many seeds are; it was read before anybody could look at it.
   [{ count: 2 ** 60 }],
+  // Null for an optional part is as good as none.
+  [{ o: { k: 1, when: null } }],
 ])("%j is what the model promises", async (output) => {
   const { status, text, body, charged } = await predict(output);
   expect(status, text).toBe(200);
@@ -82,6 +84,7 @@ test.each<[object]>([
   [{ o: { k: "z" } }],
   [{ o: { k: 1, z: 1 } }],
   [{ o: {} }],
+  [{ o: { k: null } }],
   [{ o: { k: 1, when: "soon" } }],
   [{ list: [] }],
   [{ list: ["a", "b", "c"] }],
@@ -97,4 +100,9 @@ test.each<[object]>([
   expect(status, text).toBe(502);
   expect(body.detail).toMatchObject([{ type: "downstream_service_error", loc: ["body"] }]);
   expect(charged).toBe(0);
+});
+
+test("the owner is told which part of an output breaks its promise, and how", async () => {
+  const { body } = await predict({ o: { k: 1, when: "soon" } });
+  expect(body.detail[0].msg).toMatch(/output field o\.when with what it does not promise: Input should be an ISO 8601 date/);
 });

@@ -73,7 +73,8 @@ it("reads the inputs in their order", () => {
     clip: { type: ["string", "null"], format: "binary", "x-media": "video", default: null },
     any: { "x-media": "file" },
     token: { type: ["string", "null"], "x-cog-secret": true },
-    loras: { type: ["array", "null"], items: { type: "string", format: "uri" } },
+    // An address, or the bytes as a data URI.
+    loras: { type: ["array", "null"], items: { type: "string" } },
   });
 });
 

@@ -110,8 +110,6 @@ function fieldOf(name: string, field: Schema): FieldSchema {
     const { items } = field;
     made.items = {
       ...(typeof items.type === "string" && types.has(items.type) && { type: items.type }),
-      // Files inside a list can be given by their address only.
-      ...(isFile(items) && { format: "uri" }),
       ...(Array.isArray(items.enum) && { enum: items.enum }),
     };
   }

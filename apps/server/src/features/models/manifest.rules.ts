@@ -1,4 +1,4 @@
-import { type Manifest, manifestSchema } from "@gantry/wire";
+import { type Manifest, manifestDefaults, manifestSchema } from "@gantry/wire";
 import type { Issue } from "../../kernel/errors.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
@@ -40,6 +40,21 @@ export function withFurther(issues: readonly Issue[], further: readonly Issue[])
 /** The stored manifest with the patched fields in place; null takes a field out. */
 export function patched(stored: Manifest, patch: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries({ ...stored, ...patch }).filter(([, value]) => value !== null));
+}
+
+/**
+ * The same, checked. What was stored under an earlier rule and is not patched stands as it is: whoever wants to change a
+ * price need not mend a default first.
+ */
+export function checkPatched(name: string, stored: Manifest, patch: object): CheckedManifest {
+  const whole = patched(stored, patch);
+  const checked = checkManifest(name, whole);
+  if (checked.manifest) return checked;
+  const standing = new Set(checkManifest(name, stored).issues.map((issue) => JSON.stringify(issue)));
+  const issues = checked.issues.filter(
+    (issue) => Object.hasOwn(patch, String(issue.loc[1])) || !standing.has(JSON.stringify(issue)),
+  );
+  return issues.length > 0 ? wrong(issues) : { manifest: { ...stored, ...manifestDefaults, ...whole }, issues: [] };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Caller } from "../accounts/index.ts";
 import { isAdmin } from "./access.rules.ts";
 import { backendIssues } from "./check-backend.rules.ts";
 import type { ModelsContext } from "./context.ts";
-import { checkManifest, patched, withFurther } from "./manifest.rules.ts";
+import { checkPatched, patched, withFurther } from "./manifest.rules.ts";
 import type { Model } from "./model.ts";
 import { getModel, projectNotFound, refuseUnlessChangeable } from "./resolve-model.ts";
 import { lockModel, updateModel } from "./store.ts";
@@ -30,7 +30,7 @@ export async function patchModel(
     if (!stored) throw projectNotFound();
     const before = stored.model.manifest;
     const whole = patched(before, body);
-    const { manifest, issues } = checkManifest(name, whole);
+    const { manifest, issues } = checkPatched(name, before, body);
     const rights = { isAdmin: isAdmin(caller) };
     throwIfAny(withFurther(issues, backendIssues(whole.backend, before.backend, rights, context.builtins)));
     if (!manifest) throw new Error("a manifest was refused without an issue");

@@ -46,8 +46,8 @@ export function makesFiles(schema: ObjectSchema): boolean {
 /**
  * The output, if it is what the manifest promises: every required field is there, and what is there satisfies its whole
  * schema, by the same check as what is sent. Its files are stored and stand in it as addresses. Throws what is the
- * upstream's fault, and free. A null where none is promised stands for a field that was left out; what the manifest does
- * not name is left out.
+ * upstream's fault, and free. A null where none is promised stands for a field that was left out, also in an object; what
+ * the manifest does not name is left out.
  */
 export function checkedOutput(schema: ObjectSchema, given: StoredOutput): StoredOutput {
   const plan = planOf(schema);
@@ -57,7 +57,10 @@ export function checkedOutput(schema: ObjectSchema, given: StoredOutput): Stored
     const value = output[name];
     if (value === undefined) {
       if (isRequired) throw missing(name);
-    } else if (check && check(value, 1).length > 0) throw broken(name);
+    } else {
+      const [problem] = check?.(value, 1, true) ?? [];
+      if (problem) throw broken([name, ...(problem.path ?? [])].join("."), problem.msg);
+    }
   }
   return output;
 }
@@ -81,6 +84,7 @@ function missing(name: string): Fault {
   return fault("downstream_service_error", `The model answered without its output field ${name}`);
 }
 
-function broken(name: string): Fault {
-  return fault("downstream_service_error", `The model answered its output field ${name} with what it does not promise`);
+function broken(place: string, why: string): Fault {
+  const message = `The model answered its output field ${place} with what it does not promise: ${why}`;
+  return fault("downstream_service_error", message);
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { Run, Runs } from "../../features/runs/index.ts";
+import { untilDrained } from "../foundation/until-drained.ts";
 import type { StreamKeys } from "./run-stream-keys.ts";
 
 const keepAliveMs = 15_000;
@@ -65,16 +66,4 @@ export async function streamRunEvents(
     clearInterval(keepAlive);
     response.end();
   }
-}
-
-function untilDrained(response: FastifyReply["raw"]): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off("drain", done);
-      response.off("close", done);
-      resolve();
-    };
-    response.on("drain", done);
-    response.on("close", done);
-  });
 }

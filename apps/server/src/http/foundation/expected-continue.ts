@@ -20,6 +20,11 @@ export function continueWhenWanted(request: IncomingMessage, response: ServerRes
     if (waiting.delete(request) && !response.headersSent) response.writeContinue();
     read.call(this, size);
   };
+  // A body that came along with its head needs no word. Without one node:http would end the connection after the answer,
+  // and with it the requests that follow on it. The parser has gone through all that arrived by then.
+  setImmediate(() => {
+    if (request.complete && waiting.delete(request) && !response.headersSent) response.writeContinue();
+  });
 }
 
 /** What comes of the body from now on is read to be forgotten: that is no reason to ask for it. */

@@ -1,6 +1,6 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { prefersOverJson } from "../foundation/preferred-type.rules.ts";
+import { untilDrained } from "../foundation/until-drained.ts";
 
 export function wantsJsonLines(accept: string | undefined): boolean {
   return prefersOverJson(accept, "application/x-ndjson");
@@ -24,8 +24,7 @@ export async function sendJsonLines(
   try {
     for await (const event of events) {
       if (response.destroyed) return;
-      if (!response.write(`${JSON.stringify(event)}\n`))
-        await Promise.race([once(response, "drain"), once(response, "close")]);
+      if (!response.write(`${JSON.stringify(event)}\n`)) await untilDrained(response);
     }
   } finally {
     response.end();
