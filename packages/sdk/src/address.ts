@@ -5,8 +5,8 @@ export function serviceAddress(url: string): string {
   const isWeb = address?.protocol === "http:" || address?.protocol === "https:";
   if (!address || !isWeb || address.username !== "" || address.password !== "" || /[?#]/.test(url)) {
     const must = "it begins with http:// or https://, and has no user, ? or #";
-    // An error may end in a log.
-    const shown = JSON.stringify(url.replace(/\/\/[^/]*@/, "//…@"));
+    // An error may end in a log, and what stands before an @ or behind a ? may be a secret.
+    const shown = JSON.stringify(url.replace(/^.*@/s, "…@").replace(/[?#].*$/s, "?…"));
     throw new TypeError(`${shown} is no address of a service: ${must}`);
   }
   return address.href.replace(/\/+$/, "");

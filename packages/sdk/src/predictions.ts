@@ -16,7 +16,6 @@ import type { CallOptions, Transport } from "./transport.ts";
 
 /** Below what proxies allow a silent connection. */
 const longPollSeconds = 30;
-const followTries = 5;
 
 export interface Predictions {
   /**
@@ -110,7 +109,7 @@ export function predictions({ json, open, retries }: Transport): Predictions {
         }
       }
       // A failure of the prediction is thrown out here, where it is not taken for one of the connection.
-      const events = resuming(connect, { tries: retries > 0 ? followTries : 0, signal, isLast, cutShort });
+      const events = resuming(connect, { tries: retries > 0 ? undefined : 0, signal, isLast, cutShort });
       for await (const event of events) yield unlessFailed(event, headers);
     },
 

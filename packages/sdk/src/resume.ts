@@ -2,14 +2,18 @@ import { GantryError } from "./errors.ts";
 import { pause } from "./pause.ts";
 import { pauseBefore } from "./retry.rules.ts";
 
+/** A restart, the work that it lets end before included. */
+const longestAwayMs = 120_000;
+
 /**
  * Reads what can be taken up again where it broke off: `connect` opens it anew and gives only what was not given before.
- * Connections that bring nothing new are counted, and after `tries` of them in a row the last failure is thrown.
+ * The last failure is thrown when nothing new has come for longer than a restart takes; with `tries`, after so many
+ * further connections in a row that brought nothing.
  */
 export async function* resuming<T>(
   connect: () => AsyncIterable<T>,
   options: {
-    tries: number;
+    tries: number | undefined;
     signal: AbortSignal | undefined;
     isLast(item: T): boolean;
     /** Whether a connection has said that nothing follows. */
@@ -18,12 +22,14 @@ export async function* resuming<T>(
   },
 ): AsyncGenerator<T> {
   const { tries, signal, isLast, isOver, cutShort } = options;
+  let newAt = performance.now();
   for (let failed = 0; ; failed++) {
     let failure: unknown;
     try {
       for await (const item of connect()) {
         failed = 0;
         yield item;
+        newAt = performance.now();
         if (isLast(item)) return;
       }
       if (isOver?.()) return;
@@ -32,7 +38,7 @@ export async function* resuming<T>(
       failure = thrown;
     }
     signal?.throwIfAborted();
-    if (failed >= tries) throw failure;
+    if (tries === undefined ? performance.now() - newAt > longestAwayMs : failed >= tries) throw failure;
     await pause(pauseAfter(failure, failed), signal);
   }
 }
@@ -46,9 +52,6 @@ function pauseAfter(failure: unknown, failed: number): number {
 
 /** A service that is going down answers at once. */
 const betweenLooksMs = 200;
-/** A restart, the work that it lets end before included. */
-const longestAwayMs = 120_000;
-
 /**
  * Looks until there is an end. A service that is away for the moment is waited for: the work goes on when it is back.
  * `patient`: whether it is; otherwise the first failure is thrown.

@@ -56,14 +56,14 @@ export interface RunEventList {
 export interface FollowOptions {
   /** The id of the last event that is known: what follows is told. 0 by default, which is all. */
   after?: number;
-  /** Connections without anything new, in a row, before it is given up; 5 by default. */
+  /** Connections without anything new, in a row, before it is given up; by default it is given up after two minutes without. */
   tries?: number;
   signal?: AbortSignal | undefined;
 }
 
 /** From the service's log: each event once and in order, over as many connections as it takes. */
 export function runEvents({ open }: Transport, runId: string, options: FollowOptions = {}): AsyncGenerator<RunEvent> {
-  const { after = 0, tries = 5, signal } = options;
+  const { after = 0, tries, signal } = options;
   let last = after;
   let isOver = false;
 

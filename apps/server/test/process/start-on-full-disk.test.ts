@@ -53,6 +53,14 @@ describe.runIf(canMount())("on a full disk", () => {
     for (const said of [verify.stderr, server.stderr()]) expect(said).not.toContain("draft-");
   }, 60_000);
 
+  test("a first start names the home", async () => {
+    const home = join(room, "new-home");
+    await mkdir(home);
+    const server = startServer({ GANTRY_HOME: home }, onDiskOf(home, 40, 20_000_000));
+    expect(await server.exit).toMatchObject({ code: 1 });
+    expect(server.stderr()).toContain(`There is no room left on the disk of ${home}: make some, then try again. `);
+  }, 60_000);
+
   test("a backup names the folder that it was to be written to, and is not left there half", async () => {
     const [target, home] = [join(room, "backups"), join(room, "home-of-backup")];
     await mkdir(target);

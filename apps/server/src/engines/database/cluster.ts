@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chown, type FileHandle, lchown, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Account } from "./account.ts";
+import { noRoomIn } from "./full-disk.ts";
 
 /** Where one PostgreSQL keeps its things. */
 export interface Cluster {
@@ -45,7 +46,8 @@ export async function initCluster(cluster: Cluster, password: string, onMade = a
     await onMade();
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
-    throw error;
+    const full = /^.*(No space left on device|could not extend file).*$/m.exec(String(error))?.[0];
+    throw full === undefined ? error : noRoomIn(dirname(dataDir), full, error);
   } finally {
     await rm(passwordFile, { force: true });
   }

@@ -105,7 +105,9 @@ describe.runIf(canBeOthers())("root, in a home that another user owns", () => {
     await chmod(home, 0o777);
     expect(await startAs(daemon)).toBe("started");
     const before = await ownersIn(home);
-    await expect(startEmbeddedDatabase({ home })).rejects.toThrow(`${home} belongs to user 1 (daemon)`);
+    await expect(startEmbeddedDatabase({ home })).rejects.toThrow(
+      `${join(home, "postgres.json")} belongs to user 1 (daemon)`,
+    );
     expect(await ownersIn(home)).toEqual(before);
   }, 90_000);
 

@@ -32,8 +32,9 @@ interface Foreign {
  */
 async function notRoots(home: string): Promise<Foreign | undefined> {
   const hasData = (await ownerOf(join(home, "postgres"))) !== undefined;
-  const uid = (hasData ? await ownerOf(recordFileOf(home)) : undefined) ?? (await ownerOf(home));
-  return uid === undefined || uid === 0 ? undefined : { path: home, uid };
+  const [whole, recorded] = [await ownerOf(home), hasData ? await ownerOf(recordFileOf(home)) : undefined];
+  const uid = recorded ?? whole;
+  return uid === undefined || uid === 0 ? undefined : { path: uid === whole ? home : recordFileOf(home), uid };
 }
 
 /** The folder itself may be another's, if that lets us in. */
