@@ -76,25 +76,27 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     isThinking = true;
     const id = await client.submit("admin/slow", { prompt: "x" });
     const { id: runId } = await client.runs.create(agent, { input: {} });
-    const waiting = Promise.allSettled([client.waitFor("admin/slow", id), client.runs.waitFor(runId)]);
+    const told = Array.fromAsync(client.runs.events(runId), ({ type }) => type);
+    const waiting = Promise.allSettled([client.waitFor("admin/slow", id), client.runs.waitFor(runId), told]);
     await waitFor("the work to begin", () => cog.open === 1 && llm.open >= 1, 20_000);
     const old = servers.at(-1);
     old?.kill(signal);
     if (signal === "SIGTERM") {
       // It refuses everything for as long as its work takes, longer than one would try in haste.
-      await new Promise((resolve) => setTimeout(resolve, 8_000));
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
       cog.finishAll();
       isThinking = false;
     }
     await old?.exit;
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     await start();
     isThinking = false;
     const finishing = setInterval(cog.finishAll, 200);
     try {
-      const [prediction, run] = await waiting;
+      const [prediction, run, events] = await waiting;
       expect(prediction).toMatchObject({ status: "fulfilled", value: { output_data: { output: "done" } } });
       expect(run).toMatchObject({ status: "fulfilled", value: { status: "done", output: { text: "done" } } });
+      expect(events).toEqual({ status: "fulfilled", value: ["planning", "completed"] });
     } finally {
       clearInterval(finishing);
     }
