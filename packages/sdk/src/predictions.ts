@@ -98,12 +98,13 @@ export function predictions({ json, open, retries }: Transport): Predictions {
       const path = withQuery(`${modelPath(model)}/predict/async/result/`, { request_id: predictionId });
       const startOver = createReplayFilter();
       let headers = new Headers();
-      async function* connect(): AsyncGenerator<StreamEvent> {
+      async function* connect(opened: () => void): AsyncGenerator<StreamEvent> {
         const accept = { accept: "application/x-ndjson" };
-        const opened = await open({ method: "GET", path, headers: accept, signal, retries: 0 });
-        headers = opened.headers;
+        const answer = await open({ method: "GET", path, headers: accept, signal, retries: 0 });
+        opened();
+        headers = answer.headers;
         const newOf = startOver();
-        for await (const line of opened.lines) {
+        for await (const line of answer.lines) {
           const news = line === "" ? undefined : newOf(eventOf(line));
           if (news) yield news;
         }

@@ -4,14 +4,16 @@ import { pauseBefore } from "./retry.rules.ts";
 
 /** A restart, the work that it lets end before included. */
 const longestAwayMs = 120_000;
+/** A connection that stood for so long found the service at work, though it may have had nothing to tell. */
+const steadyMs = 5_000;
 
 /**
- * Reads what can be taken up again where it broke off: `connect` opens it anew and gives only what was not given before.
- * The last failure is thrown when nothing new has come for longer than a restart takes; with `tries`, after so many
- * further connections in a row that brought nothing.
+ * Reads what can be taken up again where it broke off: `connect` opens it anew, says when it is `opened`, and gives only
+ * what was not given before. The last failure is thrown when no connection has stood for longer than a restart takes;
+ * with `tries`, after so many further connections in a row that brought nothing.
  */
 export async function* resuming<T>(
-  connect: () => AsyncIterable<T>,
+  connect: (opened: () => void) => AsyncIterable<T>,
   options: {
     tries: number | undefined;
     signal: AbortSignal | undefined;
@@ -22,14 +24,18 @@ export async function* resuming<T>(
   },
 ): AsyncGenerator<T> {
   const { tries, signal, isLast, isOver, cutShort } = options;
-  let newAt = performance.now();
+  let awaySince = performance.now();
   for (let failed = 0; ; failed++) {
     let failure: unknown;
+    let steadyAt = Number.POSITIVE_INFINITY;
+    const opened = () => {
+      steadyAt = performance.now() + steadyMs;
+    };
     try {
-      for await (const item of connect()) {
+      for await (const item of connect(opened)) {
         failed = 0;
         yield item;
-        newAt = performance.now();
+        awaySince = performance.now();
         if (isLast(item)) return;
       }
       if (isOver?.()) return;
@@ -38,7 +44,8 @@ export async function* resuming<T>(
       failure = thrown;
     }
     signal?.throwIfAborted();
-    if (tries === undefined ? performance.now() - newAt > longestAwayMs : failed >= tries) throw failure;
+    if (performance.now() >= steadyAt) awaySince = performance.now();
+    if (tries === undefined ? performance.now() - awaySince > longestAwayMs : failed >= tries) throw failure;
     await pause(pauseAfter(failure, failed), signal);
   }
 }

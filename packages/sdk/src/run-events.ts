@@ -56,7 +56,7 @@ export interface RunEventList {
 export interface FollowOptions {
   /** The id of the last event that is known: what follows is told. 0 by default, which is all. */
   after?: number;
-  /** Connections without anything new, in a row, before it is given up; by default it is given up after two minutes without. */
+  /** Connections without anything new, in a row, before it is given up; by default it is given up when the service is away for two minutes. */
   tries?: number;
   signal?: AbortSignal | undefined;
 }
@@ -67,10 +67,11 @@ export function runEvents({ open }: Transport, runId: string, options: FollowOpt
   let last = after;
   let isOver = false;
 
-  async function* connect(): AsyncGenerator<RunEvent> {
+  async function* connect(opened: () => void): AsyncGenerator<RunEvent> {
     const headers = { accept: "text/event-stream", ...(last > 0 && { "last-event-id": String(last) }) };
     const path = `/v1/runs/${segment(runId)}/events`;
     const { status, lines } = await open({ method: "GET", path, headers, signal, retries: 0 });
+    opened();
     // Nothing follows, now or ever.
     isOver = status === 204;
     for await (const { id, name, data } of readEvents(lines)) {

@@ -14,6 +14,8 @@ export interface Issue {
 interface FaultOptions {
   /** What really happened: logged, never sent. */
   cause?: unknown;
+  /** For the log in place of what is told, where that may quote what must not stand there. */
+  logged?: string;
   /** Overrides the table's default where the thrower knows better. */
   retryable?: boolean;
   retryAfterSeconds?: number;
@@ -32,7 +34,7 @@ export class Fault extends Error {
   readonly headers: Record<string, string>;
 
   constructor(issues: readonly [Issue, ...Issue[]], options: FaultOptions = {}) {
-    super(issues[0].msg, options.cause === undefined ? undefined : { cause: options.cause });
+    super(options.logged ?? issues[0].msg, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "Fault";
     this.issues = issues;
     this.retryable = options.retryable ?? errorTable[issues[0].type].retryable;

@@ -21,15 +21,14 @@ export async function listTools(
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
     const { reason, status } = error;
-    const told = fault("downstream_service_error", `${server.name}: ${error.message}`, {
+    throw fault("downstream_service_error", `${server.name}: ${error.message}`, {
       loc: ["path", "mcp_server_id"],
       cause: withoutWords(error),
+      // The server may quote what was sent.
+      logged: "A tool server could not be used",
       retryable: reason !== "unauthorized",
       ctx: { reason, ...(status !== undefined && { status }) },
     });
-    // What is told may quote the server, who may quote what was sent: the log gets this instead, and the cause.
-    told.message = "A tool server could not be used";
-    throw told;
   }
 }
 

@@ -39,8 +39,10 @@ function refusalFault(refusal: TenantRefusal, context: ErrorContext): Fault {
       ? " Rules are ending and newer tenants refuse them: use the idp_action_… actions instead."
       : "";
   const said = message === "" ? "" : ` The tenant says: ${message}`;
-  const told = fault("downstream_service_error", `${what} (${status}).${said} ${toDo}${rules}`, {
+  return fault("downstream_service_error", `${what} (${status}).${said} ${toDo}${rules}`, {
     cause: refusal,
+    // The tenant may quote what was sent.
+    logged: "The tenant refused an action",
     retryable: status >= 500 && context.action.method === "GET",
     ctx: {
       action: context.action.name,
@@ -51,9 +53,6 @@ function refusalFault(refusal: TenantRefusal, context: ErrorContext): Fault {
       ...more,
     },
   });
-  // What is told quotes the tenant, who may quote what was sent: the log gets this instead, and the status of the refusal.
-  told.message = "The tenant refused an action";
-  return told;
 }
 
 /** `{statusCode, error, message, errorCode?}`; anything else is told as far as it is text. */
