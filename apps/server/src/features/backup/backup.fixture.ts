@@ -77,3 +77,9 @@ export async function restoreInto(
 export const addUser = (database: Database, id: string, username: string) =>
   database.sql`
     insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
+
+/** Of `usr_a`. */
+export const addFile = (database: Database, key: string, state: "stored" | "awaiting" = "stored") =>
+  database.sql`
+    insert into files (key, id, owner_id, origin, state, content_type, size, etag, max_bytes, created_at, stored_at)
+    values (${key}, ${`file_${key}`}, 'usr_a', 'link', ${state}, 'text/plain', 1, 'e', 10, now(), now())`;

@@ -2,8 +2,7 @@ import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { hashKey } from "../../engines/blobs/object-file.ts";
-import type { Database } from "../../engines/database/index.ts";
-import { addUser, backUp, openWorkshop } from "./backup.fixture.ts";
+import { addFile, addUser, backUp, openWorkshop } from "./backup.fixture.ts";
 
 let shop: Awaited<ReturnType<typeof openWorkshop>>;
 beforeAll(async () => {
@@ -12,11 +11,6 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 const text = { contentType: "text/plain" };
-
-const addFile = (database: Database, key: string, state: "stored" | "awaiting" = "stored") =>
-  database.sql`
-    insert into files (key, id, owner_id, origin, state, content_type, size, etag, max_bytes, created_at, stored_at)
-    values (${key}, ${`file_${key}`}, 'usr_a', 'uploaded', ${state}, 'text/plain', 1, 'e', 10, now(), now())`;
 
 test("files that the tables speak of and the store does not have are named; others are no concern", async () => {
   const database = await shop.freshDatabase();

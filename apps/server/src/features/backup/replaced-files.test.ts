@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/index.ts";
-import { addUser, backUp, openWorkshop, restoreInto } from "./backup.fixture.ts";
+import { addFile, addUser, backUp, openWorkshop, restoreInto } from "./backup.fixture.ts";
 
 let shop: Awaited<ReturnType<typeof openWorkshop>>;
 beforeAll(async () => {
@@ -10,11 +10,6 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 const text = { contentType: "text/plain" };
-
-const addFile = (database: Database, key: string, state: "stored" | "awaiting" = "stored") =>
-  database.sql`
-    insert into files (key, id, owner_id, origin, state, content_type, size, etag, max_bytes, created_at, stored_at)
-    values (${key}, ${`file_${key}`}, 'usr_a', 'link', ${state}, 'text/plain', 1, 'e', 10, now(), now())`;
 
 async function addDriveFiles(database: Database, key: string, loose: string): Promise<void> {
   await database.sql`insert into drives (id, owner_id, name, created_at) values ('drv_1', 'usr_a', 'd', now())`;

@@ -12,7 +12,7 @@ import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { Ring } from "../../kernel/ring.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
-import { continueWhenWanted, forgoBody } from "./expected-continue.ts";
+import { continueWhenWanted } from "./expected-continue.ts";
 import { pathOf } from "./request-path.ts";
 
 /**
@@ -108,7 +108,6 @@ export function createDoorway(
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
     // Whoever is in the middle of sending must still be able to read the answer.
-    forgoBody(request);
     leaveBody(request, response);
     const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
     const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;

@@ -12,7 +12,6 @@ import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
-import { forgoBody } from "./expected-continue.ts";
 import { pathOf } from "./request-path.ts";
 import { toFault } from "./to-fault.ts";
 
@@ -47,7 +46,6 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     },
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: false, maxParamLength: 2048 },
     frameworkErrors: (error, request, reply) => {
-      forgoBody(request.raw);
       leaveBody(request.raw, reply.raw);
       return dialectOf(request)(error, request, reply as FastifyReply);
     },
@@ -124,7 +122,6 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
   });
   // Whoever is refused before the body was read must still be able to read the answer.
   app.addHook("onError", async (request, reply) => {
-    forgoBody(request.raw);
     leaveBody(request.raw, reply.raw);
   });
   app.setErrorHandler(writeError);
