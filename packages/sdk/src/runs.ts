@@ -43,7 +43,7 @@ export interface Confirmations {
 export interface Runs {
   /**
    * Starts a run of an agent, by its id or as `creator/slug`. `wait` in the body holds the answer up to 60 seconds until
-   * it has ended. Without an `idempotencyKey` it gets one, so that a lost answer starts no second run.
+   * it has ended or asks. Without an `idempotencyKey` it gets one, so that a lost answer starts no second run.
    */
   create(agent: string, body: CreateRunBody, options?: { idempotencyKey?: string } & CallOptions): Promise<RunRecord>;
   get(id: string, options?: { wait?: number } & CallOptions): Promise<RunRecord>;

@@ -30,7 +30,7 @@ export const createRunBody = z.strictObject({
   /** Of active time. */
   timeout_seconds: z.number().min(1).max(86_400).optional(),
   max_steps: z.int().min(1).max(1000).optional(),
-  /** How long the answer waits for the end of the run. */
+  /** How long the answer waits for the end of the run, or for its question. */
   wait: z.number().min(0).max(60).optional(),
   /** Tools that may write without asking. */
   approve: z.array(toolName).max(200).optional(),

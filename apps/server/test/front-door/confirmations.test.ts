@@ -187,6 +187,26 @@ describe("a call that asks", () => {
     await untilOver(run.body.id);
   });
 
+  test("is told at once to who started the run and waits for its end", async () => {
+    llm.script = inTurn(compute("6 * 7"), { text: "ok" });
+    const began = performance.now();
+    const json = { input: {}, wait: 30 };
+    const once = async () => {
+      const headers = { "idempotency-key": "asks-soon" };
+      return (await gantry.call("POST", `/v1/agents/${agent}/runs`, { json, headers })).body;
+    };
+    const agent = await makeAgent();
+    const run = await once();
+    expect(run).toMatchObject({ status: "running", phase: "awaiting_confirmation" });
+    expect(await once()).toMatchObject({ id: run.id, phase: "awaiting_confirmation" });
+    expect(performance.now() - began).toBeLessThan(4_000);
+    const [question] = await questions(run.id);
+    // Who only reads it waits for the end.
+    const reading = gantry.call("GET", `/v1/runs/${run.id}?wait=20`);
+    expect((await answer(run.id, question.id, { approve: true })).status).toBe(200);
+    expect((await reading).body).toMatchObject({ status: "done" });
+  });
+
   test("asks not where the caller allowed the tool beforehand", async () => {
     llm.script = inTurn(compute("6 * 7"), { text: "ok" });
     const run = await start(await makeAgent(), { approve: ["run_javascript"], wait: 20 });

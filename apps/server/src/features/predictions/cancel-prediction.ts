@@ -60,7 +60,7 @@ export async function startCancellation(deps: {
         if (status !== undefined) return status;
       }
       // Nobody executes it, or its holder does not answer. A worker may claim it in this moment: then look again.
-      await deps.settlement.settle(address.id, live.claim, endedUnused(stopReasons.cancelled()), "queued");
+      await deps.settlement.settle(address.id, live.claim, endedUnused(stopReasons.cancelled()), "more");
     }
   }
 

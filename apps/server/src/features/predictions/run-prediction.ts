@@ -99,7 +99,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   const outcome = unstarted ?? (await execute(deps, held, request));
   // Then there is more to write, and perhaps to remove, than its row, and somebody waits for the news.
   const hasMore = held.isFollowed || (outcome.kind === "failed" && outcome.lastWords !== undefined);
-  const settling = deps.settlement.settle(id, onlyClaim, outcome, hasMore ? "queued" : "row");
+  const settling = deps.settlement.settle(id, onlyClaim, outcome, hasMore ? "more" : "row");
   const release = () => held.release();
   settling.then(release, release);
   // A run waits as long as it takes: told that it failed, it would make and pay the same call again.

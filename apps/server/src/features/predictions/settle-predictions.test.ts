@@ -76,7 +76,7 @@ test("of two ends of one prediction in one batch one counts, and only that one i
   for (let round = 0; round < 10; round++) {
     const id = await underWay(1);
     const ends = round % 2 === 0 ? [done, cancelled()] : [cancelled(), done];
-    const counted = await Promise.all(ends.map((end) => settlement.settle(id, 1, end, "queued")));
+    const counted = await Promise.all(ends.map((end) => settlement.settle(id, 1, end, "more")));
     expect(counted.filter(Boolean)).toHaveLength(1);
     const winner = ends[counted.indexOf(true)];
     const status = winner?.kind === "done" ? 200 : 499;
@@ -92,7 +92,7 @@ test("an end of an earlier claim does not count, also in one batch with that of 
       [4, cancelled()],
     ];
     if (order === 1) ends.reverse();
-    const counted = await Promise.all(ends.map(([claim, end]) => settlement.settle(id, claim, end, "queued")));
+    const counted = await Promise.all(ends.map(([claim, end]) => settlement.settle(id, claim, end, "more")));
     expect(counted).toEqual(ends.map(([claim]) => claim === 4));
     expect(await writtenOf(id)).toEqual({ status: 499, told: 499, charges: 0 });
   }
@@ -124,7 +124,7 @@ test("what was said is put together from what is written and what the end brings
       for (const { claim, seq, field, fragment } of written)
         await sql`insert into prediction_fragments values (${id}, ${claim}, ${seq}, ${field}, ${fragment})`;
       const outcome = brought.length > 0 ? { ...end, lastWords: brought } : end;
-      return { id, settle: () => settlement.settle(id, 3, outcome as Outcome, "queued") };
+      return { id, settle: () => settlement.settle(id, 3, outcome as Outcome, "more") };
     }),
   );
   expect(await Promise.all(ended.map(({ settle }) => settle()))).toEqual(cases.map(() => true));

@@ -21,10 +21,10 @@ export interface Settlement {
 }
 
 /**
- * `queued`: it may have a webhook, files, fragments or last words, or be followed; the others are nothing but a row, a
- * `job` also one of this worker's.
+ * Nothing but a `row`; a `job` is one of this worker's too; `more` may have a webhook, files, fragments or last words, or
+ * be followed.
  */
-export type Ended = "row" | "job" | "queued";
+export type Ended = "row" | "job" | "more";
 
 export interface SettlementDeps {
   database: Database;
@@ -39,7 +39,7 @@ export interface SettlementDeps {
   wakeWorkers(): void;
 }
 
-/** The end of a queued one, which may have a webhook. */
+/** The end of one that is more than a row. */
 interface Item {
   ending: Ending;
   outcome: Outcome;
@@ -126,7 +126,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
       try {
         const ending = toEnding(id, claim, outcome);
-        const endedNow = await (what === "queued"
+        const endedNow = await (what === "more"
           ? batcher.add({ ending, outcome, trace: telemetry.traceparent() })
           : deps.writer.end(ending, what === "job"));
         // A try before this one may have been committed although its answer was lost.

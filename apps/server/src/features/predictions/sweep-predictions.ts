@@ -119,7 +119,7 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
     rows: readonly T[],
     why: (row: T) => Fault,
   ): Promise<void> {
-    await Promise.all(rows.map((row) => deps.settlement.settle(row.id, row.claim, endedUnused(why(row)), "queued")));
+    await Promise.all(rows.map((row) => deps.settlement.settle(row.id, row.claim, endedUnused(why(row)), "more")));
   }
 
   async function handOutFreeSlots(): Promise<void> {

@@ -160,7 +160,7 @@ export function createWorker(deps: WorkerDeps): Worker {
         deps.log.error({ prediction_id: job.id, err: fault.cause ?? fault }, fault.message);
       }
       isPlain = !job.hasWebhook && fragments === undefined && !hasFiles(job.id, job.input);
-      await deps.settlement.settle(job.id, job.claim, outcome, isPlain ? "job" : "queued");
+      await deps.settlement.settle(job.id, job.claim, outcome, isPlain ? "job" : "more");
     } catch (error) {
       deps.log.error({ prediction_id: job.id, err: error }, "A queued prediction could not be brought to its end here");
       if (!isOfEngine(error)) await giveUp(job);
@@ -176,7 +176,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   async function giveUp({ id, claim }: ClaimedJob): Promise<void> {
     const failure = fault("internal_server_error", "Internal server error", { retryable: false });
     await deps.settlement
-      .settle(id, claim, endedUnused(failure), "queued")
+      .settle(id, claim, endedUnused(failure), "more")
       .catch((error) => deps.log.error({ prediction_id: id, err: error }, "A queued prediction could not be given up"));
   }
 

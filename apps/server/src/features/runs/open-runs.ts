@@ -10,7 +10,7 @@ import { type CreatedRun, type CreateRunRequest, createRun } from "./create-run.
 import { endBelow } from "./end-below.ts";
 import { fetchSecret } from "./fetch-secret.ts";
 import { type ListRunsQuery, listOwnRuns, listRunsOfAgent, readOwnRun, readRun, type SeenRun } from "./read-runs.ts";
-import type { Run, RunEvent } from "./run.ts";
+import { isAsking, type Run, type RunEvent } from "./run.ts";
 import { type FollowedEvent, startRunNews } from "./run-news.ts";
 import { createRunWriter } from "./run-writer.ts";
 import {
@@ -40,7 +40,7 @@ export interface Runs {
   listOfAgent(caller: Caller, agentId: string, query: ListRunsQuery): Promise<Page<SeenRun>>;
   listOwn(caller: Caller, query: ListRunsQuery): Promise<Page<SeenRun>>;
   /** The run when it has ended, or as it is after the time or when this node goes down. */
-  awaitEnd(run: Run, milliseconds: number, signal?: AbortSignal): Promise<Run>;
+  awaitEnd(run: Run, milliseconds: number, signal?: AbortSignal, options?: { orAsking?: boolean }): Promise<Run>;
   cancel(caller: Caller, id: string): Promise<Run>;
   /** The run of which the caller may see everything. */
   readOwn(caller: Caller, id: string): Promise<Run>;
@@ -122,9 +122,9 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     readOwn: (caller, id) => readOwnRun(context, caller, id),
     listOfAgent: (caller, agentId, query) => listRunsOfAgent(context, caller, agentId, query),
     listOwn: (caller, query) => listOwnRuns(context, caller, query),
-    async awaitEnd(run, milliseconds, signal) {
-      if (milliseconds <= 0 || run.completedAt !== null) return run;
-      return (await news.untilEnded(run.id, milliseconds, { signal, seenLive: true, isReader: true })) ?? run;
+    async awaitEnd(run, milliseconds, signal, { orAsking = false } = {}) {
+      if (milliseconds <= 0 || run.completedAt !== null || (orAsking && isAsking(run))) return run;
+      return (await news.untilEnded(run.id, milliseconds, { signal, seenLive: true, isReader: true, orAsking })) ?? run;
     },
     cancel: (caller, id) => cancelRun(context, caller, id),
     follow: (run, after, signal) => news.follow(run, after, signal),

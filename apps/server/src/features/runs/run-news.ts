@@ -2,7 +2,7 @@ import type { Database } from "../../engines/database/database.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { Register } from "../../kernel/register.ts";
-import type { Run, RunEvent } from "./run.ts";
+import { isAsking, type Run, type RunEvent } from "./run.ts";
 import { endedChannel, eventsChannel, findRun, listEvents } from "./store.ts";
 
 export interface RunNews {
@@ -18,7 +18,7 @@ export interface RunNews {
   /**
    * Resolves with the run when it has ended, at the latest after the time or when the reader leaves. `seenLive`: it was
    * read a moment ago and had not, so that it is looked at when there is news of it. `isReader`: nothing but an answer
-   * depends on it, so that it waits no longer than this node is up.
+   * depends on it, so that it waits no longer than this node is up. `orAsking`: nor longer than until the run asks.
    */
   untilEnded(runId: string, milliseconds: number, options?: EndWait): Promise<Run | undefined>;
   /** This node goes down: whoever reads is to wait no longer. */
@@ -30,6 +30,7 @@ interface EndWait {
   signal?: AbortSignal | undefined;
   seenLive?: boolean;
   isReader?: boolean;
+  orAsking?: boolean;
 }
 
 /** As it is sent; made once for all readers. */
@@ -81,7 +82,7 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
   const onReconnect = () => {
     for (const runId of new Set([...tails.ids(), ...endWaits.ids()])) look(runId);
   };
-  // Two channels: who waits for the end of a run need not look at it for each of its events.
+  // Two channels: who waits for the end of a run, or for its question, need not look at it for each of its events.
   const listeners = [
     await database.listen(eventsChannel, onNews),
     await database.listen(endedChannel, onEnd, onReconnect),
@@ -189,7 +190,7 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
   async function untilEnded(
     runId: string,
     milliseconds: number,
-    { signal, seenLive = false, isReader = false }: EndWait = {},
+    { signal, seenLive = false, isReader = false, orAsking = false }: EndWait = {},
   ): Promise<Run | undefined> {
     const until = Date.now() + milliseconds;
     const isLetGo = () => signal?.aborted || isClosed || (isReader && isReleased);
@@ -207,8 +208,8 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
         });
         if (mayHaveEnded || isLetGo()) {
           const run = await findRun(database.sql, runId);
-          const isOver = !run || run.completedAt !== null || Date.now() >= until;
-          if (isOver || isLetGo()) return run;
+          const isOver = !run || run.completedAt !== null || (orAsking && isAsking(run));
+          if (isOver || Date.now() >= until || isLetGo()) return run;
         }
         const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - Date.now()), lookAgainMs));
         await woken;

@@ -59,6 +59,9 @@ export interface Run {
   readonly completedAt: Date | null;
 }
 
+/** It, or a run below it, waits for its caller's answer. */
+export const isAsking = ({ phase }: Pick<Run, "phase">): boolean => phase === "awaiting_confirmation";
+
 export type StepKind = "plan" | "work" | "format" | "summary";
 
 /** What the model said in one call. */

@@ -112,7 +112,8 @@ async function startRun(
   const idempotencyKey = checkIdempotencyKey(request.headers["idempotency-key"]);
   const { body, baseUrl } = request;
   const { run, rate, waitMs } = await runs.create({ caller, address, body, idempotencyKey, baseUrl });
-  const reached = await runs.awaitEnd(run, isOver(run) ? 0 : waitMs, clientPresence(reply));
+  // Who starts it is who can answer what it asks.
+  const reached = await runs.awaitEnd(run, isOver(run) ? 0 : waitMs, clientPresence(reply), { orAsking: true });
   return reply
     .code(201)
     .headers(rateHeaders(rate))
