@@ -13,7 +13,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
 import { claimJobs, releasePredictions } from "../apps/server/src/features/predictions/job-store.ts";
-import { provideRabbitMq, startRabbitMqNode } from "../apps/server/test/support/rabbitmq-node.ts";
+import { rabbitMq, startRabbitMqNode } from "../apps/server/test/support/rabbitmq-node.ts";
+import { obtain } from "../apps/server/test/support/system-packages.ts";
 import { countCpu } from "./support/cpu.ts";
 import { addUsers, emptyQueue, fillQueue } from "./support/fill-queue.ts";
 import { adminKey, type ServedGantry, serveGantry } from "./support/gantry.ts";
@@ -189,7 +190,7 @@ async function latency(way: Way): Promise<void> {
 /** Gantry is started anew for each driver; one is measured after the other, several times round. */
 async function compare(): Promise<void> {
   const redis = await startRedis();
-  const noRabbit = await provideRabbitMq(console.log);
+  const noRabbit = await obtain(rabbitMq);
   if (noRabbit) console.log(`SKIPPED: wake-ups by RabbitMQ. ${noRabbit}`);
   const rabbit = noRabbit ? undefined : await startRabbitMqNode(1);
   const peers = installPeers();

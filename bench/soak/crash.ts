@@ -1,10 +1,11 @@
 import { type Engine, runCrashStorm } from "../../apps/server/test/proof/crash-storm.ts";
 import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts";
-import { provideRabbitMq, type RabbitMqNode, startRabbitMqNode } from "../../apps/server/test/support/rabbitmq-node.ts";
+import { type RabbitMqNode, rabbitMq, startRabbitMqNode } from "../../apps/server/test/support/rabbitmq-node.ts";
+import { obtain } from "../../apps/server/test/support/system-packages.ts";
 
 /** A thousand jobs with webhooks, once woken by PostgreSQL alone and, where it can be had, once by RabbitMQ. */
 export async function crashSoak(seed: number, say: (line: string) => void): Promise<string[]> {
-  const trouble = await provideRabbitMq(say);
+  const trouble = await obtain(rabbitMq);
   if (trouble) say(`without RabbitMQ: ${trouble}`);
   const faults = await once(seed, undefined, say);
   if (trouble || faults.length > 0) return faults;

@@ -1,13 +1,13 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { freePort } from "../../src/engines/database/free-port.ts";
 import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
+import { isFile, type Needed } from "./system-packages.ts";
 
 /** A RabbitMQ of one's own. Its address stays the same over `kill` and `start`. */
 export interface RabbitMqNode {
@@ -33,41 +33,11 @@ const startWithinMs = 60_000;
 /** Whatever ends our own process ends what is started with this before it. */
 const bound = ["setpriv", "--pdeathsig", "KILL"] as const;
 
-/** Why there can be no RabbitMQ here; empty when there can. Installs Debian's package where that is possible. */
-export async function provideRabbitMq(say: (line: string) => void): Promise<string> {
-  if (await isThere(server)) return "";
-  const missing = "RabbitMQ is not installed (Debian and Ubuntu: apt-get install rabbitmq-server)";
-  if (process.getuid?.() !== 0 || !(await isThere("/usr/bin/apt-get"))) return missing;
-  say("Installing RabbitMQ from the system's packages, once, about a minute …");
-  return install().then(
-    () => "",
-    (error: Error) => `${missing}, and installing it failed: ${error.message}`,
-  );
-}
-
-async function install(): Promise<void> {
-  // Packages start their services when installed, unless this file forbids it.
-  const policy = "/usr/sbin/policy-rc.d";
-  const ours = await writeFile(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755, flag: "wx" }).then(
-    () => true,
-    () => false,
-  );
-  const env = { PATH: path, LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (...args: string[]) =>
-    promisify(execFile)("apt-get", ["-q", "-o", "DPkg::Lock::Timeout=300", ...args], { env, timeout: 600_000 });
-  try {
-    await apt("update");
-    await apt("install", "-y", "--no-install-recommends", "rabbitmq-server");
-  } finally {
-    if (ours) await rm(policy, { force: true });
-  }
-}
-
-const isThere = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
-  );
+export const rabbitMq: Needed = {
+  name: "RabbitMQ",
+  packages: ["rabbitmq-server"],
+  isThere: () => isFile(server),
+};
 
 /** Starts a node on the loopback address, with its state in a temporary directory, as our own user, without plugins. */
 export async function startRabbitMqNode(virtualHosts: number): Promise<RabbitMqNode> {

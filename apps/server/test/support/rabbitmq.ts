@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inject } from "vitest";
-import { provideRabbitMq, type RabbitMqNode, startRabbitMqNode } from "./rabbitmq-node.ts";
+import { type RabbitMqNode, rabbitMq, startRabbitMqNode } from "./rabbitmq-node.ts";
+import { provide } from "./system-packages.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -37,25 +38,19 @@ export async function ownRabbitMq(): Promise<RabbitMqNode | undefined> {
 async function ask(path: string): Promise<Answer> {
   const response = await fetch(inject("rabbitMqDesk") + path);
   const answer = (await response.json()) as Answer;
-  const isCi = !["", "0", "false"].includes(process.env.CI ?? "");
-  if (answer.trouble !== undefined && (isCi || response.status !== 200)) throw new Error(answer.trouble);
+  if (response.status !== 200) throw new Error(answer.trouble);
   return answer;
 }
 
 /** Called once a run, by global-setup.ts: the run's main process owns the shared RabbitMQ. */
 export async function openRabbitMqDesk(): Promise<{ address: string; close(): Promise<void> }> {
-  const say = (line: string): void => void process.stderr.write(`\n${line}\n`);
-  let installed: Promise<string> | undefined;
+  let installed: Promise<boolean> | undefined;
   let node: Promise<RabbitMqNode> | undefined;
   let taken = 0;
 
   async function answer(path: string | undefined): Promise<Answer> {
-    installed ??= provideRabbitMq(say).then((trouble) => {
-      if (trouble) say(`SKIPPED: all tests that need RabbitMQ. ${trouble}`);
-      return trouble;
-    });
-    const trouble = await installed;
-    if (trouble) return { trouble };
+    installed ??= provide(rabbitMq);
+    if (!(await installed)) return { trouble: "There is no RabbitMQ here" };
     if (path !== "/virtual-host") return {};
     if (taken === sharedVirtualHosts)
       throw new Error(`More than ${sharedVirtualHosts} test files asked for a virtual host: raise the number`);

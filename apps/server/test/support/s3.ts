@@ -1,4 +1,5 @@
-import { createSwiftNode, provideSwift, type SwiftNode } from "./swift-node.ts";
+import { createSwiftNode, type SwiftNode, swift } from "./swift-node.ts";
+import { provide } from "./system-packages.ts";
 
 /**
  * A real S3 server of one's own (OpenStack Swift, which checks signatures), started for who asks; its bucket does not
@@ -6,13 +7,7 @@ import { createSwiftNode, provideSwift, type SwiftNode } from "./swift-node.ts";
  * been said loudly. On CI that is a failure.
  */
 export async function testS3(): Promise<SwiftNode | undefined> {
-  const say = (line: string): void => void process.stderr.write(`\n${line}\n`);
-  const trouble = await provideSwift(say);
-  if (trouble) {
-    if (!["", "0", "false"].includes(process.env.CI ?? "")) throw new Error(trouble);
-    say(`SKIPPED: tests that need S3. ${trouble}`);
-    return undefined;
-  }
+  if (!(await provide(swift))) return undefined;
   for (let attempt = 1; ; attempt++) {
     const node = await createSwiftNode();
     try {

@@ -1,63 +1,31 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { access, mkdir, mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { freePort } from "../../src/engines/database/free-port.ts";
+import type { Needed } from "./system-packages.ts";
 
 const run = promisify(execFile);
 const python = "/usr/bin/python3";
 const program = fileURLToPath(new URL("./swift-server.py", import.meta.url));
-const packages = ["swift-account", "swift-container", "swift-object", "swift-proxy"];
 const startWithinMs = 60_000;
 const region = "test-1";
 const user = "gantry:test";
 
-/** Why there can be no S3 server here; empty when there can. Installs Debian's packages where that is possible. */
-export async function provideSwift(say: (line: string) => void): Promise<string> {
-  if (await isInstalled()) return "";
-  const missing = `OpenStack Swift is not installed (Debian and Ubuntu: apt-get install ${packages.join(" ")})`;
-  if (process.getuid?.() !== 0 || !(await isThere("/usr/bin/apt-get"))) return missing;
-  say("Installing OpenStack Swift from the system's packages, once, about a minute …");
-  return install().then(
-    () => "",
-    (error: Error) => `${missing}, and installing it failed: ${error.message}`,
-  );
-}
-
-const isThere = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
-  );
-
-const isInstalled = (): Promise<boolean> =>
-  run(python, ["-c", "import swift.common.middleware.s3api, swift.obj.server, swift.account.server"]).then(
-    () => true,
-    () => false,
-  );
-
-async function install(): Promise<void> {
-  // Packages start their services when installed, unless this file forbids it.
-  const policy = "/usr/sbin/policy-rc.d";
-  const ours = await writeFile(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755, flag: "wx" }).then(
-    () => true,
-    () => false,
-  );
-  const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (...args: string[]) =>
-    run("apt-get", ["-q", "-o", "DPkg::Lock::Timeout=300", ...args], { env, timeout: 600_000 });
-  try {
-    await apt("update");
-    await apt("install", "-y", "--no-install-recommends", ...packages);
-  } finally {
-    if (ours) await rm(policy, { force: true });
-  }
-}
+export const swift: Needed = {
+  name: "S3",
+  packages: ["swift-account", "swift-container", "swift-object", "swift-proxy"],
+  isThere: () =>
+    run(python, ["-c", "import swift.common.middleware.s3api, swift.obj.server, swift.account.server"]).then(
+      () => true,
+      () => false,
+    ),
+};
 
 /** Swift keeps what it knows about a file in extended attributes, which not every file system has. */
 async function newHome(): Promise<string> {

@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { access, rm, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+/** Something that tests need of the system. */
+export interface Needed {
+  name: string;
+  /** Debian's. */
+  packages: readonly string[];
+  isThere(): Promise<boolean>;
+}
+
+const say = (line: string): void => void process.stderr.write(`\n${line}\n`);
+
+/** False where it is missing and cannot be installed: skip what needs it, it has been said loudly. On CI that is a failure. */
+export async function provide(needed: Needed): Promise<boolean> {
+  const trouble = await obtain(needed);
+  if (trouble === "") return true;
+  if (!["", "0", "false"].includes(process.env.CI ?? "")) throw new Error(trouble);
+  say(`SKIPPED: tests that need ${needed.name}. ${trouble}`);
+  return false;
+}
+
+/** Installs what is missing, where that is possible. Answers why it cannot be had; nothing when it can. */
+export async function obtain({ name, packages, isThere }: Needed): Promise<string> {
+  if (await isThere()) return "";
+  const missing = `${name} is not installed (Debian and Ubuntu: apt-get install ${packages.join(" ")})`;
+  if (process.getuid?.() !== 0 || !(await isFile("/usr/bin/apt-get"))) return missing;
+  say(`Installing ${name} from the system's packages, once, about a minute …`);
+  return install(packages).then(
+    () => "",
+    (error: Error) => `${missing}, and installing it failed: ${error.message}`,
+  );
+}
+
+async function install(packages: readonly string[]): Promise<void> {
+  // Packages start their services when installed, unless this file forbids it.
+  const policy = "/usr/sbin/policy-rc.d";
+  const ours = await writeFile(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755, flag: "wx" }).then(
+    () => true,
+    () => false,
+  );
+  const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
+  const apt = (...args: string[]) =>
+    promisify(execFile)("apt-get", ["-q", "-o", "DPkg::Lock::Timeout=300", ...args], { env, timeout: 600_000 });
+  try {
+    await apt("update");
+    await apt("install", "-y", "--no-install-recommends", ...packages);
+  } finally {
+    if (ours) await rm(policy, { force: true });
+  }
+}
+
+export const isFile = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
