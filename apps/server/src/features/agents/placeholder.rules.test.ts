@@ -16,6 +16,7 @@ const nested = {
     map: { type: "object", additionalProperties: { type: "object", properties: { x: {} } } },
     pair: { type: "array", prefixItems: [{ type: "string" }] },
     n: { type: "number" },
+    texts: { type: "array", items: { type: "string" } },
   },
   $defs: { user: { type: "object", properties: { name: { type: "string" }, boss: { $ref: "#/$defs/user" } } } },
 };
@@ -39,6 +40,8 @@ test.each([
   ["{{any.thing.at.all}} {{#each any}}{{x}}{{/each}}", nested, []],
   ["{{map.k.x}} {{map.k.y}} {{#each map}}{{x}}{{/each}}", nested, ["map.k.y"]],
   ["{{#each pair}}{{this}}{{/each}} {{n.x}}", nested, ["n.x"]],
+  ["{{texts.[0]}} {{list.[0].name}} {{list.0.age}} {{texts.[1].x}}", nested, ["list.0.age", "texts.1.x"]],
+  ["{{pair.[0]}} {{map.[0].x}} {{n.[0]}} {{user.[0]}}", nested, ["n.0", "user.0"]],
   ["{{a.b}}", { properties: { a: { $ref: "#" } } }, ["a.b"]],
   ["{{a}}", { $ref: "#" }, []],
 ])("%s against %j", (goal, schema, expected) => {

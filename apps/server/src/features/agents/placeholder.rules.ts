@@ -39,6 +39,7 @@ class Search {
     if (isSchema(properties) && Object.hasOwn(properties, step)) return this.has(properties[step], rest);
     if (isSchema(patternProperties)) return true;
     if ([additionalProperties, unevaluatedProperties].some((open) => isOpen(open) && this.has(open, rest))) return true;
+    if (/^\d+$/.test(step) && inItems(rest)) return true;
     // A section goes over a list as over an object; lists and texts have a length.
     return inItems(path) || (step === "length" && admits(schema, null));
   }
