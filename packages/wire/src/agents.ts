@@ -177,7 +177,10 @@ export const revisionRecord = agentSnapshot.extend({
 });
 export type RevisionRecord = z.infer<typeof revisionRecord>;
 
-/** `changed` names what stands in both but is bound in another way; it is left out where there is none. */
+/**
+ * `changed` names what stands in both but is bound in another way, of drives what stands at another place among those;
+ * it is left out where there is none.
+ */
 const listChange = z.object({
   added: z.array(z.string()),
   removed: z.array(z.string()),

@@ -33,6 +33,13 @@ describe("single differences", () => {
     ],
     [{ drives: ["d1"] }, { drives: ["d2"] }, { drives: { added: ["d2"], removed: ["d1"] } }],
     [
+      { drives: ["d1", "d2", "d3"] },
+      { drives: ["d2", "d1", "d3"] },
+      { drives: { added: [], removed: [], changed: ["d2", "d1"] } },
+    ],
+    [{ drives: ["d1", "d2"] }, { drives: ["d0", "d2"] }, { drives: { added: ["d0"], removed: ["d1"] } }],
+    [{ mcp_servers: [{ id: "m" }, { id: "n" }] }, { mcp_servers: [{ id: "n" }, { id: "m" }] }, {}],
+    [
       { mcp_servers: [{ id: "m" }] },
       { mcp_servers: [{ id: "m", tools: ["t"] }] },
       { mcp_servers: { added: [], removed: [], changed: ["m"] } },

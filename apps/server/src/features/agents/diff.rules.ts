@@ -11,7 +11,8 @@ const lists = {
 
 /**
  * What is other in one revision than in an earlier one; without an earlier one, everything that it says. Only fields
- * that differ are named. The order within a list is of no account.
+ * that differ are named. The order within a list is of no account, but that of drives: a tool uses the first of them
+ * where it is told of none.
  */
 export function diffSnapshots(before: AgentSnapshot | undefined, after: AgentSnapshot): RevisionDiff["changes"] {
   const changes: Record<string, ListChange | ValueChange> = {};
@@ -26,9 +27,12 @@ export function diffSnapshots(before: AgentSnapshot | undefined, after: AgentSna
     const now: ReadonlyMap<string, unknown> = lists[field](after);
     const added = [...now.keys()].filter((id) => !old.has(id));
     const removed = [...old.keys()].filter((id) => !now.has(id));
-    const changed = [...now].filter(([id, entry]) => old.has(id) && !isDeepStrictEqual(entry, old.get(id)));
+    const kept = [...now.keys()].filter((id) => old.has(id));
+    const inOldOrder = [...old.keys()].filter((id) => now.has(id));
+    const isMoved = (at: number) => field === "drives" && kept[at] !== inOldOrder[at];
+    const changed = kept.filter((id, at) => isMoved(at) || !isDeepStrictEqual(now.get(id), old.get(id)));
     if (added.length + removed.length + changed.length === 0) return undefined;
-    return { added, removed, ...(changed.length > 0 && { changed: changed.map(([id]) => id) }) };
+    return { added, removed, ...(changed.length > 0 && { changed }) };
   }
 
   function diffValue(field: keyof AgentSnapshot): ValueChange | undefined {
