@@ -44,7 +44,7 @@ describe("the agent's drives", () => {
     t.llm.script = inTurn(
       {
         calls: [
-          { name: "drive_list", args: { path: "/" } },
+          { name: "drive_list", args: {} },
           { name: "drive_read", args: { path: "/notes/a.md" } },
           { name: "drive_read", args: { drive_id: second, path: "/b.md" } },
         ],
@@ -67,8 +67,13 @@ describe("the agent's drives", () => {
     expect(events.filter(({ type }) => type === "tool_result").map(({ tool }) => tool)).toHaveLength(5);
     expect(events.find(({ type }) => type === "tool_call")).toMatchObject({
       tool: "drive_list",
-      arguments: { path: "/" },
+      arguments: {},
     });
+    expect(t.offered("drive_list")?.function.parameters).toMatchObject({
+      required: [],
+      properties: { path: { default: "/" } },
+    });
+    expect(t.offered("drive_read")?.function.parameters).toMatchObject({ required: ["path"] });
   });
 
   test("and no others: one's own that it was not given, another user's, none at all", async () => {

@@ -55,7 +55,7 @@ export const builtinTools: readonly ToolInfo[] = [
     id: "drive_list",
     description: "Lists the files and directories at a path of a drive.",
     kind: "read",
-    parameters: parameters({ drive_id: driveId, path: { ...filePath, default: "/" } }, ["path"]),
+    parameters: parameters({ drive_id: driveId, path: { ...filePath, default: "/" } }, []),
   },
   {
     id: "drive_read",
