@@ -32,7 +32,7 @@ export async function changeAgent(
     await refuseContents(context.database.sql, caller, snapshot);
     const found = await checkSnapshot(context, caller, { agentId, fields: snapshot });
     const isGiven = ({ loc }: Issue) => loc[1] === undefined || Object.hasOwn(draft.fields, loc[1]);
-    throwIfAny([...draft.issues, ...found.issues.filter(isGiven)]);
+    throwIfAny([...draft.issues, ...draft.placed(found.issues.filter(isGiven))]);
     // What stood already and no longer holds (a model that was retired) does not keep anything else from being changed.
     const stale = found.issues.filter((issue) => !isGiven(issue)).map(asWarning);
     const after = await saveUnlessChanged(before, { snapshot, warnings: [...found.warnings, ...stale] });

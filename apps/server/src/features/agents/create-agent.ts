@@ -17,7 +17,7 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
   const draft = readDraft(body, "create");
   await refuseContents(context.database.sql, caller, draft.fields);
   const { issues, warnings } = await checkSnapshot(context, caller, { agentId: undefined, fields: draft.fields });
-  throwIfAny([...draft.issues, ...issues]);
+  throwIfAny([...draft.issues, ...draft.placed(issues)]);
   // Nothing was wrong, so nothing is missing: what was left out has its default.
   const snapshot = draft.fields as AgentSnapshot;
   const now = context.clock.now();

@@ -95,7 +95,16 @@ describe("POST /agents", () => {
   test("400 with every fault and its place", async () => {
     const answer = await call("POST", "/v1/agents", "ann", {
       goal: "{{#if a}}",
-      tools: ["nothing", { type: "tool", id: "http_request", confirm: "maybe" }, { type: "other" }, 7],
+      tools: [
+        "nothing",
+        { type: "tool", id: "http_request", confirm: "maybe" },
+        { type: "other" },
+        7,
+        { type: "agent", agent_id: nobody },
+        { type: "tool", id: "idp_user_delete", confirm: "never" },
+        { type: "tool", id: "run_model", arguments: { zzz: 1 } },
+        "nothing",
+      ],
       model: "gantry/nothing",
       input_schema: { type: "objekt" },
       output_schema: { $ref: "https://example.com/s.json" },
@@ -114,15 +123,21 @@ describe("POST /agents", () => {
       new Set([
         "body.name",
         "body.goal",
+        "body.tools.0",
         "body.tools.1.confirm",
         "body.tools.2.type",
         "body.tools.3",
+        "body.tools.4.agent_id",
+        "body.tools.5.confirm",
+        "body.tools.6.arguments.zzz",
+        "body.tools.7",
         "body.model",
         "body.input_schema.type",
         "body.output_schema",
         "body.instructions.thinking",
         "body.drives.0",
         "body.drives.2",
+        "body.mcp_servers.0.id",
         "body.mcp_servers.1.extra",
         "body.pricing.per_run",
         "body.visibility",
@@ -131,6 +146,25 @@ describe("POST /agents", () => {
       ]),
     );
     for (const detail of answer.body.error.details) expect(detail.message).toEqual(expect.any(String));
+  });
+
+  test("400 for a double name beside an entry that is ill-formed, here and in a change", async () => {
+    const [first, second] = [await make("ann"), await make("ann")];
+    const tools = [
+      { type: "agent", agent_id: first, name: "bad name!" },
+      { type: "agent", agent_id: second, name: "http_request" },
+      "http_request",
+    ];
+    const drives = ["", "drv_nothing", "drv_ann"];
+    const answers = [
+      await call("POST", "/v1/agents", "ann", { name: "n", goal: "g", tools, drives }),
+      await call("PATCH", `/v1/agents/${await make("ann")}`, "ann", { tools, drives }),
+    ];
+    for (const { status, body } of answers) {
+      expect(status).toBe(400);
+      const places = body.error.details.map(({ loc }: { loc: unknown[] }) => loc.join("."));
+      expect(places.sort()).toEqual(["body.drives.0", "body.drives.1", "body.tools.0.name", "body.tools.1.name"]);
+    }
   });
 
   test.each([
