@@ -1,4 +1,4 @@
-import { type AgentWarning, newId } from "@gantry/wire";
+import { newId } from "@gantry/wire";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { AgentWithRevision } from "./agent.ts";
@@ -7,6 +7,7 @@ import { boundAgentIds } from "./binding.rules.ts";
 import { checkSnapshot, circleIssue } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { findCircleBeforeWriting } from "./find-circle.ts";
+import { asWarning } from "./present-warnings.ts";
 import { requireOwn } from "./read-agent.ts";
 import { readDraft } from "./read-draft.ts";
 import { refuseContents, refuseStanding } from "./refuse-beyond-reach.ts";
@@ -69,8 +70,4 @@ export async function changeAgent(
       return { agent: { ...locked, visibility, latestRevisionId: revision.id, updatedAt: now }, revision };
     });
   }
-}
-
-function asWarning({ loc, msg }: Issue): AgentWarning {
-  return { field: String(loc[1]), message: msg };
 }

@@ -7,13 +7,15 @@ import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
 import { boundAgentIds } from "./binding.rules.ts";
 import type { AgentsContext } from "./context.ts";
 import { describeCircle, findCircleBeforeWriting } from "./find-circle.ts";
+import { presentWarnings } from "./present-warnings.ts";
 import { requireOwn } from "./read-agent.ts";
 import { refuseContents, refuseStanding } from "./refuse-beyond-reach.ts";
 import { findRevision, lockOwn, setPublished } from "./store.ts";
 
 /**
  * Publishes a revision, the latest unless another one is named; the one published before becomes superseded. Publishing
- * an old one again is the way back, publishing the published one changes nothing.
+ * an old one again is the way back, publishing the published one changes nothing. The answer warns of what is wrong with
+ * the revision that was published.
  */
 export async function publishAgent(
   context: AgentsContext,
@@ -29,6 +31,7 @@ export async function publishAgent(
   const wanted = isId("revision", revisionId) ? await findRevision(sql, agentId, revisionId) : undefined;
   if (!wanted) throw revisionNotFound();
   await refuseContents(sql, caller, wanted.snapshot);
+  const warnings = await presentWarnings(context, caller, wanted);
   await context.database.transaction(async (tx) => {
     // Drafts do not count here: what is published is what runs.
     const circle = await findCircleBeforeWriting(tx, null, agentId, boundAgentIds(wanted.snapshot.tools));
@@ -39,5 +42,6 @@ export async function publishAgent(
     if (locked.publishedRevisionId === revisionId) return;
     await setPublished(tx, agentId, revisionId, context.clock.now());
   });
-  return requireOwn(context, caller, agentId);
+  const after = await requireOwn(context, caller, agentId);
+  return { ...after, revision: { ...after.revision, warnings } };
 }

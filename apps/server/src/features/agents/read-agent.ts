@@ -3,6 +3,7 @@ import type { Caller } from "../accounts/index.ts";
 import type { AgentWithRevision } from "./agent.ts";
 import { agentNotFound } from "./agent-faults.ts";
 import type { AgentsContext } from "./context.ts";
+import { presentWarnings } from "./present-warnings.ts";
 import { findOwn, findPublic } from "./store.ts";
 
 /** The caller's own agent with its latest revision; another user's, public or not, is not found. */
@@ -17,16 +18,23 @@ export async function requireOwn(
   return own;
 }
 
-/** An agent as the caller may see it: an own one by its latest revision, a public one by its published revision. */
+/**
+ * An agent as the caller may see it: an own one by its latest revision, with the warnings of the moment, a public one by
+ * its published revision.
+ */
 export async function readAgent(
-  { database }: AgentsContext,
+  context: AgentsContext,
   caller: Caller,
   agentId: string,
 ): Promise<AgentWithRevision & { isOwner: boolean }> {
   if (!isId("agent", agentId)) throw agentNotFound();
-  const own = await findOwn(database.sql, caller.userId, agentId);
-  if (own) return { ...own, isOwner: true };
-  const shared = await findPublic(database.sql, agentId);
+  const { sql } = context.database;
+  const own = await findOwn(sql, caller.userId, agentId);
+  if (own) {
+    const warnings = await presentWarnings(context, caller, own.revision);
+    return { agent: own.agent, revision: { ...own.revision, warnings }, isOwner: true };
+  }
+  const shared = await findPublic(sql, agentId);
   if (!shared) throw agentNotFound();
   return { ...shared, isOwner: false };
 }

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scriptedServer } from "../../src/engines/tools/scripted-server.fixture.ts";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+
+/** What an agent's warnings say is so at the moment, whatever was so when it was saved. */
+
+let gantry: GantryNode;
+beforeAll(async () => {
+  gantry = await startGantry();
+});
+afterAll(() => gantry.close());
+
+async function must(method: string, path: string, json?: object) {
+  const answer = await gantry.call(method, path, json && { json });
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body;
+}
+
+let agents = 0;
+const makeAgent = async (fields: object = {}): Promise<string> =>
+  (await must("POST", "/v1/agents", { name: `Agent ${++agents}`, goal: "g", tools: [], ...fields })).id;
+const publish = (id: string, json: object = {}) => must("POST", `/v1/agents/${id}/publish`, json);
+const warningsOf = async (id: string): Promise<unknown[]> => (await must("GET", `/v1/agents/${id}`)).warnings;
+
+describe("a sub-agent", () => {
+  test("that is not published yet, is, and is gone", async () => {
+    const kid = await makeAgent({ name: "Kid" });
+    const parent = await makeAgent({ tools: [{ type: "agent", agent_id: kid }] });
+    expect(await warningsOf(parent)).toEqual([{ field: "tools", message: "The agent kid is not published yet" }]);
+    expect((await publish(parent)).warnings).toHaveLength(1);
+
+    await publish(kid);
+    expect(await warningsOf(parent)).toEqual([]);
+    expect((await publish(parent)).warnings).toEqual([]);
+
+    await must("DELETE", `/v1/agents/${kid}`);
+    const gone = [{ field: "tools", message: `There is no agent ${kid} that you may call` }];
+    expect(await warningsOf(parent)).toEqual(gone);
+    expect((await publish(parent)).warnings).toEqual(gone);
+  });
+});
+
+describe("what is gone", () => {
+  test("is told of a model, a drive and a tool server when the agent is read and published", async () => {
+    const text = { type: "string" };
+    await must("PUT", "/api/v1/admin/passing", {
+      title: "Passing",
+      kind: "text",
+      visibility: "public",
+      input: { type: "object", properties: { prompt: text }, required: ["prompt"] },
+      output: { type: "object", properties: { output: { ...text, isStream: true } } },
+      backend: { type: "openai-chat", url: "https://up.example/v1", model: "x" },
+    });
+    const drive = (await must("POST", "/v1/drives", { name: "passing" })).id;
+    const far = await scriptedServer();
+    const server = await must("POST", "/v1/mcp-servers", {
+      name: "passing",
+      url: far.url,
+      connection_type: "streamable_http",
+    });
+    await far.close();
+    const agent = await makeAgent({
+      model: "admin/passing",
+      tools: ["drive_read"],
+      drives: [drive],
+      mcp_servers: [{ id: server.id }],
+      visibility: "public",
+    });
+    expect((await publish(agent)).warnings).toEqual([]);
+
+    await must("DELETE", "/api/v1/admin/passing");
+    await must("DELETE", `/v1/drives/${drive}?force=true`);
+    await must("DELETE", `/v1/mcp-servers/${server.id}?force=true`);
+    const gone = [
+      { field: "model", message: expect.stringContaining("admin/passing") },
+      { field: "drives", message: `There is no drive ${drive}` },
+      { field: "mcp_servers", message: `There is no tool server ${server.id}` },
+    ];
+    expect(await warningsOf(agent)).toEqual(gone);
+    expect((await publish(agent)).warnings).toEqual(gone);
+
+    // What an agent is made of is nobody else's business.
+    const card = await gantry.call("GET", `/v1/agents/${agent}`, { key: await gantry.newUser("stranger") });
+    expect(card.status).toBe(200);
+    expect(card.body).not.toHaveProperty("warnings");
+  });
+
+  test("is told of the revision that is published, also where it is not the latest", async () => {
+    const drive = (await must("POST", "/v1/drives", { name: "of the first" })).id;
+    const agent = await makeAgent({ drives: [drive] });
+    const { latest_revision_id: first } = await must("GET", `/v1/agents/${agent}`);
+    await must("PATCH", `/v1/agents/${agent}`, { drives: [] });
+    await must("DELETE", `/v1/drives/${drive}?force=true`);
+    expect((await publish(agent, { revision_id: first })).warnings).toEqual([
+      { field: "drives", message: `There is no drive ${drive}` },
+    ]);
+    expect(await warningsOf(agent)).toEqual([]);
+  });
+
+  test("is not what a key merely does not reach", async () => {
+    const agent = await makeAgent({ model: "gantry/text" });
+    const { key } = await must("POST", "/api/v2/keys", { name: "confined", models: ["gantry/image"] });
+    const read = await gantry.call("GET", `/v1/agents/${agent}`, { key });
+    expect([read.status, read.body.warnings], read.text).toEqual([200, []]);
+  });
+});
