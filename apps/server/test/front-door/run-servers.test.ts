@@ -300,6 +300,42 @@ describe("a server that goes away while a question is open", () => {
   });
 });
 
+describe("a tool that an agent names and its server does not have", () => {
+  const offer =
+    (...names: string[]): NonNullable<Script["on tools/list"]> =>
+    ({ answer }) =>
+      answer({ tools: names.map((each) => ({ ...echoTool, name: each })) });
+
+  test("is warned of by what the server last said, and nobody asks it for that", async () => {
+    const { server, id, name } = await serve({ "on tools/list": offer("echo", "add") });
+    server.messages.length = 0;
+    const json = { name: "Misspelt", goal: "g", tools: [], mcp_servers: [{ id, tools: ["ecko", "add"] }] };
+    const made = await t.gantry.call("POST", "/v1/agents", { json });
+    const warning = { field: "mcp_servers", message: expect.stringMatching(`${name} had no tool ecko`) };
+    expect(made.body.warnings, made.text).toEqual([warning]);
+    const path = `/v1/agents/${made.body.id}`;
+    expect((await t.gantry.call("GET", path)).body.warnings).toEqual([warning]);
+    expect(server.messages).toEqual([]);
+
+    server.script = { "on tools/list": offer("ecko", "add") };
+    await t.gantry.call("GET", `/v1/mcp-servers/${id}/tools`);
+    expect((await t.gantry.call("GET", path)).body.warnings).toEqual([]);
+    expect((await t.gantry.call("POST", `${path}/publish`, { json: {} })).body.warnings).toEqual([]);
+  });
+
+  test("is not warned of where the server never said what it has, and all of them never are", async () => {
+    const { id } = await serve({ "on tools/list": offer("echo") });
+    const away = await scriptedServer({ before: (_request, response) => !!response.writeHead(503).end() });
+    scripted.push(away);
+    const registered = await t.gantry.call("POST", "/v1/mcp-servers", {
+      json: { name: "away", url: away.url, connection_type: "streamable_http" },
+    });
+    const mcp_servers = [{ id }, { id: registered.body.id, tools: ["echo"] }];
+    const made = await t.gantry.call("POST", "/v1/agents", { json: { name: "n", goal: "g", tools: [], mcp_servers } });
+    expect(made.body.warnings, made.text).toEqual([]);
+  });
+});
+
 describe("a run by another user", () => {
   const token = "creators-bearer-credential-0123456789";
 

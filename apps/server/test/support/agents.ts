@@ -102,7 +102,8 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
     models,
     connectorTools: [writeTool, readTool],
     driveExists: async (ownerId, id) => has(owned.drives, ownerId, id),
-    toolServerOf: async (ownerId, id) => (has(owned.toolServers, ownerId, id) ? { name: id } : undefined),
+    toolServerOf: async (ownerId, id) =>
+      has(owned.toolServers, ownerId, id) ? { name: id, knownTools: undefined } : undefined,
   });
   const app = createServer({ log, publicUrl: undefined });
   await app.register(agentsApi, {

@@ -189,7 +189,15 @@ async function checkServers(
     (at) => (found[at] ? undefined : `There is no tool server ${ids[at]}`),
     ["id"],
   );
-  return { issues, warnings: [] };
+  const warnings = servers.flatMap(({ tools = [] }, at) => {
+    const { name, knownTools } = found[at] ?? {};
+    const unknown = knownTools ? tools.filter((tool) => !knownTools.has(tool)) : [];
+    return unknown.map((tool) => ({
+      field: "mcp_servers",
+      message: `The tool server ${name} had no tool ${tool} when it was last asked`,
+    }));
+  });
+  return { issues, warnings };
 }
 
 function listIssues(

@@ -16,5 +16,11 @@ export interface AgentsContext {
   /** Whether the user has a drive of that id. */
   driveExists(ownerId: string, driveId: string): Promise<boolean>;
   /** The user's tool server of that id. */
-  toolServerOf(ownerId: string, serverId: string): Promise<{ name: string } | undefined>;
+  toolServerOf(ownerId: string, serverId: string): Promise<NamedToolServer | undefined>;
+}
+
+interface NamedToolServer {
+  name: string;
+  /** What its tools were called when it was last asked; undefined where that is not known. */
+  knownTools: ReadonlySet<string> | undefined;
 }

@@ -1,4 +1,5 @@
 export type { ServerToolCall, ServerToolOutcome } from "./call-tool.ts";
 export type { DescribedTools, ModelTool, ServerBinding } from "./describe-tools.ts";
 export { openToolServers, type ToolServers, type ToolServersDeps } from "./open-tool-servers.ts";
+export { isServerToolName } from "./tool-names.rules.ts";
 export type { ToolServer } from "./tool-server.ts";

@@ -32,12 +32,14 @@ export async function listTools(
   }
 }
 
-export function toolsOf(
+export async function toolsOf(
   context: ToolServersContext,
   server: SealedToolServer,
   { signal, fresh = false }: { signal?: AbortSignal | undefined; fresh?: boolean } = {},
 ): Promise<ServerTool[]> {
-  return useServer(context, server, (target) =>
+  const tools = await useServer(context, server, (target) =>
     context.clients.listTools(target, { fresh, ...(signal && { signal }) }),
   );
+  context.known.note(server, tools);
+  return tools;
 }

@@ -5,11 +5,19 @@ import { changeServer } from "./change-server.ts";
 import type { ToolServersContext } from "./context.ts";
 import { type DescribedTools, describeTools, type ServerBinding } from "./describe-tools.ts";
 import { findServer, findServerOrThrow } from "./find-server.ts";
+import { KnownTools } from "./known-tools.ts";
 import { listTools } from "./list-tools.ts";
 import { registerServer } from "./register-server.ts";
 import { removeServer } from "./remove-server.ts";
 import { selectToolServers } from "./store.ts";
 import type { ToolServer } from "./tool-server.ts";
+
+/** A server as an agent names it, not asked for that. */
+export interface NamedServer {
+  name: string;
+  /** What its tools were called when it was last asked; undefined where that is not known. */
+  knownTools: ReadonlySet<string> | undefined;
+}
 
 /** The MCP servers that users register for their agents. */
 export interface ToolServers {
@@ -23,7 +31,7 @@ export interface ToolServers {
   remove(ownerId: string, id: string, options: { force: boolean }): Promise<void>;
   listTools(ownerId: string, id: string, signal?: AbortSignal): Promise<ServerTool[]>;
   /** For agents that name one: undefined when the owner has none of that id. */
-  find(ownerId: string, id: string): Promise<{ name: string } | undefined>;
+  find(ownerId: string, id: string): Promise<NamedServer | undefined>;
   /** For runs: the tools of an agent's servers under the names that the model calls them by. */
   describeTools(
     ownerId: string,
@@ -34,9 +42,10 @@ export interface ToolServers {
   callTool(call: ServerToolCall): Promise<ServerToolOutcome>;
 }
 
-export type ToolServersDeps = ToolServersContext;
+export type ToolServersDeps = Omit<ToolServersContext, "known">;
 
-export function openToolServers(context: ToolServersDeps): ToolServers {
+export function openToolServers(deps: ToolServersDeps): ToolServers {
+  const context: ToolServersContext = { ...deps, known: new KnownTools() };
   return {
     register: (ownerId, given) => registerServer(context, ownerId, given),
     read: (ownerId, id) => findServerOrThrow(context, ownerId, id),
@@ -44,7 +53,10 @@ export function openToolServers(context: ToolServersDeps): ToolServers {
     change: (ownerId, id, change) => changeServer(context, ownerId, id, change),
     remove: (ownerId, id, options) => removeServer(context, ownerId, id, options),
     listTools: (ownerId, id, signal) => listTools(context, ownerId, id, signal),
-    find: (ownerId, id) => findServer(context, ownerId, id),
+    async find(ownerId, id) {
+      const server = await findServer(context, ownerId, id);
+      return server && { name: server.name, knownTools: context.known.of(server) };
+    },
     describeTools: (ownerId, bindings, options) => describeTools(context, ownerId, bindings, options),
     callTool: (call) => callTool(context, call),
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
 import { resultText } from "./result-text.rules.ts";
-import { nameTools } from "./tool-names.rules.ts";
+import { isServerToolName, nameTools } from "./tool-names.rules.ts";
 
 const asIs = (text: string) => text;
 
@@ -28,6 +28,25 @@ describe("the names that the model calls tools by", () => {
     ]);
     expect(new Set(long).size).toBe(2);
     for (const name of long) expect(name).toMatch(/^[a-zA-Z0-9_-]{64}$/);
+  });
+
+  it("are told from what no tool can be called", () => {
+    const possible = names([
+      ["files", "read"],
+      ["files", "größe 1"],
+      ["s".repeat(40), "t".repeat(60)],
+      ["_", "_"],
+    ]);
+    expect(possible.filter((name) => !isServerToolName(name))).toEqual([]);
+    const impossible = [
+      "drive_delete",
+      "files__",
+      "__read",
+      "files__a b",
+      `${"s".repeat(41)}__t`,
+      `s__${"t".repeat(62)}`,
+    ];
+    expect(impossible.filter(isServerToolName)).toEqual([]);
   });
 
   it("lead back to one tool each, whatever the order", () => {

@@ -31,6 +31,11 @@ export function nameTools<T extends ToolAddress>(
   return named;
 }
 
+/** Whether a tool of some server may go by this name. */
+export function isServerToolName(name: string): boolean {
+  return name.length <= longestName && /^[a-zA-Z0-9_-]{1,40}__[a-zA-Z0-9_-]+$/.test(name);
+}
+
 function safe(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_");
 }

@@ -126,7 +126,7 @@ describe("calling a tool", () => {
     await expect(call({ serverId: newId("mcpServer") })).rejects.toMatchObject({ type: "not_found" });
     await expect(call({ serverId: "rubbish\0" })).rejects.toMatchObject({ type: "not_found" });
     expect(await t.toolServers.find(otherId, made.id)).toBeUndefined();
-    expect(await t.toolServers.find(ownerId, made.id)).toMatchObject({ name: made.name });
+    expect(await t.toolServers.find(ownerId, made.id)).toEqual({ name: made.name, knownTools: new Set(["echo"]) });
     expect(server.messages).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { newId } from "@gantry/wire";
-import { ToolServerError } from "../../engines/tools/tools.ts";
+import { ToolServerError, type ToolServerTarget } from "../../engines/tools/tools.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import type { Callable } from "./credential.ts";
@@ -18,7 +18,8 @@ export async function tryServer(context: ToolServersContext, server: Callable): 
   const id = newId("request");
   const signal = AbortSignal.timeout(patienceMs);
   try {
-    await callServer(context, server, (target) => context.clients.listTools({ ...target, id }, { signal }));
+    const list = (target: ToolServerTarget) => context.clients.listTools({ ...target, id }, { signal });
+    context.known.note(server, await callServer(context, server, list));
     return connected;
   } catch (error) {
     if (signal.aborted) return { status: "unreachable", lastError: "The server did not answer in time" };

@@ -1,0 +1,29 @@
+import type { ServerTool } from "../../engines/tools/tools.ts";
+import type { ToolServer } from "./tool-server.ts";
+
+type Asked = Pick<ToolServer, "id" | "revision">;
+
+const mostServers = 500;
+
+/**
+ * The names of the tools that servers had when this process last asked them, for hints that are not worth asking again.
+ * The one that was asked longest ago is forgotten first.
+ */
+export class KnownTools {
+  readonly #names = new Map<string, { revision: number; names: ReadonlySet<string> }>();
+
+  note({ id, revision }: Asked, tools: readonly ServerTool[]): void {
+    this.#names.delete(id);
+    this.#names.set(id, { revision, names: new Set(tools.map(({ name }) => name)) });
+    for (const oldest of this.#names.keys()) {
+      if (this.#names.size <= mostServers) break;
+      this.#names.delete(oldest);
+    }
+  }
+
+  /** Undefined: it was not asked as it is now. */
+  of({ id, revision }: Asked): ReadonlySet<string> | undefined {
+    const known = this.#names.get(id);
+    return known?.revision === revision ? known.names : undefined;
+  }
+}
