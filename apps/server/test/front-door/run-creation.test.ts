@@ -79,6 +79,31 @@ describe("what the plan still allows", () => {
   });
 });
 
+describe("a tool that is approved beforehand", () => {
+  test("is one of the platform, of a server, or a sub-agent; what can be no tool's name is refused", async () => {
+    const user = await platform.newUser();
+    const [named, unnamed] = [
+      await makeAgent({ name: "First helper" }, user.key),
+      await makeAgent({ name: "Second helper" }, user.key),
+    ];
+    const tools = [
+      { type: "agent", agent_id: named, name: "helper" },
+      { type: "agent", agent_id: unnamed },
+    ];
+    const agent = await makeAgent({ tools, input_schema: { type: "object", required: ["thing"] } }, user.key);
+    const right = ["drive_delete", "idp_user_delete", "weather__wipe-all", "helper", "second-helper"];
+    const body = { input: { thing: 1 }, approve: right };
+    expect((await run(agent, body, user)).body).toMatchObject({ status: "done" });
+
+    const wrong = ["drive_delet", "First helper", "first-helper", "weather__", "__wipe", "weather__a b", "constructor"];
+    const refused = await run(agent, { approve: ["drive_delete", ...wrong] }, user);
+    expect([refused.status, refused.body.error.type]).toEqual([400, "invalid_input"]);
+    const places = refused.body.error.details.map(({ loc }: { loc: unknown[] }) => loc.join("."));
+    expect(places).toEqual([...wrong.map((_, at) => `body.approve.${at + 1}`), "body.input"]);
+    expect(refused.body.error.details[0].message).toContain("drive_delet");
+  });
+});
+
 describe("a revision_id", () => {
   test("of the wrong type is told as such, also where nothing is published", async () => {
     const json = { name: "Unpublished", goal: "Do it.", tools: [], model: "admin/llm" };

@@ -2,6 +2,7 @@ import type { RevisionDiff } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
 import type { Caller, Page } from "../accounts/index.ts";
 import type { AgentWithRevision, Revision } from "./agent.ts";
+import { boundNames } from "./bound-names.ts";
 import { changeAgent } from "./change-agent.ts";
 import type { AgentsContext } from "./context.ts";
 import { createAgent } from "./create-agent.ts";
@@ -27,6 +28,8 @@ export interface Agents {
   diffRevision(caller: Caller, agentId: string, revisionId: string, against: string | undefined): Promise<RevisionDiff>;
   getRunnable(callerId: string, address: AgentAddress, revisionId?: string): Promise<Runnable>;
   lockRunnable(tx: Transaction, callerId: string, agentId: string): Promise<Runnable>;
+  /** What the agents go by that it has as tools. */
+  boundNames(agent: Runnable): Promise<readonly string[]>;
   /** The agents that this address means or has meant, also those that were deleted. */
   idsAt(address: AgentAddress): Promise<readonly string[]>;
   /** Whose agent it is, also one that was deleted. */
@@ -55,6 +58,7 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     diffRevision: (caller, agentId, revisionId, against) => diffRevision(context, caller, agentId, revisionId, against),
     getRunnable: (callerId, address, revisionId) => getRunnable(context, callerId, address, revisionId),
     lockRunnable,
+    boundNames: (agent) => boundNames(context, agent),
     idsAt: (address) => idsAt(context, address),
     ownerOf: (agentId) => findOwner(context.database.sql, agentId),
     getRevision: (agentId, revisionId) => findRevision(context.database.sql, agentId, revisionId),

@@ -18,7 +18,10 @@ export interface RunsContext {
   clock: Clock;
   log: Log;
   telemetry: Telemetry;
-  agents: Pick<Agents, "getRunnable" | "lockRunnable" | "getRevision" | "idsAt" | "ownerOf">;
+  agents: Pick<
+    Agents,
+    "readAgent" | "getRunnable" | "lockRunnable" | "getRevision" | "idsAt" | "ownerOf" | "boundNames" | "tools"
+  >;
   models: Pick<Models, "getModel">;
   predictions: Pick<Predictions, "look" | "rate">;
   news: RunNews;

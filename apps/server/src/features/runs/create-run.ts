@@ -8,6 +8,7 @@ import { storableIssues } from "../../kernel/storable-issues.ts";
 import { type Caller, keyReaches } from "../accounts/index.ts";
 import type { AgentAddress, Runnable } from "../agents/index.ts";
 import { type RateFigures, rateHeaders } from "../predictions/index.ts";
+import { approveIssues } from "./approve-issues.ts";
 import type { RunsContext } from "./context.ts";
 import { findRunKey, insertRun, type NewRun, type RunKey, replaceRunKey, takeRunKey } from "./create-store.ts";
 import { mayServe } from "./model-access.rules.ts";
@@ -93,12 +94,15 @@ function addUntold(issues: Issue[], more: readonly Issue[]): void {
 }
 
 /** All that is wrong with it at once. */
-async function readBody({ schemas }: RunsContext, { revision }: Runnable, body: unknown): Promise<CreateRunBody> {
+async function readBody(context: RunsContext, runnable: Runnable, body: unknown): Promise<CreateRunBody> {
   const given = body ?? {};
   const { issues, isTooDeep } = bodyIssues(given);
-  const { input } = given as { input?: unknown };
+  const { input, approve } = given as { input?: unknown; approve?: unknown };
+  // A list that is wrong as a whole may be of any length.
+  const isList = Array.isArray(approve) && !issues.some(({ loc }) => loc.length === 2 && loc[1] === "approve");
+  if (!isTooDeep && isList) addUntold(issues, await approveIssues(context, runnable, approve));
   if (!isTooDeep && isObject(input)) {
-    const faults = await schemas.validate(revision.snapshot.input_schema, input);
+    const faults = await context.schemas.validate(runnable.revision.snapshot.input_schema, input);
     addUntold(
       issues,
       faults.map(({ path, message }) => ({ type: "value_error", loc: ["body", "input", ...path], msg: message })),
