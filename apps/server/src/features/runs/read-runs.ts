@@ -1,6 +1,7 @@
 import type { RunStatus } from "@gantry/wire";
 import { isId } from "@gantry/wire";
 import { beyondKey, type Caller, type Page, speaksFor } from "../accounts/index.ts";
+import { agentNotFound } from "../agents/index.ts";
 import type { RunsContext } from "./context.ts";
 import type { Run } from "./run.ts";
 import { runNotFound } from "./run-faults.ts";
@@ -46,19 +47,22 @@ export interface ListRunsQuery {
   parentId?: string | undefined;
 }
 
-/** Runs of an agent: all of them for its creator, one's own for anybody else. */
+/**
+ * Runs of an agent: all of them for its creator, one's own for anybody else. They stay readable when the agent was
+ * deleted, or is no longer to be seen.
+ */
 export async function listRunsOfAgent(
   { database, agents }: RunsContext,
   caller: Caller,
   agentId: string,
   { limit, offset, status }: ListRunsQuery,
 ): Promise<Page<SeenRun>> {
-  if (!isId("agent", agentId)) throw runNotFound();
-  const isOwn = await isOwnAgent({ agents }, caller, agentId);
+  if (!isId("agent", agentId)) throw agentNotFound();
+  const isOwn = (await agents.ownerOf(agentId)) === caller.userId;
   const userId = isOwn ? undefined : caller.userId;
   const { entries, total } = await selectRuns(database.sql, { agentId, userId, status }, { limit, offset });
   // Whoever never ran it is told of an agent only where it may be seen.
-  if (!isOwn && total === 0) await agents.getRunnable(caller.userId, { agentId });
+  if (!isOwn && total === 0) await agents.readAgent(caller, agentId);
   return { entries: entries.flatMap((run) => seenBy(caller, run) ?? []), total };
 }
 
@@ -70,11 +74,4 @@ export async function listOwnRuns(
   const filter = { userId: caller.userId, status, parentId };
   const { entries, total } = await selectRuns(database.sql, filter, { limit, offset });
   return { entries: entries.flatMap((run) => seenBy(caller, run) ?? []), total };
-}
-
-/** Runs stay readable when their agent was deleted: then everybody sees their own, and the creator all of them. */
-async function isOwnAgent({ agents }: Pick<RunsContext, "agents">, caller: Caller, agentId: string): Promise<boolean> {
-  const owner = await agents.ownerOf(agentId);
-  if (owner === undefined) throw runNotFound();
-  return owner === caller.userId;
 }

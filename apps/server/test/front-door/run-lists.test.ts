@@ -1,0 +1,31 @@
+import { newId } from "@gantry/wire";
+import { expect, test } from "vitest";
+import { useRunsPlatform } from "../support/runs-platform.ts";
+
+const platform = useRunsPlatform();
+const { newUser, makeAgent, run } = platform;
+const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
+
+test("the runs of an agent are not found whenever the agent is not, unless they are one's own", async () => {
+  const [creator, caller] = [await newUser(), await newUser()];
+  const json = { name: "Draft", goal: "g", tools: [], model: "admin/llm", visibility: "public" };
+  const draft = (await call("POST", "/v1/agents", { json, ...creator })).body.id;
+  const hidden = await makeAgent({}, creator.key);
+  for (const agent of [draft, hidden, newId("agent"), "agt_unknown", "x"]) {
+    const answers = [
+      await call("GET", `/v1/agents/${agent}`, caller),
+      await call("GET", `/v1/agents/${agent}/runs`, caller),
+    ];
+    for (const { status, body } of answers) {
+      expect([status, body.error.type, body.error.message]).toEqual([404, "not_found", "Agent not found"]);
+    }
+  }
+  expect((await call("GET", `/v1/agents/${draft}/runs`, creator)).body).toMatchObject({ runs: [], total: 0 });
+
+  const open = await makeAgent({ visibility: "public" }, creator.key);
+  expect((await call("GET", `/v1/agents/${open}/runs`, caller)).body).toMatchObject({ runs: [], total: 0 });
+  await run(open, {}, caller);
+  await call("DELETE", `/v1/agents/${open}`, creator);
+  expect((await call("GET", `/v1/agents/${open}/runs`, caller)).body).toMatchObject({ total: 1 });
+  expect((await call("GET", `/v1/agents/${open}/runs`, await newUser())).status).toBe(404);
+});
