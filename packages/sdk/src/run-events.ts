@@ -5,12 +5,18 @@ import { readEvents } from "./events.ts";
 import { resuming } from "./resume.ts";
 import type { Transport } from "./transport.ts";
 
+/** Which call an event is of: those of one call have the same. Runs of before it was told have none. */
+interface OfCall {
+  call_id?: string;
+}
+
 /** What the events of a run tell, by their names. A service may send further ones. */
 export interface RunEventData {
   planning: { message: string };
   reasoning: { message: string };
-  tool_call: { tool: string; arguments: Record<string, unknown> };
-  tool_result: { tool: string; result: string };
+  tool_call: { tool: string; arguments: Record<string, unknown> } & OfCall;
+  /** Calls are made side by side: their results come as they end, not in the order of the calls. */
+  tool_result: { tool: string; result: string } & OfCall;
   /** The run waits until this is approved or denied. */
   confirmation_required: {
     confirmation_id: string;
@@ -18,7 +24,7 @@ export interface RunEventData {
     arguments: Record<string, unknown>;
     expires_at: string;
     details?: Record<string, unknown>;
-  };
+  } & OfCall;
   confirmation_resolved: {
     confirmation_id: string;
     approved: boolean;

@@ -48,8 +48,12 @@ describe("the events of a run", () => {
     const text = await response.text();
     expect(idsIn(text)).toEqual([1, 2, 3, 4]);
     expect(namesIn(text)).toEqual(["planning", "tool_call", "tool_result", "completed"]);
-    expect(text).toMatch(/^event: tool_call\ndata: \{"tool":"run_javascript","arguments":\{"code":"1"\}\}$/m);
-    expect(text).toMatch(/^event: tool_result\ndata: \{"tool":"run_javascript","result":"1"\}$/m);
+    const tied = '"call_id":"call_[0-9a-f]{12}"';
+    const called = `{"tool":"run_javascript","arguments":{"code":"1"},${tied}}`;
+    expect(text).toMatch(new RegExp(`^event: tool_call\\ndata: ${called}$`, "m"));
+    expect(text).toMatch(
+      new RegExp(`^event: tool_result\\ndata: {"tool":"run_javascript","result":"1",${tied}}$`, "m"),
+    );
     expect(text).toContain('data: {"output":{"text":"one"}}');
     for (const options of [{ headers: { "last-event-id": "2" } }, { query: "?after=2" }]) {
       expect(idsIn(await (await stream(id, options)).text())).toEqual([3, 4]);

@@ -75,7 +75,7 @@ async function finishCall(
   if (denial !== undefined) return end(deps, session, call, { text: denial, isError: true });
   if (call.status === "asking") {
     call.status = "started";
-    await session.write({ starts: [placeOf(call)], events: [tellCall(call, boxed)] });
+    await session.write({ starts: [placeOf(call)], events: [tellCall(session.run, call, boxed)] });
   }
   if (call.kind === "agent") {
     const child = boxed?.kind === "agent" ? boxed.child : undefined;
@@ -216,7 +216,7 @@ async function end(
   Object.assign(call, { status: "ended", result: text, isError: outcome.isError });
   await session.write({
     ends: [{ ...placeOf(call), result: text, is_error: outcome.isError }],
-    events: [tellResult(call)],
+    events: [tellResult(session.run, call)],
     ...(most > 0 && { holdMore: -most }),
     ...(secrets && { secrets }),
     ...(used && { cost: used }),

@@ -45,7 +45,7 @@ export async function prepareCalls(
     calls.push(stored);
     const refuse = (result: string | undefined) => {
       Object.assign(stored, { kind: "none", status: "ended", result, isError: true });
-      events.push(tellCall(stored, boxed), tellResult(stored));
+      events.push(tellCall(run, stored, boxed), tellResult(run, stored));
     };
     const refusal = isCutCall(message, position)
       ? cutCallResult(message.cutAtTokens ?? 0)
@@ -73,7 +73,7 @@ export async function prepareCalls(
       Object.assign(stored, { status: "asking", answer: "pending", answerHash: asked.confirmation.hash });
       confirmations.push(asked.confirmation);
       events.push(asked.event);
-    } else events.push(tellCall(stored, boxed));
+    } else events.push(tellCall(run, stored, boxed));
   }
   return { calls, change: { calls: calls.map(toNewCall), confirmations, events } };
 }
@@ -153,7 +153,7 @@ async function questionOf(
     seconds: confirmationSeconds,
     expires_at: new Date(deps.clock.now().getTime() + confirmationSeconds * 1000).toISOString(),
   };
-  return { confirmation, event: tellQuestion(confirmation) };
+  return { confirmation, event: tellQuestion(run, confirmation) };
 }
 
 function toNewCall(call: StoredCall): NewCall {

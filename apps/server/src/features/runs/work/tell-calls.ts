@@ -1,18 +1,24 @@
-import type { StoredCall } from "../run.ts";
+import type { Run, StoredCall } from "../run.ts";
 import type { NewEvent, RunChange } from "../run-change.ts";
 import type { BoxedTool } from "../tools/toolbox.ts";
+import { shownCallId } from "./call-id.rules.ts";
 
 /** The events of a call. What a tool masks stands in none of them. */
-export function tellCall(call: StoredCall, boxed: BoxedTool | undefined): NewEvent {
+export function tellCall({ id }: Run, call: StoredCall, boxed: BoxedTool | undefined): NewEvent {
   const shown = boxed?.kind === "tool" ? boxed.tool.mask?.(call.arguments) : undefined;
-  return { type: "tool_call", data: { tool: call.tool, arguments: shown ?? call.arguments } };
+  const data = { tool: call.tool, arguments: shown ?? call.arguments, call_id: shownCallId(id, call) };
+  return { type: "tool_call", data };
 }
 
-export function tellResult(call: StoredCall): NewEvent {
-  return { type: "tool_result", data: { tool: call.tool, result: call.result ?? "" } };
+/** Of a call of an agent the end of that agent's run tells it: `write_runs`, and `tieResults` of run-change.ts. */
+export function tellResult({ id }: Run, call: StoredCall): NewEvent {
+  return {
+    type: "tool_result",
+    data: { tool: call.tool, result: call.result ?? "", call_id: shownCallId(id, call) },
+  };
 }
 
-export function tellQuestion(asked: Confirmation): NewEvent {
+export function tellQuestion(run: Run, asked: Confirmation): NewEvent {
   const { id, tool, arguments: shown, details, expires_at } = asked;
   return {
     type: "confirmation_required",
@@ -22,6 +28,7 @@ export function tellQuestion(asked: Confirmation): NewEvent {
       arguments: shown,
       expires_at,
       ...(details && { details }),
+      call_id: shownCallId(run.id, asked),
     },
   };
 }
