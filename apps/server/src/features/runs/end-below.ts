@@ -1,7 +1,6 @@
 import type { RunsContext } from "./context.ts";
 import type { Run } from "./run.ts";
-import { type EndingRun, isAnyLiveBelow, listEndingBelow, requestCancelBelow } from "./store.ts";
-import { parentCallOf } from "./work/call-id.rules.ts";
+import { isAnyLiveBelow, listEndingBelow, requestCancelBelow } from "./store.ts";
 import { cancelledError } from "./work-on-runs.ts";
 
 type EndDeps = Pick<RunsContext, "database" | "news" | "write">;
@@ -32,19 +31,16 @@ export async function untilBelowEnded(deps: EndDeps, runId: string): Promise<voi
 }
 
 /** A worker may take it in this moment: then nothing is written, and the worker ends it. */
-export async function endUnheld({ write }: Pick<RunsContext, "write">, run: EndingRun): Promise<void> {
+export async function endUnheld(
+  { write }: Pick<RunsContext, "write">,
+  run: Pick<Run, "id" | "claim" | "writes">,
+): Promise<void> {
   await write({
     id: run.id,
     claim: run.claim,
     holder: null,
     seq: run.writes,
     events: [{ type: "error", data: { ...cancelledError } }],
-    end: {
-      status: "error",
-      error: cancelledError,
-      told: "The agent's run was cancelled",
-      told_error: true,
-      parent_call: parentCallOf(run),
-    },
+    end: { status: "error", error: cancelledError, told: "The agent's run was cancelled", told_error: true },
   });
 }

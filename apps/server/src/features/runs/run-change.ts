@@ -1,5 +1,5 @@
 import type { RunPhase } from "@gantry/wire";
-import type { Database, Sql, Transaction } from "../../engines/database/database.ts";
+import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { CallKind, RunError, SaidMessage, StepKind, StoredCall } from "./run.ts";
 
@@ -84,8 +84,6 @@ export interface RunChange {
     /** For the model of the parent. */
     told: string;
     told_error: boolean;
-    /** The call of the parent that this answers, if there is one. */
-    parent_call?: { run_id: string; shown_id: string } | undefined;
   };
 }
 
@@ -107,11 +105,9 @@ export interface Written {
 export async function writeRuns(database: Database, changes: readonly RunChange[]): Promise<Written[]> {
   const asked = changes.flatMap(({ confirmations }) => confirmations ?? []);
   const summing = changes.filter((change) => change.summing_up !== undefined);
-  const answering = changes.filter((change) => change.end?.parent_call !== undefined);
-  if (asked.length + summing.length + answering.length === 0) return write(database.sql, changes);
+  if (asked.length === 0 && summing.length === 0) return write(database.sql, changes);
   return database.transaction(async (tx) => {
     const answers = await write(tx, changes);
-    if (answering.length > 0) await tieResults(tx, answering);
     for (const { id, call_id, summing_up } of summing) {
       await tx`
         update runs set summing_up = ${JSON.stringify({ call_id, ...summing_up })}::text::json
@@ -126,33 +122,6 @@ export async function writeRuns(database: Database, changes: readonly RunChange[
       where q.id = a.id`;
     return answers;
   });
-}
-
-/**
- * Completes the results that `write_runs` has just told in the parents of runs that ended: it does not know how the events
- * of a call are tied together. Of two that say the same either is the first.
- */
-async function tieResults(tx: Transaction, ended: readonly RunChange[]): Promise<void> {
-  const parents = ended.map(({ end }) => end?.parent_call?.run_id ?? "");
-  const shown = ended.map(({ end }) => end?.parent_call?.shown_id ?? "");
-  await tx`
-    with answered as (
-      select k.run_id, k.tool, k.result, c.shown_id,
-        row_number() over (partition by k.run_id, k.tool, k.result order by c.shown_id) as nth
-      from unnest(${parents}::text[], ${ended.map(({ id }) => id)}::text[], ${shown}::text[])
-          as c (parent_id, child_id, shown_id)
-        join run_calls k on k.run_id = c.parent_id and k.child_id = c.child_id
-    ), told as (
-      select e.run_id, e.n, e.data ->> 'tool' as tool, e.data ->> 'result' as result,
-        row_number() over (partition by e.run_id, e.data ->> 'tool', e.data ->> 'result' order by e.n) as nth
-      from run_events e
-      where e.run_id = any (${parents}::text[]) and e.type = 'tool_result' and e.data -> 'call_id' is null
-        and e.xmin = pg_current_xact_id()::xid
-    )
-    update run_events e
-    set data = json_build_object('tool', tool, 'result', result, 'call_id', a.shown_id)
-    from told join answered a using (run_id, tool, result, nth)
-    where e.run_id = told.run_id and e.n = told.n`;
 }
 
 async function write(sql: Sql, changes: readonly RunChange[]): Promise<Written[]> {

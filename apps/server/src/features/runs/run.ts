@@ -24,9 +24,6 @@ export interface Run {
   readonly keyId: string;
   /** From the root to the parent. */
   readonly ancestors: readonly string[];
-  /** Which call of the parent it was started by. */
-  readonly parentStep: number | null;
-  readonly parentPosition: number | null;
   readonly status: RunStatus;
   readonly phase: RunPhase;
   readonly input: Readonly<Record<string, unknown>>;

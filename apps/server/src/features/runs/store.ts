@@ -9,7 +9,7 @@ export const endedChannel = "gantry_run_ended";
 /** Of a row of `runs` that is called r. */
 export const runColumns = (sql: Sql) => sql`
   r.id, r.agent_id as "agentId", r.revision_id as "revisionId", r.owner_id as "ownerId", r.user_id as "userId",
-  r.key_id as "keyId", r.ancestors, r.parent_step as "parentStep", r.parent_position as "parentPosition", r.status, r.phase, r.input, r.output, r.error, r.max_cost_micros as "maxCost",
+  r.key_id as "keyId", r.ancestors, r.status, r.phase, r.input, r.output, r.error, r.max_cost_micros as "maxCost",
   r.timeout_ms as "timeoutMs", r.max_steps as "maxSteps", r.approve, r.connectors, r.base_url as "baseUrl", r.holder,
   r.claim, r.writes, r.deaths, r.parked, r.cancel_requested as "cancelRequested", r.active_ms as "activeMs",
   r.call_id as "callId", r.summing_up as "summingUp", r.cut_before as "cutBefore", r.steps, r.last_event as "lastEvent",
@@ -142,14 +142,13 @@ export async function isAnyLiveBelow(sql: Sql, runId: string): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** A run as it is to be ended. */
-export type EndingRun = Pick<Run, "id" | "ancestors" | "parentStep" | "parentPosition" | "claim" | "holder" | "writes">;
-
 /** What a run has under it that is to end and has not. */
-export async function listEndingBelow(sql: Sql, runId: string): Promise<EndingRun[]> {
-  return sql<EndingRun[]>`
-    select id, ancestors, parent_step as "parentStep", parent_position as "parentPosition", claim, holder, writes
-    from runs
+export async function listEndingBelow(
+  sql: Sql,
+  runId: string,
+): Promise<Pick<Run, "id" | "ancestors" | "claim" | "holder" | "writes">[]> {
+  return sql<Pick<Run, "id" | "ancestors" | "claim" | "holder" | "writes">[]>`
+    select id, ancestors, claim, holder, writes from runs
     where ${treeOf(sql, runId)} and id <> ${runId} and status in ('pending', 'running') and cancel_requested
     order by id`;
 }

@@ -9,7 +9,6 @@ import type { Run, RunError } from "./run.ts";
 import type { UsedByCall } from "./run-change.ts";
 import type { WriteRun } from "./run-writer.ts";
 import { type ClaimedRun, claimRuns, type HeldRun, listCalls, listSteps } from "./store.ts";
-import { parentCallOf } from "./work/call-id.rules.ts";
 import { cutResult } from "./work/cut-result.rules.ts";
 import { type RecallDeps, recallCalls } from "./work/recall-calls.ts";
 import { RunSession } from "./work/session.ts";
@@ -141,13 +140,7 @@ async function bringForward(deps: RunWorkerDeps, session: RunSession, span: Span
     if (end.kind === "left") return;
     await session.write({
       events: [{ type: "completed", data: { output: end.output } }],
-      end: {
-        status: "done",
-        output: end.output,
-        told: cutResult(JSON.stringify(end.output)),
-        told_error: false,
-        parent_call: parentCallOf(run),
-      },
+      end: { status: "done", output: end.output, told: cutResult(JSON.stringify(end.output)), told_error: false },
     });
   } catch (error) {
     await writeFailure(deps, session, span, session.signal.aborted ? session.signal.reason : error);
@@ -183,7 +176,6 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span
         error: failure,
         told: `The agent's run ended without a result (${failure.type}): ${failure.message}`,
         told_error: true,
-        parent_call: parentCallOf(run),
       },
     });
   } catch (again) {

@@ -10,7 +10,7 @@ export function tellCall({ id }: Run, call: StoredCall, boxed: BoxedTool | undef
   return { type: "tool_call", data };
 }
 
-/** Of a call of an agent the end of that agent's run tells it: `write_runs`, and `tieResults` of run-change.ts. */
+/** Of a call of an agent the end of that agent's run tells it, in `write_runs`. */
 export function tellResult({ id }: Run, call: StoredCall): NewEvent {
   return {
     type: "tool_result",
