@@ -97,7 +97,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
     await sweepSpool(spoolDir);
     const { telemetry, waysOut } = openTelemetry(config, log, nodeId);
     const { net } = waysOut;
-    const media = createMedia();
+    const media = createMedia({ onTrouble });
     const queue = await openQueue(config, database, onTrouble);
     const painter = createImagePainter();
 
@@ -221,6 +221,7 @@ export async function compose(config: Config, log: Log, onProgress: (text: strin
       net,
       clock,
       log,
+      onTrouble,
       telemetry,
       nodeId,
       accounts,

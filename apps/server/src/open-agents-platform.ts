@@ -46,6 +46,7 @@ export async function openAgentsPlatform(deps: {
   net: Net;
   clock: Clock;
   log: Log;
+  onTrouble(text: string, error: Error): void;
   telemetry: Telemetry;
   models: Models;
   queue: Queue;
@@ -57,9 +58,9 @@ export async function openAgentsPlatform(deps: {
   /** Runs worked on at once on this node; 0: this node is no worker. */
   parallel: number;
 }): Promise<AgentsPlatform> {
-  const { database, clock, models } = deps;
+  const { database, clock, models, onTrouble } = deps;
   const templates = createTemplates();
-  const schemas = createSchemas();
+  const schemas = createSchemas({ onTrouble });
   const clients = openClientsWhenUsed(deps.net);
   const idp = openIdpConnector(deps);
 
@@ -85,7 +86,7 @@ export async function openAgentsPlatform(deps: {
     toolServerOf: toolServers.find,
   });
   const upkeep = startDriveUpkeep(drivesDeps);
-  const sandbox = createQuickjsSandbox();
+  const sandbox = createQuickjsSandbox({ onTrouble });
   const tools = createRunTools({ ...deps, table: agents.tools, sandbox, drives, toolServers, idp });
   const runs = await openRuns({ ...deps, templates, schemas, agents, toolsFor: tools.toolsFor });
 

@@ -7,10 +7,13 @@ export type Numbered<Job> = Job & { id: number };
 export type FromThread<Result> = { ready: true } | { id: number; result: Result };
 
 /**
- * `too slow`: its time was over. `lost`: the thread died of it, out of memory, or it is too deep to be handed to one.
- * `stopped`: nobody wants it any more.
+ * `too slow`: its time was over. `out of memory`: the thread died of want of memory. `stopped`: nobody wants it any more.
+ * `failed`: the thread died of something else, or the job could not be handed to it; which is nobody's fault but ours.
  */
-export type JobEnd<Result> = { result: Result } | "too slow" | "lost" | "stopped";
+export type JobEnd<Result> = { result: Result } | "too slow" | "out of memory" | "stopped" | { failed: Error };
+
+/** `unstarted`: the thread died before it was ready for any job, which says nothing about this one. */
+type ThreadEnd<Result> = JobEnd<Result> | { unstarted: Error };
 
 /** Once more around the loop before a thread is ended: an answer may lie there, and it was the loop that was late. */
 const graceMs = 20;
@@ -19,7 +22,7 @@ const graceMs = 20;
  * One thread and the job it is at.
  *
  *   starting ──ready──► idle ──run──► busy ──answer──► idle
- *                                      └── time is over | stopped | thread dies (out of memory) ──► ended
+ *      └── thread dies ──► ended       └── time is over | stopped | thread dies ──► ended
  *
  * The clock of a job starts when the thread takes it, not while the thread is loading its libraries.
  */
@@ -28,8 +31,9 @@ export class JobThread<Job extends object, Result> {
   readonly #deadlineMs: number;
   readonly #whenEnded: () => void;
   readonly #ready: Promise<void>;
-  #current: { id: number; resolve(end: JobEnd<Result>): void } | undefined;
+  #current: { id: number; resolve(end: ThreadEnd<Result>): void } | undefined;
   #lastId = 0;
+  #isReady = false;
   #hasEnded = false;
 
   constructor(script: URL, options: WorkerOptions, deadlineMs: number, whenEnded: () => void) {
@@ -39,14 +43,19 @@ export class JobThread<Job extends object, Result> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#ready = promise;
     this.#worker.on("message", (message: FromThread<Result>) => {
-      if ("ready" in message) resolve();
-      else if (message.id === this.#current?.id) this.#settle({ result: message.result });
+      if ("ready" in message) {
+        this.#isReady = true;
+        resolve();
+      } else if (message.id === this.#current?.id) this.#settle({ result: message.result });
     });
     // "error" is followed by "exit", which does the rest.
-    this.#worker.on("error", () => {});
-    this.#worker.on("exit", () => {
+    let cause: Error | undefined;
+    this.#worker.on("error", (error) => {
+      cause = error instanceof Error ? error : new Error(String(error));
+    });
+    this.#worker.on("exit", (code) => {
       resolve();
-      this.#end("lost");
+      this.#end(this.#deathOf(cause ?? new Error(`The thread ended with code ${code}`)));
     });
   }
 
@@ -54,9 +63,9 @@ export class JobThread<Job extends object, Result> {
     return !this.#current && !this.#hasEnded;
   }
 
-  run(job: Job, signal: AbortSignal | undefined): Promise<JobEnd<Result>> {
+  run(job: Job, signal: AbortSignal | undefined): Promise<ThreadEnd<Result>> {
     const id = ++this.#lastId;
-    const { promise, resolve } = Promise.withResolvers<JobEnd<Result>>();
+    const { promise, resolve } = Promise.withResolvers<ThreadEnd<Result>>();
     this.#current = { id, resolve };
     this.#worker.ref();
     const stop = () => this.#end("stopped");
@@ -69,8 +78,8 @@ export class JobThread<Job extends object, Result> {
       }, this.#deadlineMs);
       try {
         this.#worker.postMessage({ ...job, id } satisfies Numbered<Job>);
-      } catch {
-        this.#settle("lost");
+      } catch (error) {
+        this.#settle({ failed: error as Error });
       }
     });
     return promise.finally(() => {
@@ -84,7 +93,12 @@ export class JobThread<Job extends object, Result> {
     await this.#worker.terminate();
   }
 
-  #end(how: JobEnd<Result>): void {
+  #deathOf(cause: Error & { code?: unknown }): ThreadEnd<Result> {
+    if (!this.#isReady) return { unstarted: cause };
+    return cause.code === "ERR_WORKER_OUT_OF_MEMORY" ? "out of memory" : { failed: cause };
+  }
+
+  #end(how: ThreadEnd<Result>): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     void this.#worker.terminate();
@@ -92,7 +106,7 @@ export class JobThread<Job extends object, Result> {
     this.#settle(how);
   }
 
-  #settle(end: JobEnd<Result>): void {
+  #settle(end: ThreadEnd<Result>): void {
     const current = this.#current;
     this.#current = undefined;
     // A thread that waits for work must not keep the process alive.

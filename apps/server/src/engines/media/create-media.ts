@@ -1,18 +1,20 @@
 import { open } from "node:fs/promises";
+import type { OnThreadTrouble } from "../../kernel/job-threads.ts";
 import { imageFormatOf, inspectImage, isDecodable } from "./inspect-image.ts";
 import type { Media, MediaInfo } from "./media.ts";
-import { Prober } from "./prober.ts";
+import { createProber } from "./prober.ts";
 
 export interface MediaOptions {
   /** Pictures decoded at the same time: each may need the memory of all its pixels. */
   parallelDecodes?: number;
   /** For one file that is no common image. */
   maxProbeMs?: number;
+  onTrouble?: OnThreadTrouble;
 }
 
-export function createMedia(options: MediaOptions = {}): Media {
-  const prober = new Prober({ maxMs: options.maxProbeMs ?? 10_000 });
-  const decodes = new Turns(options.parallelDecodes ?? 2);
+export function createMedia({ parallelDecodes = 2, maxProbeMs = 10_000, onTrouble }: MediaOptions = {}): Media {
+  const prober = createProber({ maxMs: maxProbeMs, ...(onTrouble && { onTrouble }) });
+  const decodes = new Turns(parallelDecodes);
 
   async function decode(source: string | Uint8Array, format: string, maxPixels: number, signal?: AbortSignal) {
     const done = await decodes.take();
@@ -33,7 +35,7 @@ export function createMedia(options: MediaOptions = {}): Media {
       const rarer = info.media === "image" ? info.extension.slice(1) : "";
       return isDecodable(rarer) ? ((await decode(source, rarer, maxPixels, signal)) ?? info) : info;
     },
-    close: () => prober.close(),
+    close: prober.close,
   };
 }
 

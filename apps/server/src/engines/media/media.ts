@@ -22,7 +22,8 @@ export interface MediaInfo {
  * - an image with more pixels than `maxPixels` is never decoded: its size comes from the header and is reported;
  * - an image that is reported as not damaged has been decoded to its last row;
  * - no file, however it was made, holds up the event loop, takes memory without bound, or runs without an end: it is
- *   reported as damaged.
+ *   reported as damaged;
+ * - that no file can be looked at for the moment is the fault `service_unavailable`, never one of the file.
  */
 export interface Media {
   inspect(source: string | Uint8Array, options: { maxPixels: number; signal?: AbortSignal }): Promise<MediaInfo>;

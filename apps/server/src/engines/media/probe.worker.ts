@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { parentPort } from "node:worker_threads";
 import { fileTypeFromBuffer, fileTypeFromFile } from "file-type";
 import { BufferSource, FilePathSource, Input, MATROSKA, MP4, QTFF, WEBM } from "mediabunny";
+import type { FromThread, Numbered } from "../../kernel/job-thread.ts";
 import type { MediaInfo } from "./media.ts";
 
 /**
@@ -9,11 +10,10 @@ import type { MediaInfo } from "./media.ts";
  * states, so a hostile file may keep one busy for ever.
  */
 export interface ProbeJob {
-  id: number;
   source: string | Uint8Array;
 }
 
-export type ProbeAnswer = { id: number; info: MediaInfo } | { id: number; error: string };
+export type ProbeResult = { info: MediaInfo } | { error: string };
 
 const timed = new Set([".mp4", ".mov", ".webm", ".mkv", ".m4a"]);
 /** `file-type` tells Apple's own flavours of MP4 apart; as containers they are the same. */
@@ -92,10 +92,13 @@ async function firstBytes(path: string): Promise<Uint8Array> {
   }
 }
 
-parentPort?.on("message", async ({ id, source }: ProbeJob) => {
-  const answer: ProbeAnswer = await probe(source).then(
-    (info) => ({ id, info }),
-    (error: unknown) => ({ id, error: String(error) }),
+const send = (message: FromThread<ProbeResult>) => parentPort?.postMessage(message);
+
+parentPort?.on("message", async ({ id, source }: Numbered<ProbeJob>) => {
+  const result: ProbeResult = await probe(source).then(
+    (info) => ({ info }),
+    (error: unknown) => ({ error: String(error) }),
   );
-  parentPort?.postMessage(answer);
+  send({ id, result });
 });
+send({ ready: true });

@@ -1,5 +1,5 @@
 import { fault } from "../../kernel/errors.ts";
-import { createJobThreads } from "../../kernel/job-threads.ts";
+import { createJobThreads, type OnThreadTrouble } from "../../kernel/job-threads.ts";
 import { createTurns } from "../../kernel/turns.ts";
 import { type ProgramJob, type ProgramLimits, tookTooLong, tookTooMuch } from "./protocol.ts";
 import type { Sandbox, SandboxResult } from "./sandbox.ts";
@@ -12,6 +12,7 @@ export interface SandboxOptions {
   threads?: number;
   /** Of one user: its next one is refused, retryably. */
   maxWaiting?: number;
+  onTrouble?: OnThreadTrouble;
 }
 
 const mostCodeChars = 1_000_000;
@@ -40,6 +41,7 @@ export function createQuickjsSandbox(options: SandboxOptions = {}): Sandbox {
     // Whose turn it is finds a thread.
     maxWaiting: threads,
     crowded,
+    onTrouble: options.onTrouble,
   });
 
   return {
@@ -55,7 +57,8 @@ export function createQuickjsSandbox(options: SandboxOptions = {}): Sandbox {
       signal.throwIfAborted();
       if (end === "stopped") throw fault("service_unavailable", "The server is shutting down");
       if (end === "too slow") return failed(tookTooLong(cpuMs));
-      if (end === "lost") return failed(tookTooMuch(memoryBytes));
+      if (end === "out of memory") return failed(tookTooMuch(memoryBytes));
+      if ("failed" in end) return failed("The interpreter broke off in the middle of the program");
       return end.result;
     },
     close: programs.close,

@@ -18,8 +18,8 @@ export type SandboxResult =
  * - users share it fairly: everybody's first program before anybody's second, and no user's programs, however many, take
  *   the places in which those of others run or wait;
  * - whatever the program does is a result. It rejects when it is aborted (with the signal's reason; the program is
- *   stopped) and with the fault `service_unavailable` when too many of the same user wait already or the sandbox is
- *   closed.
+ *   stopped) and with the fault `service_unavailable` when too many of the same user wait already, no thread can be
+ *   started or the sandbox is closed.
  */
 export interface Sandbox {
   /** `whose`: the user for whom it runs. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { fault } from "../../kernel/errors.ts";
 import type { JobEnd } from "../../kernel/job-thread.ts";
-import { createJobThreads } from "../../kernel/job-threads.ts";
+import { createJobThreads, type OnThreadTrouble } from "../../kernel/job-threads.ts";
 import { createTurns } from "../../kernel/turns.ts";
 import type { SchemaJob } from "./protocol.ts";
 import { createResting } from "./resting.ts";
@@ -17,6 +17,7 @@ export interface SchemasOptions {
   threads?: number;
   /** How long a value that ran out of time is refused without another try, and its schema is watched. */
   restMs?: number;
+  onTrouble?: OnThreadTrouble;
 }
 
 /** Who comes when so many wait already, of one schema or in one lane, is refused, retryably. */
@@ -39,6 +40,7 @@ type End = JobEnd<readonly SchemaFault[]>;
  */
 export function createSchemas(options: SchemasOptions = {}): Schemas {
   const { deadlineMs = 1000, firstLookMs = 100, threads = 2, restMs = 10_000 } = options;
+  const lane = (ms: number, size: number, waiting: number) => startLane(ms, size, waiting, options.onTrouble);
   const open = lane(deadlineMs, threads, maxWaiting.open);
   const look = lane(firstLookMs, 2, maxWaiting.look);
   const patient = lane(deadlineMs, 1, maxWaiting.patient);
@@ -53,9 +55,10 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
     if (outOfBounds) return [outOfBounds];
     const end = await run({ schema: JSON.stringify(schema), ...(value && { value }) });
     if (end === "too slow") return [tooSlow];
-    if (end !== "lost" && end !== "stopped") return [...tooLarge, ...end.result];
-    if (open.isClosed) throw fault("service_unavailable", "The server is shutting down");
-    return [{ path: [], message: "Takes too much memory to check" }];
+    if (end === "out of memory") return [{ path: [], message: "Takes too much memory to check" }];
+    if (end === "stopped") throw fault("service_unavailable", "The server is shutting down");
+    if ("failed" in end) throw fault("internal_server_error", "The check broke off");
+    return [...tooLarge, ...end.result];
   }
 
   async function run(job: SchemaJob): Promise<End> {
@@ -95,7 +98,7 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
   };
 }
 
-function lane(deadlineMs: number, threads: number, mostWaiting: number) {
+function startLane(deadlineMs: number, threads: number, mostWaiting: number, onTrouble: OnThreadTrouble | undefined) {
   return createJobThreads<SchemaJob, readonly SchemaFault[]>({
     script: new URL("./schemas.worker.ts", import.meta.url),
     worker: { resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } },
@@ -103,6 +106,7 @@ function lane(deadlineMs: number, threads: number, mostWaiting: number) {
     threads,
     maxWaiting: mostWaiting,
     crowded,
+    onTrouble,
   });
 }
 

@@ -18,7 +18,8 @@ export interface SchemaFault {
  * - who sends a slow value is refused alone: other values, of the same schema too, are still checked and not held up;
  * - nothing is fetched: a `$ref` leads into the schema itself;
  * - a number that is too large for one, and so has become Infinity, is a fault wherever it stands;
- * - the value is not changed, no default is filled in.
+ * - the value is not changed, no default is filled in;
+ * - that nothing can be checked at the moment is the fault `service_unavailable`, never one of the schema or the value.
  *
  * Values and schemas are plain data, as JSON gives it.
  */
