@@ -6,7 +6,7 @@ import { isObject } from "./mask.rules.ts";
 import { upsertConnector } from "./store.ts";
 import { type Connector, sealContext } from "./stored-connector.ts";
 import { domainIssues, normaliseDomain, wrongDomain } from "./tenant-domain.rules.ts";
-import { expiryWarnings, readClaims } from "./token-claims.rules.ts";
+import { claimWarnings, readClaims, uncheckedWarning } from "./token-claims.rules.ts";
 
 /** Small, and there in every tenant. */
 const checkPath = "/tenants/settings?fields=friendly_name&include_fields=true";
@@ -27,7 +27,9 @@ export async function configureConnector(
   const sealedToken = context.vault.seal(tenant.token, sealContext(userId, tenant.domain));
   await upsertConnector(context.database.sql, userId, { ...row, sealedToken });
   context.log.info({ user_id: userId, tenant: tenant.domain }, "identity connector stored");
-  return { ...row, warnings: [...checked, ...expiryWarnings(row.expiresAt, context.clock.now())] };
+  // The tenant may refuse the read for what the token does not say of itself.
+  const warnings = new Set([...checked, ...claimWarnings(row, context.clock.now())]);
+  return { ...row, warnings: [...warnings] };
 }
 
 function readTenant(given: { domain: string; token: string }): Tenant {
@@ -80,7 +82,7 @@ function judgeRefusal({ status }: TenantRefusal, tenant: Tenant): string[] {
     });
   }
   // The tenant knows the token; it may still be good for other things than this read.
-  if (status === 403) return ["The token lacks read:tenant_settings, so it was recognised but not fully checked"];
+  if (status === 403) return [uncheckedWarning];
   if (status < 500) throw wrongDomain(`${tenant.domain} does not answer as a management API does (${status})`);
   throw fault(
     "downstream_service_error",

@@ -2,7 +2,7 @@ import { fault } from "../../../kernel/errors.ts";
 import type { Tenant } from "./call-tenant.ts";
 import type { IdpContext } from "./context.ts";
 import { type ConnectorRow, selectConnector } from "./store.ts";
-import { expiryWarnings } from "./token-claims.rules.ts";
+import { claimWarnings, expiryWarnings } from "./token-claims.rules.ts";
 
 /** A user's connector as it is shown. */
 export interface Connector extends ConnectorRow {
@@ -14,10 +14,10 @@ export const sealContext = (userId: string, domain: string) => `idp:${userId}:${
 
 export async function readConnector(context: IdpContext, userId: string): Promise<Connector> {
   const { sealedToken: _sealed, ...row } = await findOrThrow(context, userId);
-  return { ...row, warnings: expiryWarnings(row.expiresAt, context.clock.now()) };
+  return { ...row, warnings: claimWarnings(row, context.clock.now()) };
 }
 
-/** For calls: the same with the token. */
+/** For calls: with the token, and with the warnings that bear on every call. */
 export async function openConnector(
   context: IdpContext,
   userId: string,

@@ -32,7 +32,7 @@ function payloadOf(token: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Said wherever the connector is looked at, so that nobody learns it from a failing action. */
+/** Said wherever the connector is looked at or used, so that nobody learns it from a failing action. */
 export function expiryWarnings(expiresAt: Date | null, now: Date): string[] {
   if (!expiresAt) return [];
   const left = expiresAt.getTime() - now.getTime();
@@ -41,6 +41,21 @@ export function expiryWarnings(expiresAt: Date | null, now: Date): string[] {
   if (left > soonMs) return [];
   const minutes = Math.max(1, Math.floor(left / 60_000));
   return [`The management token expires in ${minutes} min, at ${expiresAt.toISOString()}: ${renew}`];
+}
+
+/** What the one read asks for by which a new token is checked. */
+const checkScope = "read:tenant_settings";
+
+export const uncheckedWarning = `The token lacks ${checkScope}, so it was recognised but not fully checked`;
+
+/** All that the token says of itself which whoever looks at the connector should know. */
+export function claimWarnings({ scopes, expiresAt }: TokenClaims, now: Date): string[] {
+  return [...scopeWarnings(scopes), ...expiryWarnings(expiresAt, now)];
+}
+
+function scopeWarnings(scopes: readonly string[] | null): string[] {
+  if (!scopes) return ["The token does not say its scopes: what it lacks shows when an action is run"];
+  return isAllowed(scopes, [checkScope]) ? [] : [uncheckedWarning];
 }
 
 /** Whether the token has one of the scopes; null when it does not say what it has. */
