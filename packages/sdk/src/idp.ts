@@ -1,12 +1,6 @@
-import type { IdpActionRecord, IdpConnectorRecord } from "@gantry/wire";
+import type { IdpActionRecord, IdpConnectorRecord, IdpOutcomeRecord } from "@gantry/wire";
 import { segment } from "./address.ts";
 import type { CallOptions, Transport } from "./transport.ts";
-
-/** What the tenant answered; null where it says nothing. Secrets are hidden in it. */
-export interface IdpOutcome {
-  result: unknown;
-  warnings?: string[];
-}
 
 /** The caller's identity tenant and the actions on it. The agents platform is a preview. */
 export interface IdpConnector {
@@ -23,7 +17,7 @@ export interface IdpConnector {
     action: string,
     args?: Readonly<Record<string, unknown>>,
     options?: { confirm?: boolean } & CallOptions,
-  ): Promise<IdpOutcome>;
+  ): Promise<IdpOutcomeRecord>;
 }
 
 export function idpConnector({ json, send }: Transport): IdpConnector {

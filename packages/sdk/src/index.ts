@@ -21,6 +21,7 @@ export type {
   DriveRecord,
   IdpActionRecord,
   IdpConnectorRecord,
+  IdpOutcomeRecord as IdpOutcome,
   KeyRecord,
   Manifest,
   ManifestPatch,
@@ -31,8 +32,12 @@ export type {
   RevisionEntry,
   RevisionRecord,
   RunErrorType,
+  RunEventData,
+  RunEventEntry,
+  RunEventList,
   RunPhase,
   RunRecord,
+  RunSecretRecord as RunSecret,
   RunStatus,
   SecretRecord,
   ServerToolRecord,
@@ -58,7 +63,7 @@ export type { Drives } from "./drives.ts";
 export { GantryError, type GantryErrorType, type GantryIssue } from "./errors.ts";
 export type { FileLink, Files, StoredFile } from "./files.ts";
 export type { Input, InputField } from "./form.ts";
-export type { IdpConnector, IdpOutcome } from "./idp.ts";
+export type { IdpConnector } from "./idp.ts";
 export type { AgentCardList, Marketplace } from "./marketplace.ts";
 export type { ModelCard, ModelFilter, Models, NewModel } from "./models.ts";
 export type { ListRange, Page, PageQuery } from "./pages.ts";
@@ -74,8 +79,8 @@ export {
 } from "./prediction-records.ts";
 export type { Predictions } from "./predictions.ts";
 export type { RevisionList, Revisions } from "./revisions.ts";
-export type { FollowOptions, RunEvent, RunEventData, RunEventEntry, RunEventList } from "./run-events.ts";
-export type { Confirmations, RunFilter, RunList, RunSecret, Runs } from "./runs.ts";
+export type { FollowOptions, RunEvent } from "./run-events.ts";
+export type { Confirmations, RunFilter, RunList, Runs } from "./runs.ts";
 export type { Secrets } from "./secrets.ts";
 export type { FileContent, FileStream } from "./send-file.ts";
 export type { ToolServerList, ToolServers } from "./tool-servers.ts";

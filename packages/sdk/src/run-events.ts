@@ -1,63 +1,14 @@
-import type { ConfirmationRecord, RunErrorType } from "@gantry/wire";
+import type { RunEventData } from "@gantry/wire";
 import { segment } from "./address.ts";
 import { connectionError } from "./errors.ts";
 import { readEvents } from "./events.ts";
 import { resuming } from "./resume.ts";
 import type { Transport } from "./transport.ts";
 
-/** Which call an event is of: those of one call have the same. Runs of before it was told have none. */
-interface OfCall {
-  call_id?: string;
-}
-
-/** What the events of a run tell, by their names. A service may send further ones. */
-export interface RunEventData {
-  planning: { message: string };
-  reasoning: { message: string };
-  tool_call: { tool: string; arguments: Record<string, unknown> } & OfCall;
-  /** Calls are made side by side: their results come as they end, not in the order of the calls. */
-  tool_result: { tool: string; result: string } & OfCall;
-  /** The run waits until this is approved or denied. */
-  confirmation_required: {
-    confirmation_id: string;
-    tool: string;
-    arguments: Record<string, unknown>;
-    expires_at: string;
-    details?: Record<string, unknown>;
-  } & OfCall;
-  confirmation_resolved: {
-    confirmation_id: string;
-    approved: boolean;
-    status: ConfirmationRecord["status"];
-    tool: string;
-    reason: string | null;
-  };
-  compressed: { message: string; [more: string]: unknown };
-  completed: { output: Record<string, unknown> };
-  error: { type: RunErrorType; message: string };
-}
-
-/** `id` counts from 1 without a gap. `completed` and `error` are last. */
+/** A service may send further ones. `id` counts from 1 without a gap. `completed` and `error` are last. */
 export type RunEvent = {
   [Type in keyof RunEventData]: { id: number; type: Type; data: RunEventData[Type] };
 }[keyof RunEventData];
-
-/** In the list the last event tells how it went, in place of the output. */
-interface ListedData extends Omit<RunEventData, "completed" | "error"> {
-  completed: { message: string };
-  error: { error: RunEventData["error"] };
-}
-
-/** An event as the list shows it: its fields beside its name and time. */
-export type RunEventEntry = {
-  [Type in keyof ListedData]: { type: Type; timestamp: string } & ListedData[Type];
-}[keyof ListedData];
-
-export interface RunEventList {
-  events: RunEventEntry[];
-  /** There are more than one answer holds: those after this one. */
-  next_after?: number;
-}
 
 export interface FollowOptions {
   /** The id of the last event that is known: what follows is told. 0 by default, which is all. */

@@ -1,9 +1,16 @@
-import type { ConfirmationRecord, CreateRunBody, RunRecord, RunStatus } from "@gantry/wire";
+import type {
+  ConfirmationRecord,
+  CreateRunBody,
+  RunEventList,
+  RunRecord,
+  RunSecretRecord,
+  RunStatus,
+} from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
 import { randomText } from "./form.ts";
 import { eachListed, type ListRange } from "./pages.ts";
 import { lookUntil } from "./resume.ts";
-import { type FollowOptions, type RunEvent, type RunEventList, runEvents } from "./run-events.ts";
+import { type FollowOptions, type RunEvent, runEvents } from "./run-events.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface RunList {
@@ -18,13 +25,6 @@ export interface RunFilter {
   agent_id?: string;
   status?: RunStatus;
   parent_run_id?: string;
-}
-
-/** A secret that a tool made in a run, such as a client's new one. */
-export interface RunSecret {
-  id: string;
-  field: string;
-  value: string;
 }
 
 export interface Confirmations {
@@ -64,7 +64,7 @@ export interface Runs {
   listEvents(id: string, options?: { after?: number } & CallOptions): Promise<RunEventList>;
   confirmations: Confirmations;
   /** Takes a secret that a `tool_result` named: once, within a day. */
-  takeSecret(id: string, secretId: string, options?: CallOptions): Promise<RunSecret>;
+  takeSecret(id: string, secretId: string, options?: CallOptions): Promise<RunSecretRecord>;
 }
 
 const longPollSeconds = 30;

@@ -21,20 +21,19 @@ const failures: Readonly<Record<string, string>> = {
 
 /** What only some operations answer with. */
 const further: Readonly<Record<NonNullable<AgentsOperation["also"]>[number], string>> = {
+  204: "The run has ended, and nothing follows",
   206: "The part that `Range` asks for",
   304: "The version that `If-None-Match` names still stands",
   412: "The version that stands is not what `If-Match` or `If-None-Match` asks for",
   416: "The range lies past the end",
 };
 
+/** The same at every address, and long in the making. */
+let described: Record<string, Json> | undefined;
+
 /** The agents platform as an OpenAPI 3.1 document. All of it is a preview and says so. */
 export function agentsOpenApi(baseUrl: string): Json {
-  const paths: Record<string, Json> = {};
-  for (const operation of agentsOperations) {
-    const at = paths[operation.path] ?? {};
-    at[operation.method] = operationOf(operation);
-    paths[operation.path] = at;
-  }
+  described ??= describePaths();
   return {
     openapi: "3.1.0",
     info: {
@@ -45,7 +44,7 @@ export function agentsOpenApi(baseUrl: string): Json {
     },
     servers: [{ url: `${baseUrl}/v1` }],
     security: [{ "X-API-KEY": [] }, { APIKeyHeader: [] }],
-    paths,
+    paths: described,
     components: {
       schemas: { Error: errorSchema },
       securitySchemes: {
@@ -54,6 +53,16 @@ export function agentsOpenApi(baseUrl: string): Json {
       },
     },
   };
+}
+
+function describePaths(): Record<string, Json> {
+  const paths: Record<string, Json> = {};
+  for (const operation of agentsOperations) {
+    const at = paths[operation.path] ?? {};
+    at[operation.method] = operationOf(operation);
+    paths[operation.path] = at;
+  }
+  return paths;
 }
 
 const errorSchema = {
@@ -75,11 +84,14 @@ function operationOf(operation: AgentsOperation): Json {
     summary,
     "x-stability": "preview",
     parameters: parametersOf(operation),
-    ...(body && {
-      requestBody: { required: method !== "post" || !path.endsWith("/publish"), content: contentOf(body) },
-    }),
+    ...(body && { requestBody: { required: isRequired(body), content: contentOf(body) } }),
     responses: responsesOf(operation),
   };
+}
+
+/** Where nothing must be given, the body itself may be left out. */
+function isRequired(body: NonNullable<AgentsOperation["body"]>): boolean {
+  return typeof body === "string" || !body.safeParse({}).success;
 }
 
 function responsesOf(operation: AgentsOperation): Json {
@@ -94,46 +106,41 @@ function responsesOf(operation: AgentsOperation): Json {
   return responses;
 }
 
-function parametersOf({ path, list, query = [], headers = [], defaults = {} }: AgentsOperation): Json[] {
+function parametersOf({ path, query, headers = [] }: AgentsOperation): Json[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
   }));
-  const paging = list ? ["limit", "offset"] : [];
-  const inQuery = [...paging, ...query].map((name) => ({
-    name,
-    in: "query",
-    schema: {
-      type: ["limit", "offset", "after"].includes(name) ? "integer" : "string",
-      ...(name in defaults && { default: defaults[name] }),
-    },
-  }));
+  // As they are read, not as the texts that they are sent as.
+  const described = query ? schemaOf(query, "output").properties : {};
+  const inQuery = Object.entries(described as Json).map(([name, schema]) => ({ name, in: "query", schema }));
   return [...inPath, ...inQuery, ...headers.map((name) => ({ name, in: "header", schema: { type: "string" } }))];
 }
 
 function contentOf(body: NonNullable<AgentsOperation["body"]>): Json {
   const file = { type: "string", format: "binary" };
-  if (body === "file") return { "application/octet-stream": { schema: file } };
-  if (body === "upload") {
-    const properties = { path: { type: "string" }, file };
-    return { "multipart/form-data": { schema: { type: "object", properties, required: ["path", "file"] } } };
-  }
+  const form = (properties: Json) => ({
+    "multipart/form-data": { schema: { type: "object", properties, required: Object.keys(properties) } },
+  });
+  if (body === "file") return { "application/octet-stream": { schema: file }, ...form({ file }) };
+  if (body === "upload") return form({ path: { type: "string" }, file });
   return { "application/json": { schema: schemaOf(body, "input") } };
 }
 
-function answerOf({ answer, list }: AgentsOperation): Json {
+function answerOf({ answer, list, query }: AgentsOperation): Json {
   if (!answer) return {};
-  if ("media" in answer)
-    return {
-      [answer.media]: { schema: answer.media === "application/json" ? { type: "object" } : { type: "string" } },
-    };
+  if ("media" in answer) return { [answer.media]: { schema: { type: "string" } } };
   const record = schemaOf(answer, "output");
   if (!list) return { "application/json": { schema: record } };
   const number = { type: "integer" };
-  const properties = { [list]: { type: "array", items: record }, total: number, limit: number, offset: number };
-  return { "application/json": { schema: { type: "object", properties, required: [list] } } };
+  const isPaged = query !== undefined && "limit" in query.shape;
+  const properties = {
+    [list]: { type: "array", items: record },
+    ...(isPaged && { total: number, limit: number, offset: number }),
+  };
+  return { "application/json": { schema: { type: "object", properties, required: Object.keys(properties) } } };
 }
 
 /** What only code can check is left out of the document, not guessed. */

@@ -11,9 +11,23 @@ import {
   revisionRecord,
   toolRecord,
 } from "./agents.ts";
+import {
+  agentRunsQuery,
+  agentsQuery,
+  deleteQuery,
+  diffQuery,
+  eventsQuery,
+  itemsQuery,
+  listQuery,
+  marketplaceQuery,
+  revisionsQuery,
+  runQuery,
+  runsQuery,
+} from "./agents-queries.ts";
 import { createDriveBody, driveFileRecord, driveItemList, driveRecord } from "./drives.ts";
-import { idpActionRecord, idpConnectorRecord, putIdpConnectorBody, runIdpActionBody } from "./idp.ts";
-import { answerConfirmationBody, confirmationRecord, createRunBody, runRecord } from "./runs.ts";
+import { idpActionRecord, idpConnectorRecord, idpOutcomeRecord, putIdpConnectorBody, runIdpActionBody } from "./idp.ts";
+import { runEventList } from "./run-events.ts";
+import { answerConfirmationBody, confirmationRecord, createRunBody, runRecord, runSecretRecord } from "./runs.ts";
 import { changeToolServerBody, createToolServerBody, serverToolRecord, toolServerRecord } from "./tool-servers.ts";
 
 export interface AgentsOperation {
@@ -21,18 +35,17 @@ export interface AgentsOperation {
   /** Relative to `/v1`. */
   path: string;
   summary: string;
+  /** `file`: the bytes, as they are or as the `file` of a form. `upload`: a form with the path beside it. */
   body?: z.ZodType | "file" | "upload";
   /** The answer's record; a list of them under `list`; a stream or bytes by media type. */
   answer?: z.ZodType | { media: string };
   list?: string;
   status?: 200 | 201 | 204;
-  /** Optional parameters of the query, beside `limit` and `offset` of a list. */
-  query?: readonly string[];
-  /** What a parameter of the query is when it is left out. */
-  defaults?: Readonly<Record<string, string | number>>;
+  /** What the route reads its query with. A list that has a `limit` comes in pages. */
+  query?: z.ZodObject;
   headers?: readonly string[];
   /** Further answers, beside those that every operation may give. */
-  also?: readonly (206 | 304 | 412 | 416)[];
+  also?: readonly (204 | 206 | 304 | 412 | 416)[];
 }
 
 /** A write of a file can demand something of the version that it meets. */
@@ -58,7 +71,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     summary: "List your agents",
     answer: agentRecord,
     list: "agents",
-    query: ["visibility"],
+    query: agentsQuery,
   },
   {
     method: "get",
@@ -87,6 +100,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     summary: "List revisions, newest first",
     answer: revisionEntry,
     list: "revisions",
+    query: revisionsQuery,
   },
   {
     method: "get",
@@ -99,7 +113,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     path: "/agents/{agent_id}/revisions/{revision_id}/diff",
     summary: "What a revision changed",
     answer: revisionDiff,
-    query: ["against"],
+    query: diffQuery,
   },
   {
     method: "post",
@@ -125,7 +139,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     summary: "List the runs of an agent",
     answer: runRecord,
     list: "runs",
-    query: ["status"],
+    query: agentRunsQuery,
   },
   {
     method: "get",
@@ -133,30 +147,33 @@ export const agentsOperations: readonly AgentsOperation[] = [
     summary: "List your runs, or those that one of them started",
     answer: runRecord,
     list: "runs",
-    query: ["status", "parent_run_id"],
+    query: runsQuery,
   },
-  { method: "get", path: "/runs/{run_id}", summary: "Read a run", answer: runRecord, query: ["wait"] },
+  { method: "get", path: "/runs/{run_id}", summary: "Read a run", answer: runRecord, query: runQuery },
   { method: "post", path: "/runs/{run_id}/cancel", summary: "Cancel a run and all that it started", answer: runRecord },
   {
     method: "get",
     path: "/runs/{run_id}/events",
     summary: "Follow a run as Server-Sent Events",
     answer: { media: "text/event-stream" },
-    query: ["after"],
+    query: eventsQuery,
     headers: ["Last-Event-ID"],
+    also: [204],
   },
   {
     method: "get",
     path: "/runs/{run_id}/events/list",
     summary: "The events of a run",
-    answer: { media: "application/json" },
-    query: ["after"],
+    answer: runEventList,
+    query: eventsQuery,
+    headers: ["Last-Event-ID"],
   },
   {
     method: "get",
     path: "/runs/{run_id}/confirmations",
     summary: "The questions of a run",
-    answer: { media: "application/json" },
+    answer: confirmationRecord,
+    list: "confirmations",
   },
   {
     method: "post",
@@ -169,7 +186,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     method: "get",
     path: "/runs/{run_id}/secrets/{secret_id}",
     summary: "Fetch a secret that a run made, once",
-    answer: { media: "application/json" },
+    answer: runSecretRecord,
   },
   {
     method: "get",
@@ -177,7 +194,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     summary: "List public agents",
     answer: agentCard,
     list: "agents",
-    query: ["q"],
+    query: marketplaceQuery,
   },
   {
     method: "get",
@@ -200,6 +217,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     summary: "List your tool servers",
     answer: toolServerRecord,
     list: "mcp_servers",
+    query: listQuery,
   },
   { method: "get", path: "/mcp-servers/{mcp_server_id}", summary: "Read a tool server", answer: toolServerRecord },
   {
@@ -214,7 +232,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     path: "/mcp-servers/{mcp_server_id}",
     summary: "Remove a tool server",
     status: 204,
-    query: ["force"],
+    query: deleteQuery,
   },
   {
     method: "get",
@@ -231,14 +249,21 @@ export const agentsOperations: readonly AgentsOperation[] = [
     answer: driveRecord,
     status: 201,
   },
-  { method: "get", path: "/drives", summary: "List your drives", answer: driveRecord, list: "drives" },
+  {
+    method: "get",
+    path: "/drives",
+    summary: "List your drives",
+    answer: driveRecord,
+    list: "drives",
+    query: listQuery,
+  },
   { method: "get", path: "/drives/{drive_id}", summary: "Read a drive", answer: driveRecord },
   {
     method: "delete",
     path: "/drives/{drive_id}",
     summary: "Delete a drive and its files",
     status: 204,
-    query: ["force"],
+    query: deleteQuery,
   },
   {
     method: "post",
@@ -277,8 +302,7 @@ export const agentsOperations: readonly AgentsOperation[] = [
     path: "/drives/{drive_id}/items",
     summary: "List a directory",
     answer: driveItemList,
-    query: ["path", "limit", "offset"],
-    defaults: { path: "/", limit: 1000, offset: 0 },
+    query: itemsQuery,
   },
   {
     method: "delete",
@@ -307,6 +331,6 @@ export const agentsOperations: readonly AgentsOperation[] = [
     path: "/connectors/idp/actions/{name}",
     summary: "Run an action; a write needs confirm: true",
     body: runIdpActionBody,
-    answer: { media: "application/json" },
+    answer: idpOutcomeRecord,
   },
 ];

@@ -62,11 +62,15 @@ function schemaOfTool(entry: unknown) {
   return entry.type === "tool" ? toolBinding : bindingKind;
 }
 
-// Not a union of zod: that reports one "invalid input" where this tells what is wrong with the binding at hand.
-const agentTool = z.custom<AgentTool>().superRefine((entry, ctx) => {
-  const parsed = schemaOfTool(entry).safeParse(entry);
-  for (const issue of parsed.error?.issues ?? []) ctx.addIssue({ ...issue });
-});
+// Before the union, which reports one "invalid input", this tells what is wrong with the binding at hand.
+const agentTool = z.preprocess(
+  (entry, ctx) => {
+    const parsed = schemaOfTool(entry).safeParse(entry);
+    for (const issue of parsed.error?.issues ?? []) ctx.addIssue({ ...issue });
+    return entry;
+  },
+  z.union([id, agentBinding, toolBinding]),
+);
 
 const instruction = z.string().max(16_384).optional();
 

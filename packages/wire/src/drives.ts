@@ -3,6 +3,9 @@ import { z } from "zod";
 /** 100 MB. */
 export const maxDriveFileBytes = 104_857_600;
 
+/** Of what stands in a directory. */
+export const largestItemPage = 1000;
+
 /** What the database can keep: no NUL, no half of a surrogate pair. */
 const text = (most: number) =>
   z

@@ -17,9 +17,12 @@ const always = { when: () => true };
 export const extension = /^x-[a-z0-9-]{1,60}$/;
 const count = z.int().min(0).max(2_147_483_647).optional();
 
-/** One of some texts. A text first, so that what is left out is told as missing and not as a wrong value. */
+/** One of some texts. A text first, so that what is left out is told as missing and not as a wrong value; to a document that text is one of them too. */
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
-  return z.string().pipe(z.enum(values));
+  return z
+    .string()
+    .meta({ enum: [...values] })
+    .pipe(z.enum(values));
 }
 
 export const annotations = {

@@ -23,6 +23,11 @@ export const idpConnectorRecord = z.strictObject({
 
 export type IdpConnectorRecord = z.infer<typeof idpConnectorRecord>;
 
+/** What the tenant answered; null where it says nothing. Secrets are hidden in it. */
+export const idpOutcomeRecord = z.object({ result: z.unknown(), warnings: z.array(z.string()).optional() });
+
+export type IdpOutcomeRecord = z.infer<typeof idpOutcomeRecord>;
+
 const call = z.strictObject({ method: z.string(), path: z.string() });
 
 export const idpActionRecord = z.strictObject({

@@ -62,6 +62,20 @@ export {
 } from "./agents.ts";
 export { agentsOpenApi } from "./agents-openapi.ts";
 export { agentsOperations } from "./agents-operations.ts";
+export {
+  agentRunsQuery,
+  agentsQuery,
+  deleteQuery,
+  diffQuery,
+  eventNumber,
+  eventsQuery,
+  itemsQuery,
+  listQuery,
+  marketplaceQuery,
+  revisionsQuery,
+  runQuery,
+  runsQuery,
+} from "./agents-queries.ts";
 export { type BackendType, backendTypes, secretNamePattern } from "./backend-schema.ts";
 export {
   type CreateDriveBody,
@@ -76,6 +90,7 @@ export {
   driveItemList,
   driveList,
   driveRecord,
+  largestItemPage,
   maxDriveFileBytes,
 } from "./drives.ts";
 export { type ErrorForm, type ErrorRow, type ErrorType, errorTable } from "./error-table.ts";
@@ -90,6 +105,7 @@ export {
 export {
   type IdpActionRecord,
   type IdpConnectorRecord,
+  type IdpOutcomeRecord,
   idpActionRecord,
   idpConnectorRecord,
   putIdpConnectorBody,
@@ -99,15 +115,19 @@ export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
 export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
 export { manifestDefaults, manifestSchema } from "./manifest-schema.ts";
 export { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
+export { searchText } from "./query-schema.ts";
+export { type RunEventData, type RunEventEntry, type RunEventList, runEventList } from "./run-events.ts";
 export {
   answerConfirmationBody,
   type ConfirmationRecord,
   type CreateRunBody,
   confirmationRecord,
   createRunBody,
+  type ReadRunBody,
   type RunErrorType,
   type RunPhase,
   type RunRecord,
+  type RunSecretRecord,
   type RunStatus,
   runErrorTypes,
   runPhases,

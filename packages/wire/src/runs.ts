@@ -28,8 +28,8 @@ export const createRunBody = z.strictObject({
   /** Dollars that the run, and all that it starts, may cost. */
   max_cost: dollars.optional(),
   /** Of active time. */
-  timeout_seconds: z.number().min(1).max(86_400).optional(),
-  max_steps: z.int().min(1).max(1000).optional(),
+  timeout_seconds: z.number().min(1).max(86_400).default(900),
+  max_steps: z.int().min(1).max(1000).default(50),
   /** How long the answer waits for the end of the run, or for its question. */
   wait: z.number().min(0).max(60).optional(),
   /** Tools that may write without asking. */
@@ -40,14 +40,17 @@ export const createRunBody = z.strictObject({
     .max(10)
     .optional(),
 });
-export type CreateRunBody = z.infer<typeof createRunBody>;
+/** As it is sent. */
+export type CreateRunBody = z.input<typeof createRunBody>;
+/** As it is read: with what was left out. */
+export type ReadRunBody = z.output<typeof createRunBody>;
 
 export const answerConfirmationBody = z.strictObject({
   approve: z.boolean(),
   reason: z.string().max(2000).optional(),
 });
 
-const runError = z.object({ type: z.enum(runErrorTypes), message: z.string() });
+export const runError = z.object({ type: z.enum(runErrorTypes), message: z.string() });
 
 export const runRecord = z.object({
   id: z.string(),
@@ -70,6 +73,10 @@ export const runRecord = z.object({
   completed_at: z.string().optional(),
 });
 export type RunRecord = z.infer<typeof runRecord>;
+
+/** A secret that a tool made in a run, such as a client's new one. */
+export const runSecretRecord = z.object({ id: z.string(), field: z.string(), value: z.string() });
+export type RunSecretRecord = z.infer<typeof runSecretRecord>;
 
 export const confirmationRecord = z.object({
   id: z.string(),

@@ -48,7 +48,7 @@ test("the files of a drive are told with all that they answer, and a listing wit
   const parameters = paths["/drives/{drive_id}/items"].get.parameters as { name: string; schema: object }[];
   expect(Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]))).toMatchObject({
     path: { type: "string", default: "/" },
-    limit: { type: "integer", default: 1000 },
+    limit: { type: "integer", minimum: 1, maximum: 1000, default: 1000 },
     offset: { type: "integer", default: 0 },
   });
 });

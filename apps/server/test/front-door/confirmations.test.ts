@@ -1,3 +1,4 @@
+import { runEventList } from "@gantry/wire";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { verifyLedger } from "../../src/features/billing/index.ts";
 import { type Answer, type GantryNode, startGantry } from "../support/gantry.ts";
@@ -57,8 +58,11 @@ const read = async (id: string) => (await gantry.call("GET", `/v1/runs/${id}`)).
 const questions = async (id: string) => (await gantry.call("GET", `/v1/runs/${id}/confirmations`)).body.confirmations;
 const answer = (id: string, cid: string, json: unknown, key?: string) =>
   gantry.call("POST", `/v1/runs/${id}/confirmations/${cid}`, { json, ...(key && { key }) });
-const eventsOf = async (id: string): Promise<Record<string, unknown>[]> =>
-  (await gantry.call("GET", `/v1/runs/${id}/events/list`)).body.events;
+const eventsOf = async (id: string): Promise<Record<string, unknown>[]> => {
+  const { body } = await gantry.call("GET", `/v1/runs/${id}/events/list`);
+  expect(runEventList.parse(body)).toEqual(body);
+  return body.events;
+};
 const toldTools = () =>
   llm.requests
     .at(-1)

@@ -1,4 +1,5 @@
 import { get, type IncomingMessage } from "node:http";
+import { runEventList } from "@gantry/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { gate, type Seen, useRunsPlatform } from "../support/runs-platform.ts";
@@ -123,8 +124,9 @@ describe("the events of a run", () => {
     const text = await (await stream(body.id)).text();
     expect(namesIn(text)).toEqual(["planning", "error"]);
     expect(text).toContain(`data: ${JSON.stringify(body.error)}`);
-    const { events } = (await call("GET", `/v1/runs/${body.id}/events/list`)).body;
-    expect(events.at(-1)).toEqual({ type: "error", timestamp: expect.any(String), error: body.error });
+    const list = (await call("GET", `/v1/runs/${body.id}/events/list`)).body;
+    expect(runEventList.parse(list)).toEqual(list);
+    expect(list.events.at(-1)).toEqual({ type: "error", timestamp: expect.any(String), error: body.error });
   });
 
   test("whoever leaves stops nothing", async () => {

@@ -7,7 +7,7 @@ import { listOwn } from "./store.ts";
 export interface ListAgentsQuery {
   limit: number;
   offset: number;
-  visibility: AgentVisibility | undefined;
+  visibility?: AgentVisibility | undefined;
 }
 
 /** The caller's own agents, newest first. */

@@ -119,7 +119,7 @@ export async function lockVisible(tx: Transaction, userId: string, agentId: stri
 export async function listOwn(
   sql: Sql,
   ownerId: string,
-  query: { limit: number; offset: number; visibility: AgentVisibility | undefined },
+  query: { limit: number; offset: number; visibility?: AgentVisibility | undefined },
 ): Promise<{ entries: AgentWithRevision[]; total: number }> {
   const own = sql`
     a.owner_id = ${ownerId} and a.deleted_at is null

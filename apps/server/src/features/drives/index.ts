@@ -1,6 +1,5 @@
 export { collectLooseBlobs, type DriveUpkeep, startDriveUpkeep } from "./collect-loose-blobs.ts";
 export type { Drive, DriveFile, DrivesDeps, Item, Precondition } from "./drive.ts";
-export { largestItemPage } from "./list-items.ts";
 export { type Drives, openDrives } from "./open-drives.ts";
 export { directoryPath, filePath, nameOf, treePath } from "./path.rules.ts";
 export type { WriteMode } from "./place-content.ts";

@@ -1,8 +1,7 @@
+import { largestItemPage } from "@gantry/wire";
 import { type DrivesDeps, directoryNotFound, driveNotFound, type Item, type Page, type Place } from "./drive.ts";
 import { directoryPath } from "./path.rules.ts";
 import { directoryExists, selectDrive, selectItems } from "./store.ts";
-
-export const largestItemPage = 1000;
 
 /** What stands directly in a directory, ordered by name, byte by byte. The root is always there. */
 export async function listItems(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type CreateRunBody, createRunBody, newId } from "@gantry/wire";
+import { createRunBody, newId, type ReadRunBody } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import { Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
@@ -32,9 +32,6 @@ export interface CreatedRun {
   /** How long the answer is to wait for the run's end. */
   waitMs: number;
 }
-
-const defaultTimeoutSeconds = 900;
-const defaultMaxSteps = 50;
 
 /**
  * Accepts a run, refusing in the order of predictions: agent, key, funds, limits, then everything that is wrong with the
@@ -94,7 +91,7 @@ function addUntold(issues: Issue[], more: readonly Issue[]): void {
 }
 
 /** All that is wrong with it at once. */
-async function readBody(context: RunsContext, runnable: Runnable, body: unknown): Promise<CreateRunBody> {
+async function readBody(context: RunsContext, runnable: Runnable, body: unknown): Promise<ReadRunBody> {
   const given = body ?? {};
   const { issues, isTooDeep } = bodyIssues(given);
   const { input, approve } = given as { input?: unknown; approve?: unknown };
@@ -139,12 +136,7 @@ async function rateAfter(
   return model && predictions.rate({ caller, model, route: "async" });
 }
 
-function newRun(
-  caller: Caller,
-  { agent, revision, isOwner }: Runnable,
-  wanted: CreateRunBody,
-  baseUrl: string,
-): NewRun {
+function newRun(caller: Caller, { agent, revision, isOwner }: Runnable, wanted: ReadRunBody, baseUrl: string): NewRun {
   const price = isOwner ? 0 : microsOfDollars(revision.snapshot.pricing.per_run);
   const maxCost = wanted.max_cost === undefined ? null : microsOfDollars(wanted.max_cost);
   if (maxCost !== null && maxCost < price) {
@@ -163,8 +155,8 @@ function newRun(
     parentPosition: null,
     input: wanted.input,
     maxCost,
-    timeoutMs: (wanted.timeout_seconds ?? defaultTimeoutSeconds) * 1000,
-    maxSteps: wanted.max_steps ?? defaultMaxSteps,
+    timeoutMs: wanted.timeout_seconds * 1000,
+    maxSteps: wanted.max_steps,
     approve: wanted.approve ?? [],
     // One's own agent needs no leave; what it calls of other creators does.
     connectors: wanted.connectors ?? [],

@@ -1,4 +1,4 @@
-import { isId } from "@gantry/wire";
+import { isId, type RunSecretRecord } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import { type Caller, refuseConfined } from "../accounts/index.ts";
 import { takeSecret } from "./confirmation-store.ts";
@@ -15,7 +15,7 @@ export async function fetchSecret(
   caller: Caller,
   runId: string,
   secretId: string,
-): Promise<{ id: string; field: string; value: string }> {
+): Promise<RunSecretRecord> {
   const run = await readOwnRun(context, caller, runId);
   refuseConfined(caller, "fetch what the connector made");
   const rootId = run.ancestors[0] ?? run.id;

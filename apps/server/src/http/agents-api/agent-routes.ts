@@ -1,4 +1,6 @@
+import { agentsQuery, diffQuery, revisionsQuery } from "@gantry/wire";
 import type { Agents } from "../../features/agents/index.ts";
+import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import {
   agentCard,
   agentCreatedRecord,
@@ -8,7 +10,6 @@ import {
   revisionRecord,
 } from "./agent-records.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
-import { ListQuery, readAgentsQuery, readRange } from "./list-query.ts";
 
 interface OfAgent {
   Params: { agentId: string };
@@ -16,9 +17,6 @@ interface OfAgent {
 interface OfRevision {
   Params: { agentId: string; revisionId: string };
 }
-
-/** The specification gives this list no parameters, so by default it is as long as a list may be. */
-const revisionsAtOnce = 100;
 
 /** Agents and their revisions. */
 export function agentRoutes(agents: Agents): AgentsRoutes {
@@ -29,7 +27,7 @@ export function agentRoutes(agents: Agents): AgentsRoutes {
     });
 
     app.get("/agents", async (request) => {
-      const query = readAgentsQuery(request.query);
+      const query = parseOrThrow(agentsQuery, request.query, ["query"]);
       const { entries, total } = await agents.listAgents(await callerOf(request), query);
       return { agents: entries.map(agentRecord), total, limit: query.limit, offset: query.offset };
     });
@@ -53,7 +51,7 @@ export function agentRoutes(agents: Agents): AgentsRoutes {
     );
 
     app.get<OfAgent>("/agents/:agentId/revisions", async (request) => {
-      const range = readRange(request.query, revisionsAtOnce);
+      const range = parseOrThrow(revisionsQuery, request.query, ["query"]);
       const { entries, total } = await agents.listRevisions(await callerOf(request), request.params.agentId, range);
       return { revisions: entries.map(revisionEntry), total, ...range };
     });
@@ -64,9 +62,7 @@ export function agentRoutes(agents: Agents): AgentsRoutes {
     });
 
     app.get<OfRevision>("/agents/:agentId/revisions/:revisionId/diff", async (request) => {
-      const query = new ListQuery(request.query);
-      const against = query.text("against");
-      query.done();
+      const { against } = parseOrThrow(diffQuery, request.query, ["query"]);
       const { agentId, revisionId } = request.params;
       return agents.diffRevision(await callerOf(request), agentId, revisionId, against);
     });

@@ -1,12 +1,12 @@
-import type { DriveFileRecord } from "@gantry/wire";
+import { type DriveFileRecord, deleteQuery } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type DriveFile, type Drives, filePath, treePath } from "../../features/drives/index.ts";
 import { isContentType } from "../../features/files/index.ts";
 import { fault } from "../../kernel/errors.ts";
+import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { leaveBody } from "../multipart/index.ts";
 import { preconditionOf } from "./drive-conditions.ts";
 import { sendDriveFile } from "./drive-download.ts";
-import { readForce } from "./drive-queries.ts";
 import { readUploadForm, receiveRawBody } from "./drive-upload.ts";
 
 interface OfDrive {
@@ -41,7 +41,8 @@ export function driveFileRoutes(
 
   app.delete<OfDrive>("/drives/:driveId", async (request, reply) => {
     const ownerId = await ownerOf(request);
-    await drives.deleteDrive(ownerId, request.params.driveId, { force: readForce(request.query) });
+    const { force } = parseOrThrow(deleteQuery, request.query, ["query"]);
+    await drives.deleteDrive(ownerId, request.params.driveId, { force: force === "true" });
     return reply.code(204).send();
   });
 

@@ -1,12 +1,17 @@
-import { createDriveBody, type DriveItemList, type DriveList, type DriveRecord } from "@gantry/wire";
+import {
+  createDriveBody,
+  type DriveItemList,
+  type DriveList,
+  type DriveRecord,
+  itemsQuery,
+  listQuery,
+} from "@gantry/wire";
 import type { FastifyRequest } from "fastify";
 import { refuseConfined } from "../../features/accounts/index.ts";
 import { type Drive, type Drives, directoryPath } from "../../features/drives/index.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
 import { driveFileRoutes } from "./drive-file-routes.ts";
-import { readItemsQuery } from "./drive-queries.ts";
-import { readRange } from "./list-query.ts";
 
 interface OfDrive {
   Params: { driveId: string };
@@ -29,7 +34,7 @@ export function driveRoutes(drives: Drives): AgentsRoutes {
 
     app.get("/drives", async (request): Promise<DriveList> => {
       const ownerId = await ownerOf(request);
-      const range = readRange(request.query);
+      const range = parseOrThrow(listQuery, request.query, ["query"]);
       const { drives: rows, total } = await drives.listDrives(ownerId, range);
       return { drives: rows.map(driveRecord), total, ...range };
     });
@@ -40,7 +45,7 @@ export function driveRoutes(drives: Drives): AgentsRoutes {
 
     app.get<OfDrive>("/drives/:driveId/items", async (request): Promise<DriveItemList> => {
       const ownerId = await ownerOf(request);
-      const { path: given, ...page } = readItemsQuery(request.query);
+      const { path: given, ...page } = parseOrThrow(itemsQuery, request.query, ["query"]);
       const path = directoryPath(given, ["query", "path"]);
       const { items, total } = await drives.listItems(ownerId, request.params.driveId, path, page);
       return { items, total, ...page };

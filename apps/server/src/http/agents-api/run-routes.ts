@@ -1,12 +1,11 @@
-import { runStatuses } from "@gantry/wire";
+import { agentRunsQuery, eventNumber, eventsQuery, runQuery, runsQuery } from "@gantry/wire";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AgentAddress } from "../../features/agents/index.ts";
 import { checkIdempotencyKey, rateHeaders } from "../../features/predictions/index.ts";
 import type { Run, Runs } from "../../features/runs/index.ts";
-import { fault } from "../../kernel/errors.ts";
+import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import type { AgentsRoutes, CallerOf } from "./agents-api.ts";
-import { ListQuery } from "./list-query.ts";
 import { confirmationRecord, eventRecord, runRecord } from "./run-records.ts";
 import { streamRunEvents } from "./run-stream.ts";
 import { createStreamKeys } from "./run-stream-keys.ts";
@@ -31,22 +30,22 @@ export function runRoutes(runs: Runs): AgentsRoutes {
     });
 
     app.get<{ Params: { agentId: string } }>("/agents/:agentId/runs", async (request) => {
-      const { limit, offset, status } = readRunsQuery(request);
+      const { limit, offset, status } = parseOrThrow(agentRunsQuery, request.query, ["query"]);
       const caller = await callerOf(request);
       const { entries, total } = await runs.listOfAgent(caller, request.params.agentId, { limit, offset, status });
       return { runs: entries.map(runRecord), total, limit, offset };
     });
 
     app.get("/runs", async (request) => {
-      const query = readRunsQuery(request);
-      const { entries, total } = await runs.listOwn(await callerOf(request), query);
+      const { parent_run_id: parentId, ...query } = parseOrThrow(runsQuery, request.query, ["query"]);
+      const { entries, total } = await runs.listOwn(await callerOf(request), { ...query, parentId });
       return { runs: entries.map(runRecord), total, limit: query.limit, offset: query.offset };
     });
 
     app.get<OfRun>("/runs/:runId", async (request, reply) => {
-      const waitMs = readWait(request);
+      const { wait } = parseOrThrow(runQuery, request.query, ["query"]);
       const seen = await runs.read(await callerOf(request), request.params.runId);
-      const run = await runs.awaitEnd(seen.run, isOver(seen.run) ? 0 : waitMs, clientPresence(reply));
+      const run = await runs.awaitEnd(seen.run, isOver(seen.run) ? 0 : wait * 1000, clientPresence(reply));
       return runRecord({ ...seen, run });
     });
 
@@ -56,13 +55,15 @@ export function runRoutes(runs: Runs): AgentsRoutes {
     });
 
     app.get<OfRun>("/runs/:runId/events", async (request, reply) => {
+      const after = readAfter(request);
       const run = await runs.readOwn(await callerOf(request), request.params.runId);
-      await streamRunEvents({ runs, keys }, run, readAfter(request), reply);
+      await streamRunEvents({ runs, keys }, run, after, reply);
     });
 
     app.get<OfRun>("/runs/:runId/events/list", async (request) => {
+      const after = readAfter(request);
       const run = await runs.readOwn(await callerOf(request), request.params.runId);
-      const events = await runs.listEvents(run, readAfter(request), eventsAtOnce);
+      const events = await runs.listEvents(run, after, eventsAtOnce);
       const last = events.at(-1)?.n ?? run.lastEvent;
       return {
         events: events.map((event) => eventRecord(event, run)),
@@ -120,34 +121,9 @@ async function startRun(
     .send(runRecord({ run: reached, as: "caller" }));
 }
 
-function readRunsQuery(request: FastifyRequest) {
-  const query = new ListQuery(request.query);
-  const read = {
-    ...query.range(),
-    status: query.oneOf("status", runStatuses),
-    parentId: query.text("parent_run_id"),
-  };
-  query.done();
-  return read;
-}
-
-const longestWaitSeconds = 60;
-
-function readWait(request: FastifyRequest): number {
-  const { wait } = request.query as { wait?: unknown };
-  if (wait === undefined) return 0;
-  const seconds = typeof wait === "string" && wait.trim() !== "" ? Number(wait) : Number.NaN;
-  if (seconds >= 0 && seconds <= longestWaitSeconds) return seconds * 1000;
-  throw fault("value_error", `Must be a number of seconds from 0 to ${longestWaitSeconds}`, { loc: ["query", "wait"] });
-}
-
 /** Where a reader was: the header of a browser that connects again, or the parameter. */
-function readAfter(request: FastifyRequest): number {
-  const { after } = request.query as { after?: unknown };
-  const header = request.headers["last-event-id"];
-  const given = header ?? after;
-  if (given === undefined || given === "") return 0;
-  if (typeof given === "string" && /^\d{1,9}$/.test(given)) return Number(given);
-  const loc = header === undefined ? ["query", "after"] : ["header", "last-event-id"];
-  throw fault("int_parsing", "Must be the number of an event", { loc });
+function readAfter({ query, headers }: FastifyRequest): number {
+  const { after } = parseOrThrow(eventsQuery, query, ["query"]);
+  const seen = headers["last-event-id"];
+  return seen === undefined ? after : parseOrThrow(eventNumber, seen, ["header", "last-event-id"]);
 }

@@ -1,11 +1,17 @@
-import { changeToolServerBody, createToolServerBody, type ServerToolRecord, type ToolServerRecord } from "@gantry/wire";
+import {
+  changeToolServerBody,
+  createToolServerBody,
+  deleteQuery,
+  listQuery,
+  type ServerToolRecord,
+  type ToolServerRecord,
+} from "@gantry/wire";
 import type { FastifyRequest } from "fastify";
 import { refuseConfined } from "../../features/accounts/index.ts";
 import type { ToolServer, ToolServers } from "../../features/tool-servers/index.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
-import { ListQuery, readRange } from "./list-query.ts";
 
 interface OfServer {
   Params: { serverId: string };
@@ -28,7 +34,7 @@ export function toolServerRoutes(toolServers: ToolServers): AgentsRoutes {
 
     app.get("/mcp-servers", async (request) => {
       const ownerId = await ownerOf(request);
-      const range = readRange(request.query);
+      const range = parseOrThrow(listQuery, request.query, ["query"]);
       const { servers, total } = await toolServers.list(ownerId, range);
       return { mcp_servers: servers.map(serverRecord), total, ...range };
     });
@@ -45,10 +51,8 @@ export function toolServerRoutes(toolServers: ToolServers): AgentsRoutes {
 
     app.delete<OfServer>("/mcp-servers/:serverId", async (request, reply) => {
       const ownerId = await ownerOf(request);
-      const query = new ListQuery(request.query);
-      const force = query.oneOf("force", ["true", "false"]) === "true";
-      query.done();
-      await toolServers.remove(ownerId, request.params.serverId, { force });
+      const { force } = parseOrThrow(deleteQuery, request.query, ["query"]);
+      await toolServers.remove(ownerId, request.params.serverId, { force: force === "true" });
       return reply.code(204).send();
     });
 

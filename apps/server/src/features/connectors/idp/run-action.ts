@@ -1,3 +1,4 @@
+import type { IdpOutcomeRecord } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
 import { type Action, findAction } from "./action-table.ts";
 import { buildRequest, type TenantRequest } from "./build-request.rules.ts";
@@ -14,7 +15,7 @@ export type Arguments = Readonly<Record<string, unknown>>;
 /** What an action gave. Secrets are masked in all of it but `oneTimeSecret` and, for the same call, `forCaller`. */
 export interface ActionOutcome {
   /** For the person who called directly. */
-  forCaller: { result: unknown; warnings?: string[] };
+  forCaller: IdpOutcomeRecord;
   /** For a model, its events and its prompts. */
   forModel: { result: unknown; warnings?: string[] };
   /** The secret that was the purpose of the call: to be handed to the caller once, and shown to nobody else. */

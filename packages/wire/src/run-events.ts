@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { confirmationRecord, runError } from "./runs.ts";
+
+const jsonObject = z.record(z.string(), z.unknown());
+const message = z.object({ message: z.string() });
+/** Which call an event is of: those of one call have the same. Runs of before it was told have none. */
+const ofCall = { call_id: z.string().optional() };
+
+/** What the events of a run tell, by their names. */
+const runEventData = {
+  planning: message,
+  reasoning: message,
+  tool_call: z.object({ tool: z.string(), arguments: jsonObject, ...ofCall }),
+  /** Calls are made side by side: their results come as they end, not in the order of the calls. */
+  tool_result: z.object({ tool: z.string(), result: z.string(), ...ofCall }),
+  /** The run waits until this is approved or denied. */
+  confirmation_required: z.object({
+    confirmation_id: z.string(),
+    tool: z.string(),
+    arguments: jsonObject,
+    expires_at: z.string(),
+    details: jsonObject.optional(),
+    ...ofCall,
+  }),
+  confirmation_resolved: z.object({
+    confirmation_id: z.string(),
+    approved: z.boolean(),
+    status: confirmationRecord.shape.status,
+    tool: z.string(),
+    reason: z.string().nullable(),
+  }),
+  compressed: z.looseObject({ message: z.string() }),
+  completed: z.object({ output: jsonObject }),
+  error: runError,
+};
+export type RunEventData = { [Type in keyof typeof runEventData]: z.infer<(typeof runEventData)[Type]> };
+
+const entry = <Type extends string, Shape extends z.core.$ZodShape>(type: Type, { shape }: { shape: Shape }) =>
+  z.object({ type: z.literal(type), timestamp: z.string(), ...shape });
+
+const runEventEntry = z.discriminatedUnion("type", [
+  entry("planning", runEventData.planning),
+  entry("reasoning", runEventData.reasoning),
+  entry("tool_call", runEventData.tool_call),
+  entry("tool_result", runEventData.tool_result),
+  entry("confirmation_required", runEventData.confirmation_required),
+  entry("confirmation_resolved", runEventData.confirmation_resolved),
+  entry("compressed", runEventData.compressed).loose(),
+  // The last event tells how it went, in place of the output.
+  entry("completed", message),
+  entry("error", z.object({ error: runError })),
+]);
+
+/** An event as the list shows it: its fields beside its name and time. */
+export type RunEventEntry = z.infer<typeof runEventEntry>;
+
+export const runEventList = z.object({
+  events: z.array(runEventEntry),
+  /** There are more than one answer holds: those after this one. */
+  next_after: z.int().optional(),
+});
+export type RunEventList = z.infer<typeof runEventList>;
