@@ -116,7 +116,7 @@ describe("a model that is priced by tokens, whose backend tells none", () => {
   });
   afterAll(() => cog.close());
   const object = (properties: object, required: string[] = []) => ({ type: "object", properties, required });
-  const image = { type: "string", format: "binary", "x-media": "image" };
+  const file = { type: "string", format: "binary", "x-media": "file" };
   async function make(name: string, change: object): Promise<void> {
     const json = {
       ...{ title: "Cog", kind: "other", visibility: "public", capacity: 9, backend: { type: "cog", url: cog.url } },
@@ -126,12 +126,12 @@ describe("a model that is priced by tokens, whose backend tells none", () => {
     const put = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
     expect(put.status, put.text).toBe(201);
   }
-  async function runOnce(name: string, key: string) {
+  async function runOnce(name: string, key: string, output?: unknown) {
     const { balance } = await me(key);
     const call = predict(name, {}, key);
     await waitFor("the call", () => cog.open === 1);
     const { reserved } = await me(key);
-    cog.finishOne();
+    cog.finishOne(output);
     const answer = await call;
     return { reserved, answer, spent: Math.round((balance - (await me(key)).balance) * 1e6) / 1e6 };
   }
@@ -144,14 +144,16 @@ describe("a model that is priced by tokens, whose backend tells none", () => {
     expect([answer.status, spent]).toEqual([200, 0.011]);
   });
 
-  test("reserves for every file that it may make, and for input that is dearer when cached", async () => {
+  test("reserves for one output and for input that is dearer when cached, and pays for every file that it made", async () => {
     const pricing = { per_output: 1, per_million_cached_tokens: 1000 };
-    await make("three", { pricing, output: object({ a: image, b: image, c: image }) });
+    await make("three", { pricing, output: object({ a: file, b: file, c: file }) });
     const key = await gantry.newUser("three", { plan: "unlimited", credit: 100 });
-    const { reserved, answer } = await runOnce("three", key);
-    expect(reserved).toBe(3.001);
+    const text = "data:text/plain;base64,aGVsbG8=";
+    const made = await runOnce("three", key, { a: text, b: text, c: text });
+    expect([made.answer.status, made.reserved, made.spent], made.answer.text).toEqual([200, 1.001, 3]);
     // "done" is no file.
-    expect(answer.status).toBe(502);
+    const failed = await runOnce("three", key);
+    expect([failed.answer.status, failed.reserved, failed.spent]).toEqual([502, 1.001, 0]);
   });
 
   test("is refused where a run could cost more than can be counted", async () => {

@@ -7,8 +7,8 @@ export interface SlowCog {
   readonly open: number;
   readonly most: number;
   readonly started: number;
-  /** Ends the oldest open prediction. */
-  finishOne(): void;
+  /** Ends the oldest open prediction, with "done" unless told otherwise. */
+  finishOne(output?: unknown): void;
   finishAll(): void;
   close(): Promise<void>;
 }
@@ -32,10 +32,10 @@ export async function startSlowCog(): Promise<SlowCog> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const finishOne = () => {
+  const finishOne = (output: unknown = "done") => {
     const response = open.shift();
     response?.writeHead(200, { "content-type": "application/json" });
-    response?.end(JSON.stringify({ status: "succeeded", output: "done" }));
+    response?.end(JSON.stringify({ status: "succeeded", output }));
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -2,19 +2,18 @@ import type { Manifest, Pricing } from "@gantry/wire";
 import { type Micros, mostTokens, priceOf, usualAnswerTokens } from "../../kernel/money.ts";
 
 /**
- * What a run may cost, reserved at acceptance: one request, the whole time limit, all its outputs, the counted input and
- * all output tokens that it may make.
+ * What a run is expected to cost at most, reserved at acceptance: one request, the whole time limit, the counted input
+ * and all output tokens that it may make, but one output: how many it makes is known, and charged, at its end.
  */
 export function reservationOf(
   manifest: Manifest,
   input: { countedTokens: number; maxTokens: number | undefined },
 ): Micros {
-  const { pricing, output } = manifest;
-  const files = Object.values(output.properties).filter((field) => field.format === "binary").length;
+  const { pricing } = manifest;
   return priceOf(pricing, {
     requests: 1,
     seconds: pricing.per_second ? manifest.timeout_seconds : 0,
-    outputs: Math.max(1, files),
+    outputs: 1,
     inputTokens: input.countedTokens,
     cachedTokens: dearestCached(pricing, input.countedTokens),
     outputTokens: reservedTokens(input.maxTokens),
