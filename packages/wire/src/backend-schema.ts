@@ -22,6 +22,14 @@ export const backendTypes = {
 
 export type BackendType = keyof typeof backendTypes;
 
+/** Those whose models are asked by `prompt`, and have no other way to be asked. */
+export const promptedBackends: ReadonlySet<unknown> = new Set<BackendType>([
+  "builtin",
+  "openai-chat",
+  "anthropic",
+  "google",
+]);
+
 export const secretNamePattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
 
 const endpointId = /^[^/\s]+\/[^/\s]+$/;

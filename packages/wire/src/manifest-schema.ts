@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { backendSchema } from "./backend-schema.ts";
+import { checkPrompt } from "./check-prompt.ts";
 import { dollars } from "./dollars.ts";
 import { oneOf, tell } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
@@ -68,6 +69,7 @@ export const manifestSchema: z.ZodType<Manifest> = z
           `A run as long as timeout_seconds would cost more than ${dearestRun} dollars`,
         );
       }
+      checkPrompt(manifest, ctx);
       if (manifest.kind === "text") {
         if (isRecord(manifest.output) && !hasStreamedField(manifest.output)) {
           tell(ctx, ["output"], "A text model needs an output field with isStream true");

@@ -10,6 +10,7 @@ import { createGoogle } from "./google.ts";
 import { fillingOutput } from "./only-value.ts";
 import { createOpenAiChat } from "./openai-chat.ts";
 import { createOpenAiImages } from "./openai-images.ts";
+import { askingByPrompt } from "./text-prediction.ts";
 
 export interface DriverSources {
   net: Net;
@@ -32,10 +33,10 @@ export function createDriver(manifest: Manifest, sources: DriverSources): ModelD
   const model = backend.model ?? "";
   const text = { net, model, key };
   const media = { net, url, key, input, output, spoolFolder };
-  /** For those that know nothing of the manifest's outputs; the others fill them by themselves. */
+  /** For those that know nothing of the manifest; the others read and fill its fields by themselves. */
   const filled = <Driver extends ModelDriver>(driver: Driver): Driver => ({
     ...driver,
-    run: fillingOutput(driver.run, output),
+    run: fillingOutput(askingByPrompt(driver.run, input), output),
   });
   switch (backend.type) {
     case "builtin": {

@@ -1,3 +1,4 @@
+import type { ObjectSchema } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import type { ChatMessage, ChatResult } from "./chat.ts";
 import { type FileInput, type InputValue, isFileInput, type ModelDriver } from "./driver.ts";
@@ -36,6 +37,18 @@ export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>)
     });
     if (result.stop === "refused") throw refusedContent(new Error("The upstream stopped its answer as refused"));
     return { output: { [ownName]: result.text }, usage: result.usage };
+  };
+}
+
+/**
+ * The run of a driver that is asked by `prompt`. A manifest that was stored before it had to have one leaves nothing
+ * that a caller could send: told as what it is.
+ */
+export function askingByPrompt(run: ModelDriver["run"], input: ObjectSchema): ModelDriver["run"] {
+  if (Object.hasOwn(input.properties, "prompt")) return run;
+  return async (call) => {
+    if (Object.values(call.input).some(isFileInput)) return run(call);
+    throw fault("downstream_service_error", "The manifest of the model, which is its owner's, has no input prompt");
   };
 }
 

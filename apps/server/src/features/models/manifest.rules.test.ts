@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkManifest, patched, reseeded } from "./manifest.rules.ts";
 
-const chat = { type: "openai-chat", url: "https://llm.example/v1", model: "m" };
+const cog = { type: "cog", url: "https://cog.example" };
 const image = { type: "string", format: "binary", "x-media": "image" };
 
 function body(change: object = {}): Record<string, unknown> {
@@ -9,7 +9,7 @@ function body(change: object = {}): Record<string, unknown> {
     kind: "image",
     input: { type: "object", properties: { prompt: { type: "string" } }, required: ["prompt"] },
     output: { type: "object", properties: { image } },
-    backend: chat,
+    backend: cog,
     ...change,
   };
 }
@@ -93,6 +93,7 @@ test("every fault is told at once, each under its path", () => {
       "body.input.properties.untyped.type missing",
       "body.input.properties.file.x-media missing",
       "body.input.properties.file.default value_error",
+      "body.input.properties.prompt missing",
       "body.input.required.0 value_error",
       "body.output.properties value_error",
       "body.backend.url url_parsing",
