@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import FindMyWay from "find-my-way";
 import type { Caller } from "../../features/accounts/index.ts";
-import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
+import { refuseUnknownPaths } from "../foundation/refuse-unknown-paths.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { useAgentsDialect } from "./agents-dialect.ts";
 
@@ -17,8 +16,6 @@ export interface AgentsApiDeps {
   authenticate(presented: string): Promise<Caller>;
   routes: readonly AgentsRoutes[];
 }
-
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The agents platform under `/v1`, in its own error dialect. Every route needs a key. */
 export async function agentsApi(app: FastifyInstance, { log, authenticate, routes }: AgentsApiDeps): Promise<void> {
@@ -38,20 +35,4 @@ export async function agentsApi(app: FastifyInstance, { log, authenticate, route
     },
     { prefix: "/v1" },
   );
-}
-
-/** As the server does for all other paths: a wrong method is told apart from a wrong path, here in this dialect. */
-function refuseUnknownPaths(platform: FastifyInstance): void {
-  const known = FindMyWay({ ignoreTrailingSlash: true, maxParamLength: 2048 });
-  platform.addHook("onRoute", ({ method, url }) => {
-    for (const one of [method].flat()) if (!known.hasRoute(one as "GET", url)) known.on(one as "GET", url, () => {});
-  });
-  platform.setNotFoundHandler((request) => {
-    const [path = ""] = request.url.split("?", 1);
-    const allowed = methods.filter((method) => known.find(method, path) !== null);
-    if (allowed.length === 0) throw fault("not_found", "Not found");
-    throw fault("method_not_allowed", `Method ${request.method} is not allowed here`, {
-      headers: { allow: allowed.join(", ") },
-    });
-  });
 }

@@ -28,6 +28,7 @@ function answerTo(head: string): Promise<{ status: number; headers: string; body
     });
   });
 }
+const requestId = /x-request-id: (\S+)/;
 const get = (address: string, host = "Host: x") => answerTo(`GET ${address} HTTP/1.1\r\n${host}`);
 
 describe.each(["starting", "shutting down"])("while the server is %s", (state) => {
@@ -54,6 +55,17 @@ describe.each(["starting", "shutting down"])("while the server is %s", (state) =
       expect(await get(address), address).toMatchObject({ status: 200, body: { status: "ok" } });
     }
     expect(await get("http://x/readyz")).toMatchObject({ status: 503 });
+  });
+
+  test("an id that the client gave its request is answered, and one that is none is not", async () => {
+    for (const address of ["/healthz", "/readyz", "/api/v2/me", "/v1/agents"]) {
+      const idOf = async (given: string) =>
+        requestId.exec((await get(address, `Host: x\r\nX-Request-Id: ${given}`)).headers)?.[1];
+      expect(await idOf("client-0001"), address).toBe("client-0001");
+      for (const given of ["short", "with space", "x".repeat(65)]) {
+        expect(await idOf(given), address).toMatch(/^req_/);
+      }
+    }
   });
 });
 

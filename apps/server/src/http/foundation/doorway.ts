@@ -13,6 +13,7 @@ import { type Fault, fault } from "../../kernel/errors.ts";
 import { Ring } from "../../kernel/ring.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
 import { continueWhenWanted } from "./expected-continue.ts";
+import { requestIdOf } from "./request-id.ts";
 import { pathOf } from "./request-path.ts";
 
 /**
@@ -87,8 +88,8 @@ export function createDoorway(
       if (knownHosts.size < mostKnownHosts) knownHosts.add(headers.host);
     }
     const asked = ownPath.exec(url.startsWith("/") ? url : pathOf(url))?.[1];
-    if (asked === "healthz") return answer(response, 200, { status: "ok" });
-    if (asked === "readyz") return void answerReady(response);
+    if (asked === "healthz") return answer(request, response, 200, { status: "ok" });
+    if (asked === "readyz") return void answerReady(request, response);
     if (state === "open" && behind) return pass(behind, request, response);
     refuse(request, response);
   };
@@ -99,11 +100,11 @@ export function createDoorway(
     receive,
   );
 
-  async function answerReady(response: ServerResponse): Promise<void> {
-    if (state !== "open") return answer(response, 503, { status: state });
+  async function answerReady(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (state !== "open") return answer(request, response, 503, { status: state });
     const reason = await whyNotReady().catch(() => "The server cannot say whether it is ready");
-    if (reason === undefined) answer(response, 200, { status: "ready" });
-    else answer(response, 503, { status: "not ready", reason });
+    if (reason === undefined) answer(request, response, 200, { status: "ready" });
+    else answer(request, response, 503, { status: "not ready", reason });
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
@@ -126,7 +127,7 @@ export function createDoorway(
     const path = pathOf(request.url ?? "");
     const [, dialect] = Object.entries(dialects).find(([part]) => path.startsWith(`${part}/`)) ?? [];
     for (const [name, value] of Object.entries(errorHeaders(failure))) response.setHeader(name, value);
-    answer(response, failure.status, dialect ? dialect(failure) : errorBody(failure, base));
+    answer(request, response, failure.status, dialect ? dialect(failure) : errorBody(failure, base));
   }
 
   // What node:http cannot read as a request never becomes one; it is answered on the bare socket.
@@ -218,7 +219,10 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   return found > 1;
 }
 
-function answer(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json; charset=utf-8", "x-request-id": newId("request") });
+function answer(request: IncomingMessage, response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "x-request-id": requestIdOf(request.headers),
+  });
   response.end(JSON.stringify(body));
 }

@@ -6,3 +6,8 @@ export function pathOf(url: string): string {
   const [address = ""] = url.split("?", 1);
   return address.replace(hostBefore, "") || "/";
 }
+
+/** A route as it is measured: without the patterns that its parameters must match. */
+export function templateOf(route: string): string {
+  return route.replace(/\(.*?\)(?=\/|$)/g, "");
+}

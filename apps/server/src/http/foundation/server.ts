@@ -1,4 +1,3 @@
-import { type IdKind, newId } from "@gantry/wire";
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -6,13 +5,13 @@ import Fastify, {
   type onRequestHookHandler,
   type RouteHandlerMethod,
 } from "fastify";
-import FindMyWay from "find-my-way";
 import { type Activity, noTelemetry, type Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
-import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
-import { pathOf } from "./request-path.ts";
+import { maxParamLength, refuseUnknownPaths } from "./refuse-unknown-paths.ts";
+import { requestIdOf } from "./request-id.ts";
+import { pathOf, templateOf } from "./request-path.ts";
 import { toFault } from "./to-fault.ts";
 
 export interface ServerOptions {
@@ -25,9 +24,8 @@ export interface ServerOptions {
 /** An error writer for one part of the path space; the agents surface brings its own. */
 export type Dialect = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-const requestIdKind: IdKind = "request";
-const presentedRequestId = /^[A-Za-z0-9._-]{8,64}$/;
+/** Throws what is said of an address that cannot be read. */
+type UnreadableAddress = (request: FastifyRequest) => Promise<never>;
 
 /**
  * The HTTP server without any route: request ids, error bodies, 404 and 405. Surfaces are registered on it as Fastify
@@ -40,33 +38,27 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     // Closing idle connections on shutdown; running ones are drained by `main.ts`.
     forceCloseConnections: "idle",
     requestIdHeader: false,
-    genReqId: (raw) => {
-      const given = raw.headers["x-request-id"];
-      return typeof given === "string" && presentedRequestId.test(given) ? given : newId(requestIdKind);
-    },
-    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: false, maxParamLength: 2048 },
-    frameworkErrors: (error, request, reply) => {
+    genReqId: (raw) => requestIdOf(raw.headers),
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: false, maxParamLength },
+    // Of an address that cannot be read, which the router gives to no plugin, and to no hook.
+    frameworkErrors: async (error, request, reply) => {
       leaveBody(request.raw, reply.raw);
-      return dialectOf(request)(error, request, reply as FastifyReply);
+      const write = ofPart(dialects, request) ?? writeError;
+      const thrown = await ofPart(unreadableAddresses, request)?.(request).catch((own: unknown) => own);
+      write(thrown ?? error, request, reply as FastifyReply);
     },
   });
   const dialects: FastifyInstance["dialects"] = new Map();
+  const unreadableAddresses: FastifyInstance["unreadableAddresses"] = new Map();
   app.decorate("dialects", dialects);
+  app.decorate("unreadableAddresses", unreadableAddresses);
   app.decorateRequest("baseUrl", { getter: requestBaseUrl });
   app.decorateRequest("activity", null);
   app.decorateRequest("template", undefined);
   app.decorateRequest("identified", null);
-  const known = FindMyWay({ ignoreTrailingSlash: true, maxParamLength: 2048 });
 
   function requestBaseUrl(this: FastifyRequest): string {
     return publicUrl ?? `${this.protocol}://${this.host}`;
-  }
-
-  /** For an address that cannot be read, which the router gives to no plugin, and to no hook. */
-  function dialectOf(request: FastifyRequest): Dialect {
-    const path = pathOf(request.url);
-    const [, found = writeError] = [...dialects].find(([prefix]) => path.startsWith(`${prefix}/`)) ?? [];
-    return found;
   }
 
   function writeError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -85,19 +77,16 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
   }
 
   app.addHook("onRoute", (route) => {
-    const { handler, url } = route;
+    const { handler } = route;
+    const template = templateOf(route.url);
     // From here on whatever the request does belongs to its activity; hooks before it, and the parsing of a body, do not.
     route.handler = function (request, reply) {
-      request.template = url;
+      request.template = template;
       return request.activity
         ? telemetry.within(request.activity, () => handler.call(this, request, reply))
         : handler.call(this, request, reply);
     };
     if (route.config?.readsBody) route.onRequest = [route.onRequest ?? [], answerFrom(route.handler)].flat();
-    for (const method of [route.method].flat()) {
-      // A second, empty router knows which paths exist at all, so that a wrong method is told apart from a wrong path.
-      if (!known.hasRoute(method as "GET", route.url)) known.on(method as "GET", route.url, () => {});
-    }
   });
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
@@ -108,7 +97,7 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     raw.on("close", () => {
       telemetry.requestEnded(activity, {
         method: request.method,
-        route: request.template ?? (request.is404 ? undefined : request.routeOptions.url),
+        route: request.template ?? (request.is404 ? undefined : templateOf(request.routeOptions.url ?? "")),
         status: raw.writableFinished ? raw.statusCode : undefined,
         requestId: request.id,
       });
@@ -125,13 +114,7 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     leaveBody(request.raw, reply.raw);
   });
   app.setErrorHandler(writeError);
-  app.setNotFoundHandler((request) => {
-    const allowed = methods.filter((method) => known.find(method, pathOf(request.url)) !== null);
-    if (allowed.length === 0) throw fault("not_found", "Not found");
-    throw fault("method_not_allowed", `Method ${request.method} is not allowed here`, {
-      headers: { allow: allowed.join(", ") },
-    });
-  });
+  refuseUnknownPaths(app);
   return app;
 }
 
@@ -152,6 +135,13 @@ function answerFrom(handler: RouteHandlerMethod): onRequestHookHandler {
   };
 }
 
+/** What was set for the part of the addresses that a request's is in. */
+function ofPart<T>(byPrefix: ReadonlyMap<string, T>, request: FastifyRequest): T | undefined {
+  const path = pathOf(request.url);
+  const [, found] = [...byPrefix].find(([prefix]) => path.startsWith(`${prefix}/`)) ?? [];
+  return found;
+}
+
 function one(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" ? header : undefined;
 }
@@ -160,6 +150,8 @@ declare module "fastify" {
   interface FastifyInstance {
     /** Of plugins with a dialect of their own, by their prefix. */
     readonly dialects: Map<string, Dialect>;
+    /** By their prefix, the parts where more is said than that nothing is there. */
+    readonly unreadableAddresses: Map<string, UnreadableAddress>;
   }
   interface FastifyRequest {
     /** The address that links in the answer carry. */

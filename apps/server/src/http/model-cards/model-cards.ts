@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
-import { type Models, maxManifestBytes, modelOpenApi } from "../../features/models/index.ts";
+import { type Models, maxManifestBytes, modelOpenApi, projectNotFound } from "../../features/models/index.ts";
 import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { listEnvelope } from "../foundation/page-query.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
@@ -25,6 +25,10 @@ export async function modelCards(app: FastifyInstance, { models, authenticate }:
   // Before the body is read: whoever has no key sends nothing that is looked at.
   app.addHook("onRequest", async (request) => {
     await callerOf(request);
+  });
+  app.unreadableAddresses.set("/api/v1", async (request) => {
+    await callerOf(request);
+    throw projectNotFound();
   });
   acceptEmptyBodies(app);
 
