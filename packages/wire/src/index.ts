@@ -114,7 +114,7 @@ export {
 export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
 export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
 export { manifestDefaults, manifestSchema } from "./manifest-schema.ts";
-export { modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
+export { firstSegments, modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
 export { searchText } from "./query-schema.ts";
 export { type RunEventData, type RunEventEntry, type RunEventList, runEventList } from "./run-events.ts";
 export {

@@ -1,7 +1,8 @@
 /** Usernames stand first in paths (`/{username}/expenses/`), so none may be the first segment of a route. */
 export const usernamePattern = /^[a-z0-9][a-z0-9-]{1,38}$/;
 
-export const reservedUsernames: readonly string[] = [
+/** The first segments of routes, those that may come among them. */
+export const firstSegments: readonly string[] = [
   "api",
   "v1",
   "v2",
@@ -15,8 +16,9 @@ export const reservedUsernames: readonly string[] = [
   "files",
   "assets",
   "static",
-  "gantry",
-  "anthropic",
 ];
+
+/** Beside them the owners of the built-in models. */
+export const reservedUsernames: readonly string[] = [...firstSegments, "gantry", "anthropic"];
 
 export const modelNamePattern = /^[a-z0-9][a-z0-9._-]{0,62}$/;

@@ -183,18 +183,21 @@ describe.each(["", "/api/v2"])("GET %s/{username}/expenses/", (prefix) => {
 
   it.each(["POST", "PUT", "PATCH", "DELETE"] as const)("405: %s of the list", async (method) => {
     const refused = await site.call(method, `${prefix}/ursula/expenses/`, { key });
-    expect([refused.status, refused.headers.allow]).toEqual([405, "GET"]);
+    expect([refused.status, refused.headers.allow]).toEqual([405, "GET, HEAD"]);
   });
 });
 
 it("hides no other route: users named like them have their expenses, and the routes stay what they are", async () => {
   for (const username of ["keys", "usage", "me"]) {
     const own = await site.newUser(username);
-    const expenses = await site.call("GET", `/api/v2/${username}/expenses/`, { key: own });
-    expect([expenses.status, expenses.body.total_count]).toEqual([200, 0]);
+    for (const prefix of username === "keys" ? [""] : ["", "/api/v2"]) {
+      const expenses = await site.call("GET", `${prefix}/${username}/expenses/`, { key: own });
+      expect([expenses.status, expenses.body.total_count]).toEqual([200, 0]);
+    }
     expect((await site.call("GET", `/api/v2/${username}`, { key: own })).body).not.toHaveProperty("total_spent");
   }
   expect((await site.call("DELETE", "/api/v2/keys/expenses", { key })).body.detail).toBe("Key not found");
+  expect((await site.call("GET", "/api/v2/keys/expenses", { key })).headers.allow).toBe("DELETE");
   expect((await site.call("GET", "/api/v2/expenses", { key })).status).toBe(404);
   expect((await site.call("GET", "/ursula", { key })).status).toBe(404);
 });

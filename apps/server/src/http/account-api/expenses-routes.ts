@@ -1,4 +1,4 @@
-import { usernamePattern } from "@gantry/wire";
+import { firstSegments, usernamePattern } from "@gantry/wire";
 import type { FastifyInstance } from "fastify";
 import { type Caller, mayAdministrate } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
@@ -10,8 +10,14 @@ interface WithUsername {
   Params: { username: string };
 }
 
-/** A username is never the first part of another route, so the path without a prefix hides nothing. */
-const prefixes = ["", "/api/v2"];
+/**
+ * Where the expenses are, and what is no user's name there because the address is another route's, or nobody's: behind
+ * `keys` and `secrets` the word `expenses` stands for one of them.
+ */
+const places = [
+  { prefix: "", others: firstSegments },
+  { prefix: "/api/v2", others: ["keys", "secrets"] },
+];
 
 /** What a user spent, by model. A list and nothing else: a single entry has no address. Who may not look is told so before its parameters are read. */
 export function expensesRoutes(app: FastifyInstance, { billing, callerOf }: RouteDeps): void {
@@ -25,14 +31,15 @@ export function expensesRoutes(app: FastifyInstance, { billing, callerOf }: Rout
     return userId;
   }
 
-  for (const prefix of prefixes) {
-    app.get<WithUsername>(`${prefix}/:username/expenses`, async (request) => {
+  for (const { prefix, others } of places) {
+    const list = `${prefix}/:username(^(?!(?:${others.join("|")})$).*$)/expenses`;
+    app.get<WithUsername>(list, async (request) => {
       const userId = await viewableUser(await callerOf(request), request.params.username);
       const asked = readExpensesQuery(request.query);
       return expensesToWire(await billing.readExpenses(userId, asked), asked.page);
     });
 
-    app.all(`${prefix}/:username/expenses/:id`, {
+    app.all(`${list}/:id`, {
       // Before the body: whatever it is, it changes nothing.
       onRequest: async () => {
         throw fault("method_not_allowed", "A single expense has no address of its own", { headers: { allow: "" } });
