@@ -69,7 +69,7 @@ describe("401, 404, 405", () => {
     const answer = await call("PUT", "/v1/agents/", "ann", {});
     expect(answer.status).toBe(405);
     expect(answer.body.error.type).toBe("method_not_allowed");
-    expect(answer.headers.allow).toBe("GET, POST");
+    expect(answer.headers.allow).toBe("GET, HEAD, POST");
   });
 
   test("an address that cannot be read is 404 in the platform's words, and elsewhere in those of that place", async () => {

@@ -455,9 +455,9 @@ describe("a key confined to some models", () => {
 
 test("405 names the methods that a path has", async () => {
   for (const [method, path, allowed] of [
-    ["POST", "/api/v1", "GET"],
-    ["POST", "/api/v1/ann/m", "GET, PUT, PATCH, DELETE"],
-    ["DELETE", "/api/v1/ann/m/openapi.json", "GET"],
+    ["POST", "/api/v1", "GET, HEAD"],
+    ["POST", "/api/v1/ann/m", "GET, HEAD, PUT, PATCH, DELETE"],
+    ["DELETE", "/api/v1/ann/m/openapi.json", "GET, HEAD"],
   ] as const) {
     const answer = await send(method, path, "ann");
     expect(answer.statusCode).toBe(405);
