@@ -45,7 +45,7 @@ const formats: Readonly<Record<string, { fits(text: string): boolean; type: Erro
 };
 
 /** Unicode characters, as JSON Schema counts them; surrogate pairs are counted only where they can matter. */
-function isLongerThan(text: string, max: number): boolean {
+export function isLongerThan(text: string, max: number): boolean {
   return text.length > max && (text.length > 2 * max || [...text].length > max);
 }
 

@@ -98,6 +98,7 @@ export { compileFieldCheck, type FieldCheck } from "./field-value.ts";
 export {
   compileNumberCheck,
   compileTextCheck,
+  isLongerThan,
   isWebAddress,
   type ScalarCheck,
   type ValueProblem,

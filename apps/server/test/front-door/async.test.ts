@@ -443,5 +443,11 @@ describe("a webhook", () => {
       form: { prompt: "x", webhook: '{"url":"ftp://x"}' },
     });
     expect(ftp.body.detail[0]).toMatchObject({ type: "url_parsing" });
+    const long = await gantry.call("POST", "/api/v1/admin/slow/predict/async", {
+      form: { prompt: "x", webhook: JSON.stringify({ url: `https://a.example/${"x".repeat(2083)}` }) },
+    });
+    expect(long.body.detail).toMatchObject([
+      { type: "string_too_long", loc: ["body", "webhook", "url"], ctx: { max_length: 2083 } },
+    ]);
   });
 });

@@ -187,6 +187,28 @@ describe("signing a download", () => {
   const file = () => new File([png], "blue.png");
 });
 
+describe("a file's name", () => {
+  const asked = (name: string) => gantry.call("GET", `${at}/upload_url?${new URLSearchParams({ filename: name })}`);
+  const sent = (name: string) => uploadFile({ file: new File([png], name) });
+
+  test("has 255 characters at most, as people count them", async () => {
+    for (const name of ["🙂".repeat(140), "🙂".repeat(255), `${"n".repeat(251)}.png`]) {
+      expect([(await asked(name)).status, (await sent(name)).status]).toEqual([200, 200]);
+    }
+    for (const name of ["🙂".repeat(256), "n".repeat(256)]) {
+      for (const answer of [await asked(name), await sent(name)]) {
+        expect(answer.body.detail, answer.text).toMatchObject([{ type: "string_too_long", ctx: { max_length: 255 } }]);
+      }
+    }
+  });
+
+  test("is refused for the length of its link where that is what is too long", async () => {
+    for (const answer of [await asked("𠀀".repeat(200)), await sent("𠀀".repeat(200))]) {
+      expect(answer.body.detail, answer.text).toMatchObject([{ type: "string_too_long", ctx: { max_length: 2083 } }]);
+    }
+  });
+});
+
 test("behind a proxy every link carries the public address, and still works", async () => {
   const proxied = await startGantry({ env: { GANTRY_PUBLIC_URL: "https://models.example.test/gantry/" } });
   try {

@@ -1,4 +1,4 @@
-import { newId } from "@gantry/wire";
+import { isLongerThan, newId } from "@gantry/wire";
 import { type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { isContentType } from "./content-type.rules.ts";
 import { maxFilenameLength, uploadKey } from "./file-name.rules.ts";
@@ -42,7 +42,7 @@ function checkQuery(request: { filename?: unknown; contentType?: unknown }) {
   const issues: Issue[] = [];
   const filename = optionalText("filename", request.filename, issues);
   const contentType = optionalText("content_type", request.contentType, issues);
-  if (filename !== undefined && filename.length > maxFilenameLength) {
+  if (filename !== undefined && isLongerThan(filename, maxFilenameLength)) {
     const msg = `String should have at most ${maxFilenameLength} characters`;
     const loc = ["query", "filename"];
     issues.push({ type: "string_too_long", loc, msg, ctx: { max_length: maxFilenameLength } });

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { newId } from "@gantry/wire";
+import { isLongerThan, newId } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import { orNoRoom } from "../../kernel/no-room.ts";
 import { examineContent } from "./content-type.ts";
@@ -26,7 +26,7 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
   const { ownerId, filename, base, signal, ownsChunks = false } = upload;
   const { blobs } = deps;
   const loc = ["body", "file"];
-  if (filename !== undefined && filename.length > maxFilenameLength) {
+  if (filename !== undefined && isLongerThan(filename, maxFilenameLength)) {
     const msg = `The file's name is longer than ${maxFilenameLength} characters`;
     throw fault("string_too_long", msg, { loc, ctx: { max_length: maxFilenameLength } });
   }

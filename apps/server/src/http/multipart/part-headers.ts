@@ -39,8 +39,8 @@ export function parsePartHeaders(text: string, limits: MultipartLimits): PartHea
   const filename = disposition.params.get("filename*") ?? disposition.params.get("filename");
   return {
     name,
-    // One more than a name may have: who stores it can tell that it is too long.
-    filename: filename?.replace(/^.*[/\\]/, "").slice(0, 256),
+    // One character more than a name may have, of two units each: who stores it can tell that it is too long.
+    filename: filename?.replace(/^.*[/\\]/, "").slice(0, 512),
     contentType: type.value,
     charset: type.params.get("charset")?.toLowerCase(),
     isFile: filename !== undefined || bytesType.test(type.value),

@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
-import { isWebAddress } from "@gantry/wire";
+import { isLongerThan, isWebAddress } from "@gantry/wire";
 import { isObject, parseJson } from "./json-value.rules.ts";
 import type { Report } from "./problem.ts";
 
@@ -47,7 +47,12 @@ export function checkWebhook(text: string, report: Report): WebhookPart | undefi
     return undefined;
   }
   if (url === "") return undefined;
-  if (typeof url !== "string" || url.length > longestUrl || !isWebAddress(url)) {
+  if (typeof url === "string" && isLongerThan(url, longestUrl)) {
+    const msg = `Input should have at most ${longestUrl} characters`;
+    report({ type: "string_too_long", msg, ctx: { max_length: longestUrl }, path: ["url"] });
+    return undefined;
+  }
+  if (typeof url !== "string" || !isWebAddress(url)) {
     const msg = "Input should be an http or https address without a user name or password";
     report({ type: "url_parsing", msg, path: ["url"] });
     return undefined;

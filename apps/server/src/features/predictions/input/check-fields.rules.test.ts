@@ -283,7 +283,7 @@ describe("webhook", () => {
     ['{"url": "a.example"}', "url_parsing", ["body", "webhook", "url"]],
     ['{"url": 5}', "url_parsing", ["body", "webhook", "url"]],
     ['{"url": "https://u:p@a.example"}', "url_parsing", ["body", "webhook", "url"]],
-    [`{"url": "https://a.example/${"x".repeat(2083)}"}`, "url_parsing", ["body", "webhook", "url"]],
+    [`{"url": "https://a.example/${"x".repeat(2083)}"}`, "string_too_long", ["body", "webhook", "url"]],
     ['{"url": "https://a.example", "headers": []}', "json_invalid", ["body", "webhook", "headers"]],
     ['{"url": "https://a.example", "headers": {"A": {}}}', "string_type", ["body", "webhook", "headers", "A"]],
     [
