@@ -16,8 +16,17 @@ interface SchemaIssue {
   input?: unknown;
 }
 
+/** The same issue as it is handed to who may word it: there it still has the schema that it is about. */
+interface RaisedIssue {
+  path?: readonly PropertyKey[] | undefined;
+  inst?: unknown;
+}
+
 interface Schema<T> {
-  safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
+  safeParse(
+    value: unknown,
+    context: { error(raised: RaisedIssue): undefined },
+  ): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
 }
 
 const typeOfExpected: Record<string, ErrorType> = {
@@ -75,16 +84,38 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   return here;
 }
 
+function isOfWholeNumbers(schema: unknown): boolean {
+  return (schema as { _zod?: { def: { format?: unknown } } } | undefined)?._zod?.def.format === "safeint";
+}
+
+/** The parsed value, or all that is wrong with it, each issue under its path below `root`. */
+function parse<T>(schema: Schema<T>, value: unknown, root: Loc): { data: T } | { issues: Issue[] } {
+  // A schema of whole numbers says of what is no number at all only that it wants one: which schemas those are is noted.
+  const wholeNumbers = new Set<string>();
+  const parsed = schema.safeParse(value, {
+    error({ path = [], inst }) {
+      if (isOfWholeNumbers(inst)) wholeNumbers.add(path.join("/"));
+      return undefined;
+    },
+  });
+  if (parsed.success) return { data: parsed.data };
+  const issues = parsed.error.issues.flatMap((issue) => {
+    const wantsWhole = issue.expected === "number" && wholeNumbers.has(issue.path.join("/"));
+    return translate(wantsWhole ? { ...issue, expected: "int" } : issue, value, root);
+  });
+  return { issues };
+}
+
 /** All that is wrong with a value, each issue under its path below `root`. */
 export function schemaIssues<T>(schema: Schema<T>, value: unknown, root: Loc): Issue[] {
-  const parsed = schema.safeParse(value);
-  return parsed.success ? [] : parsed.error.issues.flatMap((issue) => translate(issue, value, root));
+  const parsed = parse(schema, value, root);
+  return "issues" in parsed ? parsed.issues : [];
 }
 
 /** The parsed value, or one fault that lists everything wrong with it. */
 export function parseOrThrow<T>(schema: Schema<T>, value: unknown, root: Loc): T {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throwIfAny(parsed.error.issues.flatMap((issue) => translate(issue, value, root)));
+  const parsed = parse(schema, value, root);
+  if ("data" in parsed) return parsed.data;
+  throwIfAny(parsed.issues);
   throw new Error("a schema failed without an issue");
 }

@@ -230,6 +230,18 @@ test.each<[object, string[]]>([
   expect(faults(body({ backend }))).toEqual(expected.map((one) => `body.backend.${one}`));
 });
 
+test("what is no whole number is told as that, a text as well as a broken one", () => {
+  for (const capacity of ["x", "5", 1.5, true, null]) {
+    expect(faults(body({ capacity, timeout_seconds: "x" })), String(capacity)).toEqual([
+      "body.capacity int_parsing",
+      "body.timeout_seconds float_parsing",
+    ]);
+  }
+  expect(faults(inputWith({ type: "string", maxLength: "9" }))).toEqual([
+    "body.input.properties.x.maxLength int_parsing",
+  ]);
+});
+
 test("prices have six decimals at most, exactly", () => {
   for (const price of [0, 0.03, 0.1, 0.000001, 0.0375, 3, 15, 123456.654321]) {
     expect(faults(body({ pricing: { per_million_input_tokens: price } }))).toEqual([]);

@@ -72,7 +72,7 @@ describe("who may come in", () => {
   it("405: a method that the path does not have", async () => {
     const refused = await site.call("PUT", "/api/v2/keys", { key, body: {} });
     expect(refused.status).toBe(405);
-    expect(refused.headers.allow).toBe("GET, POST");
+    expect(refused.headers.allow).toBe("GET, HEAD, POST");
   });
 });
 
@@ -297,6 +297,8 @@ describe("POST /api/v2/keys/{id}/rotate", () => {
 
   it.each([
     [{ grace_seconds: -1 }, "greater_than_equal"],
+    [{ grace_seconds: "5" }, "int_parsing"],
+    [{ grace_seconds: null }, "int_parsing"],
     [{ grace_seconds: 2_592_001 }, "less_than_equal"],
     [{ grace_seconds: 1.5 }, "int_parsing"],
     [{ grace: 1 }, "extra_forbidden"],

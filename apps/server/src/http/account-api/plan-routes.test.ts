@@ -73,7 +73,7 @@ describe("PUT /api/v2/admin/plans/{name}", () => {
     [{}, ["missing body.requests_per_minute", "missing body.parallel"]],
     [undefined, ["missing body.requests_per_minute", "missing body.parallel"]],
     [limits(0, -1), ["greater_than_equal body.requests_per_minute", "greater_than_equal body.parallel"]],
-    [limits(1.5, "4"), ["int_parsing body.requests_per_minute", "float_parsing body.parallel"]],
+    [limits(1.5, "4"), ["int_parsing body.requests_per_minute", "int_parsing body.parallel"]],
     [limits(2_147_483_648, 1), ["less_than_equal body.requests_per_minute"]],
     [{ ...limits(1, 1), price: 5 }, ["extra_forbidden body.price"]],
   ])("422: %j", async (body, expected) => {
