@@ -75,7 +75,8 @@ export const settings = {
   GANTRY_HOME: text("Folder that holds all state of an embedded server.", ".gantry"),
   GANTRY_PUBLIC_URL: webAddress("Address that links carry when the server stands behind a proxy."),
   GANTRY_ADMIN_KEY: headerValue(
-    "API key of the user admin, 32 characters or more. Without it the first start makes one and prints it.",
+    "API key of the user admin, 32 characters or more. Without it the first start makes one and prints it. " +
+      "A value whose key was rotated or revoked since stays without force, and the start warns of it.",
     32,
     512,
   ),

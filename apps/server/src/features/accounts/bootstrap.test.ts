@@ -5,7 +5,12 @@ import { createLog } from "../../kernel/log.ts";
 import { foreignKeyPair, newKeyPair } from "./key-format.rules.ts";
 import { type Accounts, openAccounts } from "./open-accounts.ts";
 
-const log = createLog("silent");
+let logged = "";
+const log = createLog("warn", {
+  write: (line: string) => {
+    logged += line;
+  },
+});
 const firstKey = "the-first-key-of-the-operator-000000000001";
 const secondKey = "the-second-key-of-the-operator-00000000002";
 let db: Awaited<ReturnType<typeof testDatabase>>;
@@ -20,6 +25,7 @@ async function node(): Promise<Accounts> {
 
 beforeEach(async () => {
   db = await testDatabase();
+  logged = "";
 });
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((accounts) => accounts.close()));
@@ -112,6 +118,26 @@ describe("a later start", () => {
     await accounts.revokeKey(caller, caller.keyId);
     await accounts.bootstrap(firstKey);
     await expect(accounts.authenticate(rotated.key)).rejects.toMatchObject({ type: "unauthorized" });
+  });
+
+  it("says that the operator's key is not in force, and says nothing while it is", async () => {
+    const accounts = await node();
+    await accounts.bootstrap(firstKey);
+    await accounts.bootstrap(firstKey);
+    const caller = await accounts.authenticate(firstKey);
+    expect(logged).toBe("");
+    await accounts.rotateKey(caller, caller.keyId, 0);
+    await accounts.bootstrap(undefined);
+    expect(logged).toBe("");
+    await accounts.bootstrap(firstKey);
+    expect(logged).toMatch(/GANTRY_ADMIN_KEY is not in force/);
+    expect(logged).not.toContain(firstKey);
+    logged = "";
+    await accounts.bootstrap(secondKey);
+    expect(logged).toBe("");
+    await accounts.revokeKey(caller, caller.keyId);
+    await accounts.bootstrap(secondKey);
+    expect(logged).toMatch(/GANTRY_ADMIN_KEY is not in force/);
   });
 
   it("with another key is the way back in for an admin who was disabled", async () => {

@@ -1,7 +1,14 @@
 import { newId } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import type { AccountsContext } from "./context.ts";
-import { foreignKeyPair, type KeyPair, longestKey, newKeyPair, shortestForeignKey } from "./key-format.rules.ts";
+import {
+  foreignKeyPair,
+  type KeyPair,
+  longestKey,
+  newKeyPair,
+  sameHash,
+  shortestForeignKey,
+} from "./key-format.rules.ts";
 import {
   announceChange,
   findUser,
@@ -12,6 +19,7 @@ import {
   readSetting,
   reinstateAdmin,
   resetKey,
+  selectPairs,
   writeSetting,
 } from "./store.ts";
 
@@ -32,7 +40,7 @@ interface AdminKeySetting {
  *
  *     no admin ──► admin with the operator's key, or with a random one (returned once, to be printed)
  *     admin, another operator's key than the last one ──► that key replaces the admin's; the admin is reinstated
- *     admin, the same operator's key or none ──► nothing
+ *     admin, the same operator's key or none ──► nothing, but a warning where that key is not in force any more
  *
  * The last line compares with the operator's key that was put into force, not with the key as it is now: a key that
  * was rotated or revoked since must not come back with the next start. Who lost the printed key, or disabled the
@@ -56,6 +64,12 @@ export async function bootstrap(
     return { adminId, newAdminKey: created && !operatorPair && pair ? pair.key : null };
   });
   context.forgetUser(adminId);
+  if (operatorPair && !(await isInForce(context, operatorPair))) {
+    context.log.warn(
+      "GANTRY_ADMIN_KEY is not in force: since it was set that key was rotated or revoked, or the admin disabled. " +
+        "Another value would be put into force",
+    );
+  }
   return { newAdminKey, adminId };
 }
 
@@ -74,6 +88,11 @@ async function putIntoForce(tx: Sql, adminId: string, pair: KeyPair, isOperators
   }
   await writeSetting(tx, settingName, { keyId, operatorKeyHash } satisfies AdminKeySetting);
   await announceChange(tx, adminId);
+}
+
+async function isInForce({ database }: AccountsContext, { public: publicPart, hash }: KeyPair): Promise<boolean> {
+  const pairs = await selectPairs(database.sql, [publicPart]);
+  return pairs.some(({ secretHash, validUntil }) => validUntil === null && sameHash(secretHash, hash));
 }
 
 /** A key that could not be sent in a header as it stands would lock the admin out. */

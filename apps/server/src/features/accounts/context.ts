@@ -1,10 +1,12 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { Log } from "../../kernel/log.ts";
 
 /** What the use cases of this feature work with. */
 export interface AccountsContext {
   database: Database;
   clock: Clock;
+  log: Log;
   /** Makes this node forget what it remembers of a user; to be called once the change is committed. */
   forgetUser(userId: string): void;
 }

@@ -93,7 +93,7 @@ export async function openAccounts({
   });
   const authentication = createAuthentication({ findPairs: lookups.add, noteUse: keyUse.note, clock, log });
   const listening = await database.listen(accountsChannel, authentication.forgetUser, authentication.forgetAll);
-  const context: AccountsContext = { database, clock, forgetUser: authentication.forgetUser };
+  const context: AccountsContext = { database, clock, log, forgetUser: authentication.forgetUser };
 
   return {
     bootstrap: (operatorKey) => bootstrap(context, operatorKey),
