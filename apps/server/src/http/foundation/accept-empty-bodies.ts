@@ -7,8 +7,8 @@ import { jsonParserOf } from "./parse-json.ts";
  */
 export function acceptEmptyBodies(app: FastifyInstance): void {
   const parse = jsonParserOf(app);
-  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, text, done) => {
-    if (text === "") done(null, undefined);
-    else parse(request, text, done);
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
+    if (bytes.length === 0) done(null, undefined);
+    else parse(request, bytes, done);
   });
 }

@@ -6,7 +6,7 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { McpTools } from "../../features/mcp-tools/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { jsonParserOf, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
+import { jsonParserOf, notUnicode, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import { leaveBody } from "../multipart/index.ts";
@@ -35,9 +35,9 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
   let library: Promise<typeof import("@modelcontextprotocol/server")> | undefined;
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<string>(
+  app.addContentTypeParser<Buffer>(
     "application/json",
-    { parseAs: "string", bodyLimit: maxBodyBytes },
+    { parseAs: "buffer", bodyLimit: maxBodyBytes },
     jsonParserOf(app),
   );
   // Before the body is read: whoever has no key sends nothing that is looked at.
@@ -80,6 +80,7 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
 const unreadable: Readonly<Record<string, { status: number; code: number; message: string }>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is not valid JSON" },
   [poisonousName]: { status: 400, code: -32_600, message: `Invalid Request: ${poisonousNameText}` },
+  [notUnicode]: { status: 400, code: -32_700, message: "Parse error: the body has text that is not valid Unicode" },
   FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is empty" },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     status: 400,
