@@ -160,7 +160,7 @@ describe("GET /api/v2/usage", () => {
 
   it("405: it is read only", async () => {
     const refused = await site.call("POST", "/api/v2/usage", { key, body: {} });
-    expect([refused.status, refused.headers.allow]).toEqual([405, "GET"]);
+    expect([refused.status, refused.headers.allow]).toEqual([405, "GET, HEAD"]);
   });
 });
 
