@@ -14,7 +14,7 @@ const text = { type: "string" };
 const fields = (properties: object) => ({ type: "object", properties });
 const manifest = (change: object = {}) => ({
   kind: "other",
-  input: fields({ prompt: text }),
+  input: { ...fields({ prompt: text }), required: ["prompt"] },
   output: fields({ output: text }),
   backend: { type: "cog", url: "http://127.0.0.1:9" },
   ...change,

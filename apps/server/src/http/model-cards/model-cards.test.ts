@@ -71,7 +71,7 @@ const manifest = {
   kind: "image",
   visibility: "public",
   pricing: { per_request: 0.01, per_output: 0.5 },
-  input: { type: "object", properties: { zeta: { type: "string" }, a: { type: "integer" } }, required: ["zeta"] },
+  input: { type: "object", properties: { prompt: { type: "string" }, a: { type: "integer" } }, required: ["prompt"] },
   output: { type: "object", properties: { image: { type: "string", format: "binary", "x-media": "image" } } },
   backend: { type: "openai-images", url: "https://up.example/v1", model: "x", secret: "up" },
 };
@@ -117,7 +117,7 @@ describe("PUT", () => {
   test("the order of the fields is kept", async () => {
     await send("PUT", "/api/v1/ann/m", "ann", manifest);
     const card = (await send("GET", "/api/v1/ann/m", "ann")).json();
-    expect(Object.keys(card.input.properties)).toEqual(["zeta", "a"]);
+    expect(Object.keys(card.input.properties)).toEqual(["prompt", "a"]);
   });
 
   test("an admin makes one for anybody, and for the owners of the built-in models", async () => {
