@@ -84,7 +84,7 @@ export function account({ json, send }: Transport): Account {
       send({ method: "GET", path: withQuery("/api/v2/usage", { ...query }), headers: { accept: "text/csv" }, signal }),
     async expenses({ username, signal, ...query } = {}) {
       const whose = username ?? (await all.me({ signal })).username;
-      return get(withQuery(`/api/v2/${segment(whose)}/expenses/`, query), signal);
+      return get(withQuery(`/${segment(whose)}/expenses/`, query), signal);
     },
     keys: {
       list: ({ signal, ...query } = {}) => get(withQuery("/api/v2/keys", { ...query }), signal),

@@ -87,6 +87,8 @@ describe("the account", () => {
       total_spent: 0.09,
     });
     expect(await failureOf(user.account.expenses({ username: "admin" }))).toMatchObject({ status: 403 });
+    // A user may be called like a list of the account.
+    expect(await (await newClient("keys")).account.expenses()).toMatchObject({ total_count: 0 });
     expect(await failureOf(user.account.usage({ page: 0 }))).toMatchObject({ type: "greater_than_equal" });
     expect((await client.checkBooks()).discrepancies).toEqual([]);
   });
