@@ -63,13 +63,14 @@ describe("a run", () => {
     expect(answer.body, answer.text).toMatchObject({ status: "done", output: { text: "42 and ab" } });
     const list = await events(answer.body.id);
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const call_id = expect.any(String);
     expect(list).toEqual([
       { type: "planning", timestamp, message: expect.any(String) },
       { type: "reasoning", timestamp, message: "Let me compute." },
-      { type: "tool_call", timestamp, tool: "run_javascript", arguments: { code: "6 * 7" } },
-      { type: "tool_call", timestamp, tool: "run_javascript", arguments: { code: "'a' + 'b'" } },
-      { type: "tool_result", timestamp, tool: "run_javascript", result: expect.stringMatching(/42|ab/) },
-      { type: "tool_result", timestamp, tool: "run_javascript", result: expect.stringMatching(/42|ab/) },
+      { type: "tool_call", timestamp, tool: "run_javascript", arguments: { code: "6 * 7" }, call_id },
+      { type: "tool_call", timestamp, tool: "run_javascript", arguments: { code: "'a' + 'b'" }, call_id },
+      { type: "tool_result", timestamp, tool: "run_javascript", result: expect.stringMatching(/42|ab/), call_id },
+      { type: "tool_result", timestamp, tool: "run_javascript", result: expect.stringMatching(/42|ab/), call_id },
       { type: "completed", timestamp, message: expect.stringMatching(/2 steps/) },
     ]);
     const [first, second] = toolResults(platform.llm.requests[1]);

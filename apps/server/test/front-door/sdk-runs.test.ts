@@ -242,10 +242,11 @@ describe("the list of events", () => {
     const { events, ...more } = await client.runs.listEvents(id);
     expect(more).toEqual({});
     const timestamp = expect.stringMatching(/^20.*Z$/);
+    const call_id = expect.any(String);
     expect(events).toEqual([
       { type: "planning", timestamp, message: expect.any(String) },
-      { type: "tool_call", timestamp, tool: "run_javascript", arguments: { code: "6 * 7" } },
-      { type: "tool_result", timestamp, tool: "run_javascript", result: "42" },
+      { type: "tool_call", timestamp, tool: "run_javascript", arguments: { code: "6 * 7" }, call_id },
+      { type: "tool_result", timestamp, tool: "run_javascript", result: "42", call_id },
       { type: "completed", timestamp, message: expect.any(String) },
     ]);
     expect((await client.runs.listEvents(id, { after: 3 })).events).toEqual(events.slice(3));
