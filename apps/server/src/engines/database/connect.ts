@@ -5,6 +5,7 @@ import { QueryJob } from "./job.ts";
 import { createListenerHub } from "./listener.ts";
 import { Pool } from "./pool.ts";
 import { watchRoom } from "./room.ts";
+import { runSession } from "./session.ts";
 import { runTransaction } from "./transaction.ts";
 
 export interface ConnectOptions extends DriverOptions {
@@ -48,6 +49,8 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
   return {
     sql: sqlOver(driver, (query) => pool.submit(new QueryJob(query, usual, room.failed))),
     transaction: (work, { deadlineMs: ms } = {}) => transaction(work, ms),
+    session: (work, { deadlineMs: ms = deadlineMs } = {}) =>
+      runSession(pool, driver, deadlinesOf(ms), work, (error) => room.failed(error)),
     listen: hub.listen,
     ready: () =>
       quick<{ mode: string }[]>`select current_setting('transaction_read_only') as mode`.then(

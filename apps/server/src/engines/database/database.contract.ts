@@ -157,6 +157,32 @@ export function databaseContract(name: string, open: Opener): void {
       });
     });
 
+    describe("sessions", () => {
+      test("take statements that no transaction takes, and leave nothing of theirs behind", async () => {
+        const small = await another({ poolSize: 1 });
+        const done = await small.session(async (sql) => {
+          await sql`create index concurrently item_label on item (label)`;
+          await sql`set lock_timeout = 4711`;
+          const [taken] = await sql`select pg_try_advisory_lock(4711) as it`;
+          return taken?.it;
+        });
+        expect(done).toBe(true);
+        const [after] = await small.sql`
+          select current_setting('lock_timeout') as lock_timeout, pg_try_advisory_lock(4711) as free`;
+        expect(after).toEqual({ lock_timeout: "0", free: true });
+      });
+
+      test("have the deadline they ask for, and one that fails leaves the pool as it was", async () => {
+        const hasty = await another({ poolSize: 1, deadlineMs: 500 });
+        expect(await timed(hasty.session((sql) => sql`select pg_sleep(0.9)`, { deadlineMs: 5000 }))).toBeGreaterThan(
+          850,
+        );
+        await expect(hasty.session((sql) => sql`select pg_sleep(9)`)).rejects.toMatchObject(unavailable);
+        await expect(hasty.session((sql) => sql`select nonsense`)).rejects.toMatchObject({ code: "42703" });
+        await answersAgain(hasty);
+      });
+    });
+
     describe("transactions", () => {
       test("commit what resolved and give back its result", async () => {
         const result = await database.transaction(async (tx) => {

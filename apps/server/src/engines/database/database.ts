@@ -43,6 +43,11 @@ export interface TransactionOptions {
 export interface Database {
   readonly sql: Sql;
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /**
+   * A connection for `work` alone, outside any transaction: for the few statements that refuse to be in one. It is closed
+   * afterwards, and with it go all its settings and locks.
+   */
+  session<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
   listen(
     channel: string,
     onNotify: (payload: string) => void,

@@ -140,6 +140,7 @@ describe("a change", () => {
     const deaf: Database = {
       sql: db.database.sql,
       transaction: (work, options) => db.database.transaction(work, options),
+      session: (work, options) => db.database.session(work, options),
       listen: async () => ({ stop: async () => {} }),
       ready: () => db.database.ready(),
       isFull: () => db.database.isFull(),
