@@ -65,6 +65,20 @@ test("one that fails half-way leaves rows, rules and files as they were", async 
   expect(await contentsOf(ours)).toEqual({ ...Object.fromEntries(expected), "e-own": "e-own of bert" });
 }, 60_000);
 
+test("a row that does not fit is named by its number, and nothing of it is quoted", async () => {
+  const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];
+  await from.sql`alter table users alter column created_at type text`;
+  await from.sql`
+    insert into users (id, username, role, plan, created_at)
+    select 'usr_' || n, 'name-' || n, 'user', 'free', case n when 77 then 'private' else now()::text end
+    from generate_series(1, 120) n`;
+  const restoring = restoreInto(await archiveOf(from, blobs), { database: to, blobs });
+  await expect(restoring).rejects.toThrow(
+    /^Row 77 of the table users in the backup does not fit that table \(PostgreSQL's error 22007\)$/,
+  );
+  expect(await usersOf(to)).toEqual([]);
+});
+
 /** The connection is lost at the very end: before the commit has taken place, or after. */
 test.each(["committed", "not committed"])("one whose end was not answered is found out: %s", async (end) => {
   const { archive, to, ours } = await twoInstallations();

@@ -3,6 +3,7 @@ import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database, Transaction } from "../../engines/database/database.ts";
 import { type BackupEnd, type BackupHead, type BackupSummary, summaryOf } from "./backup.ts";
 import { type Archive, contentOf } from "./check-archive.ts";
+import { insertNumbered } from "./insert-numbered.ts";
 import { type FileRestore, type LostFiles, restoreFiles } from "./restore-files.ts";
 import {
   analyze,
@@ -14,7 +15,6 @@ import {
   emptyTables,
   hasSchema,
   hasUsers,
-  insertRows,
   markRestore,
   selectMigrations,
   selectPossibleKeys,
@@ -138,6 +138,7 @@ async function load({ archive, blobs }: RestoreDeps, tx: Transaction, files: Fil
   const [before, after] = [head.bucket, blobs.bucket].map((bucket) => `s3://${bucket}/`);
   const moved = (line: string) => (before === after ? line : line.replaceAll(String(before), String(after)));
 
+  const loaded = new Map<string, number>();
   for await (const entry of readTar(archive.open())) {
     const [kind, table = "", portion] = entry.name.split("/");
     if (kind === "blobs") await files.take(entry);
@@ -145,7 +146,9 @@ async function load({ archive, blobs }: RestoreDeps, tx: Transaction, files: Fil
     const columns = columnsOf.get(table);
     if (!columns || portion === undefined) throw new Error(`The backup holds rows of an unknown table: ${entry.name}`);
     const lines = JSON.parse(await contentOf(entry.body)) as string[];
-    await insertRows(tx, table, columns, lines.map(moved));
+    const before = loaded.get(table) ?? 0;
+    await insertNumbered(tx, { name: table, columns }, lines.map(moved), before);
+    loaded.set(table, before + lines.length);
   }
 }
 

@@ -1,0 +1,44 @@
+import type { Transaction } from "../../engines/database/database.ts";
+import { insertRows } from "./store.ts";
+
+interface Target {
+  name: string;
+  columns: readonly string[];
+}
+
+/** Inserts rows of which `before` others came; one that the table does not take is named by its number. */
+export async function insertNumbered(
+  tx: Transaction,
+  { name, columns }: Target,
+  lines: string[],
+  before: number,
+): Promise<void> {
+  const insert = (some: string[]): Promise<void> => tx.savepoint((inner) => insertRows(inner, name, columns, some));
+  try {
+    await insert(lines);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    // One by one, since the server does not say which it was.
+    for (const [at, line] of lines.entries()) {
+      await insert([line]).catch((reason: unknown) => {
+        throw isRefusal(reason) ? refused(name, before + at + 1, reason) : reason;
+      });
+    }
+  }
+}
+
+interface Refusal extends Error {
+  code: string;
+  constraint_name?: string;
+}
+
+/** The server's answer to a row, as opposed to a server that is away or full. */
+function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Error && error.name === "PostgresError" && "code" in error;
+}
+
+/** Without the server's own words: they quote the row, and what users have stored is nobody's to read on a screen. */
+function refused(table: string, row: number, { code, constraint_name: rule }: Refusal): Error {
+  const why = rule === undefined ? `PostgreSQL's error ${code}` : `PostgreSQL's error ${code}, ${rule}`;
+  return new Error(`Row ${row} of the table ${table} in the backup does not fit that table (${why})`);
+}
