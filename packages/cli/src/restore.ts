@@ -29,6 +29,11 @@ export async function restore(args: readonly string[]): Promise<number> {
     if (!done.keys.includes("secret-key")) {
       console.log("The backup holds no secret key: give this server the old one (GANTRY_SECRET_KEY) before it starts.");
     }
+    if (options.config.S3_ENDPOINT === undefined && !done.keys.includes("link-signing-key.json")) {
+      console.log(
+        "The backup holds no key of links to files: links that were given out before end, unless this home has their key.",
+      );
+    }
     return sayBooks({ ...books, sum: books.sum / 1_000_000 });
   });
 }

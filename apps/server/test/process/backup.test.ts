@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, get, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,6 +68,7 @@ let source: GantryNode;
 let receiver: Server;
 let annaKey: string;
 let pictureId: string;
+let pictureLink: string;
 let queuedId: string;
 let backupFile: string;
 let expected: Record<string, string>;
@@ -112,6 +114,8 @@ async function fill(): Promise<void> {
     200,
   );
   pictureId = picture.prediction_id;
+  const [pictureFile] = Object.values(picture.files ?? {}) as { url: string }[];
+  pictureLink = pictureFile?.url ?? "";
   await must(source.call("POST", "/api/v1/gantry/text/predict/stream/", { ...anna, form: { prompt: "hello" } }), 200);
   const upload = { file: new File(["a,b\n1,2\n"], "täble.csv") };
   await must(source.call("POST", "/api/v1/gantry/image/upload_file", { ...anna, form: upload }), 200);
@@ -303,19 +307,23 @@ describe("restored into an empty home", () => {
     const server = startServer({ GANTRY_HOME: home, GANTRY_ALLOW_PRIVATE_NETWORK: "1" });
     servers.push(server);
     const url = await server.url();
-    const get = async (path: string, key = annaKey) => {
+    const read = async (path: string, key = annaKey) => {
       const answer = await fetch(url + path, { headers: { "x-api-key": key } });
       return JSON.parse(await answer.text());
     };
-    expect(await get("/api/v2/me")).toMatchObject({ username: "anna" });
+    expect(await read("/api/v2/me")).toMatchObject({ username: "anna" });
     const resultOf = async (id: string) =>
-      (await get(`/api/v1/gantry/image/predict/async/result/?request_id=${id}&wait=30`)).inference_responses[0];
+      (await read(`/api/v1/gantry/image/predict/async/result/?request_id=${id}&wait=30`)).inference_responses[0];
     const old = await resultOf(pictureId);
     expect(old.infer_details.status).toBe(200);
     const [file] = Object.values(old.files) as { url: string }[];
     const picture = await fetch(file?.url.replace(/^http:\/\/[^/]+/, url) ?? "");
     expect(picture.status).toBe(200);
     expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(10_000);
+    // A link that was given out before goes on where clients find this server at the address of that one.
+    const { host } = new URL(source.url);
+    const [answer] = await once(get(pictureLink.replace(source.url, url), { headers: { host } }), "response");
+    expect([pictureLink.startsWith(source.url), answer.resume().statusCode]).toEqual([true, 200]);
     expect((await resultOf(queuedId)).infer_details.status).toBe(200);
     await expect.poll(() => delivered.length, { timeout: 15_000 }).toBe(1);
 

@@ -198,6 +198,21 @@ describe("gantry restore into a new home", () => {
     await database.close();
   }, 60_000);
 
+  test("of a backup without keys says what is missed: the secret key, and where files are embedded that of links", async () => {
+    const gina = await install("gina", ["a"]);
+    const keyless = join(room, "keyless.tar");
+    expect((await gantryCommand(["backup", keyless, "--no-keys"], gina.env)).code).toBe(0);
+    const env = { GANTRY_HOME: join(room, "gina-again"), DATABASE_URL: await testDatabaseUrl() };
+    const restored = await gantryCommand(["restore", keyless], env);
+    expect(restored.code, restored.stderr).toBe(0);
+    expect(restored.stdout).toContain("The backup holds no secret key");
+    expect(restored.stdout).toContain(
+      "The backup holds no key of links to files: links that were given out before end",
+    );
+    const whole = { GANTRY_HOME: join(room, "gina-whole"), DATABASE_URL: await testDatabaseUrl() };
+    expect((await gantryCommand(["restore", backup], whole)).stdout).not.toContain("holds no");
+  }, 60_000);
+
   test("of a backup whose first entry is damaged says so", async () => {
     const damaged = await readFile(backup);
     damaged.write("}", 600);
