@@ -1,7 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { newId } from "@gantry/wire";
 import type { Config } from "./config.ts";
 import { migrate, type OpenedDatabase } from "./engines/database/index.ts";
@@ -54,6 +53,7 @@ import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./open-
 import { addDatabaseGauges, openTelemetry } from "./open-telemetry.ts";
 import { openVault } from "./open-vault.ts";
 import { isOperators, operatorKeyOf } from "./operator-models.ts";
+import { migrationsDir, oldestToKnow } from "./own-migrations.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
 
 export interface Gantry {
@@ -66,19 +66,27 @@ export interface Gantry {
   close(): Promise<void>;
 }
 
-const migrations = fileURLToPath(new URL("../migrations", import.meta.url));
 const tokenizerAfterMs = 500;
 const openingBalanceMicros = 100_000_000;
 
-/** Wires engines and features together, in the order in which they need each other. The only file that knows both. */
-export async function compose(config: Config, log: Log, onProgress: (text: string) => void): Promise<Gantry> {
+/**
+ * Wires engines and features together, in the order in which they need each other. The only file that knows both. The
+ * signal ends the start as long as that can last: until the database has the schema of today.
+ */
+export async function compose(
+  config: Config,
+  log: Log,
+  onProgress: (text: string) => void,
+  signal?: AbortSignal,
+): Promise<Gantry> {
   const home = config.GANTRY_HOME;
   const clock = systemClock;
   trustExtraCa(config.GANTRY_EXTRA_CA);
   await makeHome(home, (warning) => log.warn(warning));
   const database = await openDatabase(config, log, onProgress);
   try {
-    await migrate(database, migrations);
+    await migrate(database, migrationsDir, { mustKnow: oldestToKnow, tell: (text) => log.warn(text), signal });
+    signal?.throwIfAborted();
     return await composeOn(database);
   } catch (error) {
     await database.close();

@@ -52,18 +52,24 @@ async function listen(doorway: Doorway, config: Config): Promise<number> {
 }
 
 /** The program behind the door, loaded once the door is open: loading is most of a start. */
-async function start(config: Config, log: Log): Promise<Gantry> {
+async function start(config: Config, log: Log, signal: AbortSignal): Promise<Gantry> {
   enableCompileCache(join(checkout, "node_modules", ".cache", "gantry"));
   const { compose } = await import("./compose.ts");
-  return compose(config, log, say);
+  return compose(config, log, say, signal);
 }
 
 /**
  * Stops in order, once: `/readyz` says so, and where the operator wants it that is all until load balancers have noticed;
- * then no new work, what runs may end, engines last. A signal that comes while the program is still starting waits for
- * it, so that nothing half-made is left behind.
+ * then no new work, what runs may end, engines last. A signal that comes while the program is still starting cuts the
+ * start off where that can be done with nothing half-made left behind, and waits for it where it cannot.
  */
-function stopOnSignal(doorway: Doorway, starting: Promise<Gantry>, delayMs: number, log: Log): void {
+function stopOnSignal(
+  doorway: Doorway,
+  starting: Promise<Gantry>,
+  cutOff: AbortController,
+  delayMs: number,
+  log: Log,
+): void {
   let stopping = false;
   let started: Gantry | undefined;
   starting.then(
@@ -75,6 +81,7 @@ function stopOnSignal(doorway: Doorway, starting: Promise<Gantry>, delayMs: numb
   const stop = async (signal: string) => {
     if (stopping) return;
     stopping = true;
+    cutOff.abort();
     log.info({ signal }, "Stopping: no new work, running work may end");
     doorway.closeAfterAnswers();
     if (started && delayMs > 0) {
@@ -82,10 +89,10 @@ function stopOnSignal(doorway: Doorway, starting: Promise<Gantry>, delayMs: numb
       await new Promise((resolve) => setTimeout(resolve, delayMs));
     }
     doorway.refuseNew();
-    const gantry = await starting;
-    await Promise.all([gantry.drain(drainMs), doorway.idle(drainMs)]);
+    const gantry = await starting.catch(() => undefined);
+    await Promise.all([gantry?.drain(drainMs), doorway.idle(drainMs)]);
     await Promise.race([doorway.close(), new Promise((resolve) => setTimeout(resolve, lastBytesMs))]);
-    await gantry.close();
+    await gantry?.close();
     log.info("Stopped");
     process.exit(0);
   };
@@ -111,9 +118,13 @@ async function main(): Promise<void> {
   });
   const doorway = createDoorway(config.GANTRY_PUBLIC_URL, { "/v1": (failure) => agentErrorBody(failure).body });
   const port = await listen(doorway, config);
-  const starting = start(config, log);
-  stopOnSignal(doorway, starting, config.GANTRY_STOP_DELAY_SECONDS * 1000, log);
-  const gantry = await starting.catch((error: unknown) => refuse(whyOf(error)));
+  const cutOff = new AbortController();
+  const starting = start(config, log, cutOff.signal);
+  stopOnSignal(doorway, starting, cutOff, config.GANTRY_STOP_DELAY_SECONDS * 1000, log);
+  const gantry = await starting.catch((error: unknown) => {
+    if (!cutOff.signal.aborted) refuse(whyOf(error));
+  });
+  if (!gantry) return;
   doorway.open(gantry.listener, gantry.notReady);
 
   const host = config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;

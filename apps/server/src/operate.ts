@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { link, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Config } from "./config.ts";
 import type { BlobStore } from "./engines/blobs/blobs.ts";
-import { attachEmbeddedDatabase } from "./engines/database/attach.ts";
+import { attachEmbeddedDatabase, toolName, toolPoolSize } from "./engines/database/attach.ts";
 import { orNoRoomIn } from "./engines/database/full-disk.ts";
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { readMigrations } from "./engines/database/migrate.ts";
+import { whileSchemaStays } from "./engines/database/patience.ts";
 import { changeKey, countLiveServers, lockKeys, settleKeyChange, whileKeyStays } from "./engines/vault/change-key.ts";
 import {
   checkArchive,
@@ -20,6 +20,7 @@ import {
 } from "./features/backup/index.ts";
 import { checkBooks, type LedgerReport } from "./features/billing/index.ts";
 import { openUnsignedBlobs } from "./open-engines.ts";
+import { migrationsDir, oldestToKnow } from "./own-migrations.ts";
 import { keysToRestore, prepareKeys, readKeyFiles, settleRestore, settleRestores } from "./restored-keys.ts";
 
 /**
@@ -32,11 +33,11 @@ export interface OperateOptions {
   say(text: string): void;
 }
 
-const migrationsDir = fileURLToPath(new URL("../migrations", import.meta.url));
-
 /** For reading, also beside a running server; an embedded database that does not run is started for the time. */
 async function openExisting({ config, say }: OperateOptions): Promise<Database> {
-  if (config.DATABASE_URL !== undefined) return connectExternalDatabase({ url: config.DATABASE_URL, poolSize: 2 });
+  if (config.DATABASE_URL !== undefined) {
+    return connectExternalDatabase({ url: config.DATABASE_URL, poolSize: toolPoolSize, applicationName: toolName });
+  }
   const home = config.GANTRY_HOME;
   await refuseWithoutHome(home);
   return (await attachEmbeddedDatabase(home)) ?? startEmbeddedDatabase({ home, onProgress: say });
@@ -92,7 +93,8 @@ export async function backUp(
       const append = async (bytes: Uint8Array): Promise<void> => {
         for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
       };
-      const summary = await writeBackup({ ...engines, keys, withBlobs, now, write: append });
+      const stays = <T>(work: () => Promise<T>) => whileSchemaStays(database, { tell: options.say }, work);
+      const summary = await writeBackup({ ...engines, keys, withBlobs, now, whileSchemaStays: stays, write: append });
       await file.sync();
       await giveName(unfinished, path);
       return { ...summary, path };
@@ -153,7 +155,11 @@ export async function restore(
   const database =
     config.DATABASE_URL === undefined
       ? await startEmbeddedDatabase({ home, onProgress: say })
-      : await connectExternalDatabase({ url: config.DATABASE_URL, poolSize: 2 });
+      : await connectExternalDatabase({
+          url: config.DATABASE_URL,
+          poolSize: toolPoolSize,
+          applicationName: toolName,
+        });
   return withEngines(database, config, async ({ blobs }) => {
     await settleKeys(database, config);
     const keysToReplace = () => keysToRestore(config, archive.keys, replace);
@@ -166,7 +172,8 @@ export async function restore(
       replace,
       now: new Date(),
       known: await readMigrations(migrationsDir),
-      migrateTo: (names) => migrate(database, migrationsDir, new Set(names)),
+      migrateTo: (names) =>
+        migrate(database, migrationsDir, { only: new Set(names), mustKnow: oldestToKnow, tell: say }),
       lock: lockKeys,
       prepareKeys: async (id) => prepareKeys(home, id, await keysToReplace()),
       settleKeys: (id) => settleRestore({ database, home }, id),

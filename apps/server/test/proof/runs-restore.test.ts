@@ -162,6 +162,7 @@ test("a backup that is taken while runs are under way and wait restores, and the
     keys: [],
     withBlobs: true,
     now: new Date(),
+    whileSchemaStays: (work) => work(),
     write: async (bytes) => void parts.push(Buffer.from(bytes)),
   });
   await restoreBackup({
@@ -171,7 +172,7 @@ test("a backup that is taken while runs are under way and wait restores, and the
     replace: true,
     now: new Date(),
     known: await readMigrations(migrationsDir),
-    migrateTo: (names) => migrate(to.database, migrationsDir, new Set(names)),
+    migrateTo: (names) => migrate(to.database, migrationsDir, { only: new Set(names) }),
     lock: async () => {},
     prepareKeys: async () => {},
     settleKeys: async () => "took place",

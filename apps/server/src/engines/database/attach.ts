@@ -4,6 +4,11 @@ import type { Database } from "./database.ts";
 import { refuseHomeOfAnother } from "./home-owner.ts";
 import { readRecord } from "./server-record.ts";
 
+/** What the server shows of the connections of an operator's tool. */
+export const toolName = "gantry-tool";
+/** A backup keeps the key and the schema as they are, while it reads: three transactions at once. */
+export const toolPoolSize = 3;
+
 /**
  * A second way into the embedded database of a home, for an operator's tool beside the server that owns it: connects,
  * and neither starts nor stops anything. Undefined when no PostgreSQL of that home runs.
@@ -15,7 +20,7 @@ export async function attachEmbeddedDatabase(home: string): Promise<Database | u
   const server = record && (await readPostmasterFile(record));
   if (server?.status !== "ready" || !record) return undefined;
   const url = `postgres://gantry:${record.password}@127.0.0.1:${server.port}/gantry`;
-  const database = connect({ url, poolSize: 2, applicationName: "gantry-tool" });
+  const database = connect({ url, poolSize: toolPoolSize, applicationName: toolName });
   // The file of a server that was killed looks like that of one that runs.
   if (await database.ready()) return database;
   await database.close();

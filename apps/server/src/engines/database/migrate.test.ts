@@ -59,6 +59,38 @@ test("a database that is ahead of the code is accepted", async () => {
   expect(await migrate(database, dir)).toEqual([]);
 });
 
+test("what the code does not know of the database is told, and accepted", async () => {
+  await put("9001-first.sql", "create table thing (id int)");
+  await migrate(database, dir);
+  const told: string[] = [];
+  expect(await migrate(database, migrationsDir, { tell: (text) => told.push(text) })).toEqual([]);
+  expect(told).toEqual(["A newer Gantry has upgraded this database; this one does not know 9001-first.sql"]);
+});
+
+test("code that does not know what it must know is refused, and changes nothing", async () => {
+  await put("9001-first.sql", "create table thing (id int)");
+  await put("9002-second.sql", "create table other (id int)");
+  await migrate(database, dir, { mustKnow: "9001-first.sql" });
+  // One version back knows it.
+  await rm(join(dir, "9002-second.sql"));
+  expect(await migrate(database, dir)).toEqual([]);
+  await rm(join(dir, "9001-first.sql"));
+  await put("9003-of-a-fork.sql", "create table forked (id int)");
+  await expect(migrate(database, dir)).rejects.toThrow(
+    /^This database was upgraded by a newer Gantry, .+ does not know the migration 9001-first.sql\. Start the newer/,
+  );
+  expect(await names()).toEqual(["9001-first.sql", "9002-second.sql"]);
+});
+
+test("what must be known is written down also where all has been applied, by code that did not say so", async () => {
+  await put("9001-first.sql", "create table thing (id int)");
+  await migrate(database, dir);
+  // As code of before has left it.
+  await database.sql`alter table schema_migrations drop column must_know`;
+  expect(await migrate(database, dir, { mustKnow: "9001-first.sql" })).toEqual([]);
+  await expect(migrate(database, migrationsDir)).rejects.toThrow("does not know the migration 9001-first.sql");
+});
+
 test("names that would be ambiguous are refused", async () => {
   await put("9001-one.sql", "select 1");
   await put("9001-two.sql", "select 1");

@@ -1,74 +1,162 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Database, Sql, Transaction } from "./database.ts";
+import type { Database, Sql } from "./database.ts";
+import {
+  type AppliedMigration,
+  type IndexStatement,
+  type Migration,
+  newerOf,
+  pendingOf,
+  statementsOutside,
+} from "./migration.rules.ts";
+import { lockSchema, longestWaitMs, nowAndThen, type Patience, stepAside, untilLocked, watched } from "./patience.ts";
 
-export interface Migration {
-  name: string;
-  sql: string;
-  hash: string;
+/** Building an index beside the traffic on a large table takes its time, and costs nobody else any. */
+const buildingDeadlineMs = 6 * 3_600_000;
+
+export interface MigrateOptions extends Patience {
+  /** Those of these names and no others: a backup is restored into the schema of its time. */
+  only?: ReadonlySet<string> | undefined;
+  /** The migration without which a program must not work on this database from now on. */
+  mustKnow?: string | undefined;
 }
 
-/** Any number; all nodes must use the same. */
-const lockKey = 7_242_001;
-/** Building an index on a large table takes its time. */
-const migrationDeadlineMs = 15 * 60_000;
-
 /**
- * Brings the database up to the files `NNNN-name.sql` in `dir`, in order, each in a transaction of its own. Forward only.
- * Nodes that start at once wait for each other at a lock, and the later ones find nothing to do. A database that knows
- * more migrations than the code is accepted: migrations only add, so older code still runs during a rolling update.
- * With `only`, those of these names and no others: a backup is restored into the schema of its time. Returns the names of
- * those applied.
+ * Brings the database up to the files `NNNN-name.sql` in `dir`, in order, each in a transaction of its own, or outside
+ * any where its first line says so. Forward only. Nodes that start at once wait for each other at a lock, and the later
+ * ones find nothing to do. A database that knows more migrations than the code is accepted, and they are told:
+ * migrations only add, so older code still runs during a rolling update. How much older is written down with them, and
+ * code from before that is refused. Returns the names of those applied.
  */
-export async function migrate(database: Database, dir: string, only?: ReadonlySet<string>): Promise<string[]> {
-  const migrations = (await readMigrations(dir)).filter(({ name }) => only?.has(name) ?? true);
-  if ((await pending(database.sql, migrations).catch(() => migrations)).length === 0) return [];
-  await lockedTransaction(
-    database,
-    (tx) => tx`
-      create table if not exists schema_migrations (
-        name text primary key,
-        hash text not null,
-        applied_at timestamptz not null default now()
-      )`,
-  );
-  const applied: string[] = [];
-  for (const migration of migrations) {
-    await lockedTransaction(database, async (tx) => {
-      if ((await pending(tx, [migration])).length === 0) return;
-      await tx.unsafe(migration.sql);
-      await tx`insert into schema_migrations (name, hash) values (${migration.name}, ${migration.hash})`;
-      applied.push(migration.name);
-    });
+export async function migrate(database: Database, dir: string, options: MigrateOptions = {}): Promise<string[]> {
+  const known = await readMigrations(dir);
+  const wanted = known.filter(({ name }) => options.only?.has(name) ?? true);
+  // Undefined: there is no such table yet, or one without all its columns.
+  let before = await selectApplied(database.sql).catch(() => undefined);
+  if (!before) {
+    await inTransaction(database, "The table of migrations", options, makeTable);
+    before = await selectApplied(database.sql);
   }
+  const newer = newerOf(before, known);
+  if (newer.length > 0)
+    options.tell?.(`A newer Gantry has upgraded this database; this one does not know ${newer.join(", ")}`);
+  const applied: string[] = [];
+  for (const migration of pendingOf(before, wanted)) {
+    const statements = statementsOutside(migration);
+    const isDone = statements
+      ? await buildBeside(database, migration, statements, options)
+      : await applyWhole(database, migration, options);
+    if (isDone) applied.push(migration.name);
+  }
+  await markNeeded(database, before, applied, options.mustKnow);
   return applied;
 }
 
-/** Those that this database does not have yet. */
-async function pending(sql: Sql, migrations: readonly Migration[]): Promise<Migration[]> {
-  const names = migrations.map(({ name }) => name);
-  const rows = await sql<{ name: string; hash: string }[]>`
-    select name, hash from schema_migrations where name = any(${names}::text[])`;
-  const applied = new Map(rows.map(({ name, hash }) => [name, hash]));
-  for (const { name, hash } of migrations) {
-    if (applied.has(name) && applied.get(name) !== hash)
-      throw new Error(
-        `The migration ${name} was changed after it had been applied to this database. ` +
-          "Restore the file and put the change into a new migration.",
-      );
-  }
-  return migrations.filter(({ name }) => !applied.has(name));
+async function makeTable(tx: Sql): Promise<void> {
+  await tx`
+    create table if not exists schema_migrations (
+      name text primary key,
+      hash text not null,
+      applied_at timestamptz not null default now()
+    )`;
+  await tx`alter table schema_migrations add column if not exists must_know boolean not null default false`;
 }
 
-function lockedTransaction(database: Database, work: (tx: Transaction) => Promise<unknown>): Promise<unknown> {
-  return database.transaction(
-    async (tx) => {
-      await tx`select pg_advisory_xact_lock(${lockKey})`;
-      await work(tx);
+const selectApplied = (sql: Sql): Promise<AppliedMigration[]> =>
+  sql<AppliedMigration[]>`select name, hash, must_know from schema_migrations order by name`;
+
+/** Another node may have been faster. */
+const isPending = async (sql: Sql, migration: Migration): Promise<boolean> =>
+  pendingOf(await selectApplied(sql), [migration]).length > 0;
+
+const record = (sql: Sql, { name, hash }: Migration): Promise<unknown> =>
+  sql`insert into schema_migrations (name, hash) values (${name}, ${hash})`.execute();
+
+/** All of it or nothing. */
+async function applyWhole(database: Database, migration: Migration, patience: Patience): Promise<boolean> {
+  return inTransaction(database, `The migration ${migration.name}`, patience, async (tx) => {
+    if (!(await isPending(tx, migration))) return false;
+    await tx.unsafe(migration.sql);
+    await record(tx, migration);
+    return true;
+  });
+}
+
+async function inTransaction<T>(
+  database: Database,
+  what: string,
+  patience: Patience,
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
+  const { signal } = patience;
+  const tell = nowAndThen(patience);
+  const attempt = (): Promise<T> =>
+    database.transaction(
+      async (tx) => {
+        await lockSchema(tx, "exclusive", patience);
+        await stepAside(tx);
+        return watched(
+          database,
+          tx,
+          (holder) => tell(`${what} waits for ${holder}`),
+          signal,
+          () => work(tx),
+        );
+      },
+      { deadlineMs: longestWaitMs },
+    );
+  return untilLocked(what, patience, attempt);
+}
+
+/**
+ * Statement by statement, beside all traffic. Whatever cuts it off, it is run again from its start; what a statement had
+ * begun by then is an index that is not valid, which is never used and never finished.
+ */
+async function buildBeside(
+  database: Database,
+  migration: Migration,
+  statements: readonly IndexStatement[],
+  patience: Patience,
+): Promise<boolean> {
+  const tell = nowAndThen(patience);
+  const say = (holder: string): void => tell(`The migration ${migration.name} waits for ${holder}`);
+  return database.session(
+    async (sql) => {
+      await lockSchema(sql, "exclusive until the session ends", patience);
+      if (!(await isPending(sql, migration))) return false;
+      // It stands in nobody's way while it waits, and would have to begin again.
+      await sql`set lock_timeout = 0`;
+      // So that it ends with its process. Not every system that PostgreSQL runs on can tell.
+      await sql`set client_connection_check_interval = 1000`.catch(() => undefined);
+      await watched(database, sql, say, patience.signal, async () => {
+        for (const { text, index, builds } of statements) {
+          if (builds) await dropUnfinished(sql, index);
+          await sql.unsafe(text);
+        }
+      });
+      await record(sql, migration);
+      return true;
     },
-    { deadlineMs: migrationDeadlineMs },
+    { deadlineMs: buildingDeadlineMs },
   );
+}
+
+async function dropUnfinished(sql: Sql, index: string): Promise<void> {
+  const found = await sql`
+    select 1 from pg_index where indexrelid = to_regclass(${index}) and not indisvalid`;
+  if (found.length > 0) await sql.unsafe(`drop index concurrently ${index}`);
+}
+
+async function markNeeded(
+  { sql }: Database,
+  before: readonly AppliedMigration[],
+  applied: readonly string[],
+  mustKnow: string | undefined,
+): Promise<void> {
+  if (mustKnow === undefined) return;
+  const isNew = applied.includes(mustKnow) || before.some(({ name, must_know }) => name === mustKnow && !must_know);
+  if (isNew) await sql`update schema_migrations set must_know = true where name = ${mustKnow}`;
 }
 
 export async function readMigrations(dir: string): Promise<Migration[]> {

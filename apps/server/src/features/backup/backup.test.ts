@@ -7,6 +7,7 @@ import { readMigrations } from "../../engines/database/migrate.ts";
 import { addUser, archiveOf, openWorkshop, restoreInto } from "./backup.fixture.ts";
 import { checkArchive } from "./check-archive.ts";
 import { createTarWriter, readTar } from "./tar.ts";
+import { writeBackup } from "./write-backup.ts";
 
 let shop: Awaited<ReturnType<typeof openWorkshop>>;
 beforeAll(async () => {
@@ -131,7 +132,7 @@ describe("versions", () => {
   test("a backup of an older schema is restored into that one and brought up to date", async () => {
     const [from, to, blobs] = [await bareDatabase(), await bareDatabase(), await shop.freshBlobs()];
     const names = (await readMigrations(migrationsDir)).map(({ name }) => name);
-    await migrate(from, migrationsDir, new Set(names.filter((name) => name < "0007")));
+    await migrate(from, migrationsDir, { only: new Set(names.filter((name) => name < "0007")) });
     await addUser(from, "usr_a", "anna");
     await restoreInto(await archiveOf(from, blobs), { database: to, blobs });
     expect(await to.sql`select username from users`).toMatchObject([{ username: "anna" }]);
@@ -141,6 +142,34 @@ describe("versions", () => {
     const ahead = restoreInto(await archiveOf(from, blobs), { database: await shop.freshDatabase(), blobs });
     await expect(ahead).rejects.toThrow("ahead of the backup");
   }, 60_000);
+
+  test("tables that are changed while they are copied make no backup, whoever changed them", async () => {
+    const [from, blobs] = [await shop.freshDatabase(), await shop.freshBlobs()];
+    await addUser(from, "usr_a", "anna");
+    const changedBy = async (statement: string) => {
+      let isChanged = false;
+      const write = async () => {
+        if (!isChanged) await from.sql.unsafe(statement);
+        isChanged = true;
+      };
+      const whileSchemaStays = <T>(work: () => Promise<T>) => work();
+      return writeBackup({
+        database: from,
+        blobs,
+        keys: [],
+        withBlobs: false,
+        now: new Date(),
+        whileSchemaStays,
+        write,
+      });
+    };
+    for (const change of ["add column shoe_size int", "rename column shoe_size to shoes", "drop column shoes"]) {
+      await expect(changedBy(`alter table users ${change}`)).rejects.toThrow(
+        "The tables of the database were changed while they were copied, so there is no backup: make it again",
+      );
+    }
+    expect(await changedBy("select 1")).toMatchObject({ missing: [] });
+  });
 
   test("one of a newer or changed schema is refused", async () => {
     const [from, to, blobs] = [await shop.freshDatabase(), await shop.freshDatabase(), await shop.freshBlobs()];

@@ -81,10 +81,16 @@ export async function setSequence(tx: Transaction, { name, value, called }: Sequ
 
 /**
  * The rows of a table as texts, in portions of about `bytesAtOnce`: rows can be long, so each portion's number of rows
- * follows from the size of the one before.
+ * follows from the size of the one before. By the columns that the head names: `row_of::text` would have those of the
+ * table at this moment, whatever the snapshot says of it.
  */
-export async function* readRows(tx: Transaction, table: string, bytesAtOnce: number): AsyncGenerator<string[]> {
-  await tx.unsafe(`declare backup_rows no scroll cursor for select row_of::text as line from ${named(table)} row_of`);
+export async function* readRows(
+  tx: Transaction,
+  { name, columns }: BackupHead["tables"][number],
+  bytesAtOnce: number,
+): AsyncGenerator<string[]> {
+  const row = `row(${columns.map(named).join(", ")})`;
+  await tx.unsafe(`declare backup_rows no scroll cursor for select ${row}::text as line from ${named(name)}`);
   for (let count = 50; ; ) {
     const rows = await tx.unsafe<{ line: string }[]>(`fetch forward ${count} from backup_rows`);
     if (rows.length === 0) break;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
-import type { Database } from "../../engines/database/database.ts";
+import type { Database, Sql } from "../../engines/database/database.ts";
 import {
   type BackupEnd,
   type BackupHead,
@@ -32,6 +32,8 @@ export interface BackupDeps {
   keys: readonly KeyFile[];
   withBlobs: boolean;
   now: Date;
+  /** Nobody migrates the database while `work` goes on. */
+  whileSchemaStays<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when more can be taken. */
   write(bytes: Uint8Array): Promise<void>;
 }
@@ -40,6 +42,9 @@ export interface WrittenBackup extends BackupSummary {
   /** Keys of files that the tables speak of and the store does not have, or has damaged: they are in no backup. */
   missing: string[];
 }
+
+type Schema = Pick<BackupHead, "migrations" | "tables">;
+type WriteJson = (name: string, value: unknown) => Promise<void>;
 
 /**
  * Writes all there is into one archive, while everything goes on. The tables are those of one moment; the files are
@@ -53,35 +58,7 @@ export async function writeBackup(deps: BackupDeps): Promise<WrittenBackup> {
   });
   const json = (name: string, value: unknown) => tar.file(name, Buffer.from(JSON.stringify(value)));
 
-  const tables = await deps.database.transaction(
-    async (tx) => {
-      await readOneMoment(tx);
-      const head: BackupHead = {
-        format: formatVersion,
-        made_at: deps.now.toISOString(),
-        bucket: deps.blobs.bucket,
-        migrations: await selectMigrations(tx),
-        tables: await selectTables(tx),
-        partitions: await selectPartitions(tx),
-      };
-      await json("backup.json", head);
-      for (const key of deps.keys) await tar.file(`keys/${key.name}`, key.content);
-      const rows: Record<string, number> = {};
-      for (const { name } of head.tables) {
-        let portion = 0;
-        rows[name] = 0;
-        for await (const lines of readRows(tx, name, bytesAtOnce)) {
-          await json(`tables/${name}/${++portion}.json`, lines);
-          rows[name] += lines.length;
-        }
-      }
-      // Last: a sequence may be ahead of the rows, never behind them.
-      const sequences = await selectSequences(tx);
-      return { head, rows, sequences, fileKeys: deps.withBlobs ? await selectFileKeys(tx) : new Set<string>() };
-    },
-    { deadlineMs },
-  );
-
+  const tables = await deps.whileSchemaStays(() => writeTables(deps, tar, json));
   const { head, rows, sequences, fileKeys } = tables;
   const onWritten = (key: string) => fileKeys.delete(key);
   const blobs = deps.withBlobs ? await writeBlobs(tar, json, deps.blobs, onWritten) : { blobs: 0, blob_bytes: 0 };
@@ -90,6 +67,52 @@ export async function writeBackup(deps: BackupDeps): Promise<WrittenBackup> {
   await tar.end();
   const keys = deps.keys.map((key) => key.name);
   return { ...summaryOf(head, end, keys), missing: await findMissing(deps, [...fileKeys]) };
+}
+
+async function writeTables(deps: BackupDeps, tar: TarWriter, json: WriteJson) {
+  let schema: Schema | undefined;
+  const transaction = deps.database.transaction(
+    async (tx) => {
+      await readOneMoment(tx);
+      schema = { migrations: await selectMigrations(tx), tables: await selectTables(tx) };
+      const head: BackupHead = {
+        format: formatVersion,
+        made_at: deps.now.toISOString(),
+        bucket: deps.blobs.bucket,
+        ...schema,
+        partitions: await selectPartitions(tx),
+      };
+      await json("backup.json", head);
+      for (const key of deps.keys) await tar.file(`keys/${key.name}`, key.content);
+      const rows: Record<string, number> = {};
+      for (const table of head.tables) {
+        let portion = 0;
+        let count = 0;
+        for await (const lines of readRows(tx, table, bytesAtOnce)) {
+          await json(`tables/${table.name}/${++portion}.json`, lines);
+          count += lines.length;
+        }
+        rows[table.name] = count;
+      }
+      // Last: a sequence may be ahead of the rows, never behind them.
+      const sequences = await selectSequences(tx);
+      return { head, rows, sequences, fileKeys: deps.withBlobs ? await selectFileKeys(tx) : new Set<string>() };
+    },
+    { deadlineMs },
+  );
+  // However it ended: a table that is changed under a snapshot may refuse to be read, or look empty.
+  await transaction.catch(() => undefined);
+  if (schema) await refuseChangedSchema(deps.database.sql, schema);
+  return transaction;
+}
+
+/** Someone may change tables without asking whether a backup is on its way. */
+async function refuseChangedSchema(sql: Sql, before: Schema): Promise<void> {
+  const now: Schema = { migrations: await selectMigrations(sql), tables: await selectTables(sql) };
+  if (JSON.stringify(now) === JSON.stringify(before)) return;
+  throw new Error(
+    "The tables of the database were changed while they were copied, so there is no backup: make it again",
+  );
 }
 
 function unlessDamaged(error: unknown): undefined {
@@ -110,7 +133,7 @@ async function findMissing({ database, blobs }: BackupDeps, notCopied: readonly 
 
 async function writeBlobs(
   tar: TarWriter,
-  json: (name: string, value: unknown) => Promise<void>,
+  json: WriteJson,
   store: BlobStore,
   onWritten: (key: string) => void,
 ): Promise<Pick<BackupEnd, "blobs" | "blob_bytes">> {

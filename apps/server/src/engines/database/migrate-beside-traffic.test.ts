@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+import { connect, type Database, migrate, type Sql } from "./index.ts";
+import { whileSchemaStays } from "./patience.ts";
+
+let dir: string;
+let own: Awaited<ReturnType<typeof testDatabase>>;
+let database: Database;
+let told: string[];
+const tell = (text: string) => void told.push(text);
+
+const put = (name: string, sql: string): Promise<void> => writeFile(join(dir, name), sql);
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "gantry-migrations-"));
+  own = await testDatabase();
+  database = own.database;
+  told = [];
+  await database.sql`truncate schema_migrations`; // those of others are another subject
+  await database.sql`create table thing (id int)`;
+  await database.sql`insert into thing select generate_series(1, 1000)`;
+});
+
+afterEach(async () => {
+  await own.drop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Someone who began something and does not come to its end, until told. */
+async function beginAndWait(begin: (tx: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
+  const other = connect({ url: own.url, poolSize: 1, applicationName: "slow reader" });
+  const { promise: asked, resolve: end } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: hasBegun } = Promise.withResolvers<void>();
+  const held = other.transaction(async (tx) => {
+    await begin(tx);
+    hasBegun();
+    await asked;
+  });
+  await begun;
+  return async () => {
+    end();
+    await held;
+    await other.close();
+  };
+}
+
+const readThing = (tx: Sql): Promise<unknown> => tx`select 1 from thing limit 1`.execute();
+
+const queued = async (): Promise<number> =>
+  (await database.sql`select 1 from pg_locks where not granted and relation = 'thing'::regclass`).length;
+
+const indexes = async () =>
+  database.sql<{ name: string; valid: boolean }[]>`
+    select indexrelid::regclass::text as name, indisvalid as valid from pg_index
+    where indrelid = 'thing'::regclass order by 1`;
+
+describe("a migration that does not get its lock", () => {
+  beforeEach(() => put("9001-more.sql", "alter table thing add column more int"));
+
+  test("lets the traffic behind it pass again and again, says who is in its way, and is done in the end", async () => {
+    const letGo = await beginAndWait(readThing);
+    const migrating = migrate(database, dir, { tell });
+    let longest = 0;
+    for (const until = performance.now() + 7000; performance.now() < until; ) {
+      const start = performance.now();
+      await database.sql`select count(*) from thing`;
+      longest = Math.max(longest, performance.now() - start);
+    }
+    expect(longest).toBeGreaterThan(500); // it was in the way at all
+    expect(longest).toBeLessThan(3500);
+    expect(told).toEqual([
+      expect.stringMatching(
+        /^The migration 9001-more.sql waits for process \d+ of PostgreSQL \(application slow reader, for \d+ s\)$/,
+      ),
+    ]);
+    await letGo();
+    expect(await migrating).toEqual(["9001-more.sql"]);
+  }, 30_000);
+
+  test("ends at once when told, and leaves nothing in the queue", async () => {
+    const letGo = await beginAndWait(readThing);
+    const stop = new AbortController();
+    const migrating = migrate(database, dir, { signal: stop.signal });
+    await waitFor("it to wait", async () => (await queued()) === 1);
+    const start = performance.now();
+    stop.abort();
+    await expect(migrating).rejects.toThrow("aborted");
+    expect(performance.now() - start).toBeLessThan(1000);
+    expect(await queued()).toBe(0);
+    // In its pause as well.
+    const again = new AbortController();
+    const pausing = migrate(database, dir, { signal: again.signal });
+    await waitFor("it to wait", async () => (await queued()) === 1);
+    await waitFor("it to step aside", async () => (await queued()) === 0);
+    again.abort();
+    await expect(pausing).rejects.toThrow("aborted");
+    await letGo();
+    expect(await migrate(database, dir)).toEqual(["9001-more.sql"]);
+  }, 30_000);
+});
+
+describe("whoever needs the schema to stay", () => {
+  test("is waited for, which is said, and can be stopped", async () => {
+    await put("9001-more.sql", "alter table thing add column more int");
+    const backup = connect({ url: own.url, poolSize: 1, applicationName: "copying" });
+    const { promise: copied, resolve: end } = Promise.withResolvers<void>();
+    const staying = whileSchemaStays(backup, {}, () => copied);
+    const stop = new AbortController();
+    const migrating = migrate(database, dir, { tell, signal: stop.signal });
+    await waitFor("it to say so", () => told.length > 0);
+    expect(told[0]).toMatch(
+      /^Waiting, since another program migrates this database or backs it up: process \d+ .+application copying/,
+    );
+    stop.abort();
+    await expect(migrating).rejects.toThrow("aborted");
+    end();
+    await staying;
+    await backup.close();
+    expect(await migrate(database, dir)).toEqual(["9001-more.sql"]);
+  });
+
+  test("waits for a migration that is under way, and says so", async () => {
+    await put("9001-slow.sql", "select pg_sleep(1); alter table thing add column more int");
+    const migrating = migrate(database, dir);
+    await waitFor("it to begin", async () => {
+      const found = await database.sql`select 1 from pg_stat_activity where query like 'select pg_sleep(1)%'`;
+      return found.length > 0;
+    });
+    const seen = await whileSchemaStays(database, { tell }, async () => database.sql`select more from thing limit 1`);
+    expect(seen).toEqual([{ more: null }]);
+    expect(told).toHaveLength(1);
+    await migrating;
+  });
+});
+
+describe("a migration outside a transaction", () => {
+  const twoIndexes = `-- no transaction
+-- Why there are two of them.
+create index concurrently if not exists thing_id on thing (id);
+create unique index concurrently if not exists thing_twice
+  on thing ((id * 2)) where id > 0;
+`;
+
+  test("builds its indexes while others write", async () => {
+    await put("9001-indexes.sql", twoIndexes);
+    await put("9002-less.sql", "-- no transaction\ndrop index concurrently if exists thing_id;");
+    const write = setInterval(() => void database.sql`insert into thing select max(id) + 1 from thing`.execute(), 20);
+    expect(await migrate(database, dir)).toEqual(["9001-indexes.sql", "9002-less.sql"]);
+    clearInterval(write);
+    expect(await indexes()).toEqual([{ name: "thing_twice", valid: true }]);
+    expect(await migrate(database, dir)).toEqual([]);
+  });
+
+  test("may do nothing that cannot be begun again", async () => {
+    await put("9001-more.sql", "-- no transaction\nalter table thing add column more int;");
+    await expect(migrate(database, dir)).rejects.toThrow("9001-more.sql is marked");
+  });
+
+  test("nodes that start at once build once", async () => {
+    await put("9001-indexes.sql", twoIndexes);
+    const nodes = Array.from({ length: 3 }, () => connect({ url: own.url, poolSize: 2 }));
+    const applied = await Promise.all(nodes.map((node) => migrate(node, dir)));
+    await Promise.all(nodes.map((node) => node.close()));
+    expect(applied.flat()).toEqual(["9001-indexes.sql"]);
+  });
+
+  test("is stopped when told, in the middle of a build, and done at the next start", async () => {
+    await put("9001-indexes.sql", twoIndexes);
+    const letGo = await beginAndWait((tx) =>
+      tx`set transaction isolation level repeatable read`.then(() => readThing(tx)),
+    );
+    const stop = new AbortController();
+    const migrating = migrate(database, dir, { tell, signal: stop.signal });
+    await waitFor("it to wait for the reader", () => told.some((text) => text.includes("slow reader")));
+    expect(await indexes()).toEqual([{ name: "thing_id", valid: false }]);
+    stop.abort();
+    await expect(migrating).rejects.toThrow("aborted");
+    await letGo();
+    expect(await migrate(database, dir)).toEqual(["9001-indexes.sql"]);
+    expect(await indexes()).toEqual([
+      { name: "thing_id", valid: true },
+      { name: "thing_twice", valid: true },
+    ]);
+  });
+
+  test("killed (-9) in the middle of a build, it ends with its process and is done at the next start", async () => {
+    await put("9001-indexes.sql", twoIndexes);
+    const letGo = await beginAndWait((tx) =>
+      tx`set transaction isolation level repeatable read`.then(() => readThing(tx)),
+    );
+    const killed = startMigrating();
+    await waitFor("it to wait for the reader", () => killed.output().includes("slow reader"));
+    killed.child.kill("SIGKILL");
+    await once(killed.child, "close");
+    expect(await indexes()).toEqual([{ name: "thing_id", valid: false }]);
+    await waitFor("the server to notice", async () => (await backendsOf("migrating")) === 0);
+    await letGo();
+    const next = startMigrating();
+    await once(next.child, "close");
+    expect(next.output()).toContain("applied 9001-indexes.sql");
+    expect((await indexes()).map(({ valid }) => valid)).toEqual([true, true]);
+  }, 30_000);
+
+  function startMigrating(): { child: ChildProcess; output(): string } {
+    const file = fileURLToPath(new URL("./migrate.fixture.ts", import.meta.url));
+    const child = spawn(process.execPath, [file, own.url, dir], { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    return { child, output: () => output };
+  }
+
+  const backendsOf = async (application: string): Promise<number> =>
+    (await database.sql`select 1 from pg_stat_activity where application_name = ${application}`).length;
+});

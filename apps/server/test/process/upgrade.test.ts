@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Database, migrate } from "../../src/engines/database/index.ts";
+import { readMigrations } from "../../src/engines/database/migrate.ts";
+import { migrationsDir, testDatabase } from "../support/database.ts";
+import { gantryCommand, startCommand } from "../support/gantry-command.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { endEverything, type ServerProcess, startServer } from "./server-process.ts";
+
+/** A database of a version before, in use, on which the server of today is started. */
+const last = "0033-word-of-questions.sql";
+let room: string;
+let own: Awaited<ReturnType<typeof testDatabase>>;
+let database: Database;
+const servers: ServerProcess[] = [];
+
+beforeAll(async () => {
+  room = await mkdtemp(join(tmpdir(), "gantry-upgrade-"));
+});
+
+beforeEach(async () => {
+  own = await testDatabase();
+  database = own.database;
+  await database.sql.unsafe("drop schema public cascade; create schema public");
+  const names = (await readMigrations(migrationsDir)).map(({ name }) => name).filter((name) => name < last);
+  await migrate(database, migrationsDir, { only: new Set(names) });
+  // As programs of then have left it.
+  await database.sql`alter table schema_migrations drop column must_know`;
+});
+
+afterEach(async () => {
+  await endEverything(servers.splice(0), []);
+  await own.drop();
+});
+
+afterAll(() => rm(room, { recursive: true, force: true }));
+
+function start(): ServerProcess {
+  const server = startServer({ DATABASE_URL: own.url, GANTRY_HOME: join(room, "home") });
+  servers.push(server);
+  return server;
+}
+
+/** Someone writes to the table that the last migration changes, and does not come to an end until told. */
+async function keepRunsBusy(): Promise<() => Promise<void>> {
+  const { promise: asked, resolve: end } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: hasBegun } = Promise.withResolvers<void>();
+  const held = database.transaction(async (tx) => {
+    await tx`lock table runs in row exclusive mode`;
+    hasBegun();
+    await asked;
+  });
+  await begun;
+  return async () => {
+    end();
+    await held;
+  };
+}
+
+const queued = async (): Promise<number> =>
+  (await database.sql`select 1 from pg_locks where not granted and relation = to_regclass('runs')`).length;
+const isApplied = async (): Promise<boolean> =>
+  (await database.sql`select 1 from schema_migrations where name = ${last}`).length > 0;
+
+test("a start that waits for a lock says for whom, and is stopped by SIGTERM with nothing left in the queue", async () => {
+  const letGo = await keepRunsBusy();
+  const server = start();
+  await waitFor("it to say so", () => server.stdout().includes(`The migration ${last} waits for process`), 30_000);
+  expect(server.stdout()).toMatch(/"level":40,.+waits for process \d+ of PostgreSQL \(application gantry, for \d+ s\)/);
+  await waitFor("it to be in the queue", async () => (await queued()) === 1);
+  const asked = performance.now();
+  server.kill("SIGTERM");
+  expect(await server.exit).toEqual({ code: 0, signal: null });
+  expect(performance.now() - asked).toBeLessThan(2000);
+  expect([server.stderr(), await queued(), await isApplied()]).toEqual(["", 0, false]);
+
+  // Killed, it leaves its place in the queue within the time that a migration may wait.
+  const killed = start();
+  await waitFor("it to be in the queue", async () => (await queued()) === 1, 30_000);
+  killed.kill("SIGKILL");
+  await waitFor("the server to notice", async () => (await queued()) === 0, 4000);
+  await letGo();
+  await start().url();
+  expect(await isApplied()).toBe(true);
+}, 90_000);
+
+test("a backup under way is waited for, and can be restored", async () => {
+  await database.sql`
+    insert into users (id, username, role, plan, created_at) values ('usr_a', 'anna', 'user', 'free', now())`;
+  const target = join(room, "slow.tar");
+  const { child, ended } = startCommand(["backup", target, "--no-files"], {
+    DATABASE_URL: own.url,
+    GANTRY_HOME: join(room, "home"),
+  });
+  const isReading = async (): Promise<boolean> =>
+    (
+      await database.sql`
+      select 1 from pg_locks join pg_stat_activity using (pid)
+      where locktype = 'advisory' and mode = 'ShareLock' and objid = 7242001 and application_name = 'gantry-tool'`
+    ).length > 0;
+  await waitFor("it to read", isReading, 30_000);
+  child.kill("SIGSTOP");
+  const server = start();
+  await waitFor("the start to say so", () => server.stdout().includes("backs it up: process"), 30_000);
+  expect(server.stdout()).toContain("application gantry-tool");
+  expect(await isApplied()).toBe(false);
+  child.kill("SIGCONT");
+  expect((await ended).code).toBe(0);
+  await server.url();
+  expect(await isApplied()).toBe(true);
+
+  const elsewhere = await testDatabase();
+  await elsewhere.database.sql.unsafe("drop schema public cascade; create schema public");
+  const env = { GANTRY_HOME: join(room, "elsewhere"), DATABASE_URL: elsewhere.url };
+  const restored = await gantryCommand(["restore", target], env);
+  expect(restored.code, restored.stderr).toBe(0);
+  expect(await elsewhere.database.sql`select username from users`).toEqual([{ username: "anna" }]);
+  await elsewhere.drop();
+}, 90_000);
+
+test("a program that is too old for the database refuses to start in one sentence, one that is not says what is new", async () => {
+  await start().url();
+  await database.sql`insert into schema_migrations (name, hash) values ('9000-next.sql', 'x'), ('9001-later.sql', 'y')`;
+  const oneBack = start();
+  await oneBack.url();
+  expect(oneBack.stdout()).toMatch(/"level":40,.+does not know 9000-next\.sql, 9001-later\.sql"/);
+  await database.sql`update schema_migrations set must_know = true where name = '9000-next.sql'`;
+  const tooOld = start();
+  expect(await tooOld.exit).toEqual({ code: 1, signal: null });
+  expect(tooOld.stderr()).toMatch(/^This database was upgraded by a newer Gantry, .+ 9000-next\.sql\. Start .+\n$/);
+}, 90_000);
+
+test("what is written down for older programs is what one version back knows", async () => {
+  await start().url();
+  const marked = await database.sql`select name from schema_migrations where must_know`;
+  expect(marked).toEqual([{ name: last }]);
+}, 60_000);
