@@ -6,4 +6,4 @@ export const migrationsDir = fileURLToPath(new URL("../migrations", import.meta.
  * A program that does not know this migration must not work on a database that this one has upgraded. To be raised with
  * each version, to the last migration of the version before: so going back one version works, and further does not.
  */
-export const oldestToKnow = "0033-word-of-questions.sql";
+export const oldestToKnow = "0032-no-rest-out-of-time.sql";
