@@ -177,7 +177,6 @@ describe("a queued prediction", () => {
     await waitFor("the upstream call", () => cog.open === 1);
     await gantry.call("PATCH", "/api/v1/admin/passing", { json: { pricing: { per_request: 5 } } });
     await gantry.call("DELETE", "/api/v1/admin/passing");
-    expect((await result("admin/passing", ids[0] ?? "")).status).toBe(404);
     for (let i = 0; i < 2; i++) {
       await waitFor("the upstream call", () => cog.open === 1);
       cog.finishOne();

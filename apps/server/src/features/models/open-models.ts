@@ -19,7 +19,12 @@ export interface Models {
   getAccepted(id: string, endpointId: string): Promise<Model | undefined>;
   resolveForRead(caller: Caller, owner: string, name: string): Promise<Model>;
   resolveForCall(caller: Caller, owner: string, name: string): Promise<Model>;
-  resolveForRun(caller: Caller, owner: string, name: string, isOwnRun: () => Promise<boolean>): Promise<Model>;
+  resolveForRun(
+    caller: Caller,
+    owner: string,
+    name: string,
+    isOwnRun: () => Promise<boolean>,
+  ): Promise<Model | undefined>;
   listModels(caller: Caller, query: ListModelsQuery): Promise<Page<Model>>;
   putModel(caller: Caller, owner: string, name: string, body: unknown): Promise<{ model: Model; created: boolean }>;
   patchModel(caller: Caller, owner: string, name: string, body: unknown): Promise<Model>;

@@ -13,14 +13,15 @@ function noAccess(): Fault {
   return fault("forbidden", "API key does not have access to the project");
 }
 
+/** What can be no endpoint id never reaches the database. */
+function canBeEndpointId(text: string): boolean {
+  const slash = text.indexOf("/");
+  return usernamePattern.test(text.slice(0, slash)) && modelNamePattern.test(text.slice(slash + 1));
+}
+
 /** The live model of an endpoint id, from memory where it was asked for lately. */
 export async function getModel({ memory }: ModelsContext, endpointId: string): Promise<Model | undefined> {
-  const slash = endpointId.indexOf("/");
-  // What can be no endpoint id never reaches the database.
-  if (!usernamePattern.test(endpointId.slice(0, slash)) || !modelNamePattern.test(endpointId.slice(slash + 1))) {
-    return undefined;
-  }
-  return memory.get(endpointId);
+  return canBeEndpointId(endpointId) ? memory.get(endpointId) : undefined;
 }
 
 /** A model whose card, schema, queue or files the caller asks for: 404, then 403 access. It need not be active. */
@@ -36,19 +37,22 @@ export async function resolveForRead(
   return model;
 }
 
-/** The model of a run that was accepted: who began one may look after it although the model was made private since. */
+/**
+ * The model of a run that was accepted: who began one may look after it although the model was made private since, or
+ * retired, and then there is none.
+ */
 export async function resolveForRun(
   context: ModelsContext,
   caller: Caller,
   owner: string,
   name: string,
   isOwnRun: () => Promise<boolean>,
-): Promise<Model> {
-  const model = await getModel(context, `${owner}/${name}`);
-  if (!model) throw projectNotFound();
-  if (mayCall(caller, model)) return model;
-  if (!keyReaches(caller, model.endpointId) || !(await isOwnRun())) throw noAccess();
-  return model;
+): Promise<Model | undefined> {
+  const endpointId = `${owner}/${name}`;
+  const model = await getModel(context, endpointId);
+  if (model && mayCall(caller, model)) return model;
+  if (canBeEndpointId(endpointId) && keyReaches(caller, endpointId) && (await isOwnRun())) return model;
+  throw model ? noAccess() : projectNotFound();
 }
 
 /** A model that the caller wants to run, in the order of refusals: 404, 403 access, 403 not active. */
