@@ -26,7 +26,14 @@ import {
 import { openMcpTools, runAgentFor } from "./features/mcp-tools/index.ts";
 import { openModels, seedModels } from "./features/models/index.ts";
 import { readClusterFigures } from "./features/operations/index.ts";
-import { fileLinks, type LinkOf, openPredictions, readInput, sweepSpool } from "./features/predictions/index.ts";
+import {
+  fileLinks,
+  holdForm,
+  type LinkOf,
+  openPredictions,
+  readInput,
+  sweepSpool,
+} from "./features/predictions/index.ts";
 import { startRetention } from "./features/retention/index.ts";
 import { openSecrets } from "./features/secrets/index.ts";
 import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
@@ -247,7 +254,17 @@ export async function compose(
     }));
     await app.register(agentsApi, { log, authenticate: accounts.authenticate, routes });
     await app.register(modelCards, { models, authenticate: accounts.authenticate });
-    await app.register(modelApi, { log, accounts, models, predictions, files, linksOf, readInput: readModelInput });
+    await app.register(modelApi, {
+      log,
+      accounts,
+      models,
+      predictions,
+      files,
+      linksOf,
+      holdForm: ({ model, readForm, ...rest }) =>
+        holdForm({ manifest: model.manifest, form: readForm, spoolDir, ...rest }),
+      readInput: readModelInput,
+    });
     const mcpTools = await openMcpTools({
       database,
       log,

@@ -46,6 +46,19 @@ export async function findIdempotencyKey(
   return row;
 }
 
+/** Holds the key on for its prediction; false when somebody else has taken it. */
+export async function renewIdempotencyKey(
+  sql: Sql,
+  { userId, scope, key }: IdempotencyScope,
+  predictionId: string,
+): Promise<boolean> {
+  const rows = await sql`
+    update idempotency_keys set created_at = now()
+    where user_id = ${userId} and scope = ${scope} and key = ${key} and prediction_id = ${predictionId}
+    returning 1`;
+  return rows.length > 0;
+}
+
 /** Gives the key free again, if it is still that prediction's. */
 export async function dropIdempotencyKey(
   sql: Sql,

@@ -2,10 +2,12 @@ import { newId } from "@gantry/wire";
 import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { compareWithFirst, keptFingerprint } from "./idempotency.rules.ts";
 import {
   dropIdempotencyKey,
   findIdempotencyKey,
   type IdempotencyScope,
+  renewIdempotencyKey,
   takeIdempotencyKey,
 } from "./idempotency-store.ts";
 import { type EndedPrediction, findEnded, isKnown } from "./store.ts";
@@ -13,6 +15,10 @@ import { storedFault } from "./stored-fault.ts";
 
 const longestKey = 255;
 const lookAgainMs = 50;
+/** Who has to wait longer than a moment waits for a download. */
+const lookSeldomMs = 500;
+/** A key that was taken within this time is still held; it gets free by its age a minute after. */
+const surelyHeldMs = 1_000;
 const retryMs = 1_000;
 /** By then the key is free by its age. */
 const retriedMs = 60_000;
@@ -23,19 +29,32 @@ export interface IdempotentRequest {
   modelName: string;
   route: "sync" | "async";
   key: string;
-  /** Over fields and files. */
+  /** Of the form as it was sent. */
   fingerprint: string;
+  /** Aborted when the client leaves. */
+  signal: AbortSignal;
 }
 
 export type IdempotentStart =
-  /** Nobody used the key: run it under this id; `refused` gives the key free when it is not accepted. */
-  | { kind: "first"; predictionId: string; refused(): Promise<void> }
+  /**
+   * Nobody used the key: run it under this id; `refused` gives the key free when it is not accepted. Before it is
+   * admitted `holdsKey` must say so: where its input took long to fetch, another may have taken it for dead.
+   */
+  | { kind: "first"; predictionId: string; holdsKey(): Promise<boolean>; refused(): Promise<void> }
   /** The first one is accepted, perhaps ended. */
   | { kind: "repeat"; predictionId: string };
 
-export function checkIdempotencyKey(value: string | string[] | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === "string" && value.length > 0 && value.length <= longestKey) return value;
+/** As the header brings it. */
+export type PresentedKey = string | string[];
+
+export function isIdempotencyKey(presented: PresentedKey): presented is string {
+  return typeof presented === "string" && presented.length > 0 && presented.length <= longestKey;
+}
+
+export function checkIdempotencyKey(presented: PresentedKey): string;
+export function checkIdempotencyKey(presented: PresentedKey | undefined): string | undefined;
+export function checkIdempotencyKey(presented: PresentedKey | undefined): string | undefined {
+  if (presented === undefined || isIdempotencyKey(presented)) return presented;
   throw fault("value_error", `An Idempotency-Key has 1 to ${longestKey} characters`, {
     loc: ["header", "idempotency-key"],
   });
@@ -50,21 +69,27 @@ export async function startIdempotent(
   request: IdempotentRequest,
 ): Promise<IdempotentStart> {
   const { database, nodeId } = deps;
-  const { userId, modelName, route, key } = request;
+  const { userId, modelName, route, key, signal } = request;
   const scope: IdempotencyScope = { userId, scope: modelName, key };
-  const fingerprint = `${route}:${request.fingerprint}`;
-  for (;;) {
+  const fingerprint = keptFingerprint(route, request.fingerprint);
+  for (let pauseMs = lookAgainMs; ; ) {
+    signal.throwIfAborted();
     const predictionId = newId("prediction");
+    const takenAt = performance.now();
     if (await takeIdempotencyKey(database.sql, scope, { fingerprint, predictionId, nodeId })) {
-      return { kind: "first", predictionId, refused: () => giveFree(deps, scope, predictionId) };
+      return {
+        kind: "first",
+        predictionId,
+        holdsKey: async () =>
+          performance.now() - takenAt < surelyHeldMs || renewIdempotencyKey(database.sql, scope, predictionId),
+        refused: () => giveFree(deps, scope, predictionId),
+      };
     }
     const taken = await findIdempotencyKey(database.sql, scope);
     if (!taken) continue;
-    if (taken.fingerprint !== fingerprint) {
-      const otherwise = taken.fingerprint.startsWith(`${route}:`)
-        ? "with other fields or files"
-        : "on another route of this model";
-      throw fault("idempotency_key_reused", `The Idempotency-Key was used before ${otherwise}`, {
+    const likeness = compareWithFirst(fingerprint, taken.fingerprint);
+    if (likeness !== "same") {
+      throw fault("idempotency_key_reused", `The Idempotency-Key was used before ${otherwise[likeness]}`, {
         loc: ["header", "idempotency-key"],
       });
     }
@@ -75,13 +100,18 @@ export async function startIdempotent(
     if (!ended && (await isKnown(database.sql, taken.predictionId)))
       return { kind: "repeat", predictionId: taken.predictionId };
     if (ended || taken.stale) await dropIdempotencyKey(database.sql, scope, taken.predictionId);
-    else await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    else {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      pauseMs = Math.min(pauseMs * 1.5, lookSeldomMs);
+    }
   }
 }
 
+const otherwise = { other_input: "with other fields or files", other_route: "on another route of this model" };
+
 /**
  * Whether a request with this key may be a repeat, as far as that can be told before its body is read: a repeat gets the
- * first answer whatever funds and limits say now, so they must not turn it away before.
+ * first answer whatever the model, funds and limits say now, so they must not turn it away before.
  */
 export async function mayBeRepeat(
   database: Database,

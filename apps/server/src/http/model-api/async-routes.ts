@@ -2,10 +2,11 @@ import { isId } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
-import { type CheckedInput, rateHeaders } from "../../features/predictions/index.ts";
+import { type PresentedKey, rateHeaders } from "../../features/predictions/index.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
-import { acceptInput, acceptKey, startOnce } from "./accept-input.ts";
+import { type AcceptedInput, acceptInput } from "./accept-input.ts";
+import { acceptOnce } from "./accept-once.ts";
 import { clientPresence } from "./client-presence.ts";
 import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 import { sendJsonLines, wantsJsonLines } from "./json-lines.ts";
@@ -20,20 +21,10 @@ type Request = FastifyRequest<OfModel & { Querystring: Record<string, unknown> }
 export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
   app.post<OfModel>("/api/v1/:owner/:model/predict/async", readsBody, async (request, reply) => {
     const caller = await deps.callerOf(request);
-    const asked = {
-      caller,
-      model: await deps.models.resolveForCall(caller, request.params.owner, request.params.model),
-      route,
-    } as const;
-    const key = await acceptKey(deps, request, asked);
     const signal = clientPresence(reply);
-    const { input, model } = await acceptInput(deps, request, { ...asked, key, signal });
-    let predictionId: string;
-    try {
-      predictionId = await accept(deps, request, reply, { caller, model, input, key });
-    } finally {
-      await input.dispose();
-    }
+    const call: AsyncCall = { deps, request, reply, caller, signal };
+    const presented = request.headers["idempotency-key"];
+    const { predictionId, model } = await (presented === undefined ? queueNow(call) : queueOnce(call, presented));
     reply.header("x-prediction-id", predictionId);
     if (wantsJsonLines(request.headers.accept)) {
       const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
@@ -79,34 +70,58 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
   });
 }
 
-async function accept(
-  deps: RouteDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  asked: { caller: Caller; model: Model; input: CheckedInput; key: string | undefined },
-): Promise<string> {
-  const { caller, model, input, key } = asked;
-  const queue = async (promised?: string) => {
+interface AsyncCall {
+  deps: RouteDeps;
+  request: FastifyRequest<OfModel>;
+  reply: FastifyReply;
+  caller: Caller;
+  signal: AbortSignal;
+}
+
+interface Queued {
+  predictionId: string;
+  model: Model;
+}
+
+async function queueNow(call: AsyncCall): Promise<Queued> {
+  const { deps, request, caller, signal } = call;
+  const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
+  return queue(call, await acceptInput(deps, request, { caller, model, route, signal }), undefined);
+}
+
+async function queueOnce(call: AsyncCall, presented: PresentedKey): Promise<Queued> {
+  const { deps, request, reply, caller, signal } = call;
+  const accepted = await acceptOnce(deps, request, { presented, caller, route, signal });
+  const { predictionId, model } = accepted;
+  if (accepted.kind === "repeat") {
+    reply.headers(rateHeaders(await deps.predictions.rate({ caller, model, route })));
+    return { predictionId, model };
+  }
+  return queue(call, accepted, predictionId).catch(async (error) => {
+    await accepted.refused();
+    throw error;
+  });
+}
+
+/** `promisedId` is that of a call with an Idempotency-Key. */
+async function queue(
+  { deps, request, reply, caller }: AsyncCall,
+  { input, model }: AcceptedInput,
+  promisedId: string | undefined,
+): Promise<Queued> {
+  try {
     const { predictionId, rate } = await deps.predictions.accept({
-      ...(promised !== undefined && { predictionId: promised }),
+      ...(promisedId !== undefined && { predictionId: promisedId }),
       caller,
       model,
       input,
       base: request.baseUrl,
     });
     reply.headers(rateHeaders(rate));
-    return predictionId;
-  };
-  if (key === undefined) return queue();
-  const start = await startOnce(deps, { caller, model, route, key, input });
-  if (start.kind === "repeat") {
-    reply.headers(rateHeaders(await deps.predictions.rate({ caller, model, route })));
-    return start.predictionId;
+    return { predictionId, model };
+  } finally {
+    await input.dispose();
   }
-  return queue(start.predictionId).catch(async (error) => {
-    await start.refused();
-    throw error;
-  });
 }
 
 function accepted(predictionId: string, model: Model, base: string): Record<string, unknown> {

@@ -2,7 +2,13 @@ import type { FastifyRequest } from "fastify";
 import type { Accounts, Caller } from "../../features/accounts/index.ts";
 import type { FilesDeps } from "../../features/files/index.ts";
 import type { Model, Models } from "../../features/models/index.ts";
-import type { CheckedInput, FormReader, Predictions, StoredOutput } from "../../features/predictions/index.ts";
+import type {
+  CheckedInput,
+  FormReader,
+  HeldForm,
+  Predictions,
+  StoredOutput,
+} from "../../features/predictions/index.ts";
 import type { Log } from "../../kernel/log.ts";
 
 export interface ModelApiDeps {
@@ -13,6 +19,14 @@ export interface ModelApiDeps {
   files: FilesDeps;
   /** Ready download links of the files among a prediction's outputs, by field. */
   linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
+  /** Takes the body of a request that is perhaps not the first of its kind; see features/predictions/input. */
+  holdForm(request: {
+    model: Model;
+    extras: { user: boolean; webhook: boolean };
+    readForm: FormReader;
+    mayBeRepeat(): Promise<boolean>;
+    signal: AbortSignal;
+  }): Promise<HeldForm>;
   /** Turns the body of a request into checked input; see features/predictions/input. */
   readInput(request: {
     caller: Caller;

@@ -3,6 +3,7 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import {
   type CheckedInput,
+  type PresentedKey,
   rateHeaders,
   type StoredOutput,
   storedFault,
@@ -10,7 +11,8 @@ import {
 } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
-import { acceptInput, acceptKey, startOnce } from "./accept-input.ts";
+import { acceptInput } from "./accept-input.ts";
+import { acceptOnce } from "./accept-once.ts";
 import { type Client, watchClient } from "./client-presence.ts";
 import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 
@@ -21,31 +23,31 @@ function isStreamingOnly(model: Model): boolean {
   return model.manifest.kind === "text" || streamedField(model) !== undefined;
 }
 
+class Misdirected extends Error {}
+
 interface SyncCall {
   deps: RouteDeps;
   request: FastifyRequest<OfModel>;
   reply: FastifyReply;
   caller: Caller;
-  model: Model;
-  input: CheckedInput;
   client: Client;
 }
+
+/** A call that was accepted, now or before. */
+type OfModelCall = SyncCall & { model: Model };
 
 export function predictRoute(app: FastifyInstance, deps: RouteDeps): void {
   app.post<OfModel>("/api/v1/:owner/:model/predict", readsBody, async (request, reply) => {
     const caller = await deps.callerOf(request);
-    const asked = {
-      caller,
-      model: await deps.models.resolveForCall(caller, request.params.owner, request.params.model),
-      route,
-    } as const;
-    if (isStreamingOnly(asked.model)) return misdirected(request, reply, asked.model);
-    const key = await acceptKey(deps, request, asked);
+    const presented = request.headers["idempotency-key"];
+    if (presented !== undefined)
+      return runOnce({ deps, request, reply, caller, client: watchClient(reply) }, presented);
+    const asked = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
+    if (isStreamingOnly(asked)) return misdirected(request, reply);
     const client = watchClient(reply);
-    const { input, model } = await acceptInput(deps, request, { ...asked, key, signal: client.signal });
+    const { input, model } = await acceptInput(deps, request, { caller, model: asked, route, signal: client.signal });
     try {
-      const call: SyncCall = { deps, request, reply, caller, model, input, client };
-      return await (key === undefined ? runNow(call, undefined) : runOnce(call, key));
+      return await runNow({ deps, request, reply, caller, model, client }, input, undefined);
     } finally {
       if (input.files.length > 0) await input.dispose();
     }
@@ -53,13 +55,13 @@ export function predictRoute(app: FastifyInstance, deps: RouteDeps): void {
 }
 
 /** `promisedId` is that of a call with an Idempotency-Key. */
-async function runNow(call: SyncCall, promisedId: string | undefined) {
+async function runNow(call: OfModelCall, input: CheckedInput, promisedId: string | undefined) {
   const { predictionId, outcome } = await call.deps.predictions.run({
     predictionId: promisedId,
     caller: call.caller,
     model: call.model,
     route,
-    input: call.input,
+    input,
     // With an Idempotency-Key the run goes on: the repeat fetches it.
     onHeld: (held) => {
       if (promisedId === undefined) call.client.onLeft = () => held.stop("left");
@@ -73,23 +75,29 @@ async function runNow(call: SyncCall, promisedId: string | undefined) {
   return answer(call, predictionId, outcome.output, outcome.inferenceMs);
 }
 
-async function runOnce(call: SyncCall, key: string) {
-  const { deps, caller, model, input, reply } = call;
-  const start = await startOnce(deps, { caller, model, route, key, input });
-  if (start.kind === "repeat") return repeat(call, start.predictionId);
-  let isAccepted = false;
-  try {
-    return await runNow(call, start.predictionId);
-  } catch (error) {
-    isAccepted = reply.hasHeader("x-prediction-id");
+async function runOnce(call: SyncCall, presented: PresentedKey) {
+  const { deps, request, reply, caller, client } = call;
+  const refuseModel = (model: Model) => {
+    if (isStreamingOnly(model)) throw new Misdirected();
+  };
+  const accepting = acceptOnce(deps, request, { presented, caller, route, signal: client.signal, refuseModel });
+  const accepted = await accepting.catch((error) => {
+    if (error instanceof Misdirected) return undefined;
     throw error;
+  });
+  if (!accepted) return misdirected(request, reply);
+  const { predictionId, model } = accepted;
+  if (accepted.kind === "repeat") return repeat({ ...call, model }, predictionId);
+  try {
+    return await runNow({ ...call, model }, accepted.input, predictionId);
   } finally {
-    if (!isAccepted && !reply.hasHeader("x-prediction-id")) await start.refused();
+    if (!reply.hasHeader("x-prediction-id")) await accepted.refused();
+    await accepted.input.dispose();
   }
 }
 
 /** The first answer again; while the first is open, it is waited for. */
-async function repeat(call: SyncCall, predictionId: string) {
+async function repeat(call: OfModelCall, predictionId: string) {
   const { deps, caller, model, client, reply } = call;
   const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
   const longest = (model.manifest.timeout_seconds + model.manifest.max_queue_seconds) * 1000;
@@ -113,10 +121,11 @@ async function answer({ deps, request }: SyncCall, id: string, output: StoredOut
 }
 
 /** The specification answers this inside a 200, with a status code of its own. */
-function misdirected(request: FastifyRequest, reply: FastifyReply, model: Model): FastifyReply {
+function misdirected(request: FastifyRequest<OfModel>, reply: FastifyReply): FastifyReply {
+  const { owner, model } = request.params;
   leaveBody(request.raw, reply.raw);
   return reply.header("x-service-retryable", "false").send({
-    detail: `This model streams its output: call POST /api/v1/${model.endpointId}/predict/stream/ instead`,
+    detail: `This model streams its output: call POST /api/v1/${owner}/${model}/predict/stream/ instead`,
     status_code: 421,
   });
 }

@@ -18,7 +18,11 @@ export interface WebhookPart {
 
 const longestUrl = 2083;
 
+const isLeftOut = (text: string) => text === "" || text === "null";
+
+/** Undefined when there is none. */
 export function checkUser(text: string, report: Report): UserPart | undefined {
+  if (isLeftOut(text)) return undefined;
   const user = parseJson(text);
   if (!isObject(user)) {
     report({ type: "json_invalid", msg: "Input should be a JSON object" });
@@ -34,8 +38,9 @@ export function checkUser(text: string, report: Report): UserPart | undefined {
   return { ...user, id: Number(id), high_priority: priority === true };
 }
 
-/** Undefined when there is none: an empty `url` says so. */
+/** Undefined when there is none: an empty `url` says so too. */
 export function checkWebhook(text: string, report: Report): WebhookPart | undefined {
+  if (isLeftOut(text)) return undefined;
   const webhook = parseJson(text);
   if (!isObject(webhook)) {
     report({ type: "json_invalid", msg: "Input should be a JSON object with url, headers and query_params" });

@@ -97,7 +97,7 @@ function checkExtra<F>(checked: CheckedFields<F>, entry: FormEntry<ReceivedFile<
     checked.issues.push(unknownField(entry.name));
   } else if ("file" in entry) {
     checked.issues.push(notText(entry.name));
-  } else if (entry.value !== "" && entry.value !== "null") {
+  } else {
     const report = (problem: Parameters<typeof issueOf>[1]) =>
       checked.issues.push(issueOf(entry.name, problem, entry.value));
     if (entry.name === "user") checked.user = checkUser(entry.value, report);

@@ -1,6 +1,7 @@
 import type { FieldSchema, Manifest } from "@gantry/wire";
 import { fault, type Issue, throwIfAny } from "../../../kernel/errors.ts";
 import type { FormEntry, FormFile, FormReader } from "./form.ts";
+import { ownNameOf } from "./plan-input.rules.ts";
 
 /** As for a form of an HTTP request: nobody can send more this way than that way. */
 const mostFields = 32;
@@ -50,7 +51,7 @@ export function formOfValues(
 
 /** A file field has a second name. */
 function fieldOf({ input: { properties } }: Manifest, name: string): FieldSchema | undefined {
-  const known = [name, name.replace(/^i_/, "")].find((each) => Object.hasOwn(properties, each));
+  const known = [name, ownNameOf(name)].find((each) => Object.hasOwn(properties, each));
   return known === undefined ? undefined : properties[known];
 }
 

@@ -1,14 +1,15 @@
 import type { Readable } from "node:stream";
+import type { Spooled } from "./spool.ts";
 
 /**
- * One file of a form, in memory or as a stream; what it is called and said to be decides nothing. The chunks of a stream are
- * the receiver's, who frees them.
+ * One file of a form, in memory, as a stream, or in the spool already; what it is called and said to be decides nothing. The
+ * chunks of a stream are the receiver's, who frees them.
  */
 export interface FormFile {
   name: string;
   filename: string | undefined;
   contentType: string;
-  body: Uint8Array | Readable;
+  body: Uint8Array | Readable | Spooled;
 }
 
 export type FormEntry<T> = { name: string; value: string } | { name: string; file: T; filename: string | undefined };

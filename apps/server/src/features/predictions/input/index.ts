@@ -4,5 +4,6 @@ export type { CheckedFile } from "./checked-file.ts";
 export type { OpenStored } from "./fetch-file.ts";
 export type { FormBody, FormEntry, FormFile, FormReader } from "./form.ts";
 export { formOfValues, type OpenValue } from "./form-of-values.ts";
+export { type HeldForm, holdForm } from "./hold-form.ts";
 export { type CheckedInput, type InputSources, type ReadInputOptions, readInput } from "./read-input.ts";
 export { sweepSpool } from "./spool.ts";

@@ -16,6 +16,9 @@ const mediaTable: Readonly<Record<FieldMedia, { maxBytes: number; formats: reado
   file: { maxBytes: 500 * megabyte, formats: undefined },
 };
 
+/** No field takes a longer file. */
+export const maxFileBytes = Math.max(...Object.values(mediaTable).map((row) => row.maxBytes));
+
 export interface FilePlan {
   media: FieldMedia;
   maxBytes: number;

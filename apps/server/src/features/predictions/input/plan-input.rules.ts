@@ -22,6 +22,13 @@ export interface InputPlan {
 
 const plans = new WeakMap<ObjectSchema, InputPlan>();
 
+const secondNameBegins = "i_";
+
+/** The name of a field by either name of a file field; no field's own name begins like the second. */
+export function ownNameOf(wireName: string): string {
+  return wireName.startsWith(secondNameBegins) ? wireName.slice(secondNameBegins.length) : wireName;
+}
+
 /** Made once for each manifest object: a request then costs a few map look-ups. */
 export function planOf(manifest: Manifest): InputPlan {
   const known = plans.get(manifest.input);
@@ -37,7 +44,7 @@ function planInput(schema: ObjectSchema): InputPlan {
   const byWireName = new Map<string, FieldPlan>();
   for (const field of fields) {
     byWireName.set(field.name, field);
-    if (field.kind === "file") byWireName.set(`i_${field.name}`, field);
+    if (field.kind === "file") byWireName.set(secondNameBegins + field.name, field);
   }
   return { fields, byWireName };
 }

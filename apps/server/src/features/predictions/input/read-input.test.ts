@@ -255,61 +255,6 @@ describe("a right form", () => {
     });
     expect(brief(await faults(parts, { extras: { user: true, webhook: false } }))).toEqual(["extra_forbidden webhook"]);
   });
-
-  it("has a fingerprint of its content, not of the way it was sent", async () => {
-    const print = (parts: Part[], options: Sending = {}) =>
-      post(parts, options, async (read) => {
-        const { fingerprint, dispose } = await read;
-        return fingerprint().finally(dispose);
-      });
-    const first = await print([
-      ["prompt", "x"],
-      ["image", bigPng, "a.png"],
-    ]);
-    expect(first).toMatch(/^[0-9a-f]{64}$/);
-    expect(
-      await print([
-        ["i_image", bigPng, "other.png"],
-        ["strength", "0.5"],
-        ["prompt", "x"],
-      ]),
-    ).toBe(first);
-    expect(
-      await print([
-        ["prompt", "x"],
-        ["image", `${filesUrl}/cat.png`],
-      ]),
-    ).toBe(first);
-    expect(
-      await print([
-        ["prompt", "y"],
-        ["image", bigPng, "a.png"],
-      ]),
-    ).not.toBe(first);
-    expect(
-      await print([
-        ["prompt", "x"],
-        ["image1", bigPng, "a.png"],
-      ]),
-    ).not.toBe(first);
-    expect(
-      await print([
-        ["prompt", "x"],
-        ["image", png, "a.png"],
-      ]),
-    ).not.toBe(first);
-    const user: Sending = { extras: { user: true, webhook: false } };
-    expect(
-      await print(
-        [
-          ["prompt", "x"],
-          ["image", bigPng, "a.png"],
-          ["user", '{"id":1}'],
-        ],
-        user,
-      ),
-    ).not.toBe(first);
-  });
 });
 
 describe("a wrong form", () => {

@@ -7,7 +7,6 @@ import type { UserPart, WebhookPart } from "./check-extras.rules.ts";
 import { type CheckedFields, checkFields, type Extras, missingFields } from "./check-fields.rules.ts";
 import { type CheckedFile, isCheckedFile } from "./checked-file.ts";
 import { fetchFile, isRemote, type OpenStored } from "./fetch-file.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import type { FormReader } from "./form.ts";
 import { planOf } from "./plan-input.rules.ts";
 import { issueOf } from "./problem.ts";
@@ -37,8 +36,6 @@ export interface CheckedInput {
   files: readonly CheckedFile[];
   user: UserPart | undefined;
   webhook: WebhookPart | undefined;
-  /** SHA-256 over fields and file contents, for `Idempotency-Key`; reads the files, so ask only when one is given. */
-  fingerprint(): Promise<string>;
   /** Deletes the files. To be called once the run no longer needs them, however it ended; again is no error. */
   dispose(): Promise<void>;
 }
@@ -67,14 +64,7 @@ export async function readInput(options: ReadInputOptions): Promise<CheckedInput
     for (const { field, file } of checked.files) input[field.name] = file;
     const files = checked.files.map(({ file }) => file);
     const { user, webhook } = checked;
-    return {
-      input,
-      files,
-      user,
-      webhook,
-      fingerprint: () => fingerprintOf(input, files, { user, webhook }),
-      dispose: () => spool.dispose(),
-    };
+    return { input, files, user, webhook, dispose: () => spool.dispose() };
   } catch (error) {
     await spool.dispose();
     throw error;

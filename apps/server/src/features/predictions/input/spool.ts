@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { type Hash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
@@ -17,6 +17,13 @@ export interface Spooled {
   open(): Promise<Readable>;
 }
 
+interface TakeOptions {
+  /** The chunks of a stream are the spool's, which frees their memory as soon as they are written. */
+  ownsChunks?: boolean;
+  /** Gets all bytes. */
+  hash?: Hash;
+}
+
 /** The stream brought more than it may. Nothing of it is left. */
 export class LongerThanAllowed extends Error {}
 
@@ -33,10 +40,16 @@ export class Spool {
     this.#dir = dir;
   }
 
-  /** `ownsChunks`: those of a stream are the spool's, which frees their memory as soon as they are written. */
-  async take(body: Uint8Array | Readable, maxBytes: number, { ownsChunks = false } = {}): Promise<Spooled> {
-    if (!(body instanceof Uint8Array)) return this.#write(body, maxBytes, ownsChunks);
-    if (body.length > maxBytes) throw new LongerThanAllowed();
+  /** What a spool has taken before stays where it is. */
+  async take(body: Uint8Array | Readable | Spooled, maxBytes: number, options: TakeOptions = {}): Promise<Spooled> {
+    if (!(body instanceof Uint8Array) && !("source" in body)) return this.#write(body, maxBytes, options);
+    const spooled = body instanceof Uint8Array ? this.#inMemory(body, options) : body;
+    if (spooled.size > maxBytes) throw new LongerThanAllowed();
+    return spooled;
+  }
+
+  #inMemory(body: Uint8Array, { hash }: TakeOptions): Spooled {
+    hash?.update(body);
     return { source: body, size: body.length, open: async () => Readable.from([Buffer.from(body)]) };
   }
 
@@ -46,7 +59,7 @@ export class Spool {
     await Promise.all(paths.map((path) => rm(path, { force: true })));
   }
 
-  async #write(body: Readable, maxBytes: number, ownsChunks: boolean): Promise<Spooled> {
+  async #write(body: Readable, maxBytes: number, { ownsChunks = false, hash }: TakeOptions): Promise<Spooled> {
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
     const path = join(this.#dir, `in.${host}.${process.pid}.${randomBytes(12).toString("hex")}`);
     this.#paths.add(path);
@@ -58,6 +71,7 @@ export class Spool {
       for await (const chunk of body) {
         size += chunk.length;
         if (size > maxBytes) throw new LongerThanAllowed();
+        hash?.update(chunk);
         const onWritten = (error: unknown) => {
           if (ownsChunks && !error) freeBuffer(chunk);
         };

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { compareWithFirst, keptFingerprint } from "./idempotency.rules.ts";
+
+const own = keptFingerprint("sync", "aa");
+
+test("a request is a repeat with the same form on the same route", () => {
+  expect(compareWithFirst(own, own)).toBe("same");
+  expect(compareWithFirst(own, keptFingerprint("sync", "bb"))).toBe("other_input");
+  expect(compareWithFirst(own, keptFingerprint("async", "aa"))).toBe("other_route");
+});
+
+test("a fingerprint of another making holds nothing but the route against a request", () => {
+  expect(compareWithFirst(own, "sync:aa")).toBe("same");
+  expect(compareWithFirst(own, "sync:bb")).toBe("same");
+  expect(compareWithFirst(own, "async:aa")).toBe("other_route");
+});

@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import type { Manifest } from "@gantry/wire";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createMedia } from "../../../engines/media/create-media.ts";
+import { createNet } from "../../../engines/net/create-net.ts";
+import { Fault } from "../../../kernel/errors.ts";
+import type { FormFile, FormReader } from "./form.ts";
+import { holdForm, readInput } from "./index.ts";
+
+const manifest = {
+  input: {
+    type: "object",
+    required: ["prompt"],
+    properties: {
+      prompt: { type: "string" },
+      paper: { type: "string", format: "binary", "x-media": "file" },
+      image: { type: "string", format: "binary", "x-media": "image" },
+    },
+  },
+} as unknown as Manifest;
+const extras = { user: false, webhook: false };
+const signal = new AbortController().signal;
+const media = createMedia();
+const net = createNet({ allowPrivateNetwork: true });
+const megabyte = 1_048_576;
+const paper = Buffer.alloc(200_000, "a");
+let spoolDir: string;
+
+beforeAll(async () => {
+  spoolDir = join(await mkdtemp(join(tmpdir(), "held-")), "spool");
+});
+const spooled = () => readdir(spoolDir).catch(() => []);
+beforeEach(async () => {
+  expect(await spooled()).toEqual([]);
+});
+afterAll(async () => {
+  await Promise.all([net.close(), media.close()]);
+  await rm(join(spoolDir, ".."), { recursive: true });
+});
+
+/** Pieces of their own, as the receiver frees them. */
+function* pieces(bytes: Buffer) {
+  for (let at = 0; at < bytes.length; at += 65_536) yield Buffer.from(bytes.subarray(at, at + 65_536));
+}
+const streamed = (name: string, bytes: Buffer): FormFile => ({
+  name,
+  filename: `${name}.txt`,
+  contentType: "text/plain",
+  body: Readable.from(pieces(bytes)),
+});
+const formOf =
+  (...files: FormFile[]): FormReader =>
+  async ({ onFile }) => {
+    const entries = [];
+    for (const file of files) entries.push({ name: file.name, filename: file.filename, file: await onFile(file) });
+    return { kind: "form", entries: [{ name: "prompt", value: "x" }, ...entries] };
+  };
+const hold = (form: FormReader, mayBeRepeat = false) =>
+  holdForm({ manifest, form, extras, spoolDir, mayBeRepeat: async () => mayBeRepeat, signal });
+const read = (form: FormReader) =>
+  readInput({ manifest, form, extras, spoolDir, media, net, openStored: async () => undefined, signal });
+const issuesOf = (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => [],
+    (error) => (error instanceof Fault ? error.issues.map(({ type, loc }) => `${type} ${loc.at(-1)}`) : [error]),
+  );
+
+describe("a held form", () => {
+  it("has its files once, in memory or on disk, and is read from there", async () => {
+    const inMemory: FormFile = { ...streamed("paper", paper), body: paper };
+    const held = await hold(formOf(inMemory));
+    expect(await spooled()).toEqual([]);
+    const onDisk = await hold(formOf(streamed("paper", paper)));
+    expect(onDisk.fingerprint).toBe(held.fingerprint);
+    for (const { read: form } of [held, onDisk]) {
+      const { input, files, dispose } = await read(form);
+      expect(input.prompt).toBe("x");
+      expect(files.map(({ field, size, filename }) => [field, size, filename])).toEqual([
+        ["paper", paper.length, "paper.txt"],
+      ]);
+      const bytes = await buffer((await files[0]?.open()) ?? Readable.from([]));
+      expect(createHash("sha256").update(bytes).digest("hex")).toBe(createHash("sha256").update(paper).digest("hex"));
+      expect(await spooled()).toHaveLength(1);
+      await dispose();
+    }
+    await held.dispose();
+    await onDisk.dispose();
+  });
+
+  it("is checked when it is read, with all that is wrong with it", async () => {
+    const held = await hold(formOf(streamed("image", paper), streamed("other", paper), streamed("prompt", paper)));
+    expect((await issuesOf(read(held.read))).sort()).toEqual([
+      "extra_forbidden other",
+      "extra_forbidden prompt",
+      "invalid_image_format image",
+    ]);
+    await held.dispose();
+  });
+
+  it("takes no more of a file than its field does, and leaves nothing", async () => {
+    const long = Buffer.alloc(30 * megabyte + 1);
+    expect(await issuesOf(hold(formOf(streamed("paper", paper), streamed("image", long))))).toEqual([
+      "file_too_large image",
+    ]);
+    expect(await issuesOf(hold(formOf(streamed("other", long))))).toEqual(["extra_forbidden other"]);
+    expect(await issuesOf(hold(formOf(streamed("paper", paper), streamed("paper", long))))).toEqual([
+      "extra_forbidden paper",
+    ]);
+  });
+
+  it("is taken whole where the model may have had other fields before", async () => {
+    const long = Buffer.alloc(30 * megabyte + 1);
+    const prints = new Set<string>();
+    for (const bytes of [long, Buffer.concat([long, long])]) {
+      const held = await hold(formOf(streamed("image", bytes), streamed("other", bytes)), true);
+      expect(await spooled()).toHaveLength(1);
+      expect(await issuesOf(read(held.read))).toEqual(["file_too_large image"]);
+      prints.add(held.fingerprint);
+      await held.dispose();
+    }
+    expect(prints.size).toBe(2);
+  });
+});

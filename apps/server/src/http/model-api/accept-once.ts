@@ -1,0 +1,133 @@
+import type { FastifyRequest } from "fastify";
+import type { Caller } from "../../features/accounts/index.ts";
+import type { Model } from "../../features/models/index.ts";
+import {
+  checkIdempotencyKey,
+  countWrongInput,
+  type HeldForm,
+  type IdempotentStart,
+  isIdempotencyKey,
+  type Predictions,
+  type PresentedKey,
+} from "../../features/predictions/index.ts";
+import { type AcceptedInput, acceptInput, extrasOf, formOf, hasLongBody, unlessChanged } from "./accept-input.ts";
+import type { OfModel, RouteDeps } from "./deps.ts";
+
+interface Asking {
+  presented: PresentedKey;
+  caller: Caller;
+  route: "sync" | "async";
+  signal: AbortSignal;
+  /** Throws where the route does not serve the model. */
+  refuseModel?(model: Model): void;
+}
+
+/** To be run under this id; `refused` is called where it is not accepted. */
+interface AcceptedFirst extends AcceptedInput {
+  kind: "first";
+  predictionId: string;
+  refused(): Promise<void>;
+}
+
+/** The first one is accepted, perhaps ended. */
+interface AcceptedBefore {
+  kind: "repeat";
+  predictionId: string;
+  model: Model;
+}
+
+/**
+ * Accepts the body of a request with an Idempotency-Key. A repeat has the answer of the first one, so nothing refuses it
+ * that came about since: what the model is now, who may call it and what it takes, funds, limits, and files that are gone.
+ * All of that is for the first alone, and in the order that one without a key is refused in.
+ */
+export async function acceptOnce(
+  deps: RouteDeps,
+  request: FastifyRequest<OfModel>,
+  { presented, caller, route, signal, refuseModel }: Asking,
+): Promise<AcceptedFirst | AcceptedBefore> {
+  const { owner, model: name } = request.params;
+  const { userId } = caller;
+  const modelName = `${owner}/${name}`;
+  const mayBeRepeat = once(
+    async () => isIdempotencyKey(presented) && deps.predictions.mayBeRepeat({ userId, modelName, key: presented }),
+  );
+  const resolveForFirst = async () => {
+    const callable = await deps.models.resolveForCall(caller, owner, name);
+    refuseModel?.(callable);
+    return callable;
+  };
+  const model = await resolveForFirst().catch(async (refusal) => {
+    const present = await deps.models.resolveForRun(caller, owner, name, mayBeRepeat);
+    if (!present || !(await mayBeRepeat())) throw refusal;
+    return present;
+  });
+  const asked = { caller, model, route };
+  // What is wrong is no repeat, and is refused as a first one.
+  const look: Predictions["look"] = async (looked) => {
+    await resolveForFirst();
+    return deps.predictions.look(looked);
+  };
+  const { key, held } = await countWrongInput({ look }, asked, async () => {
+    const checked = checkIdempotencyKey(presented);
+    if (hasLongBody(request) && !(await mayBeRepeat())) await deps.predictions.look({ ...asked, counts: false });
+    const extras = extrasOf(route);
+    return {
+      key: checked,
+      held: await deps.holdForm({ model, extras, readForm: formOf(request), mayBeRepeat, signal }),
+    };
+  });
+  const { fingerprint } = held;
+  const start = () =>
+    countWrongInput({ look }, asked, () =>
+      deps.predictions.startIdempotent({ userId, modelName, route, key, fingerprint, signal }),
+    );
+  const accept = async () => {
+    const present = unlessChanged(model, await resolveForFirst());
+    return acceptInput(deps, request, { ...asked, model: present, signal, held });
+  };
+  const started = await startHeld(held, start, accept);
+  return started.kind === "first" ? started : { ...started, model };
+}
+
+/** Until it is known which of several with one key is the first: who fetched for long may find that another is by now. */
+async function startHeld(
+  held: HeldForm,
+  start: () => Promise<IdempotentStart>,
+  accept: () => Promise<AcceptedInput>,
+): Promise<AcceptedFirst | { kind: "repeat"; predictionId: string }> {
+  let accepted: AcceptedInput | undefined;
+  const dispose = async () => {
+    await accepted?.input.dispose();
+    await held.dispose();
+  };
+  try {
+    for (;;) {
+      const started = await start();
+      if (started.kind === "repeat") {
+        await dispose();
+        return started;
+      }
+      const { predictionId, holdsKey, refused } = started;
+      try {
+        accepted ??= await accept();
+        const input = { ...accepted.input, dispose };
+        if (await holdsKey()) return { kind: "first", predictionId, refused, model: accepted.model, input };
+      } catch (error) {
+        await refused();
+        throw error;
+      }
+    }
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}
