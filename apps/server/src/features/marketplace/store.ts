@@ -14,26 +14,30 @@ export interface Listing {
   publishedAt: Date;
 }
 
-/** Newest publication first. `q` is a part of the name or of `owner/slug`, in any case of letters. */
+/**
+ * Newest publication first. `q` is a part of the name or of `owner/slug`, in any case of letters. The page is chosen by an
+ * index that holds all it is chosen by; snapshots are read for that page only.
+ */
 export async function listListings(
   sql: Sql,
   { q, limit, offset }: { q: string | undefined; limit: number; offset: number },
 ): Promise<{ entries: Listing[]; total: number }> {
   const listed = sql`
-    from agents a join users u on u.id = a.owner_id join agent_revisions r on r.id = a.published_revision_id
+    from agents a
     where a.visibility = 'public' and a.published_revision_id is not null and a.deleted_at is null
-      and u.disabled_at is null
-      ${
-        q === undefined
-          ? sql``
-          : sql`and strpos(lower(u.username || '/' || a.slug || ' ' || (r.snapshot ->> 'name')), lower(${q})) > 0`
-      }`;
+      and a.owner_id not in (select id from users where disabled_at is not null)
+      ${q === undefined ? sql`` : sql`and strpos(a.search_text, lower(${q})) > 0`}`;
   const [entries, counted] = await Promise.all([
     sql<Listing[]>`
+      with page as materialized (
+        select a.id ${listed} order by a.published_at desc, a.id desc limit ${limit} offset ${offset}
+      )
       select a.id, a.slug, u.username as owner, r.snapshot ->> 'name' as name,
         r.snapshot -> 'input_schema' as "inputSchema", r.snapshot -> 'output_schema' as "outputSchema",
         r.snapshot -> 'pricing' as pricing, a.created_at as "createdAt", a.published_at as "publishedAt"
-      ${listed} order by a.published_at desc, a.id desc limit ${limit} offset ${offset}`,
+      from page join agents a on a.id = page.id join users u on u.id = a.owner_id
+        join agent_revisions r on r.id = a.published_revision_id
+      order by a.published_at desc, a.id desc`,
     sql<{ total: number }[]>`select count(*)::integer as total ${listed}`,
   ]);
   return { entries, total: counted[0]?.total ?? 0 };

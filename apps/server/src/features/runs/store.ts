@@ -31,7 +31,7 @@ export interface RunFilter {
   status?: RunStatus | undefined;
 }
 
-/** Newest first. What a person started, unless a parent is given. */
+/** Newest first. What a person started, unless a parent is given. Whole rows, which are long, are read for the page only. */
 export async function selectRuns(
   sql: Sql,
   { agentId, parentId, userId, status }: RunFilter,
@@ -46,7 +46,10 @@ export async function selectRuns(
     ${status === undefined ? sql`` : sql`and r.status = ${status}`}`;
   const [counted] = await sql<{ total: number }[]>`select count(*)::int as total ${chosen}`;
   const entries = await sql<Run[]>`
-    select ${runColumns(sql)} ${chosen} order by r.created_at desc, r.id desc limit ${limit} offset ${offset}`;
+    with page as materialized (
+      select r.id ${chosen} order by r.created_at desc, r.id desc limit ${limit} offset ${offset}
+    )
+    select ${runColumns(sql)} from page join runs r on r.id = page.id order by r.created_at desc, r.id desc`;
   return { entries, total: counted?.total ?? 0 };
 }
 
