@@ -138,6 +138,7 @@ export async function compose(
       fetchCogSchema: async ({ url, ownerId, secret }) =>
         fetchCogSchema(net, url, { key: secret === undefined ? undefined : await secrets.reveal(ownerId, secret) }),
     });
+    accounts.onUserChanged(models.forgetOwner);
     const drivers = openDrivers({
       netOf: (model) => (isOperators(model) ? waysOut.operatorNet : net),
       spoolFolder: spoolDir,

@@ -51,6 +51,8 @@ export interface Accounts {
   listKeys(caller: Caller, range: Range): Promise<Page<Key>>;
   revokeKey(caller: Caller, keyId: string): Promise<void>;
   rotateKey(caller: Caller, keyId: string, graceSeconds: number): Promise<NewKey>;
+  /** Tells at once of every user that was changed here, or as soon as it is announced where it was changed elsewhere. */
+  onUserChanged(tell: (userId: string) => void): void;
   /** How many keys, working or not, this node remembers; bounded. */
   remembered(): number;
   /** Before the database closes. */
@@ -92,8 +94,13 @@ export async function openAccounts({
     delayMillis: 1000,
   });
   const authentication = createAuthentication({ findPairs: lookups.add, noteUse: keyUse.note, clock, log });
-  const listening = await database.listen(accountsChannel, authentication.forgetUser, authentication.forgetAll);
-  const context: AccountsContext = { database, clock, log, forgetUser: authentication.forgetUser };
+  const told: ((userId: string) => void)[] = [];
+  const forgetUser = (userId: string) => {
+    authentication.forgetUser(userId);
+    for (const tell of told) tell(userId);
+  };
+  const listening = await database.listen(accountsChannel, forgetUser, authentication.forgetAll);
+  const context: AccountsContext = { database, clock, log, forgetUser };
 
   return {
     bootstrap: (operatorKey) => bootstrap(context, operatorKey),
@@ -110,6 +117,7 @@ export async function openAccounts({
     listKeys: (caller, range) => listKeys(context, caller, range),
     revokeKey: (caller, keyId) => revokeKey(context, caller, keyId),
     rotateKey: (caller, keyId, graceSeconds) => rotateKey(context, caller, keyId, graceSeconds),
+    onUserChanged: (tell) => void told.push(tell),
     remembered: authentication.remembered,
     async close() {
       await listening.stop();

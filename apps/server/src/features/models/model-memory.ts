@@ -46,6 +46,14 @@ export class ModelMemory {
     this.#underWay.delete(endpointId);
   }
 
+  /** The same for all models of a user that changed; whose a lookup under way is about is not known yet. */
+  forgetOwner(userId: string): void {
+    for (const known of this.#known.values()) {
+      if (known.model.ownerId === userId) known.since = Number.NEGATIVE_INFINITY;
+    }
+    this.#underWay.clear();
+  }
+
   get size(): number {
     return this.#known.size;
   }
@@ -75,7 +83,7 @@ export class ModelMemory {
     // Written again at every renewal, so the first one is the longest out of use.
     this.#known.delete(endpointId);
     if (!found) return undefined;
-    const model = before?.id === found.id && before.version === found.version ? before : found;
+    const model = before && isSame(before, found) ? before : found;
     this.#known.set(endpointId, { model, since });
     if (this.#known.size > maxModels) {
       const [oldest] = this.#known.keys();
@@ -83,4 +91,8 @@ export class ModelMemory {
     }
     return model;
   }
+}
+
+function isSame(one: Model, other: Model): boolean {
+  return one.id === other.id && one.version === other.version && one.isOwnerDisabled === other.isOwnerDisabled;
 }

@@ -12,6 +12,8 @@ export interface Model {
   readonly id: string;
   readonly ownerId: string;
   readonly owner: string;
+  /** Such a model is there for what was accepted, and for an admin to change; nobody else finds it. */
+  readonly isOwnerDisabled: boolean;
   readonly name: string;
   /** `owner/name`. */
   readonly endpointId: string;

@@ -29,6 +29,8 @@ export interface Models {
   putModel(caller: Caller, owner: string, name: string, body: unknown): Promise<{ model: Model; created: boolean }>;
   patchModel(caller: Caller, owner: string, name: string, body: unknown): Promise<Model>;
   deleteModel(caller: Caller, owner: string, name: string): Promise<void>;
+  /** To be told of every user whose rights changed: a disabled one's models are found by nobody. */
+  forgetOwner(userId: string): void;
   /** How many models this node remembers; bounded. */
   remembered(): number;
   /** Before the database closes. */
@@ -68,6 +70,7 @@ export async function openModels({
     putModel: (caller, owner, name, body) => putModel(context, caller, owner, name, body),
     patchModel: (caller, owner, name, body) => patchModel(context, caller, owner, name, body),
     deleteModel: (caller, owner, name) => deleteModel(context, caller, owner, name),
+    forgetOwner: (userId) => memory.forgetOwner(userId),
     remembered: () => memory.size,
     close: () => listening.stop(),
   };

@@ -19,7 +19,7 @@ function canBeEndpointId(text: string): boolean {
   return usernamePattern.test(text.slice(0, slash)) && modelNamePattern.test(text.slice(slash + 1));
 }
 
-/** The live model of an endpoint id, from memory where it was asked for lately. */
+/** The live model of an endpoint id, also a disabled owner's; from memory where it was asked for lately. */
 export async function getModel({ memory }: ModelsContext, endpointId: string): Promise<Model | undefined> {
   return canBeEndpointId(endpointId) ? memory.get(endpointId) : undefined;
 }
@@ -32,14 +32,14 @@ export async function resolveForRead(
   name: string,
 ): Promise<Model> {
   const model = await getModel(context, `${owner}/${name}`);
-  if (!model) throw projectNotFound();
+  if (!model || model.isOwnerDisabled) throw projectNotFound();
   if (!mayCall(caller, model)) throw noAccess();
   return model;
 }
 
 /**
- * The model of a run that was accepted: who began one may look after it although the model was made private since, or
- * retired, and then there is none.
+ * The model of a run that was accepted: who began one may look after it although the model was made private since, or its
+ * owner disabled, or it was retired, and then there is none.
  */
 export async function resolveForRun(
   context: ModelsContext,
@@ -50,9 +50,10 @@ export async function resolveForRun(
 ): Promise<Model | undefined> {
   const endpointId = `${owner}/${name}`;
   const model = await getModel(context, endpointId);
-  if (model && mayCall(caller, model)) return model;
+  const isThere = model !== undefined && !model.isOwnerDisabled;
+  if (isThere && mayCall(caller, model)) return model;
   if (canBeEndpointId(endpointId) && keyReaches(caller, endpointId) && (await isOwnRun())) return model;
-  throw model ? noAccess() : projectNotFound();
+  throw isThere ? noAccess() : projectNotFound();
 }
 
 /** A model that the caller wants to run, in the order of refusals: 404, 403 access, 403 not active. */

@@ -16,8 +16,8 @@ export interface StoredModel {
 }
 
 const columns = (sql: Sql) => sql`
-  m.id, m.owner_id as "ownerId", u.username as owner, m.name, m.version, m.manifest, m.seeded,
-  m.created_at as "createdAt", m.updated_at as "updatedAt"`;
+  m.id, m.owner_id as "ownerId", u.username as owner, u.disabled_at is not null as "isOwnerDisabled", m.name,
+  m.version, m.manifest, m.seeded, m.created_at as "createdAt", m.updated_at as "updatedAt"`;
 
 function toStored({ seeded, ...row }: ModelRow): StoredModel {
   return { seeded, model: Object.freeze({ ...row, endpointId: `${row.owner}/${row.name}` }) };
@@ -124,6 +124,7 @@ export interface ListFilter {
   q: string | undefined;
 }
 
+/** By endpoint id. The page is chosen by an index that holds all it is chosen by; manifests are read for that page only. */
 export async function listPage(
   sql: Sql,
   filter: ListFilter,
@@ -131,17 +132,17 @@ export async function listPage(
   offset: number,
 ): Promise<{ entries: Model[]; total: number }> {
   const visible = sql`
-    from models m join users u on u.id = m.owner_id
+    from models m
     where m.retired_at is null and (m.visibility = 'public' or m.owner_id = ${filter.userId})
-      ${filter.reach === null ? sql`` : sql`and u.username || '/' || m.name = any(${[...filter.reach]}::text[])`}
+      and m.owner_id not in (select id from users where disabled_at is not null)
+      ${filter.reach === null ? sql`` : sql`and m.owner || '/' || m.name = any(${[...filter.reach]}::text[])`}
       ${filter.kind === undefined ? sql`` : sql`and m.kind = ${filter.kind}`}
-      ${
-        filter.q === undefined
-          ? sql``
-          : sql`and strpos(lower(u.username || '/' || m.name || ' ' || (m.manifest ->> 'title')), lower(${filter.q})) > 0`
-      }`;
+      ${filter.q === undefined ? sql`` : sql`and strpos(m.search_text, lower(${filter.q})) > 0`}`;
   const [rows, counted] = await Promise.all([
-    sql<ModelRow[]>`select ${columns(sql)} ${visible} order by u.username, m.name limit ${limit} offset ${offset}`,
+    sql<ModelRow[]>`
+      with page as materialized (select m.id ${visible} order by m.owner, m.name limit ${limit} offset ${offset})
+      select ${columns(sql)} from page join models m on m.id = page.id join users u on u.id = m.owner_id
+      order by m.owner, m.name`,
     sql<{ total: number }[]>`select count(*)::integer as total ${visible}`,
   ]);
   return { entries: rows.map((row) => toStored(row).model), total: counted[0]?.total ?? 0 };
