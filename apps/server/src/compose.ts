@@ -38,6 +38,7 @@ import { startRetention } from "./features/retention/index.ts";
 import { openSecrets } from "./features/secrets/index.ts";
 import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
 import { accountApi } from "./http/account-api/account-api.ts";
+import { fileRoutes } from "./http/account-api/file-routes.ts";
 import { secretRoutes } from "./http/account-api/secret-routes.ts";
 import { webhookRoutes } from "./http/account-api/webhook-routes.ts";
 import { agentsApi } from "./http/agents-api/agents-api.ts";
@@ -145,7 +146,13 @@ export async function compose(
       builtins,
       reveal: (model, name) => operatorKeyOf(config, model, name) ?? secrets.reveal(model.ownerId, name),
     });
-    const files: FilesDeps = { database, blobs, clock, maxUploadBytes: defaultMaxUploadBytes };
+    const files: FilesDeps = {
+      database,
+      blobs,
+      clock,
+      maxUploadBytes: defaultMaxUploadBytes,
+      uploadBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
+    };
     if (linkServed === undefined && !(await holdsNewestFile(files))) {
       log.warn(
         { bucket: blobs.bucket },
@@ -183,8 +190,16 @@ export async function compose(
       ? await startWebhookSender({ database, net, vault, clock, log, telemetry, nodeId })
       : undefined;
     const upkeep = await startUsageUpkeep({ database, log, retentionDays: config.GANTRY_USAGE_DAYS });
-    const { GANTRY_RESULT_DAYS: resultDays, GANTRY_DELIVERY_DAYS: deliveryDays } = config;
-    const retention = startRetention({ database, blobs, files, log, clock, resultDays, deliveryDays });
+    const retention = startRetention({
+      database,
+      blobs,
+      files,
+      log,
+      clock,
+      resultDays: config.GANTRY_RESULT_DAYS,
+      uploadDays: config.GANTRY_UPLOAD_DAYS,
+      deliveryDays: config.GANTRY_DELIVERY_DAYS,
+    });
 
     const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL, telemetry });
     await app.register(docsPages);
@@ -200,6 +215,7 @@ export async function compose(
     await app.register(secretRoutes, { secrets, authenticate: accounts.authenticate });
     const callerOf = requireCaller(accounts.authenticate);
     await app.register(async (scope) => webhookRoutes(scope, { webhooks, callerOf }));
+    await app.register(async (scope) => fileRoutes(scope, { files, callerOf }));
     // What is read at a scrape of /metrics.
     addDatabaseGauges(telemetry, database, readClusterFigures({ database, nodeId }));
     telemetry.addGauges(() => ({

@@ -99,6 +99,13 @@ export const settings = {
   GANTRY_LLM_MODEL: optional("Name of the model at GANTRY_LLM_URL."),
   GANTRY_LLM_KEY: headerValue("Key for GANTRY_LLM_URL."),
   GANTRY_RESULT_DAYS: integer("Days that results, runs and the files of predictions are kept.", 30, 1, 36_500),
+  GANTRY_UPLOAD_DAYS: integer("Days that uploaded files are kept; 0: until their owner deletes them.", 0, 0, 36_500),
+  GANTRY_UPLOAD_BYTES_PER_USER: integer(
+    "Bytes that all uploads of one user may take up; more is refused with 507. 0: no bound.",
+    0,
+    0,
+    Number.MAX_SAFE_INTEGER,
+  ),
   GANTRY_DELIVERY_DAYS: integer("Days that it is kept which webhooks were sent.", 30, 1, 36_500),
   GANTRY_USAGE_DAYS: integer("Days that single usage rows are kept; their sums are kept for ever.", 400, 1, 36_500),
   GANTRY_LOG_LEVEL: choice(

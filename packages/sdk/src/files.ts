@@ -1,5 +1,7 @@
-import { modelPath, withQuery } from "./address.ts";
+import type { FileRecord } from "@gantry/wire";
+import { modelPath, segment, withQuery } from "./address.ts";
 import { formOf } from "./form.ts";
+import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** A signed link; it is good for a day, for everybody who has it. */
@@ -41,6 +43,12 @@ export interface Files {
     file: { url: string } | string,
     options?: CallOptions & { headers?: Record<string, string> },
   ): Promise<Response>;
+  /** One page of what the caller uploaded and its predictions made, newest first. */
+  list(options?: PageQuery & CallOptions): Promise<Page<FileRecord>>;
+  /** All of it, newest first, read page by page as the loop goes on. */
+  each(options?: CallOptions): AsyncGenerator<FileRecord>;
+  /** Deletes a file for good; `id` is that of the list. An output of a prediction that has not ended is refused. */
+  delete(id: string, options?: CallOptions): Promise<void>;
 }
 
 export function files({ json, send }: Transport): Files {
@@ -69,6 +77,18 @@ export function files({ json, send }: Transport): Files {
     async download(file, { signal, headers } = {}) {
       const { href: path } = new URL(typeof file === "string" ? file : file.url);
       return send({ method: "GET", path, headers, signal });
+    },
+
+    list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/api/v2/files", query), signal }),
+
+    each: (options) =>
+      eachOf(
+        (range) => all.list({ ...options, ...range }),
+        ({ id }) => id,
+      ),
+
+    async delete(id, { signal } = {}) {
+      await send({ method: "DELETE", path: `/api/v2/files/${segment(id)}`, signal });
     },
   };
   return all;

@@ -19,6 +19,7 @@ export type {
   DriveItemList,
   DriveList,
   DriveRecord,
+  FileRecord,
   IdpActionRecord,
   IdpConnectorRecord,
   IdpOutcomeRecord as IdpOutcome,

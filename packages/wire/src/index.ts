@@ -103,6 +103,7 @@ export {
   type ScalarCheck,
   type ValueProblem,
 } from "./field-value-scalars.ts";
+export { type FileRecord, fileRecord } from "./files.ts";
 export {
   type IdpActionRecord,
   type IdpConnectorRecord,

@@ -79,6 +79,8 @@ const ownersAlone: readonly (readonly [string, string, string])[] = [
   ["GET", "/api/v2/secrets", "manage secrets"],
   ["PUT", "/api/v2/secrets/{name}", "manage secrets"],
   ["DELETE", "/api/v2/secrets/{name}", "manage secrets"],
+  ["GET", "/api/v2/files", "manage files"],
+  ["DELETE", "/api/v2/files/{id}", "manage files"],
   ["GET", "/api/v2/webhooks/secret", "see webhook secrets"],
   ["POST", "/api/v2/webhooks/secret/rotate", "see webhook secrets"],
   ["POST", "/v1/mcp-servers", "use tool servers"],

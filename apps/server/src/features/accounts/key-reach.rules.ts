@@ -36,8 +36,8 @@ type Reach = Pick<KeyReach, "models">;
 
 /**
  * Whether a key has a list of models. Such a key is handed to an application: it calls these models, and runs agents on
- * them with all that their creator gave them. What its owner has (models, secrets, drives, tool servers, the connector,
- * and whatever agent would open one of them) it does not manage.
+ * them with all that their creator gave them. What its owner has (models, secrets, stored files, drives, tool servers, the
+ * connector, and whatever agent would open one of them) it does not manage.
  */
 export function isConfined({ models }: Reach): boolean {
   return models !== null;

@@ -145,6 +145,7 @@ const possibleKeys: readonly KeyColumn[] = [
   { table: "files", column: "key", where: "true" },
   { table: "drive_items", column: "blob_key", where: "type = 'file'" },
   { table: "drive_loose_blobs", column: "key", where: "true" },
+  { table: "deleted_files", column: "key", where: "true" },
 ];
 
 async function* columnsThere(sql: Sql, columns: readonly KeyColumn[]): AsyncGenerator<KeyColumn> {

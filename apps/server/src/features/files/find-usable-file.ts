@@ -3,8 +3,9 @@ import { fault, type Loc } from "../../kernel/errors.ts";
 import { examineContent } from "./content-type.ts";
 import { filenameOf } from "./file-name.rules.ts";
 import type { FilesDeps } from "./files-deps.ts";
+import { keepArrival } from "./keep-arrival.ts";
 import { parseS3Path } from "./s3-path.rules.ts";
-import { type FileRow, findOwnedFile, markAwaitingAgain, markStored } from "./store.ts";
+import { type FileRow, findOwnedFile, markAwaitingAgain } from "./store.ts";
 
 export interface UsableFile {
   key: string;
@@ -45,6 +46,6 @@ export async function acknowledge(deps: FilesDeps, row: FileRow, info: BlobInfo)
   const head = opened ? Buffer.concat(await opened.body.toArray()) : new Uint8Array();
   const declared = [info.contentType, row.contentType ?? undefined];
   const { contentType } = await examineContent(head, { declared, filename: filenameOf(key) });
-  await markStored(deps.database.sql, key, { ...info, contentType, now: deps.clock.now() });
+  await keepArrival(deps, row, { ...info, contentType, now: deps.clock.now() });
   return { key, size: info.size, contentType };
 }

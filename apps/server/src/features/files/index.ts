@@ -1,9 +1,14 @@
 export type { BlobInfo, LinkServedStore } from "../../engines/blobs/blobs.ts";
+export { collectDeletedFiles } from "./collect-deleted-files.ts";
 export { isContentType } from "./content-type.rules.ts";
 export { type Examined, examineContent } from "./content-type.ts";
 export { createUploadLink } from "./create-upload-link.ts";
+export { deleteFile } from "./delete-file.ts";
+export { dropOldUploads } from "./drop-old-uploads.ts";
 export { defaultMaxUploadBytes, type FilesDeps, type PresignedUrl } from "./files-deps.ts";
 export { holdsNewestFile } from "./holds-newest-file.ts";
+export { refuseWithoutRoom } from "./keep-arrival.ts";
+export { type ListedFile, listFiles } from "./list-files.ts";
 export { type OwnedFile, openOwnedFile } from "./open-owned-file.ts";
 export { findUploadTarget, recordUpload } from "./receive-link-upload.ts";
 export { parseS3Path, type S3Address } from "./s3-path.rules.ts";

@@ -1,7 +1,8 @@
 import type { BlobInfo } from "../../engines/blobs/blobs.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { FilesDeps } from "./files-deps.ts";
-import { findLinkTarget, markStored } from "./store.ts";
+import { keepArrival } from "./keep-arrival.ts";
+import { findLinkTarget } from "./store.ts";
 
 /** What the holder of an upload link may bring; undefined when the link's file was given up. */
 export async function findUploadTarget(
@@ -13,8 +14,8 @@ export async function findUploadTarget(
 }
 
 /** The bytes of an upload link have arrived at the embedded store. */
-export async function recordUpload({ database, blobs, clock }: FilesDeps, key: string, info: BlobInfo): Promise<void> {
-  if (await markStored(database.sql, key, { ...info, now: clock.now() })) return;
-  await blobs.delete(key);
+export async function recordUpload(deps: FilesDeps, key: string, info: BlobInfo): Promise<void> {
+  if (await keepArrival(deps, { key, origin: "link" }, { ...info, now: deps.clock.now() })) return;
+  await deps.blobs.delete(key);
   throw fault("not_found", "File not found");
 }

@@ -2,25 +2,32 @@ import type { Readable } from "node:stream";
 import type { BlobInfo } from "../../engines/blobs/blobs.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { FilesDeps } from "./files-deps.ts";
-import { deleteAwaiting, insertAwaiting, markStored, type NewFile } from "./store.ts";
+import { keepArrival } from "./keep-arrival.ts";
+import { deleteAwaiting, insertAwaiting, type NewFile } from "./store.ts";
 
 /**
  * Row, bytes, row: whatever dies in between leaves a row that the sweep finds, never bytes that nobody knows of. The
  * bytes are taken while the first row is written, and become an object after it.
  */
 export async function storeBody(
-  { database, blobs, clock }: FilesDeps,
+  deps: FilesDeps,
   file: Omit<NewFile, "now" | "declaredType">,
   body: Readable | Uint8Array,
   options: { contentType: string; signal?: AbortSignal | undefined; ownsChunks?: boolean },
 ): Promise<BlobInfo> {
   const { contentType, signal, ownsChunks = false } = options;
-  const { sql } = database;
+  const {
+    database: { sql },
+    blobs,
+    clock,
+  } = deps;
   const after = insertAwaiting(sql, { ...file, declaredType: contentType, now: clock.now() });
   let info: BlobInfo;
+  let isKept: boolean;
   try {
     const bounds = { maxBytes: file.maxBytes, ...(signal && { signal }) };
     info = await blobs.put(file.key, body, { contentType, after, ownsChunks, ...bounds });
+    isKept = await keepArrival(deps, file, { ...info, now: clock.now() });
   } catch (error) {
     await after.catch(() => {});
     // A store that did not answer may have the bytes after all: then the row stays, for the sweep to find them by.
@@ -29,7 +36,7 @@ export async function storeBody(
     if (!isUnknown) await deleteAwaiting(sql, file.key).catch(() => {});
     throw error;
   }
-  if (!(await markStored(sql, file.key, { ...info, now: clock.now() }))) {
+  if (!isKept) {
     await blobs.delete(file.key);
     throw fault("service_unavailable", "The file took too long to arrive and was given up");
   }

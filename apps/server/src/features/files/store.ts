@@ -1,12 +1,16 @@
-import type { Sql } from "../../engines/database/database.ts";
+import type { Sql, Transaction } from "../../engines/database/database.ts";
 
 /**
  *     awaiting ──► stored ──► stored (an upload link that is used again brings a new version)
  *        │ ▲          └──┐
  *        │ └─────────────┘ (an external store let in more than allowed: thrown away)
  *        └─► gone (the upload failed or never came)
+ *
+ * Deleted by its owner, or by its age, a file is gone from wherever it is; a row of `deleted_files` then stands for its
+ * bytes until they are gone too and none can come any more.
  */
 export type FileOrigin = "uploaded" | "link" | "output";
+export type FileState = "awaiting" | "stored";
 
 export interface NewFile {
   key: string;
@@ -22,7 +26,7 @@ export interface NewFile {
 export interface FileRow {
   key: string;
   origin: FileOrigin;
-  state: "awaiting" | "stored";
+  state: FileState;
   contentType: string | null;
   size: number | null;
   etag: string | null;
@@ -44,14 +48,15 @@ export async function insertAwaiting(sql: Sql, file: NewFile): Promise<void> {
       ${file.predictionId ?? null}, ${file.now})`;
 }
 
-/** False when the row is gone: the file was given up meanwhile. */
-export async function markStored(sql: Sql, key: string, arrival: Arrival): Promise<boolean> {
-  const { count } = await sql`
+/** Whose it is; undefined when the row is gone: the file was given up meanwhile. */
+export async function markStored(sql: Sql, key: string, arrival: Arrival): Promise<string | undefined> {
+  const [row] = await sql<{ ownerId: string }[]>`
     update files
     set state = 'stored', size = ${arrival.size}, content_type = ${arrival.contentType}, etag = ${arrival.etag},
       stored_at = ${arrival.now}
-    where key = ${key}`;
-  return count > 0;
+    where key = ${key}
+    returning owner_id as "ownerId"`;
+  return row?.ownerId;
 }
 
 /** Only what never arrived can be given up. */
@@ -94,4 +99,96 @@ export async function listAwaitingSince(sql: Sql, before: Date, limit: number): 
 export async function findNewestKey(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ key: string }[]>`select key from files where state = 'stored' order by id desc limit 1`;
   return row?.key;
+}
+
+// What an owner has.
+
+export interface FileEntry {
+  id: string;
+  key: string;
+  origin: FileOrigin;
+  contentType: string | null;
+  size: number | null;
+  predictionId: string | null;
+  createdAt: Date;
+  storedAt: Date | null;
+}
+
+/** Newest first. Whole rows are read for the page only. */
+export async function selectFiles(
+  sql: Sql,
+  ownerId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<FileEntry[]> {
+  return sql<FileEntry[]>`
+    with page as materialized (
+      select id from files where owner_id = ${ownerId} order by id desc limit ${limit} offset ${offset}
+    )
+    select f.id, f.key, f.origin, f.content_type as "contentType", f.size, f.prediction_id as "predictionId",
+      f.created_at as "createdAt", f.stored_at as "storedAt"
+    from page join files f on f.id = page.id order by f.id desc`;
+}
+
+export async function countFiles(sql: Sql, ownerId: string): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*)::integer as total from files where owner_id = ${ownerId}`;
+  return row?.total ?? 0;
+}
+
+/** What all uploads of a user take up; the database counts along as they come and go. */
+export async function selectUploadTotal(sql: Sql, userId: string): Promise<number> {
+  const [row] = await sql<{ bytes: number }[]>`select bytes from upload_totals where user_id = ${userId}`;
+  return row?.bytes ?? 0;
+}
+
+// Deleting.
+
+export interface OwnRow {
+  key: string;
+  origin: FileOrigin;
+  state: FileState;
+  createdAt: Date;
+  /** The prediction that makes it, while that has not ended. */
+  livePredictionId: string | null;
+}
+
+export async function lockOwnFile(tx: Transaction, ownerId: string, id: string): Promise<OwnRow | undefined> {
+  const [row] = await tx<OwnRow[]>`
+    select f.key, f.origin, f.state, f.created_at as "createdAt",
+      (select l.id from live_predictions l where l.id = f.prediction_id) as "livePredictionId"
+    from files f where f.id = ${id} and f.owner_id = ${ownerId} for update`;
+  return row;
+}
+
+export async function deleteFileRow(tx: Transaction, id: string): Promise<void> {
+  await tx`delete from files where id = ${id}`;
+}
+
+export async function insertDeleted(tx: Transaction, key: string, collectAfter: Date): Promise<void> {
+  await tx`insert into deleted_files (key, collect_after) values (${key}, ${collectAfter})`;
+}
+
+export async function postponeDeleted(sql: Sql, key: string, collectAfter: Date): Promise<void> {
+  await sql`update deleted_files set collect_after = ${collectAfter} where key = ${key}`;
+}
+
+export async function listDueDeleted(sql: Sql, now: Date, limit: number): Promise<string[]> {
+  const rows = await sql<{ key: string }[]>`
+    select key from deleted_files where collect_after <= ${now} order by collect_after limit ${limit}`;
+  return rows.map((row) => row.key);
+}
+
+export async function forgetDeleted(sql: Sql, keys: readonly string[]): Promise<void> {
+  await sql`delete from deleted_files where key = any(${[...keys]}::text[])`;
+}
+
+/** The oldest first. What never arrived is the sweep's. */
+export async function listUploadsBefore(
+  sql: Sql,
+  before: Date,
+  limit: number,
+): Promise<{ ownerId: string; id: string }[]> {
+  return sql<{ ownerId: string; id: string }[]>`
+    select owner_id as "ownerId", id from files
+    where created_at < ${before} and origin <> 'output' and state = 'stored' order by created_at limit ${limit}`;
 }

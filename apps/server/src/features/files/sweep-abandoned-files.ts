@@ -1,10 +1,8 @@
-import type { FilesDeps } from "./files-deps.ts";
-import { linkSeconds } from "./files-deps.ts";
+import { Fault } from "../../kernel/errors.ts";
+import { type FilesDeps, patienceMillis } from "./files-deps.ts";
 import { acknowledge } from "./find-usable-file.ts";
 import { deleteAwaiting, listAwaitingSince } from "./store.ts";
 
-/** Beyond a link's life there is an hour for the upload that began in its last second. */
-const patienceMillis = (linkSeconds + 3600) * 1000;
 const batch = 200;
 
 /**
@@ -17,12 +15,20 @@ export async function sweepAbandonedFiles(deps: FilesDeps): Promise<number> {
   for (const row of rows) {
     // An external store takes uploads without telling us: what came by a link is a file, looked at or not.
     const info = row.origin === "link" ? await deps.blobs.stat(row.key) : undefined;
-    if (info && info.size <= row.maxBytes) {
-      await acknowledge(deps, row, info);
-      continue;
-    }
+    if (info && info.size <= row.maxBytes && (await isKept(acknowledge(deps, row, info)))) continue;
     await deps.blobs.delete(row.key);
     await deleteAwaiting(deps.database.sql, row.key);
   }
   return rows.length;
+}
+
+/** False where it is more than its owner may store: that is given up like what never came. */
+async function isKept(acknowledged: Promise<unknown>): Promise<boolean> {
+  try {
+    await acknowledged;
+    return true;
+  } catch (error) {
+    if (error instanceof Fault && error.type === "storage_full") return false;
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { newId } from "@gantry/wire";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -8,7 +9,7 @@ import { testDatabase } from "../../../test/support/database.ts";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import type { Database } from "../../engines/database/index.ts";
-import { createUploadLink, type FilesDeps, parseS3Path, storeOutput } from "../files/index.ts";
+import { createUploadLink, type FilesDeps, parseS3Path, storeOutput, storeUpload } from "../files/index.ts";
 import { type Retention, startRetention } from "./index.ts";
 import { firstIdAt } from "./time-of-id.rules.ts";
 
@@ -52,7 +53,17 @@ afterAll(async () => {
 });
 
 function node(change: Partial<Parameters<typeof startRetention>[0]> = {}): Retention {
-  const one = startRetention({ database, blobs, files, log, clock, resultDays: 30, deliveryDays: 30, ...change });
+  const one = startRetention({
+    database,
+    blobs,
+    files,
+    log,
+    clock,
+    resultDays: 30,
+    uploadDays: 0,
+    deliveryDays: 30,
+    ...change,
+  });
   running.push(one);
   return one;
 }
@@ -240,6 +251,24 @@ test("uploads that never came are given up, all of them in one pass", async () =
   ahead = 26 * 3_600_000;
   await one.pass();
   expect(await count("files")).toBe(0);
+});
+
+test("uploads go when their days are over, where a number of days is set; outputs have theirs", async () => {
+  const text = { kind: "file" as const, contentType: "text/plain", body: Buffer.from("made") };
+  await storeOutput(files, { ownerId: "usr_a", predictionId: newId("prediction"), field: "text", file: text });
+  const upload = async () => {
+    const sent = { ownerId: "usr_a", body: Readable.from([Buffer.from("mine")]), base: "http://x" };
+    return parseS3Path(String((await storeUpload(files, sent)).file_input?.s3_path))?.key ?? "";
+  };
+  const old = await Promise.all(Array.from({ length: 120 }, upload));
+  ahead = 8 * day;
+  await node().pass();
+  expect(await count("files")).toBe(121);
+  await Promise.all([node({ uploadDays: 9 }).pass(), node({ uploadDays: 9 }).pass()]);
+  expect(await count("files")).toBe(121);
+  await Promise.all([node({ uploadDays: 7 }).pass(), node({ uploadDays: 7 }).pass()]);
+  expect([await count("files"), await count("deleted_files")]).toEqual([1, 0]);
+  expect((await Promise.all(old.map((key) => blobs.stat(key)))).some(Boolean)).toBe(false);
 });
 
 test("input files of queued predictions go once nothing is going to run them", async () => {

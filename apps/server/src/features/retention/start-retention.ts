@@ -2,7 +2,7 @@ import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
-import { type FilesDeps, sweepAbandonedFiles } from "../files/index.ts";
+import { collectDeletedFiles, dropOldUploads, type FilesDeps, sweepAbandonedFiles } from "../files/index.ts";
 import { dropDeliveriesBefore } from "../webhooks/index.ts";
 import { dropForgottenInputs } from "./drop-forgotten-inputs.ts";
 import { dropSomeResults } from "./drop-results.ts";
@@ -17,6 +17,8 @@ export interface RetentionDeps {
   clock: Clock;
   /** How long results, the files that predictions made, and runs of agents are kept after the end. */
   resultDays: number;
+  /** How long uploaded files are kept; 0: until their owner deletes them. */
+  uploadDays: number;
   /** How long it is kept that a webhook was sent. */
   deliveryDays: number;
 }
@@ -45,7 +47,7 @@ interface Task {
  * do it at once: each task takes small portions, and one that fails is logged and tried again an hour later.
  */
 export function startRetention(deps: RetentionDeps): Retention {
-  const { database, blobs, files, log, clock, resultDays, deliveryDays } = deps;
+  const { database, blobs, files, log, clock, resultDays, uploadDays, deliveryDays } = deps;
   const { sql } = database;
   const ago = (now: number, ms: number) => new Date(now - ms);
   const portion = async (work: Promise<number>) => {
@@ -93,6 +95,17 @@ export function startRetention(deps: RetentionDeps): Retention {
         const looked = await sweepAbandonedFiles(files);
         return { dropped: looked, more: looked > 0 };
       },
+    },
+    {
+      name: "uploads",
+      everyMs: hourMs,
+      step: async (now) =>
+        uploadDays === 0 ? { dropped: 0, more: false } : dropOldUploads(files, ago(now, uploadDays * dayMs)),
+    },
+    {
+      name: "deleted files",
+      everyMs: hourMs,
+      step: () => collectDeletedFiles(files),
     },
     {
       name: "forgotten inputs",

@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
+import {
+  collectDeletedFiles,
+  createUploadLink,
+  deleteFile,
+  type FilesDeps,
+  openOwnedFile,
+  parseS3Path,
+  storeUpload,
+  sweepAbandonedFiles,
+} from "./index.ts";
+
+const ana = "usr_ana";
+const base = "http://gantry.example";
+const hour = 3_600_000;
+let home: string;
+let deps: FilesDeps;
+let drop: () => Promise<void>;
+let ahead = 0;
+
+beforeAll(async () => {
+  const fresh = await testDatabase();
+  drop = fresh.drop;
+  home = await mkdtemp(join(tmpdir(), "deleting-files-"));
+  const clock = { now: () => new Date(Date.now() + ahead) };
+  const credentials = { accessKeyId: "a", secretAccessKey: "b".repeat(40) };
+  const blobs = await openFilesystemBlobs({ home, bucket: "gantry", credentials, clock });
+  deps = { database: fresh.database, blobs, clock, maxUploadBytes: 1_000_000 };
+});
+beforeEach(async () => {
+  ahead = 0;
+  await deps.database.sql`truncate files, deleted_files, upload_totals`;
+});
+afterAll(async () => {
+  await deps.blobs.close();
+  await drop();
+  await rm(home, { recursive: true });
+});
+
+const put = (key: string, text: string) => deps.blobs.put(key, Buffer.from(text), { contentType: "text/plain" });
+const uploaded = async (text: string) => {
+  const { file_input } = await storeUpload(deps, { ownerId: ana, body: Readable.from([Buffer.from(text)]), base });
+  return found(file_input?.s3_path);
+};
+const linked = async () => found((await createUploadLink(deps, { ownerId: ana, base })).file_input?.s3_path);
+async function found(s3Path: unknown) {
+  const key = parseS3Path(String(s3Path))?.key ?? "";
+  const [row] = await deps.database.sql<{ id: string }[]>`select id from files where key = ${key}`;
+  return { key, id: row?.id ?? "", s3Path: String(s3Path) };
+}
+const count = async (table: string) =>
+  (await deps.database.sql<{ n: number }[]>`select count(*)::int as n from ${deps.database.sql(table)}`)[0]?.n;
+const total = async () => (await deps.database.sql`select bytes from upload_totals where user_id = ${ana}`)[0]?.bytes;
+
+test("bytes that could not be removed are collected later", async () => {
+  const { key, id } = await uploaded("mine");
+  const blobs = { ...deps.blobs, delete: async () => Promise.reject(new Error("away")) };
+  await deleteFile({ ...deps, blobs }, ana, id);
+  expect([await count("files"), await count("deleted_files")]).toEqual([0, 1]);
+  expect(await deps.blobs.stat(key)).toBeDefined();
+  expect(await collectDeletedFiles(deps)).toEqual({ dropped: 1, more: false });
+  expect([await deps.blobs.stat(key), await count("deleted_files")]).toEqual([undefined, 0]);
+});
+
+test("what an upload link brings to a store of its own after its file was deleted goes when the link has ended", async () => {
+  const { key, id } = await linked();
+  await put(key, "once");
+  await deleteFile(deps, ana, id);
+  await put(key, "again");
+  ahead = 24 * hour;
+  expect((await collectDeletedFiles(deps)).dropped).toBe(0);
+  ahead = 26 * hour;
+  expect((await collectDeletedFiles(deps)).dropped).toBe(1);
+  expect([await deps.blobs.stat(key), await count("deleted_files")]).toEqual([undefined, 0]);
+});
+
+test("what uploads take up is counted as they come, are replaced and go", async () => {
+  const first = await uploaded("12345");
+  const second = await linked();
+  const open = () => openOwnedFile(deps, { ownerId: ana, s3Path: second.s3Path, loc: ["body", "image"] });
+  await put(second.key, "123");
+  await open();
+  expect(await total()).toBe(8);
+  await put(second.key, "1234567");
+  await open();
+  expect(await total()).toBe(12);
+  await deleteFile(deps, ana, first.id);
+  expect(await total()).toBe(7);
+  await deleteFile(deps, ana, second.id);
+  expect(await total()).toBe(0);
+});
+
+test("what a link brought to a store of its own is looked at, and thrown away where it is too much for its owner", async () => {
+  const narrow = { ...deps, uploadBytesPerUser: 6 };
+  const [kept, used, never] = [await linked(), await linked(), await linked()];
+  for (const { key } of [kept, used, never]) await put(key, "12345");
+  const open = (s3Path: string) => openOwnedFile(narrow, { ownerId: ana, s3Path, loc: ["body", "image"] });
+  expect(await open(kept.s3Path)).toMatchObject({ size: 5 });
+  await expect(open(used.s3Path)).rejects.toMatchObject({ type: "storage_full", retryable: false });
+  expect(await deps.blobs.stat(used.key)).toBeUndefined();
+  ahead = 26 * hour;
+  await sweepAbandonedFiles(narrow);
+  expect([await deps.blobs.stat(never.key), await count("files"), await total()]).toEqual([undefined, 1, 5]);
+});
