@@ -25,9 +25,6 @@ create trigger files_count_end after delete on files
 insert into upload_totals (user_id, bytes)
   select owner_id, sum(size) from files where origin <> 'output' and size is not null group by owner_id;
 
--- Finds uploads whose time is over among the outputs, which have another.
-create index files_uploaded on files (created_at) where origin <> 'output';
-
 -- Objects whose file was deleted. The row comes with the end of the file's own and goes after the bytes, so whatever dies
 -- in between leaves no bytes that nobody knows of. An upload link that still lives can bring bytes once more: its row
 -- stays until it does not.

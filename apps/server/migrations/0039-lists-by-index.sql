@@ -13,6 +13,3 @@ create index models_listed on models (owner, name) include (id, owner_id, visibi
 create index agents_listed on agents (published_at desc, id desc) include (owner_id, search_text)
   where visibility = 'public' and published_revision_id is not null and deleted_at is null;
 drop index agents_on_the_market;
-
--- The index of 0038 has all that this one has.
-drop index runs_of_agent;
