@@ -111,7 +111,12 @@ describe("whoever needs the schema to stay", () => {
     await put("9001-more.sql", "alter table thing add column more int");
     const backup = connect({ url: own.url, poolSize: 1, applicationName: "copying" });
     const { promise: copied, resolve: end } = Promise.withResolvers<void>();
-    const staying = whileSchemaStays(backup, {}, () => copied);
+    const { promise: begun, resolve: hasBegun } = Promise.withResolvers<void>();
+    const staying = whileSchemaStays(backup, {}, () => {
+      hasBegun();
+      return copied;
+    });
+    await begun;
     const stop = new AbortController();
     const migrating = migrate(database, dir, { tell, signal: stop.signal });
     await waitFor("it to say so", () => told.length > 0);
@@ -151,9 +156,12 @@ create unique index concurrently if not exists thing_twice
   test("builds its indexes while others write", async () => {
     await put("9001-indexes.sql", twoIndexes);
     await put("9002-less.sql", "-- no transaction\ndrop index concurrently if exists thing_id;");
-    const write = setInterval(() => void database.sql`insert into thing select max(id) + 1 from thing`.execute(), 20);
+    const written: Promise<unknown>[] = [];
+    const write = () => written.push(database.sql`insert into thing values (${1001 + written.length})`.execute());
+    const writing = setInterval(write, 20);
     expect(await migrate(database, dir)).toEqual(["9001-indexes.sql", "9002-less.sql"]);
-    clearInterval(write);
+    clearInterval(writing);
+    await Promise.all(written);
     expect(await indexes()).toEqual([{ name: "thing_twice", valid: true }]);
     expect(await migrate(database, dir)).toEqual([]);
   });
