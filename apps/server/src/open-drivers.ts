@@ -26,7 +26,7 @@ export function openDrivers(
   return {
     async of(model) {
       const { secret } = model.manifest.backend;
-      const now = Date.now();
+      const now = performance.now();
       const known = kept.get(model);
       if (known && (secret === undefined || now - known.checkedAt < keyLifeMs)) return known.driver;
       const key = secret === undefined ? undefined : await reveal(model, secret);

@@ -11,10 +11,10 @@ export async function download(
   from: string | URL,
   options: { maxBytes: number; signal?: AbortSignal; totalMs?: number; idleMs?: number },
 ): Promise<Download> {
-  const deadline = Date.now() + (options.totalMs ?? 300_000);
+  const deadline = performance.now() + (options.totalMs ?? 300_000);
   let url = from;
   for (let hop = 0; hop <= maxRedirects; hop++) {
-    const remaining = deadline - Date.now();
+    const remaining = deadline - performance.now();
     if (remaining <= 0) throw new NetError("timeout", "The server did not answer in time");
     const { status, headers, body } = await request(
       {

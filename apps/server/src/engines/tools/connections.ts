@@ -88,7 +88,7 @@ export class Connections {
       revision: target.revision,
       opening: this.#open(target, () => this.#forgetThis(target.id, kept)),
       connection: undefined,
-      openedAt: Date.now(),
+      openedAt: performance.now(),
       users: 0,
       idle: undefined,
     };
@@ -114,7 +114,7 @@ export class Connections {
   }
 
   #isWorn({ openedAt, connection }: Kept): boolean {
-    if (Date.now() - openedAt > this.#limits.ageMs) return true;
+    if (performance.now() - openedAt > this.#limits.ageMs) return true;
     return connection !== undefined && connection.streamed() > this.#limits.streamBytes / 2;
   }
 

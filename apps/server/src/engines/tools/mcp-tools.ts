@@ -77,10 +77,10 @@ export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits>
   /** One list at a time and connection; those who ask meanwhile get the same one. */
   function listedTools(connection: Connection, fresh: boolean): Promise<ServerTool[]> {
     const known = connection.tools;
-    if (known && !fresh && Date.now() - known.at < limits.listTtlMs) return known.listed;
+    if (known && !fresh && performance.now() - known.at < limits.listTtlMs) return known.listed;
     // Not the caller's signal: who leaves must not take the list away from the others.
     const listed = readTools(connection.client, AbortSignal.timeout(limits.listMs), limits.listMs);
-    const entry = { listed, at: Date.now() };
+    const entry = { listed, at: performance.now() };
     connection.tools = entry;
     listed.catch(() => {
       if (connection.tools === entry) connection.tools = undefined;
@@ -125,8 +125,8 @@ async function callOn(
 function nowAndThen(report: ((progress: ToolProgress) => void) | undefined): (progress: Progress) => void {
   let next = 0;
   return ({ progress, total, message }) => {
-    if (!report || Date.now() < next) return;
-    next = Date.now() + progressPauseMs;
+    if (!report || performance.now() < next) return;
+    next = performance.now() + progressPauseMs;
     report({ progress, total, message: message?.slice(0, longestProgress) });
   };
 }

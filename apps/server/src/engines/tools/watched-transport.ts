@@ -134,7 +134,7 @@ export class WatchedTransport implements Transport {
   }
 
   #isFlood(): boolean {
-    const now = Date.now();
+    const now = performance.now();
     if (now - this.#requests.since > requestWindowMs) this.#requests = { since: now, count: 0 };
     this.#requests.count += 1;
     return this.#requests.count > mostRequests;

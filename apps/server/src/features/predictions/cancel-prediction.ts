@@ -31,11 +31,11 @@ export async function startCancellation(deps: {
   const listener = await database.listen(channel, (id) => held.get(id)?.stop("cancelled"));
 
   async function waitForEnd(address: PredictionAddress, holder: string): Promise<number | undefined> {
-    const since = Date.now();
+    const since = performance.now();
     for (let pauseMs = lookAgainMs; ; ) {
       const ended = await findEnded(database.sql, address);
       if (ended) return ended.status;
-      const waitedMs = Date.now() - since;
+      const waitedMs = performance.now() - since;
       if (waitedMs > livingWaitMs) return undefined;
       if (waitedMs > holderWaitMs) {
         if (!(await isBeating(database.sql, holder))) return undefined;

@@ -136,7 +136,7 @@ async function giveFree(
     if (!(await isKnown(database.sql, predictionId))) await dropIdempotencyKey(database.sql, scope, predictionId);
   };
   const again = async () => {
-    for (const until = Date.now() + retriedMs; Date.now() < until; ) {
+    for (const until = performance.now() + retriedMs; performance.now() < until; ) {
       await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       const isDone = await attempt().then(
         () => true,

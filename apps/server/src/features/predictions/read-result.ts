@@ -23,14 +23,14 @@ export async function awaitEnd(
   waitMs: number,
   signal: AbortSignal,
 ): Promise<EndedPrediction | undefined> {
-  const until = Date.now() + waitMs;
+  const until = performance.now() + waitMs;
   const watch = notices.watch(address.id);
   try {
     for (;;) {
       const ended = await findEnd(database.sql, address);
       if (ended === undefined) throw fault("not_found", "Prediction not found");
       if (ended !== "live") return ended;
-      const left = until - Date.now();
+      const left = until - performance.now();
       if (left <= 0 || signal.aborted || notices.isReleased) return undefined;
       await watch.next(Math.min(left, lookAgainMs));
     }

@@ -19,9 +19,9 @@ export async function endBelow(deps: EndDeps, run: Pick<Run, "id" | "claim">): P
  * somebody takes too long. What a node works on is stopped there, what waits is ended here, each after what is below it.
  */
 export async function untilBelowEnded(deps: EndDeps, runId: string): Promise<void> {
-  for (const until = Date.now() + holdersWaitMs; ; ) {
+  for (const until = performance.now() + holdersWaitMs; ; ) {
     const ending = await listEndingBelow(deps.database.sql, runId);
-    const leftMs = until - Date.now();
+    const leftMs = until - performance.now();
     if (ending.length === 0 || leftMs <= 0) return;
     const lowest = ending.filter(({ id }) => !ending.some(({ ancestors }) => ancestors.includes(id)));
     for (const one of lowest) if (one.holder === null) await endUnheld(deps, one);

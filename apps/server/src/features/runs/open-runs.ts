@@ -111,7 +111,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
   }, sweepEveryMs);
 
   async function untilIdle(milliseconds: number): Promise<void> {
-    for (const until = Date.now() + milliseconds; worker.underWay() > 0 && Date.now() < until; ) {
+    for (const until = performance.now() + milliseconds; worker.underWay() > 0 && performance.now() < until; ) {
       await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
     }
   }

@@ -192,7 +192,7 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
     milliseconds: number,
     { signal, seenLive = false, isReader = false, orAsking = false }: EndWait = {},
   ): Promise<Run | undefined> {
-    const until = Date.now() + milliseconds;
+    const until = performance.now() + milliseconds;
     const isLetGo = () => signal?.aborted || isClosed || (isReader && isReleased);
     let wake = () => {};
     const wakeUp = () => wake();
@@ -209,9 +209,9 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
         if (mayHaveEnded || isLetGo()) {
           const run = await findRun(database.sql, runId);
           const isOver = !run || run.completedAt !== null || (orAsking && isAsking(run));
-          if (isOver || Date.now() >= until || isLetGo()) return run;
+          if (isOver || performance.now() >= until || isLetGo()) return run;
         }
-        const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - Date.now()), lookAgainMs));
+        const timer = setTimeout(wakeUp, Math.min(Math.max(0, until - performance.now()), lookAgainMs));
         await woken;
         clearTimeout(timer);
         mayHaveEnded = true;

@@ -72,13 +72,13 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
   }
 
   function wakeIn(milliseconds: number): void {
-    const at = Date.now() + Math.min(Math.max(1, Math.ceil(milliseconds)), longestSleepMs);
+    const at = performance.now() + Math.min(Math.max(1, Math.ceil(milliseconds)), longestSleepMs);
     if (stopped || (timer && timer.at <= at)) return;
     clearTimeout(timer?.handle);
     const handle = setTimeout(() => {
       timer = undefined;
       wake();
-    }, at - Date.now());
+    }, at - performance.now());
     timer = { at, handle };
   }
 
@@ -130,7 +130,7 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
   }
 
   async function send(row: ClaimedRow, signing: readonly SealedSecret[]): Promise<void> {
-    const lapsesAt = Date.now() + leaseMs;
+    const lapsesAt = performance.now() + leaseMs;
     const about = { delivery_id: row.id, prediction_id: row.predictionId, destination: row.destination };
     const { end, cause, drained } = await telemetry.inSpan(
       () => ({ name: "webhook", kind: "producer", attributes: { "gantry.prediction_id": row.predictionId } }),
@@ -161,7 +161,7 @@ export async function startWebhookSender(deps: WebhookSenderDeps): Promise<Webho
       try {
         return await batcher.add(result);
       } catch (error) {
-        if (!(error instanceof Fault) || Date.now() > lapsesAt) throw error;
+        if (!(error instanceof Fault) || performance.now() > lapsesAt) throw error;
         await new Promise((resolve) => setTimeout(resolve, pauseAfterErrorMs));
       }
     }
