@@ -71,15 +71,18 @@ async function refuseIfOwned(home: string, file: string, me: Owner): Promise<voi
     if (await isStill(owner)) throw refusal;
     return;
   }
-  for (let waited = 0; ; waited += 500) {
-    const touched = await stat(file).then(
+  const touchedAt = () =>
+    stat(file).then(
       (found) => found.mtimeMs,
       () => 0,
     );
-    if (Date.now() - touched > silentMs) return;
-    if (waited > silentMs) throw refusal; // it was touched while we waited
+  const before = await touchedAt();
+  for (let waited = 0; waited <= silentMs; waited += 500) {
+    if (Date.now() - (await touchedAt()) > silentMs) return;
     await sleep(500);
   }
+  // Not by the clock alone: it may have been set back since.
+  if ((await touchedAt()) !== before) throw refusal;
 }
 
 async function hold(dir: string, mine: string, number: number): Promise<HomeLock> {
