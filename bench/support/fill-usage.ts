@@ -22,6 +22,7 @@ export async function fillUsage(database: Database, userId: string, rows: number
       and not exists (select 1 from pg_constraint c where c.conindid = i.indexrelid)`;
   await sql.unsafe(`
     ${indexes.map(({ name }) => `drop index ${name};`).join(" ")}
+    alter table usage disable trigger user;
     alter table ledger disable trigger user;
     alter table wallets disable trigger user`);
   for (let from = 0; from < rows; from += rowsAtOnce) {
@@ -50,6 +51,7 @@ export async function fillUsage(database: Database, userId: string, rows: number
     from (select user_id, sum(spent_micros)::bigint as spent from usage_hours group by 1) s where s.user_id = w.user_id`;
   await sql.unsafe(`
     ${indexes.map(({ made }) => `${made};`).join(" ")}
+    alter table usage enable trigger user;
     alter table ledger enable trigger user;
     alter table wallets enable trigger user`);
   await closeUsageDays(database);

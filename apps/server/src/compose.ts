@@ -36,6 +36,7 @@ import {
 } from "./features/predictions/index.ts";
 import { startRetention } from "./features/retention/index.ts";
 import { openSecrets } from "./features/secrets/index.ts";
+import { watchClock } from "./features/trusted-clock/index.ts";
 import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
 import { accountApi } from "./http/account-api/account-api.ts";
 import { fileRoutes } from "./http/account-api/file-routes.ts";
@@ -189,13 +190,19 @@ export async function compose(
     const sender = isWorker
       ? await startWebhookSender({ database, net, vault, clock, log, telemetry, nodeId })
       : undefined;
-    const upkeep = await startUsageUpkeep({ database, log, retentionDays: config.GANTRY_USAGE_DAYS });
+    const trustedClock = watchClock({ database, log, clock });
+    const upkeep = await startUsageUpkeep({
+      database,
+      log,
+      clock: trustedClock,
+      retentionDays: config.GANTRY_USAGE_DAYS,
+    });
     const retention = startRetention({
       database,
       blobs,
       files,
       log,
-      clock,
+      clock: trustedClock,
       resultDays: config.GANTRY_RESULT_DAYS,
       uploadDays: config.GANTRY_UPLOAD_DAYS,
       deliveryDays: config.GANTRY_DELIVERY_DAYS,

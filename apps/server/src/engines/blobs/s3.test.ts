@@ -27,6 +27,7 @@ import {
   signDownload,
   sweepAbandonedFiles,
 } from "../../features/files/index.ts";
+import { systemClock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
 import { blobContract } from "./blobs.contract.ts";
 import type { BlobStore } from "./blobs.ts";
@@ -350,13 +351,11 @@ describe.skipIf(!server)("what an upload link brings without us", () => {
   const loc = ["body", "image"];
   let files: FilesDeps;
   let drop: () => Promise<void>;
-  let ahead = 0;
 
   beforeAll(async () => {
     const fresh = await testDatabase();
     drop = fresh.drop;
-    const clock = { now: () => new Date(Date.now() + ahead) };
-    files = { database: fresh.database, blobs: await openStore(), clock, maxUploadBytes };
+    files = { database: fresh.database, blobs: await openStore(), clock: systemClock, maxUploadBytes };
   });
   afterAll(() => drop());
 
@@ -395,10 +394,7 @@ describe.skipIf(!server)("what an upload link brings without us", () => {
     const kept = await send(10);
     const large = await send(maxUploadBytes + 1);
     const never = await createUploadLink(files, { ownerId, base: "http://gantry.example" });
-    ahead = 26 * 3_600_000;
-    // Only the feature's clock moves: links and calls are signed by the store's own.
-    await sweepAbandonedFiles(files);
-    ahead = 0;
+    await sweepAbandonedFiles(files, new Date(Date.now() + 26 * 3_600_000));
     const rows = await files.database.sql<{ key: string }[]>`select key from files`;
     const keys = rows.map((row) => row.key);
     expect(keys).toContain(kept.key);

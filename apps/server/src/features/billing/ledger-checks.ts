@@ -66,14 +66,14 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
   marks: (sql) => sql`
     select rule, 'usage_marks' as subject, expected, found from (
       select count(*) as rows, count(*) filter (where horizon > now()) as far,
-        count(*) filter (where horizon <> date_trunc('month', horizon, 'UTC')) as odd,
+        count(*) filter (where horizon <> date_trunc('hour', horizon, 'UTC')) as odd,
         count(*) filter (where days_before > now()) as early,
         count(*) filter (where days_before <> date_trunc('day', days_before, 'UTC')) as uneven
       from usage_marks
     ) m cross join lateral (values
       ('marks_lost', 1, m.rows),
       ('horizon_in_the_future', 0, m.far),
-      ('horizon_within_a_month', 0, m.odd),
+      ('horizon_within_an_hour', 0, m.odd),
       ('days_closed_in_the_future', 0, m.early),
       ('days_closed_within_a_day', 0, m.uneven)
     ) as figure (rule, expected, found)

@@ -54,6 +54,22 @@ export async function moveHorizon(sql: Sql, horizon: Date): Promise<void> {
   await sql`update usage_marks set horizon = ${horizon} where horizon is null or horizon < ${horizon}`;
 }
 
+/**
+ * A horizon that lies in the future was moved there by a clock that stood ahead. The rows are complete after the last
+ * hour of which some are missing: it is found by counting, which takes as long as there are rows.
+ */
+export async function takeBackHorizon(tx: Transaction, now: Date): Promise<void> {
+  await tx`
+    update usage_marks set horizon = (
+      select max(h.hour) + interval '1 hour' from usage_hours h left join (
+        select user_id, date_trunc('hour', created_at) as hour, model_name, count(*) as requests
+        from usage group by 1, 2, 3
+      ) u on u.user_id = h.user_id and u.hour = h.hour and u.model_name = h.model_name
+      where u.requests is distinct from h.requests
+    )
+    where horizon > ${now}`;
+}
+
 /** Of the rows that no month had a partition for; answers how many went. */
 export async function deleteDefaultBefore(sql: Sql, before: Date, limit: number): Promise<number> {
   const gone = await sql`
@@ -90,4 +106,17 @@ export async function insertDays(tx: Transaction, from: Date, to: Date): Promise
     )
     update usage_marks set days_before = ${to}, charged_micros = charged_micros + coalesce(
       (select sum(spent_micros) from closed where model_name not like 'agents/%/%'), 0)`;
+}
+
+/**
+ * Opens the days from one on again, if they are closed: what is read of them comes from their hours, until they are
+ * closed anew. The marks are locked first, as by whoever adds to a closed day (migrations/0034).
+ */
+export async function reopenDays(tx: Transaction, from: Date): Promise<void> {
+  const closed = await tx`select 1 from usage_marks where days_before > ${from} for update`;
+  if (closed.length === 0) return;
+  await tx`
+    with opened as (delete from usage_days where day >= ${from} returning model_name, spent_micros)
+    update usage_marks set days_before = ${from}, charged_micros = charged_micros - coalesce(
+      (select sum(spent_micros) from opened where model_name not like 'agents/%/%'), 0)`;
 }

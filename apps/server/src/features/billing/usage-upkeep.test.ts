@@ -8,7 +8,7 @@ import { grantOpeningBalance } from "./credit-user.ts";
 import { listUsage } from "./list-usage.ts";
 import { selectOverview } from "./overview-store.ts";
 import { readExpenses } from "./read-expenses.ts";
-import { selectPartitions } from "./upkeep-store.ts";
+import { insertDays, selectPartitions } from "./upkeep-store.ts";
 import { monthOf } from "./usage-months.rules.ts";
 import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
 import { startUsageUpkeep } from "./usage-upkeep.ts";
@@ -19,6 +19,8 @@ let ann: string;
 const log = createLog("silent");
 const all = { from: undefined, to: undefined };
 const first = { limit: 20, offset: 0 };
+/** What it says is right. */
+const soundClock = { read: async () => ({ now: new Date(), isTrusted: true }) };
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 
 beforeEach(async () => {
@@ -154,7 +156,7 @@ it("the overview's books add up, before and after days are closed", async () => 
 describe("the upkeep as a whole", () => {
   it("does all of it at its start, and stops", async () => {
     await writePast(db.database, [{ userId: ann, at: daysAgo(400).toISOString(), price: 5 }]);
-    const upkeep = await startUsageUpkeep({ database: db.database, log, retentionDays: 90 });
+    const upkeep = await startUsageUpkeep({ database: db.database, log, clock: soundClock, retentionDays: 90 });
     expect(await selectPartitions(db.database.sql)).toHaveLength(4);
     expect(await countIn("usage_days")).toBe(1);
     expect(await countIn("usage")).toBe(0);
@@ -164,7 +166,7 @@ describe("the upkeep as a whole", () => {
 
   it("keeps everything where no retention is set", async () => {
     await writePast(db.database, [{ userId: ann, at: daysAgo(4_000).toISOString(), price: 5 }]);
-    const upkeep = await startUsageUpkeep({ database: db.database, log, retentionDays: undefined });
+    const upkeep = await startUsageUpkeep({ database: db.database, log, clock: soundClock, retentionDays: undefined });
     expect((await listUsage(db.database, ann, all, first)).total).toBe(1);
     await upkeep.stop();
   });
@@ -173,12 +175,43 @@ describe("the upkeep as a whole", () => {
     const holder = connect({ url: db.url, poolSize: 1 });
     await holder.transaction(async (tx) => {
       await tx`lock table usage_default in access share mode`;
-      const upkeep = await startUsageUpkeep({ database: db.database, log, retentionDays: undefined });
+      const upkeep = await startUsageUpkeep({
+        database: db.database,
+        log,
+        clock: soundClock,
+        retentionDays: undefined,
+      });
       expect(await selectPartitions(db.database.sql)).toEqual(["usage_default"]);
       await upkeep.stop();
     });
     await holder.close();
     await ensureUsagePartitions(db.database);
     expect(await selectPartitions(db.database.sql)).toHaveLength(4);
+  });
+});
+
+describe("a clock that stood ahead", () => {
+  it("leaves no mark in the future: its days are open again, and rows are promised where there are any", async () => {
+    const [lost, kept] = [new Date(Date.now() - 2 * 3_600_000), new Date()];
+    await writePast(db.database, [{ userId: ann, at: lost.toISOString(), price: 5 }]);
+    await db.database.transaction((tx) => insertDays(tx, monthOf(lost).from, monthOf(kept, 24).from));
+    await db.database.sql`delete from usage`;
+    await db.database.sql`update usage_marks set horizon = ${monthOf(kept, 24).from}`;
+    await writePast(db.database, [{ userId: ann, at: kept.toISOString(), price: 7 }]);
+    const upkeep = await startUsageUpkeep({ database: db.database, log, clock: soundClock, retentionDays: 90 });
+    await upkeep.stop();
+    expect(await verifyLedger(db.database)).toEqual([]);
+    expect((await listUsage(db.database, ann, all, first)).total).toBe(1);
+    expect((await readExpenses(db.database, ann, { start: undefined, end: undefined, page: 1 })).totalSpent).toBe(12);
+    const [{ days }] = await db.database.sql<[{ days: Date }]>`select days_before as days from usage_marks`;
+    expect(days.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  it("closes and drops nothing while it is doubted", async () => {
+    await writePast(db.database, [{ userId: ann, at: daysAgo(400).toISOString(), price: 5 }]);
+    const clock = { read: async () => ({ now: new Date(), isTrusted: false }) };
+    const upkeep = await startUsageUpkeep({ database: db.database, log, clock, retentionDays: 90 });
+    await upkeep.stop();
+    expect([await countIn("usage"), await countIn("usage_days")]).toEqual([1, 0]);
   });
 });

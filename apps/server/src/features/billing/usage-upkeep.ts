@@ -1,7 +1,8 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { TrustedClock } from "../trusted-clock/index.ts";
 import { closeUsageDays } from "./close-usage-days.ts";
-import { selectNow } from "./upkeep-store.ts";
+import { takeBackMarks } from "./take-back-marks.ts";
 import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
 
 const everyMs = 30 * 60_000;
@@ -17,15 +18,17 @@ export interface UsageUpkeep {
  * Keeps usage fast as it grows: partitions ahead of time, sums of the days that are over, and, where the operator wants
  * it, single rows of months that are older than `retentionDays`. Nothing depends on a pass having taken place: rows
  * without a partition go to the default one, and days without sums are read from their hours. So a pass that fails is
- * logged and the next one tries again.
+ * logged and the next one tries again, and while the clock is not trusted nothing is closed or dropped.
  */
 export async function startUsageUpkeep({
   database,
   log,
+  clock,
   retentionDays,
 }: {
   database: Database;
   log: Log;
+  clock: TrustedClock;
   retentionDays: number | undefined;
 }): Promise<UsageUpkeep> {
   let stopped = false;
@@ -37,13 +40,18 @@ export async function startUsageUpkeep({
 
   async function pass(): Promise<void> {
     await attempt("partitions", () => ensureUsagePartitions(database));
-    await attempt("days", () => closeUsageDays(database));
-    if (retentionDays === undefined) return;
-    await attempt("retention", async () => {
-      const now = await selectNow(database.sql);
-      const dropped = await dropUsageBefore(database, new Date(now.getTime() - retentionDays * dayMs));
-      if (dropped.length > 0) log.info({ tables: dropped }, "Usage past its retention was dropped, its sums are kept");
+    await attempt("marks", async () => {
+      const { now, isTrusted } = await clock.read();
+      if (!isTrusted) return;
+      await takeBackMarks(database, now);
+      await attempt("days", () => closeUsageDays(database));
+      if (retentionDays !== undefined) await attempt("retention", () => dropOldUsage(now, retentionDays));
     });
+  }
+
+  async function dropOldUsage(now: Date, days: number): Promise<void> {
+    const dropped = await dropUsageBefore(database, new Date(now.getTime() - days * dayMs));
+    if (dropped.length > 0) log.info({ tables: dropped }, "Usage past its retention was dropped, its sums are kept");
   }
 
   let latest: Promise<void> = Promise.resolve();

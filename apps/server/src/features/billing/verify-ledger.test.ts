@@ -118,7 +118,7 @@ describe("what is planted is found, with its figures", () => {
   it.each([
     ["lost", "marks_lost", { expected: 1, found: 0 }],
     ["of a horizon to come", "horizon_in_the_future", { expected: 0, found: 1 }],
-    ["of a horizon within a month", "horizon_within_a_month", { expected: 0, found: 1 }],
+    ["of a horizon within an hour", "horizon_within_an_hour", { expected: 0, found: 1 }],
     ["of days that are not over", "days_closed_in_the_future", { expected: 0, found: 1 }],
     ["of half a day", "days_closed_within_a_day", { expected: 0, found: 1 }],
   ])("marks %s, and what they would hide", async (_name, rule, figures) => {
@@ -126,7 +126,7 @@ describe("what is planted is found, with its figures", () => {
     if (rule === "marks_lost") await sql`delete from usage_marks`;
     if (rule === "horizon_in_the_future")
       await sql`update usage_marks set horizon = date_trunc('month', now() + interval '2 months', 'UTC')`;
-    if (rule === "horizon_within_a_month") await sql`update usage_marks set horizon = '2026-01-01T12:00:00Z'`;
+    if (rule === "horizon_within_an_hour") await sql`update usage_marks set horizon = '2026-01-01T12:30:00Z'`;
     if (rule === "days_closed_in_the_future")
       await sql`update usage_marks set days_before = date_trunc('day', now() + interval '2 days', 'UTC')`;
     if (rule === "days_closed_within_a_day") await sql`update usage_marks set days_before = '2026-02-01T12:00:00Z'`;

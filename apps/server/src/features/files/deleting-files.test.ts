@@ -64,7 +64,7 @@ test("bytes that could not be removed are collected later", async () => {
   await deleteFile({ ...deps, blobs }, ana, id);
   expect([await count("files"), await count("deleted_files")]).toEqual([0, 1]);
   expect(await deps.blobs.stat(key)).toBeDefined();
-  expect(await collectDeletedFiles(deps)).toEqual({ dropped: 1, more: false });
+  expect(await collectDeletedFiles(deps, deps.clock.now())).toEqual({ dropped: 1, more: false });
   expect([await deps.blobs.stat(key), await count("deleted_files")]).toEqual([undefined, 0]);
 });
 
@@ -74,9 +74,9 @@ test("what an upload link brings to a store of its own after its file was delete
   await deleteFile(deps, ana, id);
   await put(key, "again");
   ahead = 24 * hour;
-  expect((await collectDeletedFiles(deps)).dropped).toBe(0);
+  expect((await collectDeletedFiles(deps, deps.clock.now())).dropped).toBe(0);
   ahead = 26 * hour;
-  expect((await collectDeletedFiles(deps)).dropped).toBe(1);
+  expect((await collectDeletedFiles(deps, deps.clock.now())).dropped).toBe(1);
   expect([await deps.blobs.stat(key), await count("deleted_files")]).toEqual([undefined, 0]);
 });
 
@@ -105,6 +105,6 @@ test("what a link brought to a store of its own is looked at, and thrown away wh
   await expect(open(used.s3Path)).rejects.toMatchObject({ type: "storage_full", retryable: false });
   expect(await deps.blobs.stat(used.key)).toBeUndefined();
   ahead = 26 * hour;
-  await sweepAbandonedFiles(narrow);
+  await sweepAbandonedFiles(narrow, deps.clock.now());
   expect([await deps.blobs.stat(never.key), await count("files"), await total()]).toEqual([undefined, 1, 5]);
 });

@@ -10,6 +10,7 @@ import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import { loadOrCreateSigningCredentials } from "../../engines/blobs/signing-credentials.ts";
 import { blobApi } from "../../http/blob-api/index.ts";
 import { createServer } from "../../http/foundation/server.ts";
+import { systemClock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
 import { createLog } from "../../kernel/log.ts";
 import {
@@ -40,13 +41,12 @@ let deps: FilesDeps;
 let app: FastifyInstance;
 let base: string;
 let drop: () => Promise<void>;
-let shift = 0;
 
 beforeAll(async () => {
   const fresh = await testDatabase();
   drop = fresh.drop;
   home = await mkdtemp(join(tmpdir(), "files-"));
-  const clock = { now: () => new Date(Date.now() + shift) };
+  const clock = systemClock;
   const credentials = await loadOrCreateSigningCredentials(home);
   const blobs: LinkServedStore = await openFilesystemBlobs({ home, bucket: "gantry", credentials, clock });
   deps = { database: fresh.database, blobs, clock, maxUploadBytes };
@@ -318,15 +318,11 @@ describe("the sweep", () => {
     await deps.database.sql`
       update files set state = 'awaiting', size = null, etag = null where key = ${keyOf(half.file_input?.s3_path)}`;
 
-    await sweepAbandonedFiles(deps);
+    await sweepAbandonedFiles(deps, new Date());
     expect(await rowOf(unused.file_input?.s3_path)).toBeDefined();
-    shift = 25.5 * 3_600_000;
-    try {
-      expect(await sweepAbandonedFiles(deps)).toBeGreaterThanOrEqual(3);
-      expect(await sweepAbandonedFiles(deps)).toBe(0);
-    } finally {
-      shift = 0;
-    }
+    const later = new Date(Date.now() + 25.5 * 3_600_000);
+    expect(await sweepAbandonedFiles(deps, later)).toBeGreaterThanOrEqual(3);
+    expect(await sweepAbandonedFiles(deps, later)).toBe(0);
     expect(await rowOf(unused.file_input?.s3_path)).toBeUndefined();
     expect(await rowOf(half.file_input?.s3_path)).toBeUndefined();
     expect(await deps.blobs.stat(keyOf(half.file_input?.s3_path))).toBeUndefined();

@@ -9,8 +9,8 @@ const batch = 200;
  * Gives up what never arrived: links that nobody used, uploads and outputs whose process died. Called now and then, by
  * any number of nodes. Answers how many rows it looked at, so that the caller can come back soon after a full batch.
  */
-export async function sweepAbandonedFiles(deps: FilesDeps): Promise<number> {
-  const before = new Date(deps.clock.now().getTime() - patienceMillis);
+export async function sweepAbandonedFiles(deps: FilesDeps, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - patienceMillis);
   const rows = await listAwaitingSince(deps.database.sql, before, batch);
   for (const row of rows) {
     // An external store takes uploads without telling us: what came by a link is a file, looked at or not.

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { newId } from "@gantry/wire";
 import { pino } from "pino";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import type { Database } from "../../engines/database/index.ts";
+import { systemClock } from "../../kernel/clock.ts";
 import { createUploadLink, type FilesDeps, parseS3Path, storeOutput, storeUpload } from "../files/index.ts";
 import { type Retention, startRetention } from "./index.ts";
 import { firstIdAt } from "./time-of-id.rules.ts";
@@ -21,9 +22,10 @@ let drop: () => Promise<void>;
 let blobs: BlobStore;
 let files: FilesDeps;
 let ahead = 0;
+let isTrusted = true;
 let logged = "";
 
-const clock = { now: () => new Date(Date.now() + ahead) };
+const clock = { read: async () => ({ now: new Date(Date.now() + ahead), isTrusted }) };
 const log = pino(
   { level: "info" },
   {
@@ -38,10 +40,11 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "retention-"));
   const credentials = { accessKeyId: "a", secretAccessKey: "b".repeat(40) };
   blobs = await openFilesystemBlobs({ home, bucket: "gantry", credentials });
-  files = { database, blobs, clock, maxUploadBytes: 1_000_000 };
+  files = { database, blobs, clock: systemClock, maxUploadBytes: 1_000_000 };
 });
 beforeEach(async () => {
   ahead = 0;
+  isTrusted = true;
   logged = "";
   await database.sql`truncate ended_predictions, live_predictions, files, idempotency_keys, webhook_deliveries`;
 });
@@ -243,13 +246,38 @@ describe("runs", () => {
   });
 });
 
+test("nothing goes on the word of a clock that is not trusted, and an own clock that is wrong changes nothing", async () => {
+  const old = await ended(31);
+  isTrusted = false;
+  await node().pass();
+  expect(await isThere(old)).toBe("1 1 1");
+  isTrusted = true;
+  await node().pass();
+  expect(await isThere(old)).toBe("0 0 0");
+});
+
+test("a clock that is set back does not stop it: what is due is told by the process's own time", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  try {
+    const one = node();
+    ahead = 2 * day;
+    await one.pass();
+    const old = await ended(31);
+    ahead = 0;
+    vi.advanceTimersByTime(3_600_000);
+    await one.pass();
+    expect(await isThere(old)).toBe("0 0 0");
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("uploads that never came are given up, all of them in one pass", async () => {
   for (let i = 0; i < 205; i++) await createUploadLink(files, { ownerId: "usr_a", base: "http://x" });
-  const one = node();
-  await one.pass();
+  await node().pass();
   expect(await count("files")).toBe(205);
   ahead = 26 * 3_600_000;
-  await one.pass();
+  await node().pass();
   expect(await count("files")).toBe(0);
 });
 

@@ -1,8 +1,8 @@
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import { collectDeletedFiles, dropOldUploads, type FilesDeps, sweepAbandonedFiles } from "../files/index.ts";
+import type { TrustedClock } from "../trusted-clock/index.ts";
 import { dropDeliveriesBefore } from "../webhooks/index.ts";
 import { dropForgottenInputs } from "./drop-forgotten-inputs.ts";
 import { dropSomeResults } from "./drop-results.ts";
@@ -14,7 +14,7 @@ export interface RetentionDeps {
   blobs: BlobStore;
   files: FilesDeps;
   log: Log;
-  clock: Clock;
+  clock: TrustedClock;
   /** How long results, the files that predictions made, and runs of agents are kept after the end. */
   resultDays: number;
   /** How long uploaded files are kept; 0: until their owner deletes them. */
@@ -44,7 +44,8 @@ interface Task {
 
 /**
  * Lets go of what nobody may ask for any more. Nothing depends on a pass having taken place, and any number of nodes may
- * do it at once: each task takes small portions, and one that fails is logged and tried again an hour later.
+ * do it at once: each task takes small portions, and one that fails is logged and tried again an hour later. What is old
+ * is judged by the database's clock, so that a process whose own is wrong deletes nothing of the others.
  */
 export function startRetention(deps: RetentionDeps): Retention {
   const { database, blobs, files, log, clock, resultDays, uploadDays, deliveryDays } = deps;
@@ -91,8 +92,8 @@ export function startRetention(deps: RetentionDeps): Retention {
       name: "abandoned uploads",
       everyMs: hourMs,
       // A full portion of those that stay, because their bytes had come, is no reason to go on: they are marked.
-      step: async () => {
-        const looked = await sweepAbandonedFiles(files);
+      step: async (now) => {
+        const looked = await sweepAbandonedFiles(files, new Date(now));
         return { dropped: looked, more: looked > 0 };
       },
     },
@@ -105,7 +106,7 @@ export function startRetention(deps: RetentionDeps): Retention {
     {
       name: "deleted files",
       everyMs: hourMs,
-      step: () => collectDeletedFiles(files),
+      step: (now) => collectDeletedFiles(files, new Date(now)),
     },
     {
       name: "forgotten inputs",
@@ -113,10 +114,12 @@ export function startRetention(deps: RetentionDeps): Retention {
       step: (now) => whole(dropForgottenInputs({ database, blobs }, ago(now, dayMs))),
     },
   ];
+  /** By this process's own time: when the database's is set back, what is due does not wait for it. */
   const doneAt = new Map<string, number>();
   let stopped = false;
 
   async function run({ name, step }: Task, now: number): Promise<void> {
+    const beganAt = performance.now();
     let total = 0;
     try {
       for (let more = true; more && !stopped; ) {
@@ -124,7 +127,7 @@ export function startRetention(deps: RetentionDeps): Retention {
         total += dropped;
         more = again;
       }
-      doneAt.set(name, now);
+      doneAt.set(name, beganAt);
     } catch (error) {
       log.warn({ err: error, task: name }, "Letting go of old data failed, it is tried again in an hour");
     }
@@ -132,11 +135,14 @@ export function startRetention(deps: RetentionDeps): Retention {
   }
 
   async function pass(): Promise<void> {
-    const now = clock.now().getTime();
+    const time = await clock.read().catch((error: unknown) => {
+      log.warn({ err: error }, "The time could not be read, old data is let go of in an hour");
+    });
+    if (!time?.isTrusted) return;
     for (const task of tasks) {
       // A little less, or a task would miss every other pass by a few milliseconds.
-      const due = now - (doneAt.get(task.name) ?? Number.NEGATIVE_INFINITY) > task.everyMs - hourMs / 2;
-      if (due && !stopped) await run(task, now);
+      const sinceMs = performance.now() - (doneAt.get(task.name) ?? Number.NEGATIVE_INFINITY);
+      if (sinceMs > task.everyMs - hourMs / 2 && !stopped) await run(task, time.now.getTime());
     }
   }
 

@@ -31,8 +31,9 @@ export function runRecord({ run, as }: SeenRun): RunRecord {
   };
 }
 
+/** Not below zero: the clock may have been set back meanwhile. */
 function durationOf({ startedAt, createdAt, completedAt }: Run): number {
-  return (completedAt?.getTime() ?? 0) - (startedAt ?? createdAt).getTime();
+  return Math.max(0, (completedAt?.getTime() ?? 0) - (startedAt ?? createdAt).getTime());
 }
 
 /** An event as the list shows it: its fields beside type and time. */

@@ -1,0 +1,1 @@
+export { type TrustedClock, watchClock } from "./watch-clock.ts";
