@@ -29,7 +29,7 @@ import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts
 import { createSettlement } from "./settle-predictions.ts";
 import { type EndedPrediction, type FlowFigures, isOwn, type PredictionAddress, selectFlow } from "./store.ts";
 import { startSweeper, type TakeOver } from "./sweep-predictions.ts";
-import { forgetDeadNodes } from "./sweep-store.ts";
+import { forgetAllNodes } from "./sweep-store.ts";
 import { createWorker } from "./work-on-jobs.ts";
 import { createPredictionWriter } from "./write-predictions.ts";
 
@@ -100,7 +100,7 @@ const lastWritesMs = 5_000;
 export async function openPredictions(deps: PredictionsDeps): Promise<Predictions> {
   const { database, clock, log, nodeId, queue } = deps;
   const held = createHeldPredictions();
-  if (deps.isAlone) await forgetDeadNodes(database.sql, 0);
+  if (deps.isAlone) await forgetAllNodes(database.sql);
   const wakeWorkers = () => void queue.wake("predictions");
   const grants = await startGrantAnnouncements(database, nodeId, held);
   const notices = await startEndedNotices(database);
@@ -143,7 +143,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
       : undefined;
 
   async function untilIdle(milliseconds: number): Promise<void> {
-    for (const until = Date.now() + milliseconds; held.size > 0 && Date.now() < until; ) {
+    for (const until = performance.now() + milliseconds; held.size > 0 && performance.now() < until; ) {
       await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
     }
   }

@@ -164,7 +164,8 @@ export async function selectFlow(sql: Sql, modelId: string): Promise<FlowFigures
     select coalesce(sum(f.accepted), 0)::int as accepted, coalesce(sum(f.ended), 0)::int as ended,
       coalesce((select running from model_slots where model_id = ${modelId}), 0) as running,
       coalesce((select waiting from model_slots where model_id = ${modelId}), 0) as waiting
-    from model_flow f where f.model_id = ${modelId} and f.second > extract(epoch from now())::bigint - 60`;
+    from model_flow f where f.model_id = ${modelId} and f.second > extract(epoch from now())::bigint - 60
+      and f.second <= extract(epoch from now())::bigint`;
   return row ?? { accepted: 0, ended: 0, running: 0, waiting: 0 };
 }
 

@@ -5,15 +5,18 @@ import { type HeldPredictions, stopReasons } from "./held-predictions.ts";
 import { releasePredictions } from "./job-store.ts";
 import { endedUnused } from "./prediction.ts";
 import type { Settlement } from "./settle-predictions.ts";
+import { followHeartbeats, type StandingHeartbeat, silentAmong } from "./silent-nodes.rules.ts";
 import type { GrantedSlot } from "./store.ts";
 import {
   beat,
   forgetDeadNodes,
   forgetNode,
   forgetOldFlow,
+  forgetSilentNodes,
   grantFreeSlots,
   isAnyQueued,
   listAbandoned,
+  listFutureHeartbeats,
   listHeldBy,
   listLost,
   listOverdue,
@@ -71,13 +74,31 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
   /** When this node last moved its heartbeat, by the clock of the database, oldest first. */
   const beats: Date[] = [];
 
+  let ownBeats = 0;
+
   async function moveHeartbeat(): Promise<void> {
     beats.push(await beat(database.sql, nodeId, deps.keyProof));
+    ownBeats++;
     if (beats.length > ownBeatsMeanwhile) beats.shift();
+  }
+
+  /** Heartbeats that lie in the future. */
+  let ahead: StandingHeartbeat[] = [];
+
+  /**
+   * A heartbeat in the future says nothing about when it was moved: the clock was set back since. A node that lives moves
+   * it within a second, one that leaves it there for as long as the others are given is dead.
+   */
+  async function forgetSilent(): Promise<void> {
+    const time = { upMs: performance.now(), beats: ownBeats };
+    ahead = followHeartbeats(ahead, await listFutureHeartbeats(database.sql), time);
+    const silent = silentAmong(ahead, time, { upMs: deadAfterSeconds * 1_000, beats: ownBeatsMeanwhile });
+    if (silent.length > 0) await forgetSilentNodes(database.sql, silent);
   }
 
   /** What a dead node held: queued ones go back into the line, the others have lost their client. */
   async function takeOverAbandoned(): Promise<void> {
+    await forgetSilent();
     const unheardSince = beats.length < ownBeatsMeanwhile ? undefined : beats[0];
     const lost = await listAbandoned(database.sql, { deadAfterSeconds, unheardSince }, perSweep);
     const again = lost.filter((row) => row.queued && row.deaths + 1 < deathsAllowed);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
-import { beat } from "./sweep-store.ts";
+import { beat, forgetAllNodes, forgetSilentNodes, listFutureHeartbeats } from "./sweep-store.ts";
 
 test("a node that was taken for dead and forgotten comes back with the proof of its key", async () => {
   const { database, drop } = await testDatabase();
@@ -9,5 +9,22 @@ test("a node that was taken for dead and forgotten comes back with the proof of 
   await database.sql`delete from nodes`;
   await beat(database.sql, "node_a", "proof-a");
   expect(await proofs()).toEqual([{ id: "node_a", proof: "proof-a" }]);
+  await drop();
+});
+
+test("nodes whose heartbeats lie in the future are told from the others, and forgotten unless they have moved", async () => {
+  const { database, drop } = await testDatabase();
+  const { sql } = database;
+  await beat(sql, "node_a", "proof-a");
+  await sql`
+    insert into nodes (id, heartbeat_at) values ('node_b', now() + interval '1 hour'), ('node_c', now() + interval '1 hour')`;
+  const ahead = await listFutureHeartbeats(sql);
+  expect(ahead.map(({ nodeId }) => nodeId).sort()).toEqual(["node_b", "node_c"]);
+  await beat(sql, "node_c", "proof-c");
+  await forgetSilentNodes(sql, ahead);
+  const left = async () => (await sql<{ id: string }[]>`select id from nodes order by id`).map(({ id }) => id);
+  expect(await left()).toEqual(["node_a", "node_c"]);
+  await forgetAllNodes(sql);
+  expect(await left()).toEqual([]);
   await drop();
 });

@@ -69,11 +69,35 @@ export async function isAnyQueued(sql: Sql): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Those that were not heard of for so many seconds, nor since the moment, if one is given. */
-export async function forgetDeadNodes(sql: Sql, seconds: number, unheardSince?: Date): Promise<void> {
+/** Those that were not heard of for so many seconds, nor since the moment. */
+export async function forgetDeadNodes(sql: Sql, seconds: number, unheardSince: Date): Promise<void> {
   await sql`
     delete from nodes
-    where heartbeat_at <= least(now() - make_interval(secs => ${seconds}), ${unheardSince ?? null}::timestamptz)`;
+    where heartbeat_at <= least(now() - make_interval(secs => ${seconds}), ${unheardSince}::timestamptz)`;
+}
+
+/** What they held is anybody's to take over. One that lives comes back with its next heartbeat. */
+export async function forgetAllNodes(sql: Sql): Promise<void> {
+  await sql`delete from nodes`;
+}
+
+/** The heartbeat of a node as it stands there, to the microsecond. */
+export interface Heartbeat {
+  nodeId: string;
+  at: string;
+}
+
+/** Heartbeats that lie in the future: the clock was set back after them. */
+export async function listFutureHeartbeats(sql: Sql): Promise<Heartbeat[]> {
+  return sql<Heartbeat[]>`select id as "nodeId", heartbeat_at::text as at from nodes where heartbeat_at > now()`;
+}
+
+/** Those nodes whose heartbeats have not been moved since. */
+export async function forgetSilentNodes(sql: Sql, silent: readonly Heartbeat[]): Promise<void> {
+  await sql`
+    delete from nodes n
+    using unnest(${silent.map((one) => one.nodeId)}::text[], ${silent.map((one) => one.at)}::text[]) as s (id, at)
+    where n.id = s.id and n.heartbeat_at::text = s.at`;
 }
 
 export async function forgetNode(sql: Sql, nodeId: string): Promise<void> {
@@ -117,8 +141,10 @@ export async function mendLines(sql: Sql): Promise<void> {
   await sql`select mend_lines()`;
 }
 
-/** What only the last minutes need. */
+/** What only the last minutes need, and what is later than now, because the clock was set back. */
 export async function forgetOldFlow(sql: Sql): Promise<void> {
-  await sql`delete from model_flow where second < extract(epoch from now())::bigint - 120`;
+  await sql`
+    delete from model_flow where second < extract(epoch from now())::bigint - 120
+      or second > extract(epoch from now())::bigint + 5`;
   await sql`delete from prediction_traces where created_at < now() - interval '2 days'`;
 }
