@@ -3,6 +3,12 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Kill whole servers and wait for what becomes of them: the longest of all. */
 const proofs = ["apps/server/test/proof/**/*.test.ts", "apps/server/test/process/**/*.test.ts"];
+/** Through the whole server over HTTP. */
+const frontDoor = ["apps/server/test/front-door/**/*.test.ts"];
+/** They change what a process has once: its clock, its threads, whom it trusts. */
+const alone = ["clocks-that-jump", "extra-ca", "unstartable-threads"].map(
+  (name) => `apps/server/test/front-door/${name}.test.ts`,
+);
 /** In this order: those that take a minute or two, then by what a folder's tests take. */
 const long = [
   /\/(runs-walk|crash)\.test/,
@@ -49,9 +55,22 @@ export default defineConfig({
           ...common,
           name: "tests",
           include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...proofs],
+          exclude: [...configDefaults.exclude, ...proofs, ...frontDoor],
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
+        },
+      },
+      { test: { ...common, name: "alone", include: alone, maxWorkers: 3, sequence: { groupOrder: 1 } } },
+      // Loading the server takes longer than most of these: a worker keeps it from one file to the next.
+      {
+        test: {
+          ...common,
+          name: "front-door",
+          include: frontDoor,
+          exclude: [...configDefaults.exclude, ...alone],
+          isolate: false,
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -167,12 +167,13 @@ test("who waits for a result waits as long as was said, wherever the clock is se
 test("the flow of a model is that of the last minute, whatever the clock said before it was set back", async () => {
   const [model] = await sql()<{ id: string }[]>`select id from models where name = 'still'`;
   const flow = async () => (await gantry.call("GET", "/api/v1/admin/still/flow")).body;
-  const now = await flow();
+  const { ingress_rate: before } = await flow();
   const later = async () =>
     (await sql()`select 1 from model_flow where second > extract(epoch from now()) + 60`).length;
   await sql()`
     insert into model_flow (model_id, second, accepted, ended)
     select ${model?.id ?? ""}, extract(epoch from now())::bigint + 1000 + n, 7, 7 from generate_series(1, 10) n`;
-  expect(await flow()).toEqual(now);
+  // Which would be more than one a second.
+  expect((await flow()).ingress_rate).toBeLessThan(before + 0.5);
   await waitFor("the rest to go", async () => (await later()) === 0);
 });
