@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
+import { whileKeyStays } from "../vault/change-key.ts";
 import { connect, type Database, migrate, type Sql } from "./index.ts";
 import { whileSchemaStays } from "./patience.ts";
 
@@ -178,6 +179,22 @@ create unique index concurrently if not exists thing_twice
     await Promise.all(nodes.map((node) => node.close()));
     expect(applied.flat()).toEqual(["9001-indexes.sql"]);
   });
+
+  test("does not wait for those who wait for it: nodes at an earlier migration, and backups", async () => {
+    await put("9001-slow.sql", "select pg_sleep(1)");
+    await put("9002-indexes.sql", twoIndexes);
+    const nodes = Array.from({ length: 2 }, () => connect({ url: own.url, poolSize: 2 }));
+    const starting = nodes.map((node) => migrate(node, dir));
+    await waitFor("the slow one to begin", async () => {
+      const found = await database.sql`select 1 from pg_stat_activity where query like 'select pg_sleep(1)%'`;
+      return found.length > 0;
+    });
+    const backup = whileKeyStays(database, () => whileSchemaStays(database, {}, () => indexes()));
+    const applied = await Promise.all(starting);
+    await Promise.all(nodes.map((node) => node.close()));
+    expect(applied.flat().sort()).toEqual(["9001-slow.sql", "9002-indexes.sql"]);
+    await backup;
+  }, 15_000);
 
   test("is stopped when told, in the middle of a build, and done at the next start", async () => {
     await put("9001-indexes.sql", twoIndexes);

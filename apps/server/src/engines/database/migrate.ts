@@ -10,7 +10,7 @@ import {
   pendingOf,
   statementsOutside,
 } from "./migration.rules.ts";
-import { lockSchema, longestWaitMs, nowAndThen, type Patience, stepAside, untilLocked, watched } from "./patience.ts";
+import { longestWaitMs, nowAndThen, type Patience, stepAside, takeSchema, untilLocked, watched } from "./patience.ts";
 
 /** Building an index beside the traffic on a large table takes its time, and costs nobody else any. */
 const buildingDeadlineMs = 6 * 3_600_000;
@@ -94,7 +94,7 @@ async function inTransaction<T>(
   const attempt = (): Promise<T> =>
     database.transaction(
       async (tx) => {
-        await lockSchema(tx, "exclusive", patience);
+        await takeSchema(tx, "exclusive until the transaction ends");
         await stepAside(tx);
         return watched(
           database,
@@ -123,7 +123,9 @@ async function buildBeside(
   const say = (holder: string): void => tell(`The migration ${migration.name} waits for ${holder}`);
   return database.session(
     async (sql) => {
-      await lockSchema(sql, "exclusive until the session ends", patience);
+      await untilLocked(`The migration ${migration.name}`, patience, () =>
+        takeSchema(sql, "exclusive until the session ends"),
+      );
       if (!(await isPending(sql, migration))) return false;
       // It stands in nobody's way while it waits, and would have to begin again.
       await sql`set lock_timeout = 0`;

@@ -20,39 +20,31 @@ const pauseMs = 3_000;
 /** In this time nobody can use a table that a migration waits for: less than any query has, so nobody is refused. */
 const lockTimeoutMs = 2_000;
 
+/**
+ * Taken by whoever migrates, and shared by those who need the schema to stay. Nobody waits for it within a query or a
+ * transaction: both keep a snapshot, and whoever holds the lock may be building an index that waits for all of those. So
+ * it is tried, and tried again.
+ */
 const functionOf = {
-  exclusive: "pg_try_advisory_xact_lock",
-  shared: "pg_try_advisory_xact_lock_shared",
+  "exclusive until the transaction ends": "pg_try_advisory_xact_lock",
   "exclusive until the session ends": "pg_try_advisory_lock",
+  "shared until the session ends": "pg_try_advisory_lock_shared",
 } as const;
 
-/**
- * Taken by whoever migrates, and shared by those who need the schema to stay. It is tried again and again, since a query
- * that waits keeps its snapshot, and whoever holds the lock may be building an index that waits for all of those.
- */
-export async function lockSchema(sql: Sql, how: keyof typeof functionOf, patience: Patience): Promise<void> {
-  const until = performance.now() + longestWaitMs;
-  const tell = nowAndThen(patience);
-  for (;;) {
-    patience.signal?.throwIfAborted();
-    const [row] = await sql.unsafe<{ taken: boolean }[]>(`select ${functionOf[how]}(${migrationLock}) as taken`);
-    if (row?.taken) return;
-    const holder = (await whoHoldsSchema(sql)) ?? "somebody";
-    const text = `another program migrates this database or backs it up: ${holder}`;
-    if (performance.now() > until) throw new Error(`Waited ${longestWaitMs / 60_000} minutes in vain: ${text}`);
-    tell(`Waiting, since ${text}`);
-    await sleep(tryLockMs, undefined, { signal: patience.signal });
-  }
+class SchemaInUse extends Error {}
+
+/** One try. */
+export async function takeSchema(sql: Sql, how: keyof typeof functionOf): Promise<void> {
+  const [row] = await sql.unsafe<{ taken: boolean }[]>(`select ${functionOf[how]}(${migrationLock}) as taken`);
+  if (row?.taken) return;
+  const holder = (await whoHoldsSchema(sql)) ?? "somebody";
+  throw new SchemaInUse(`another program migrates this database or backs it up: ${holder}`);
 }
 
-/**
- * Nobody migrates while `work` goes on. The lock has a transaction of its own: a snapshot that the work takes must be
- * younger than it.
- */
+/** Nobody migrates while `work` goes on. */
 export function whileSchemaStays<T>(database: Database, patience: Patience, work: () => Promise<T>): Promise<T> {
-  return database.transaction(async (tx) => {
-    await tx`set local idle_in_transaction_session_timeout = 0`;
-    await lockSchema(tx, "shared", patience);
+  return database.session(async (sql) => {
+    await untilLocked("The lock of the schema", patience, () => takeSchema(sql, "shared until the session ends"));
     return work();
   });
 }
@@ -62,19 +54,25 @@ export async function stepAside(tx: Sql): Promise<void> {
   await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`);
 }
 
-/** Tries again, after a pause, what stepped aside. */
+/** Tries again, after a pause, what did not get the schema, or stepped aside. */
 export async function untilLocked<T>(what: string, patience: Patience, attempt: () => Promise<T>): Promise<T> {
   const until = performance.now() + longestWaitMs;
+  const tell = nowAndThen(patience);
   for (;;) {
+    patience.signal?.throwIfAborted();
+    let pause = pauseMs;
     try {
       return await attempt();
     } catch (error) {
       patience.signal?.throwIfAborted();
-      if (!foundNoLock(error)) throw error;
+      if (error instanceof SchemaInUse) {
+        tell(`Waiting, since ${error.message}`);
+        pause = tryLockMs;
+      } else if (!foundNoLock(error)) throw error;
       if (performance.now() > until)
-        throw new Error(`${what} found what it changes in use for ${longestWaitMs / 60_000} minutes`, { cause: error });
+        throw new Error(`${what} was in vain waited for, for ${longestWaitMs / 60_000} minutes`, { cause: error });
     }
-    await sleep(pauseMs, undefined, { signal: patience.signal });
+    await sleep(pause, undefined, { signal: patience.signal });
   }
 }
 

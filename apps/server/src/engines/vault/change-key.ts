@@ -128,12 +128,14 @@ export async function lockKeys(tx: Transaction): Promise<void> {
   await tx`select pg_advisory_xact_lock(${lockKey})`;
 }
 
-/** Taken as a whole by whoever opens or keeps the key beside what it sealed: a backup. */
+/**
+ * Taken as a whole by whoever opens or keeps the key beside what it sealed: a backup. In no transaction, which would keep
+ * a snapshot, for which an index that is being built would wait.
+ */
 export async function whileKeyStays<T>(database: Database, work: () => Promise<T>): Promise<T> {
-  return database.transaction(
-    async (tx) => {
-      await tx`set local idle_in_transaction_session_timeout = 0`;
-      await tx`select pg_advisory_xact_lock_shared(${lockKey})`;
+  return database.session(
+    async (sql) => {
+      await sql`select pg_advisory_lock_shared(${lockKey})`;
       return work();
     },
     { deadlineMs },
