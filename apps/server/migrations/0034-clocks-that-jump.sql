@@ -1,11 +1,13 @@
 -- What a clock that was set back or ahead must not do: lose a charge from the sums, let go of data, or say that a run ended
 -- before it began.
 
--- The latest moment of the database's clock that was believed; see features/trusted-clock. Nothing that was written before
--- this migration can be later than now, unless a clock was wrong then.
+-- The latest moment of the database's clock that was believed, and for how long it has said since what is doubted; see
+-- features/trusted-clock. Nothing that was written before this migration can be later than now, unless a clock was wrong
+-- then.
 create table clock_marks (
   only_one boolean primary key default true check (only_one),
-  trusted_until timestamptz not null
+  trusted_until timestamptz not null,
+  steady_ms bigint not null default 0
 );
 
 insert into clock_marks (trusted_until) select least(clock_timestamp(), coalesce(greatest(

@@ -4,12 +4,17 @@ import { type ClockReading, isNewDifference, judgeClock } from "./clock-trust.ru
 const hour = 3_600_000;
 const known = Date.UTC(2026, 10, 16);
 
-/** Readings one after another, each so many hours from what was known, after so many hours of uptime. */
-function verdicts(readings: [fromKnown: number, up: number][], trustedUntil: number | undefined = known): boolean[] {
-  let doubtedSince: ClockReading | undefined;
+/** Readings one after another, each so many hours from what was known, after so many hours of a process's uptime. */
+function verdicts(readings: [fromKnown: number, up: number][], trustedUntil: number = known): boolean[] {
+  let last: ClockReading | undefined;
+  let steadyMs = 0;
   return readings.map(([fromKnown, up]) => {
-    const verdict = judgeClock({ now: known + fromKnown * hour, upMs: up * hour }, trustedUntil, doubtedSince);
-    doubtedSince = verdict.doubtedSince;
+    const reading = { now: known + fromKnown * hour, upMs: up * hour };
+    // Another process begins with an uptime of its own.
+    if (last && last.upMs > reading.upMs) last = undefined;
+    const verdict = judgeClock(reading, { trustedUntil, steadyMs, ...(last && { last }) });
+    ({ steadyMs } = verdict);
+    last = reading;
     return verdict.isTrusted;
   });
 }
@@ -60,6 +65,23 @@ describe("a clock", () => {
         [105, 5],
       ]),
     ).toEqual([false, true, false, false]);
+  });
+
+  it("on a machine that runs for two hours a day, or sleeps in between, is believed on the second day", () => {
+    const oneAfterAnother = verdicts([
+      [60, 0],
+      [62, 2],
+      [84, 0],
+      [85, 1],
+    ]);
+    const asleep = verdicts([
+      [60, 0],
+      [62, 2],
+      [84, 2.1],
+      [85, 3.1],
+    ]);
+    expect(oneAfterAnother).toEqual([false, false, false, true]);
+    expect(asleep).toEqual([false, false, false, true]);
   });
 
   it("of which nothing is known is doubted", () => {

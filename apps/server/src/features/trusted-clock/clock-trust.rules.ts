@@ -3,8 +3,8 @@ const hourMs = 3_600_000;
 const farMs = 48 * hourMs;
 /** So long a clock that stands far from what was known is doubted. Whoever set it wrongly has noticed by then. */
 const doubtMs = 3 * hourMs;
-/** Within a doubt the clock must go on as time does. */
-const steadyMs = hourMs;
+/** Between two readings the clock must go on as time does; a machine that slept says otherwise, and so does a jump. */
+const driftAllowedMs = hourMs;
 
 /** Milliseconds since 1970 by the database, and of this process's own time, which nobody sets. */
 export interface ClockReading {
@@ -14,22 +14,20 @@ export interface ClockReading {
 
 /**
  * Whether data may be let go of on the word of a clock. One that stands far from the latest moment at which it was
- * believed may be right, after a long pause, or wrong: so it is doubted, and believed when it has said the same for some
- * hours. `doubtedSince` is the reading with which the doubt began, to be given back next time.
+ * believed may be right, after a long pause, or wrong: so it is doubted, and believed when it has gone on steadily for
+ * some hours, however many times it was looked at and by how many processes. `last`: the reading before, of this process;
+ * `steadyMs`: how long it has gone on so far, to be given back next time.
  */
 export function judgeClock(
   reading: ClockReading,
-  trustedUntil: number | undefined,
-  doubtedSince: ClockReading | undefined,
-): { isTrusted: boolean; doubtedSince: ClockReading | undefined } {
-  if (trustedUntil !== undefined && Math.abs(reading.now - trustedUntil) <= farMs) {
-    return { isTrusted: true, doubtedSince: undefined };
-  }
-  if (!doubtedSince) return { isTrusted: false, doubtedSince: reading };
-  const lastedMs = reading.upMs - doubtedSince.upMs;
-  const driftMs = reading.now - doubtedSince.now - lastedMs;
-  if (Math.abs(driftMs) > steadyMs) return { isTrusted: false, doubtedSince: reading };
-  return lastedMs < doubtMs ? { isTrusted: false, doubtedSince } : { isTrusted: true, doubtedSince: undefined };
+  { trustedUntil, steadyMs, last }: { trustedUntil?: number; steadyMs: number; last?: ClockReading },
+): { isTrusted: boolean; steadyMs: number } {
+  const isNear = trustedUntil !== undefined && Math.abs(reading.now - trustedUntil) <= farMs;
+  const lastedMs = last ? reading.upMs - last.upMs : 0;
+  const driftMs = last ? reading.now - last.now - lastedMs : 0;
+  const soFarMs = Math.abs(driftMs) > driftAllowedMs ? steadyMs : steadyMs + lastedMs;
+  const isTrusted = isNear || soFarMs >= doubtMs;
+  return { isTrusted, steadyMs: isTrusted ? 0 : Math.round(soFarMs) };
 }
 
 /** A few seconds: what people notice, and what waiting for an answer does not explain. */

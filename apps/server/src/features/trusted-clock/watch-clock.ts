@@ -2,7 +2,7 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type ClockReading, isNewDifference, judgeClock } from "./clock-trust.rules.ts";
-import { noteTrusted, selectTime } from "./store.ts";
+import { noteDoubted, noteTrusted, selectTime } from "./store.ts";
 
 /** The clock of whoever lets go of data: the database's, which is one for all processes. */
 export interface TrustedClock {
@@ -22,7 +22,8 @@ export function watchClock({
   clock: Clock;
   upMs?: () => number;
 }): TrustedClock {
-  let doubtedSince: ClockReading | undefined;
+  let last: ClockReading | undefined;
+  let isDoubted = false;
   let toldMs = 0;
 
   function compareWithOwn(now: Date, askedAt: number, answeredAt: number): void {
@@ -39,19 +40,22 @@ export function watchClock({
   return {
     async read() {
       const askedAt = upMs();
-      const { now, trustedUntil } = await selectTime(database.sql);
+      const { now, trustedUntil, steadyMs } = await selectTime(database.sql);
       const answeredAt = upMs();
       compareWithOwn(now, askedAt, answeredAt);
       const reading = { now: now.getTime(), upMs: answeredAt };
-      const verdict = judgeClock(reading, trustedUntil?.getTime(), doubtedSince);
-      if (verdict.doubtedSince && verdict.doubtedSince !== doubtedSince) {
+      const known = { ...(trustedUntil && { trustedUntil: trustedUntil.getTime() }), ...(last && { last }), steadyMs };
+      const verdict = judgeClock(reading, known);
+      last = reading;
+      if (!verdict.isTrusted && !isDoubted) {
         log.warn(
           { now, trusted_until: trustedUntil },
-          "The database's clock stands far from all that was known: nothing is let go of before it has said so for hours",
+          "The database's clock stands far from all that was known: nothing is let go of before it has gone on for three hours",
         );
-      }
-      doubtedSince = verdict.doubtedSince;
+      } else if (verdict.isTrusted && isDoubted) log.info({ now }, "The database's clock is believed again");
+      isDoubted = !verdict.isTrusted;
       if (verdict.isTrusted) await noteTrusted(database.sql, now);
+      else await noteDoubted(database.sql, verdict.steadyMs);
       return { now, isTrusted: verdict.isTrusted };
     },
   };
