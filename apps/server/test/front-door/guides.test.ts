@@ -52,9 +52,14 @@ async function follow(guide: string): Promise<string[]> {
     .replaceAll(/^read .*$/gm, "")
     .replaceAll("http://127.0.0.1:8080", gantry.url)
     .replaceAll("https://example.com/hook", `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`)
-    .replaceAll("https://example.com/mcp", tools.url)
     .replaceAll("tenant.example.com", tenant.domain);
-  const env = { ...process.env, KEY: gantry.adminKey, TOKEN: tenant.issue(allScopes) };
+  const typed = {
+    KEY: gantry.adminKey,
+    TOKEN: tenant.issue(allScopes),
+    SERVER: tools.url,
+    SERVER_TOKEN: "their-token",
+  };
+  const env = { ...process.env, ...typed };
   const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", code], { cwd: room, env });
   return stdout.split("\n");
 }
