@@ -180,6 +180,60 @@ describe("404 and 405", () => {
   });
 });
 
+describe("pages of other origins", () => {
+  const origin = "https://app.example";
+  const cors = (answer: Response) =>
+    Object.fromEntries([...answer.headers].filter(([name]) => name.startsWith("access-control-")));
+  const opened = { "access-control-allow-origin": "*", "access-control-expose-headers": "ETag, Content-Range" };
+
+  test("may ask beforehand what a link allows, whatever its signature", async () => {
+    const url = await putLink("t/preflight");
+    for (const [asked, headers] of [
+      ["content-type,x-other", "content-type,x-other"],
+      [undefined, "content-type, range"],
+    ]) {
+      const answer = await fetch(url, {
+        method: "OPTIONS",
+        headers: {
+          origin,
+          "access-control-request-method": "PUT",
+          ...(asked && { "access-control-request-headers": asked }),
+        },
+      });
+      expect(answer.status).toBe(204);
+      expect(cors(answer)).toEqual({
+        ...opened,
+        "access-control-allow-methods": "GET, HEAD, PUT",
+        "access-control-allow-headers": headers,
+        "access-control-max-age": expect.stringMatching(/^\d+$/),
+      });
+    }
+    expect((await fetch(`${base}/elsewhere`, { method: "OPTIONS", headers: { origin } })).status).toBe(404);
+  });
+
+  test("read every answer, refusals too, and nothing outside of the store", async () => {
+    const url = await stored("0123456789");
+    const etag = (await fetch(url)).headers.get("etag") ?? "";
+    const answers: [number, Response][] = [
+      [200, await fetch(url, { headers: { origin } })],
+      [200, await fetch(url, { method: "HEAD", headers: { origin } })],
+      [200, await fetch(await putLink("t/from-a-page"), { method: "PUT", body: "x", headers: { origin } })],
+      [206, await fetch(url, { headers: { origin, range: "bytes=0-1" } })],
+      [304, await fetch(url, { headers: { origin, "if-none-match": etag } })],
+      [403, await fetch(`${url}0`, { headers: { origin } })],
+      [404, await fetch(await getLink("t/nothing"), { headers: { origin } })],
+      [404, await fetch(await putLink("t/unknown"), { method: "PUT", body: "x", headers: { origin } })],
+      [405, await fetch(url, { method: "DELETE", headers: { origin } })],
+      [416, await fetch(url, { headers: { origin, range: "bytes=20-" } })],
+    ];
+    for (const [status, answer] of answers) {
+      expect([answer.status, cors(answer)]).toEqual([status, opened]);
+      await answer.arrayBuffer();
+    }
+    expect(cors(await fetch(`${base}/elsewhere`, { headers: { origin } }))).toEqual({});
+  });
+});
+
 describe("a proxy in front", () => {
   test("may change the host and take its prefix off", async () => {
     const publicUrl = "https://files.example/gantry";

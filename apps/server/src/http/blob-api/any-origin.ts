@@ -1,0 +1,24 @@
+import type { FastifyInstance } from "fastify";
+
+const preflightSeconds = 3600;
+
+/**
+ * Pages of any origin may use a link and read the answer, refusals too: whoever has the link has the permission, and no
+ * cookie or key of a browser adds to it. For all addresses of the plugin, and for no others.
+ */
+export function letAnyOriginIn(surface: FastifyInstance): void {
+  surface.addHook("onSend", (_request, reply, _payload, done) => {
+    reply.header("access-control-allow-origin", "*").header("access-control-expose-headers", "ETag, Content-Range");
+    done();
+  });
+  surface.options("/*", (request, reply) =>
+    reply
+      .code(204)
+      .headers({
+        "access-control-allow-methods": "GET, HEAD, PUT",
+        "access-control-allow-headers": request.headers["access-control-request-headers"] ?? "content-type, range",
+        "access-control-max-age": preflightSeconds,
+      })
+      .send(),
+  );
+}
