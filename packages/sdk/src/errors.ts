@@ -6,8 +6,6 @@ type FurtherType =
   | "internal"
   | "upstream_error"
   | "unavailable"
-  /** A model that streams its output was called through `predict`. */
-  | "misdirected_request"
   /** No answer, or none that could be read to its end. */
   | "connection_error";
 

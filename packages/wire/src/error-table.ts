@@ -6,9 +6,10 @@
  * `form` is how the model and account surfaces write it (the agents surface has a dialect of its own):
  *   list   {detail: [{loc, msg, type, url, ctx?, input?}]}
  *   text   {detail: "<text>", status_code}
+ *   typed  {detail: "<text>", status_code, type}
  *   key    {error: {code, message}}
  */
-export type ErrorForm = "list" | "text" | "key";
+export type ErrorForm = "list" | "text" | "typed" | "key";
 
 export interface ErrorRow {
   status: number;
@@ -16,6 +17,10 @@ export interface ErrorRow {
   form: ErrorForm;
   ctx: readonly string[];
   meaning: string;
+  /** Only the agents surface answers with it, in its dialect. */
+  isOfAgents?: true;
+  /** The status of the answer where `status` stands in its body alone. */
+  insideOf?: number;
 }
 
 const field = (meaning: string, ...ctx: string[]): ErrorRow => ({
@@ -33,6 +38,8 @@ const run = (status: number, retryable: boolean, meaning: string): ErrorRow => (
   ctx: [],
   meaning,
 });
+
+const limited = (meaning: string): ErrorRow => ({ status: 429, retryable: true, form: "typed", ctx: [], meaning });
 
 const refusal = (status: number, retryable: boolean, meaning: string): ErrorRow => ({
   status,
@@ -100,16 +107,19 @@ export const errorTable = {
   insufficient_funds: refusal(403, false, "The wallet, or the key's monthly limit, does not cover the request."),
   not_found: refusal(404, false, "The addressed thing does not exist, or is not the caller's."),
   method_not_allowed: refusal(405, false, "The path exists but not with this method."),
-  agent_not_published: refusal(400, false, "The agent has no published revision."),
-  confirmation_required: refusal(
-    409,
-    false,
-    "The action writes; repeat it with confirm: true after reading what it would do.",
-  ),
+  agent_not_published: { ...refusal(400, false, "The agent has no published revision."), isOfAgents: true },
+  confirmation_required: {
+    ...refusal(409, false, "The action writes; repeat it with confirm: true after reading what it would do."),
+    isOfAgents: true,
+  },
   conflict: refusal(409, false, "The request contradicts the present state."),
   precondition_failed: refusal(412, false, "The version that stands is not what If-Match or If-None-Match asks for."),
-  rate_limit: refusal(429, true, "Too many requests in a minute for the plan. Retry-After says when to repeat."),
-  concurrent_requests_limit: refusal(429, true, "Too many predictions of this account run at once."),
+  misdirected_request: {
+    ...refusal(421, false, "The model streams its output: call its route /predict/stream/ instead."),
+    insideOf: 200,
+  },
+  rate_limit: limited("Too many requests in a minute for the plan. Retry-After says when to repeat."),
+  concurrent_requests_limit: limited("Too many predictions of this account run at once."),
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorType = keyof typeof errorTable;

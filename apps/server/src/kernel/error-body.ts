@@ -9,11 +9,9 @@ export function errorBody(fault: Fault, base: string): Record<string, unknown> {
     case "key":
       return { error: { code: "unauthorized", message: first.msg } };
     case "text":
-      return {
-        detail: first.msg,
-        status_code: row.status,
-        ...(row.status === 429 && { type: fault.type }),
-      };
+      return { detail: first.msg, status_code: row.status };
+    case "typed":
+      return { detail: first.msg, status_code: row.status, type: fault.type };
     case "list":
       return { detail: fault.issues.map((issue) => detailOf(issue, base)) };
   }

@@ -14,8 +14,10 @@ const runErrors: Record<RunErrorType, string> = {
 const forms: Record<ErrorRow["form"], string> = {
   list: '<code>{"detail": [{"loc", "msg", "type", "url", "ctx", "input"}]}</code>',
   text: '<code>{"detail": "…", "status_code": …}</code>',
+  typed: '<code>{"detail": "…", "status_code": …, "type": "…"}</code>',
   key: '<code>{"error": {"code", "message"}}</code>',
 };
+const agentsForm = '<code>{"error": {"type", "code", "message", "details"}}</code>';
 
 /** The page that every error's `url` points to: one section a row of the error table, its type as the anchor. */
 export function errorsPage(): string {
@@ -44,7 +46,7 @@ response header <code>X-Service-Retryable</code> says whether the same request m
 are the defaults. A failed prediction is never charged.</p>
 ${sections}
 <h1 id="agents">Errors of the agents platform</h1>
-<p>Answers under <code>/v1</code> are <code>{"error": {"type", "code", "message", "details"}}</code>:</p>
+<p>Answers under <code>/v1</code> are ${agentsForm}:</p>
 <dl>
 ${rows(agentErrors)}
 </dl>
@@ -65,7 +67,13 @@ function rows(table: Readonly<Record<string, string | number>>): string {
 
 function section(type: string, row: ErrorRow): string {
   const ctx = row.ctx.length > 0 ? row.ctx.map((key) => `<code>${key}</code>`).join(", ") : "none";
+  const status = row.insideOf === undefined ? row.status : `${row.insideOf}, with ${row.status} in the body`;
   return `<section id="${type}"><h2>${type}</h2><p>${row.meaning}</p><dl>
-<dt>Status</dt><dd>${row.status}</dd><dt>Retryable</dt><dd>${row.retryable ? "yes" : "no"}</dd>
-<dt>ctx</dt><dd>${ctx}</dd><dt>Body</dt><dd>${forms[row.form]}</dd></dl></section>`;
+<dt>Status</dt><dd>${status}</dd><dt>Retryable</dt><dd>${row.retryable ? "yes" : "no"}</dd>
+<dt>ctx</dt><dd>${ctx}</dd><dt>Body</dt><dd>${bodiesOf(type, row)}</dd></dl></section>`;
+}
+
+function bodiesOf(type: string, row: ErrorRow): string {
+  if (row.isOfAgents) return agentsForm;
+  return type in agentErrors ? `${forms[row.form]}; under <code>/v1</code> ${agentsForm}` : forms[row.form];
 }

@@ -1,3 +1,4 @@
+import { errorTable } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
@@ -126,6 +127,6 @@ function misdirected(request: FastifyRequest<OfModel>, reply: FastifyReply): Fas
   leaveBody(request.raw, reply.raw);
   return reply.header("x-service-retryable", "false").send({
     detail: `This model streams its output: call POST /api/v1/${owner}/${model}/predict/stream/ instead`,
-    status_code: 421,
+    status_code: errorTable.misdirected_request.status,
   });
 }
