@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import type { Gantry } from "./compose.ts";
-import { type Config, readConfig } from "./config.ts";
+import { type Config, readConfig, settings } from "./config.ts";
 import { agentErrorBody } from "./http/agents-api/agents-dialect.ts";
 import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
 import { createLog, type Log } from "./kernel/log.ts";
 import { whyOf } from "./kernel/why.ts";
+import { unknownSettings } from "./unknown-settings.rules.ts";
 
 // What V8 once saw to live long it makes old from then on. A request that waits for the database for two collections in a
 // row is enough for that, and afterwards each request leaves a few dead old objects that keep all the rest of it alive.
@@ -112,6 +113,7 @@ async function main(): Promise<void> {
   }
   const config = readConfigOrRefuse();
   const log = createLog(config.GANTRY_LOG_LEVEL);
+  for (const warning of unknownSettings(process.env, Object.keys(settings))) log.warn(warning);
   process.on("uncaughtException", (error) => {
     log.fatal({ err: error }, "A bug ended the process");
     process.exit(1);

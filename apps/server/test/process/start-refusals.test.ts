@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -43,5 +45,27 @@ test("a database that is read-only, as a standby is", async () => {
     expect(refused.stderr()).toMatch(/^The database is read-only: nothing can be stored for the moment\. cannot .+\n$/);
   } finally {
     await drop();
+  }
+}, 60_000);
+
+test("a misspelt setting, beside what the start cannot go on with", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  try {
+    const { port } = taken.address() as AddressInfo;
+    const refused = startServer({
+      PORT: String(port),
+      GANTRY_PORT: "4240",
+      GANTRY_ALOW_PRIVATE_NETWORK: "1",
+      GANTRY_HOME: join(room, "misspelt"),
+    });
+    expect(await refused.exit).toEqual({ code: 1, signal: null });
+    const warnings = refused.stdout().trim().split("\n");
+    expect(warnings.map((line) => JSON.parse(line).msg)).toEqual([
+      "GANTRY_PORT is no setting and has no effect: is PORT meant?",
+      "GANTRY_ALOW_PRIVATE_NETWORK is no setting and has no effect: is GANTRY_ALLOW_PRIVATE_NETWORK meant?",
+    ]);
+  } finally {
+    taken.close();
   }
 }, 60_000);
