@@ -63,6 +63,7 @@ import { addDatabaseGauges, openTelemetry } from "./open-telemetry.ts";
 import { openVault } from "./open-vault.ts";
 import { isOperators, operatorKeyOf } from "./operator-models.ts";
 import { migrationsDir, oldestToKnow } from "./own-migrations.ts";
+import { readOwnVersion } from "./own-version.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
 
 export interface Gantry {
@@ -209,7 +210,7 @@ export async function compose(
     });
 
     const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL, telemetry });
-    await app.register(docsPages);
+    await app.register(docsPages, { version: readOwnVersion() });
     if (linkServed) {
       await app.register(blobApi, {
         store: linkServed,

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { Config } from "./config.ts";
 import type { Database, PoolFigures } from "./engines/database/database.ts";
 import { createNet } from "./engines/net/create-net.ts";
@@ -7,6 +6,7 @@ import { createTelemetry, type OpenTelemetry } from "./engines/telemetry/create-
 import type { Gauges } from "./engines/telemetry/telemetry.ts";
 import { traceNet } from "./engines/telemetry/traced-net.ts";
 import type { Log } from "./kernel/log.ts";
+import { readOwnVersion } from "./own-version.ts";
 
 export interface WaysOut {
   /** For whatever users cause. */
@@ -36,7 +36,7 @@ export function openTelemetry(
   const telemetry = createTelemetry({
     log,
     net: toCollector,
-    version: versionOf(),
+    version: readOwnVersion(),
     role: config.GANTRY_ROLE,
     nodeId,
     traces:
@@ -76,9 +76,4 @@ export function addDatabaseGauges(
 
 function ofPool({ idle, busy, waiting }: PoolFigures): Gauges {
   return { databaseConnectionsIdle: idle, databaseConnectionsBusy: busy, databaseQueriesWaiting: waiting };
-}
-
-function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-  return String(version);
 }

@@ -5,7 +5,7 @@ import { templateOf } from "../../src/http/foundation/request-path.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 
 /** What may be read without a key: nothing that is not named here. */
-const open = ["/docs/errors"];
+const open = ["/", "/docs/errors"];
 /** Opened by the signature in the address. */
 const signed = ["/s3/*"];
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -67,6 +67,21 @@ test.each([
   },
   60_000,
 );
+
+test("the address that the start prints says what is there, and nothing of this machine", async () => {
+  const response = await fetch(gantry.url);
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
+  const page = await response.text();
+  expect(page).toMatch(/^Gantry \d+\.\d+\.\d+: /);
+  const named = page.match(/(?<=\s)\/[\w./]+/g) ?? [];
+  expect(named).toEqual(["/docs/errors", "/api/v1", "/v1/openapi.json", "/healthz", "/readyz"]);
+  for (const path of named) {
+    const answer = await fetch(`${gantry.url}${path}`, { headers: { "x-api-key": gantry.adminKey } });
+    expect(answer.status, path).toBe(200);
+    await answer.arrayBuffer();
+  }
+  expect((await fetch(gantry.url, { method: "POST" })).status).toBe(405);
+});
 
 test("what needs no key is still there", () => {
   const urls = routes.map(({ url }) => url);

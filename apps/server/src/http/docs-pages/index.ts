@@ -1,8 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { errorsPage } from "./errors-page.ts";
+import { frontPage } from "./front-page.ts";
 
-/** Pages that need no key: what error links point to. */
-export async function docsPages(app: FastifyInstance): Promise<void> {
+/** Pages that need no key: what one finds at the address itself, and what error links point to. */
+export async function docsPages(app: FastifyInstance, { version }: { version: string }): Promise<void> {
+  const front = frontPage(version);
+  app.get("/", (_request, reply) => reply.type("text/plain; charset=utf-8").send(front));
   const errors = errorsPage();
   app.get("/docs/errors", (_request, reply) =>
     reply
