@@ -144,11 +144,19 @@ async function settleKeys(database: Database, config: Config): Promise<void> {
   await settleKeyChange({ database, home, given: config.GANTRY_SECRET_KEY });
 }
 
+async function refuseWhatIsNoFile(source: string): Promise<void> {
+  const found = await stat(source).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "ENOENT" ? new Error(`There is no file ${source}`) : error;
+  });
+  if (found.isDirectory()) throw new Error(`${source} is a folder: name one backup in it`);
+}
+
 export async function restore(
   options: OperateOptions & { source: string; replace: boolean },
 ): Promise<RestoredBackup & { books: LedgerReport }> {
   const { config, say, source, replace } = options;
   // Before anything is made or opened.
+  await refuseWhatIsNoFile(source);
   const archive = await checkArchive(() => createReadStream(source, { highWaterMark: 1024 * 1024 }));
   const home = config.GANTRY_HOME;
   await mkdir(home, { recursive: true, mode: 0o700 });

@@ -1,14 +1,19 @@
+import { readFileSync } from "node:fs";
 import { commands } from "./commands.ts";
-
-const [name, ...args] = process.argv.slice(2);
-const command = commands.find((one) => one.name === name);
 
 const help = ["help", "--help", "-h"];
 
-if (command && args.some((one) => help.includes(one))) {
+const given = process.argv.slice(2);
+// `gantry help backup` is `gantry backup --help`.
+const [name, ...args] = help.includes(given[0] ?? "") ? given.slice(1) : given;
+const command = commands.find((one) => one.name === name);
+
+if (command && given.some((one) => help.includes(one))) {
   console.log(`gantry ${command.usage}\n\n${command.meaning}`);
 } else if (command) {
   process.exitCode = await command.run(args);
+} else if (name === "--version") {
+  console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
 } else {
   const width = Math.max(...commands.map((one) => one.usage.length));
   const lines = commands.map((one) => `  gantry ${one.usage.padEnd(width)}  ${one.meaning}`);

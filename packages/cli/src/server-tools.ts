@@ -17,14 +17,14 @@ export async function loadTools(): Promise<{
   return { tools, options: { config, say } };
 }
 
-/** A failure in one line: for people a stack is noise. */
-export async function orSayWhy(work: () => Promise<number>): Promise<number> {
+/** A failure in one line: for people a stack is noise. `failed` is its exit code. */
+export async function orSayWhy(work: () => Promise<number>, failed = 1): Promise<number> {
   try {
     return await work();
   } catch (error) {
     const { whyOf } = await import("../../../apps/server/src/kernel/why.ts");
     console.error(whyOf(error));
-    return 1;
+    return failed;
   }
 }
 

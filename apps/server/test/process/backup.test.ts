@@ -333,7 +333,7 @@ describe("restored into an empty home", () => {
     const beside = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: home });
     expect([beside.code, beside.stdout]).toEqual([0, through.stdout]);
     const notAdmin = await gantryCommand(["ledger", "verify"], { GANTRY_URL: url, GANTRY_KEY: annaKey });
-    expect([notAdmin.code, notAdmin.stdout]).toEqual([1, ""]);
+    expect([notAdmin.code, notAdmin.stdout]).toEqual([2, ""]);
     // And a backup beside it.
     const online = await gantryCommand(["backup", join(scratch, "online.tar")], { GANTRY_HOME: home });
     expect(online.code, online.stderr).toBe(0);
@@ -401,7 +401,7 @@ describe("restored into external engines", () => {
 });
 
 describe("gantry ledger verify", () => {
-  test("lists what is wrong and exits with 1", async () => {
+  test("lists what is wrong and exits with 1, and with 2 where there is nothing to look at", async () => {
     const url = await testDatabaseUrl();
     const database = connect({ url, poolSize: 1 });
     await database.sql`
@@ -416,8 +416,8 @@ describe("gantry ledger verify", () => {
     await empty.sql`create schema public`;
     await empty.close();
     const nothing = await gantryCommand(["ledger", "verify"], { DATABASE_URL: url });
-    expect([nothing.code, nothing.stderr]).toEqual([1, "This database holds no Gantry\n"]);
+    expect([nothing.code, nothing.stderr]).toEqual([2, "This database holds no Gantry\n"]);
     const unsaid = await gantryCommand(["ledger"], { DATABASE_URL: url });
-    expect([unsaid.code, unsaid.stderr]).toEqual([1, "Say what to do: gantry ledger verify\n"]);
+    expect([unsaid.code, unsaid.stderr]).toEqual([2, "Say what to do: gantry ledger verify\n"]);
   }, 60_000);
 });

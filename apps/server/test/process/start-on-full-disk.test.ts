@@ -42,13 +42,13 @@ describe.runIf(canMount())("on a full disk", () => {
     const noRoom = `There is no room left on the disk of ${home}: make some, then try again. `;
     const refusal = `${noRoom}ENOSPC`;
     const verify = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: home }, onDiskOf(home, 120));
-    expect([verify.code, verify.stderr]).toEqual([1, expect.stringContaining(refusal)]);
+    expect([verify.code, verify.stderr]).toEqual([2, expect.stringContaining(refusal)]);
     const server = startServer({ GANTRY_HOME: home }, onDiskOf(home, 120));
     expect(await server.exit).toMatchObject({ code: 1 });
     expect(server.stderr()).toContain(refusal);
     // With room for the lock and nothing else it is PostgreSQL that finds none: told at once, not tried for a minute.
     const later = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: home }, onDiskOf(home, 120, 4096));
-    expect([later.code, later.stderr]).toEqual([1, expect.stringContaining(noRoom)]);
+    expect([later.code, later.stderr]).toEqual([2, expect.stringContaining(noRoom)]);
     expect(later.stderr).toContain('could not write lock file "postmaster.pid": No space left on device');
     for (const said of [verify.stderr, server.stderr()]) expect(said).not.toContain("draft-");
   }, 60_000);

@@ -1,5 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { gantryCommand } from "../support/gantry-command.ts";
@@ -78,6 +80,28 @@ test("what answers but is no Gantry, and what never answers, is none", async () 
   }
 }, 30_000);
 
+test("books that could not be looked at are not called wrong", async () => {
+  for (const args of [["--url", "http://127.0.0.1:9"], ["--url", gantry.url, "--key", "wrong"], ["--x"]]) {
+    const { code, stdout, stderr } = await gantryCommand(["ledger", "verify", ...args], {});
+    expect([code, stdout], stderr).toEqual([2, ""]);
+  }
+}, 30_000);
+
+test("what cannot be restored from is told in a sentence", async () => {
+  const nothing = fileURLToPath(new URL("./nothing.tar", import.meta.url));
+  expect(await gantryCommand(["restore", nothing], {})).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `There is no file ${nothing}\n`,
+  });
+  const folder = dirname(nothing);
+  expect(await gantryCommand(["restore", folder], {})).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `${folder} is a folder: name one backup in it\n`,
+  });
+}, 30_000);
+
 test("help is given for the command and for each of its commands, and serve takes no arguments", async () => {
   for (const args of [[], ["-h"], ["--help"]]) {
     expect(await gantryCommand(args, {})).toMatchObject({ code: 0, stdout: expect.stringContaining("gantry serve") });
@@ -86,8 +110,17 @@ test("help is given for the command and for each of its commands, and serve take
     code: 0,
     stdout: expect.stringContaining("gantry status [--url URL]"),
   });
+  const ofBackup = await gantryCommand(["backup", "--help"], {});
+  expect(await gantryCommand(["help", "backup"], {})).toEqual(ofBackup);
+  expect(ofBackup).toMatchObject({ code: 0, stdout: expect.stringMatching(/^gantry backup FILE\|FOLDER/) });
+  expect(await gantryCommand(["help", "nothing"], {})).toMatchObject({ code: 2 });
+  expect(await gantryCommand(["--version"], {})).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    stderr: "",
+  });
   expect(await gantryCommand(["serve", "--port", "1"], {})).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("'--port'"),
   });
-});
+}, 30_000);
