@@ -20,6 +20,7 @@ export function segment(text: string): string {
 
 /** Where a model is, by its endpoint id `owner/model`. */
 export function modelPath(model: string): string {
+  if (typeof model !== "string") throw new TypeError("The first argument has to be the name of a model: owner/model");
   const [owner = "", name = "", ...more] = model.split("/");
   if (owner === "" || name === "" || more.length > 0) {
     throw new TypeError(`A model is named owner/model, not ${JSON.stringify(model)}`);

@@ -47,6 +47,10 @@ export interface GantryClient extends Predictions {
 }
 
 export function createClient(options: ClientOptions): GantryClient {
+  // Without types nothing else says what is missing.
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError('createClient wants an object with the address of the service: { url: "https://…", key: "…" }');
+  }
   const transport = createTransport(options);
   // How the service is has nothing to do with who asks, nor with a key that cannot be sent.
   const keyless = createTransport({ ...options, key: undefined });

@@ -54,10 +54,10 @@ export interface Files {
 export function files({ json, send }: Transport): Files {
   const all: Files = {
     async upload(model, file, { filename, direct = false, signal } = {}) {
+      const path = `${modelPath(model)}/upload_file`;
       const name = filename ?? (file instanceof File ? file.name : "file");
       if (!direct) {
         const named = new File([file], name, { type: file.type });
-        const path = `${modelPath(model)}/upload_file`;
         return stored(await json<FileLink>({ method: "POST", path, body: formOf({ file: named }), signal }));
       }
       const to = await all.uploadLink(model, { filename: name, ...(file.type && { content_type: file.type }), signal });
@@ -75,8 +75,7 @@ export function files({ json, send }: Transport): Files {
     },
 
     async download(file, { signal, headers } = {}) {
-      const { href: path } = new URL(typeof file === "string" ? file : file.url);
-      return send({ method: "GET", path, headers, signal });
+      return send({ method: "GET", path: linkAddress(typeof file === "string" ? file : file.url), headers, signal });
     },
 
     list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/api/v2/files", query), signal }),
@@ -92,6 +91,12 @@ export function files({ json, send }: Transport): Files {
     },
   };
   return all;
+}
+
+function linkAddress(url: string): string {
+  const { href, protocol } = new URL(url);
+  if (protocol !== "s3:") return href;
+  throw new TypeError("An s3:// address is no link: files.link(model, s3Path) makes one, which can be downloaded");
 }
 
 function stored(link: FileLink): StoredFile {

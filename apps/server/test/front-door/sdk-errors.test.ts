@@ -159,8 +159,22 @@ describe("a failure tells its type, status and request", () => {
     for (const url of [undefined, null, 8080]) {
       expect(() => createClient({ url: url as unknown as string })).toThrow(new TypeError("url has to be a text"));
     }
+    const withoutTypes = createClient as (options?: unknown) => unknown;
+    for (const options of [undefined, null, gantry.url]) {
+      expect(() => withoutTypes(options)).toThrow(/^createClient wants an object with the address of the service/);
+    }
     const spoken = createClient({ url: ` http://localhost:${port}// `, key: gantry.adminKey });
     expect((await spoken.me()).username).toBe("admin");
+  });
+
+  test("no model, or no link, where one is wanted", async () => {
+    const upload = client.files.upload as unknown as (file: Blob) => Promise<unknown>;
+    await expect(upload(new Blob(["x"]))).rejects.toThrow(
+      new TypeError("The first argument has to be the name of a model: owner/model"),
+    );
+    await expect(client.files.download("s3://gantry/uploads/x")).rejects.toThrow(
+      new TypeError("An s3:// address is no link: files.link(model, s3Path) makes one, which can be downloaded"),
+    );
   });
 
   test("a key, or another value, that no header can carry: without a try, and without telling it", async () => {
