@@ -1,6 +1,6 @@
 /**
  * Brings a checkout to the state in which its commands can run, with nothing but the machine's own Node (20 or later)
- * and npm: installs the locked packages when they are missing or older than the lock file, and finds the Node 24 that
+ * and npm: installs the locked packages when they are missing or others than the lock file names, and finds the Node 24 that
  * comes with them. An installation that somebody else made, to be run and not to be worked on, is left as it is. Plain
  * JavaScript without any import from a package, because nothing may be installed yet.
  */
@@ -12,6 +12,8 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const marker = join(root, "node_modules", ".gantry-installed");
+/** Where npm writes down what it has installed, once all of it is there. */
+const installedFile = join(root, "node_modules", ".package-lock.json");
 
 function lockHash() {
   return createHash("sha256")
@@ -29,17 +31,49 @@ function runtime() {
   );
 }
 
-/** Made with `npm ci --omit=dev`: npm writes down what it has installed, and nothing of it is for development. */
-function isForRunningOnly() {
-  const installed = join(root, "node_modules", ".package-lock.json");
-  if (!existsSync(installed)) return false;
+/** By their places; undefined when nothing is installed. */
+function installedPackages() {
+  if (!existsSync(installedFile)) return undefined;
   try {
-    const { packages } = JSON.parse(readFileSync(installed, "utf8"));
-    return !Object.values(packages).some(({ dev }) => dev);
+    return JSON.parse(readFileSync(installedFile, "utf8")).packages;
   } catch {
-    // Whoever wrote it was cut off: nothing is installed.
-    return false;
+    // Whoever wrote it was cut off.
+    return undefined;
   }
+}
+
+/** Made with `npm ci --omit=dev`: nothing of what is installed is for development. */
+function isForRunningOnly() {
+  const installed = installedPackages();
+  return installed !== undefined && !Object.values(installed).some(({ dev }) => dev);
+}
+
+/** Whoever ran `npm ci` here themselves has left no marker, but exactly the locked packages. */
+function isAsLocked() {
+  const installed = installedPackages();
+  if (installed === undefined) return false;
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const isSame = (a, b) => a.version === b.version && a.integrity === b.integrity && a.resolved === b.resolved;
+  return (
+    Object.keys(installed).every((place) => place in packages) &&
+    Object.entries(packages).every(([place, locked]) => {
+      if (place === "") return true;
+      return place in installed ? isSame(installed[place], locked) : mayBeLeftOut(locked);
+    })
+  );
+}
+
+/**
+ * npm leaves out what is for other machines, and what only that needs. What names this one must be there; of those for a
+ * C library it is npm that knows which one is right.
+ */
+function mayBeLeftOut({ optional, os, cpu, libc }) {
+  const namesThis = os?.includes(process.platform) && cpu?.includes(process.arch) && libc === undefined;
+  return Boolean(optional) && !namesThis;
+}
+
+function isInstalled() {
+  return (existsSync(marker) && readFileSync(marker, "utf8") === lockHash()) || isAsLocked();
 }
 
 function isWritable(path) {
@@ -66,7 +100,7 @@ function refuseForeign() {
 }
 
 export function setUp() {
-  if (!existsSync(marker) || readFileSync(marker, "utf8") !== lockHash()) {
+  if (!isInstalled()) {
     refuseForeign();
     console.error("Installing packages (once, about a minute) …");
     const npm = process.platform === "win32" ? "npm.cmd" : "npm";

@@ -28,12 +28,12 @@ beforeEach(async () => {
 afterEach(() => rm(place, { recursive: true, force: true }));
 
 /** What npm writes down of what it has installed. */
-async function install({ withDev }: { withDev: boolean }): Promise<void> {
+async function install({ withDev, changed = {} }: { withDev: boolean; changed?: object }): Promise<void> {
   const { packages } = JSON.parse(await readFile(join(checkout, "package-lock.json"), "utf8"));
   const installed = Object.entries<{ dev?: boolean }>(packages).filter(([, { dev }]) => withDev || !dev);
   await writeFile(
     join(place, "node_modules", ".package-lock.json"),
-    JSON.stringify({ packages: Object.fromEntries(installed) }),
+    JSON.stringify({ packages: { ...Object.fromEntries(installed), ...changed } }),
   );
 }
 
@@ -71,7 +71,7 @@ test("the steps for systemd leave an installation that the command runs from, an
 });
 
 test("a checkout to work on is brought up to its lock file, and one that may not be written to is not", async () => {
-  await install({ withDev: true });
+  await install({ withDev: true, changed: { "node_modules/fastify": { version: "0.0.1" } } });
   expect((await setUp()).asked).toMatch(/^ci /);
   await rm(join(place, "bin", "asked"));
   await rm(join(place, "node_modules", ".gantry-installed"));
@@ -84,5 +84,29 @@ test("a checkout to work on is brought up to its lock file, and one that may not
     await expect(stat(join(place, "node_modules", ".gantry-installed"))).rejects.toThrow("ENOENT");
   } finally {
     for (const folder of [place, join(place, "node_modules")]) await chmod(folder, 0o755);
+  }
+});
+
+test("what `npm ci` has installed is not installed again, unless it is something else", async () => {
+  // As npm leaves it on this very machine, without the packages of other platforms.
+  const real = JSON.parse(await readFile(join(checkout, "node_modules", ".package-lock.json"), "utf8"));
+  const written = join(place, "node_modules", ".package-lock.json");
+  await writeFile(written, JSON.stringify(real));
+  expect(await setUp()).toEqual({ stdout: process.execPath, stderr: "", asked: undefined });
+
+  const { "node_modules/fastify": fastify, ...others } = real.packages;
+  const needed = Object.entries<{ optional?: boolean }>(real.packages).filter(([, { optional }]) => !optional);
+  const withoutOptional = Object.fromEntries(needed);
+  for (const packages of [
+    others,
+    // `npm ci --omit=optional`, which leaves out the Node that is brought too.
+    withoutOptional,
+    { ...real.packages, "node_modules/fastify": { ...fastify, integrity: "sha512-other" } },
+    { ...real.packages, "node_modules/more": { version: "1.0.0" } },
+  ]) {
+    await rm(join(place, "bin", "asked"), { force: true });
+    await rm(join(place, "node_modules", ".gantry-installed"), { force: true });
+    await writeFile(written, JSON.stringify({ packages }));
+    expect((await setUp()).asked).toMatch(/^ci /);
   }
 });
