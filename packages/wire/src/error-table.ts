@@ -31,11 +31,11 @@ const field = (meaning: string, ...ctx: string[]): ErrorRow => ({
   meaning,
 });
 
-const run = (status: number, retryable: boolean, meaning: string): ErrorRow => ({
+const run = (status: number, retryable: boolean, meaning: string, ...ctx: string[]): ErrorRow => ({
   status,
   retryable,
   form: "list",
-  ctx: [],
+  ctx,
   meaning,
 });
 
@@ -85,8 +85,18 @@ export const errorTable = {
   no_media_generated: run(422, false, "The run ended without producing any output."),
   generation_cancelled: run(499, false, "The prediction was cancelled."),
   internal_server_error: run(500, true, "Something broke on our side. The response carries a request id to report."),
-  downstream_service_error: run(502, false, "The service behind the model failed or cut its answer short."),
-  downstream_service_unavailable: run(503, true, "The service behind the model could not be reached or is overloaded."),
+  downstream_service_error: run(
+    502,
+    false,
+    "The service behind the model refused the request, failed or cut its answer short.",
+    "upstream_status",
+  ),
+  downstream_service_unavailable: run(
+    503,
+    true,
+    "The service behind the model could not be reached or is overloaded.",
+    "upstream_status",
+  ),
   service_unavailable: run(
     503,
     true,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { type Net, type NetBounds, NetError, type NetHeaders, type NetRequest, type NetResponse } from "../net/net.ts";
+import { isUnavailable, isWorthRetrying, sentenceFor } from "./upstream-status.rules.ts";
 
 /** One call to whoever answers for a model. */
 export interface UpstreamCall {
@@ -67,9 +68,6 @@ export const keptBody = 2048;
 export const errorBodyMs = 1_000;
 const longestWaitMs = 20_000;
 const firstWaitMs = 250;
-/** 529 is what Anthropic calls overloaded. */
-const unavailable = new Set([408, 429, 502, 503, 504, 529]);
-const worthRetrying = new Set([...unavailable, 500]);
 const always = () => true;
 
 /** Appends a path to a base address, whether or not the base ends with a slash. */
@@ -172,18 +170,14 @@ function waitBeforeRetry(error: unknown, n: number): number | undefined {
   // Spread, so that those who were refused together do not come back together.
   const backoff = firstWaitMs * 3 ** (n - 1) * (0.75 + Math.random() / 2);
   if (error instanceof NetError) return error.reason === "unreachable" || error.reason === "cut" ? backoff : undefined;
-  if (!(error instanceof UpstreamFailure) || !worthRetrying.has(error.status)) return undefined;
+  if (!(error instanceof UpstreamFailure) || !isWorthRetrying(error.status)) return undefined;
   const asked = error.retryAfterMs ?? 0;
   return asked > longestWaitMs ? undefined : Math.max(asked, backoff);
 }
 
-/** Any failure of an upstream call as a caller may see it: our own words, nothing of the upstream's. */
+/** Any failure of an upstream call as a caller may see it: our own words and its status, nothing of what it said. */
 export function toFault(error: unknown, key?: string): unknown {
-  if (error instanceof UpstreamFailure) {
-    if (!unavailable.has(error.status)) return broken(error);
-    const seconds = error.retryAfterMs === undefined ? undefined : Math.ceil(error.retryAfterMs / 1000);
-    return busy(error, seconds);
-  }
+  if (error instanceof UpstreamFailure) return answered(error);
   if (error instanceof NetError) {
     const cause = new Error(masked(error.message, key), { cause: error.cause });
     if (error.reason === "unreachable" || error.reason === "timeout") return busy(cause);
@@ -197,14 +191,24 @@ export function toFault(error: unknown, key?: string): unknown {
   return error;
 }
 
-function busy(cause: Error, retryAfterSeconds?: number): Fault {
-  return fault("downstream_service_unavailable", "The service behind the model cannot be reached or is overloaded", {
-    cause,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+function answered(failure: UpstreamFailure): Fault {
+  const { status, retryAfterMs } = failure;
+  const ctx = { upstream_status: status };
+  if (!isUnavailable(status)) return fault("downstream_service_error", sentenceFor(status), { cause: failure, ctx });
+  return busy(failure, {
+    ctx,
+    ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
   });
 }
 
-/** The upstream failed, or answered something that is none of its protocol. `cause` is for the log alone. */
+function busy(cause: Error, more: { ctx?: Record<string, unknown>; retryAfterSeconds?: number } = {}): Fault {
+  return fault("downstream_service_unavailable", "The service behind the model cannot be reached or is overloaded", {
+    cause,
+    ...more,
+  });
+}
+
+/** The upstream broke off, or answered something that is none of its protocol. `cause` is for the log alone. */
 export function broken(cause: Error): Fault {
   return fault("downstream_service_error", "The service behind the model failed or cut its answer short", { cause });
 }
