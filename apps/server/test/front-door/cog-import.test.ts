@@ -26,6 +26,9 @@ const cog = createServer((request, response) => {
   authorization = request.headers.authorization;
   response.setHeader("content-type", "application/json");
   if (request.url === "/openapi.json") return void response.end(JSON.stringify(schema));
+  if (request.url === "/absent/openapi.json") return void response.writeHead(404).end("{}");
+  if (request.url === "/page/openapi.json") return void response.end("<html>");
+  if (request.url === "/other/openapi.json") return void response.end('{"openapi":"3.0.2"}');
   response.end(JSON.stringify({ status: "succeeded", output: "made" }));
 });
 const address = () => `http://127.0.0.1:${(cog.address() as AddressInfo).port}`;
@@ -89,8 +92,22 @@ test("a manifest that no request could satisfy is refused", async () => {
   expect(run.body.detail?.[0]?.type).not.toBe("too_many_fields");
 });
 
-test("a container that does not answer is told at the field", async () => {
-  const put = await gantry.call("PUT", "/api/v1/admin/silent", { json: manifest("http://127.0.0.1:9") });
+test.each([
+  ["refuses the connection", () => "http://127.0.0.1:9", /the connection was refused$/],
+  [
+    "has a name that nobody knows",
+    () => "http://no-such-host.invalid",
+    /its name (is not known|could not be looked up)$/,
+  ],
+  ["knows no schemas", () => `${address()}/absent`, /knows no such model or address \(status 404\)/],
+  ["speaks no JSON", () => `${address()}/page`, /answered no JSON$/],
+  ["describes something else", () => `${address()}/other`, /It describes no Cog model$/],
+])("a container that %s is told at the field, with the reason", async (_how, urlOf, reason) => {
+  const put = await gantry.call("PUT", "/api/v1/admin/silent", { json: manifest(urlOf()) });
   expect(put.status).toBe(422);
-  expect(put.body.detail[0]).toMatchObject({ type: "file_download_error", loc: ["body", "backend", "url"] });
+  expect(put.body.detail[0]).toMatchObject({
+    type: "file_download_error",
+    loc: ["body", "backend", "url"],
+    msg: expect.stringMatching(reason),
+  });
 });

@@ -23,7 +23,9 @@ const types = new Set(["string", "number", "integer", "boolean", "array", "objec
 export function importCogSchema(openapi: unknown): { input: ObjectSchema; output: ObjectSchema } {
   const components = isSchema(openapi) && isSchema(openapi.components) ? openapi.components.schemas : undefined;
   const schemas: Schemas = isSchema(components) ? components : {};
-  if (!isSchema(schemas.Input)) throw broken(new Error("The upstream's document describes no Cog model"));
+  if (!isSchema(schemas.Input)) {
+    throw broken(new Error("The upstream's document has no schema of an input"), "It describes no Cog model");
+  }
   return { input: inputOf(schemas.Input, schemas), output: outputOf(schemas.Output, schemas) };
 }
 

@@ -180,9 +180,12 @@ export function toFault(error: unknown, key?: string): unknown {
   if (error instanceof UpstreamFailure) return answered(error);
   if (error instanceof NetError) {
     const cause = new Error(masked(error.message, key), { cause: error.cause });
-    if (error.reason === "unreachable" || error.reason === "timeout") return busy(cause);
+    if (error.reason === "unreachable" || error.reason === "timeout") {
+      const sentence = `The service behind the model cannot be reached. ${cause.message}`;
+      return fault("downstream_service_unavailable", sentence, { cause });
+    }
     if (error.reason === "address_refused" || error.reason === "invalid_url") {
-      return fault("downstream_service_error", "The address of the service behind the model may not be called", {
+      return fault("downstream_service_error", `The service behind the model may not be called. ${cause.message}`, {
         cause,
       });
     }
@@ -191,26 +194,22 @@ export function toFault(error: unknown, key?: string): unknown {
   return error;
 }
 
-function answered(failure: UpstreamFailure): Fault {
-  const { status, retryAfterMs } = failure;
-  const ctx = { upstream_status: status };
-  if (!isUnavailable(status)) return fault("downstream_service_error", sentenceFor(status), { cause: failure, ctx });
-  return busy(failure, {
-    ctx,
+function answered(cause: UpstreamFailure): Fault {
+  const { status, retryAfterMs } = cause;
+  const told = { cause, ctx: { upstream_status: status } };
+  if (!isUnavailable(status)) return fault("downstream_service_error", sentenceFor(status), told);
+  return fault("downstream_service_unavailable", "The service behind the model is overloaded or away for a moment", {
+    ...told,
     ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
   });
 }
 
-function busy(cause: Error, more: { ctx?: Record<string, unknown>; retryAfterSeconds?: number } = {}): Fault {
-  return fault("downstream_service_unavailable", "The service behind the model cannot be reached or is overloaded", {
-    cause,
-    ...more,
-  });
-}
-
-/** The upstream broke off, or answered something that is none of its protocol. `cause` is for the log alone. */
-export function broken(cause: Error): Fault {
-  return fault("downstream_service_error", "The service behind the model failed or cut its answer short", { cause });
+/**
+ * The upstream broke off, or answered something that is none of its protocol. `cause` is for the log alone; the sentence
+ * is for everybody, where the one for all of them would leave the owner of the model without a clue.
+ */
+export function broken(cause: Error, sentence = "The service behind the model failed or cut its answer short"): Fault {
+  return fault("downstream_service_error", sentence, { cause });
 }
 
 /** The upstream's checker refused the prompt, an input or its own answer. */
@@ -222,7 +221,8 @@ function parsed(text: string, key: string | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw broken(new UpstreamSaid("The upstream answered no JSON", masked(text, key).slice(0, keptBody)));
+    const cause = new UpstreamSaid("The upstream answered no JSON", masked(text, key).slice(0, keptBody));
+    throw broken(cause, "The service behind the model answered no JSON");
   }
 }
 

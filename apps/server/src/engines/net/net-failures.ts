@@ -1,12 +1,12 @@
 import { NetError } from "./net.ts";
 
-const noConnection = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EADDRNOTAVAIL",
+const noConnection: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", ": the connection was refused"],
+  ["ENOTFOUND", ": its name is not known"],
+  ["EAI_AGAIN", ": its name could not be looked up"],
+  ["EHOSTUNREACH", ""],
+  ["ENETUNREACH", ""],
+  ["EADDRNOTAVAIL", ""],
 ]);
 /** An expired, foreign or unvouched certificate, or a server that speaks no TLS at all. */
 const untrusted = /^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
@@ -22,7 +22,8 @@ export function toNetError(error: unknown): NetError {
   const code = codeOf(error);
   const cause = { cause: error };
   if (code === "ETIMEDOUT") return new NetError("timeout", "The server did not answer in time", cause);
-  if (noConnection.has(code)) return new NetError("unreachable", "The server could not be reached", cause);
+  const why = noConnection.get(code);
+  if (why !== undefined) return new NetError("unreachable", `The server could not be reached${why}`, cause);
   if (untrusted.test(code)) return new NetError("unreachable", "No secure connection to the server is possible", cause);
   return new NetError("cut", "The server broke off its answer", cause);
 }

@@ -26,10 +26,14 @@ export class NetError extends Error {
   }
 }
 
+const notPublic =
+  "The address is not allowed: it is not on the public network; " +
+  "the operator can allow it with GANTRY_ALLOW_PRIVATE_NETWORK=1";
+
 /** The address lies in a private, loopback or otherwise special range. The message does not say which. */
 export class AddressRefused extends NetError {
   constructor(options?: { cause?: unknown }) {
-    super("address_refused", "The address is not allowed: it is not on the public network", options);
+    super("address_refused", notPublic, options);
     this.name = "AddressRefused";
   }
 }

@@ -1,5 +1,5 @@
 import type { ObjectSchema } from "@gantry/wire";
-import type { Issue } from "../../kernel/errors.ts";
+import { Fault, type Issue } from "../../kernel/errors.ts";
 
 /** Asks a Cog server for its own schemas; rejects when it does not answer or answers something else. */
 export type FetchCogSchema = (request: {
@@ -39,8 +39,9 @@ export async function withImportedSchemas(
   try {
     const imported = await fetchSchema({ url, ownerId, secret: typeof secret === "string" ? secret : undefined });
     return { body: completed(imported), issues: [] };
-  } catch {
-    const msg = "The schemas could not be read from the Cog server's /openapi.json";
+  } catch (error) {
+    const failed = "The schemas could not be read from the Cog server's /openapi.json";
+    const msg = error instanceof Fault ? `${failed}. ${error.message}` : failed;
     return {
       body: completed(unread),
       issues: [{ type: "file_download_error", loc: ["body", "backend", "url"], msg }],

@@ -225,7 +225,7 @@ describe("failures are told in a sentence", () => {
     for (const host of ["127.0.0.1", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]"]) {
       const outcome = await execute(own, { method: "GET", url: `http://${host}:${port}/` });
       expect(outcome).toEqual({
-        text: expect.stringMatching(/not on the public network\. Only public/),
+        text: expect.stringMatching(/not on the public network; .*PRIVATE_NETWORK=1\. Only public/),
         isError: true,
       });
     }
