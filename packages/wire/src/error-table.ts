@@ -51,7 +51,11 @@ const refusal = (status: number, retryable: boolean, meaning: string): ErrorRow 
 
 export const errorTable = {
   // A wrong field.
-  missing: field("A required field is missing, or the body was not sent as multipart form data."),
+  missing: field(
+    "A required field is missing, or the body was not sent as multipart form data.",
+    "expected_content_type",
+    "given",
+  ),
   extra_forbidden: field("The field is unknown, was given twice, or was given under both of its spellings."),
   one_of: field("The value is none of the allowed ones.", "expected"),
   string_type: field("The value must be text."),

@@ -210,7 +210,7 @@ function issueOf(backend: MediaBackend, entry: unknown): Issue | undefined {
     Object.entries(given).filter(([name, value]) => known.includes(name) && [value].flat().every(isPlain)),
   );
   const loc = field === undefined ? ["body"] : ["body", field];
-  return { type, loc, msg: row.meaning, ...(known.length > 0 && { ctx }) };
+  return { type, loc, msg: row.meaning, ...(known.length > 0 && isRecord(entry.ctx) && { ctx }) };
 }
 
 /** A bound or the name of a choice, and no sentence or address. */

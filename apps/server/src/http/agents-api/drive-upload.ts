@@ -4,7 +4,7 @@ import { maxDriveFileBytes } from "@gantry/wire";
 import type { Drives, StagedContent } from "../../features/drives/index.ts";
 import { type Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { BodyReader } from "../multipart/body-reader.ts";
-import { type MultipartEntry, readMultipart } from "../multipart/index.ts";
+import { type MultipartBody, readMultipart } from "../multipart/index.ts";
 
 /** What a form may have besides the bytes of its file: the path, headers, boundaries. */
 const roomForForm = 65_536;
@@ -43,7 +43,7 @@ export async function readUploadForm(
         file = { staged: await drives.stageContent(body), declaredType: contentType };
       },
     });
-    const texts = textsOf(form.kind === "form" ? form.entries : [], textFields, file !== undefined);
+    const texts = textsOf(form, textFields, file !== undefined);
     if (!file) throw new Error("a form without a file passed");
     return { ...file, texts };
   } catch (error) {
@@ -53,15 +53,18 @@ export async function readUploadForm(
   }
 }
 
-function textsOf(
-  entries: readonly MultipartEntry<unknown>[],
-  wanted: readonly string[],
-  hasFile: boolean,
-): Record<string, string> {
+function textsOf(form: MultipartBody<unknown>, wanted: readonly string[], hasFile: boolean): Record<string, string> {
   const texts: Record<string, string> = {};
   const issues: Issue[] = [];
   const complain = (type: Issue["type"], name: string, msg: string) => issues.push({ type, loc: ["body", name], msg });
-  for (const entry of entries) {
+  const lacks = (name: string) =>
+    issues.push({
+      type: "missing",
+      loc: ["body", name],
+      msg: "Field required",
+      ...(form.kind === "not-multipart" && { ctx: form.ctx }),
+    });
+  for (const entry of form.kind === "form" ? form.entries : []) {
     if (!("value" in entry)) continue;
     const { name, value } = entry;
     if (name === "file") {
@@ -71,8 +74,8 @@ function textsOf(
     else if (Object.hasOwn(texts, name)) complain("extra_forbidden", name, "The field was given twice");
     else texts[name] = value;
   }
-  for (const name of wanted) if (!Object.hasOwn(texts, name)) complain("missing", name, "Field required");
-  if (!hasFile && !issues.some(({ loc }) => loc[1] === "file")) complain("missing", "file", "Field required");
+  for (const name of wanted) if (!Object.hasOwn(texts, name)) lacks(name);
+  if (!hasFile && !issues.some(({ loc }) => loc[1] === "file")) lacks("file");
   throwIfAny(issues);
   return texts;
 }

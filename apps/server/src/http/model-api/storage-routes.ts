@@ -67,7 +67,8 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
           });
         },
       });
-      const text = form.kind === "form" ? form.entries.find((entry) => "value" in entry) : undefined;
+      if (form.kind === "not-multipart") throw missingFile(form.ctx);
+      const text = form.entries.find((entry) => "value" in entry);
       if (text && text.name !== "file") throw unknownField(text.name);
     } catch (error) {
       // What stood behind the file was wrong, or never came.
@@ -75,7 +76,7 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
       if (s3Path !== undefined) await withdrawUpload(deps.files, { ownerId: userId, s3Path: String(s3Path) });
       throw error;
     }
-    if (!stored) throw fault("missing", "Field required", { loc: ["body", "file"] });
+    if (!stored) throw missingFile();
     return stored;
   });
 }
@@ -85,6 +86,10 @@ function refuseTooLong(request: FastifyRequest, maxBytes: number): void {
   if (Number(request.headers["content-length"] ?? 0) <= maxBytes + roomForHeaders) return;
   const options = { loc: ["body", "file"], ctx: { max_size: maxBytes } };
   throw fault("file_too_large", `The file is larger than ${maxBytes} bytes`, options);
+}
+
+function missingFile(ctx?: Record<string, unknown>): Fault {
+  return fault("missing", "Field required", { loc: ["body", "file"], ...(ctx && { ctx }) });
 }
 
 function unknownField(name: string): Fault {

@@ -16,7 +16,13 @@ export type MultipartEntry<T> =
   | { name: string; value: string }
   | { name: string; file: T; filename: string | undefined };
 
-export type MultipartBody<T> = { kind: "form"; entries: MultipartEntry<T>[] } | { kind: "not-multipart" };
+/** What is told beside a missing field, since whoever sent another body sees the field in it. */
+export interface NotMultipart {
+  kind: "not-multipart";
+  ctx: { expected_content_type: string; given: string | null };
+}
+
+export type MultipartBody<T> = { kind: "form"; entries: MultipartEntry<T>[] } | NotMultipart;
 
 /**
  * Takes one file; the next part is read when it resolves. It need not read a stream to its end: the rest is dropped as

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { BodyReader, malformedBody } from "./body-reader.ts";
 import { collectForm, type FormSource } from "./collect-form.ts";
-import type { MultipartBody, OnFile } from "./form.ts";
+import type { MultipartBody, NotMultipart, OnFile } from "./form.ts";
 import { parseHeaderValue } from "./header-value.ts";
 import { leaveBody } from "./leave-body.ts";
 import { defaultLimits, type MultipartLimits } from "./limits.ts";
@@ -29,7 +29,7 @@ export async function readMultipart<T>(
   const boundary = boundaryOf(request.headers["content-type"]);
   if (boundary === undefined) {
     leaveBody(request);
-    return { kind: "not-multipart" };
+    return notMultipart(request.headers["content-type"]);
   }
   let reader: BodyReader | undefined;
   try {
@@ -65,6 +65,17 @@ function takeArrived(request: IncomingMessage, length: number): Buffer | undefin
   // Nobody waits for its end, but the connection does.
   request.resume();
   return bytes ?? nothing;
+}
+
+const longestType = 100;
+
+function notMultipart(contentType: string | undefined): NotMultipart {
+  const [essence = ""] = (contentType ?? "").split(";", 1);
+  const given = essence.trim().toLowerCase().slice(0, longestType);
+  return {
+    kind: "not-multipart",
+    ctx: { expected_content_type: "multipart/form-data", given: given === "" ? null : given },
+  };
 }
 
 const plainType = /^multipart\/form-data; ?boundary=([\w'()+,./:=?-]{1,70})$/;

@@ -213,12 +213,13 @@ describe("which fields", () => {
   });
 
   it("says what is missing when there was no form", () => {
-    expect(missingFields(plan({ a: { type: "string" }, b: { type: "string" } }, ["a", "b"]))).toEqual([
-      { type: "missing", loc: ["body", "a"], msg: "Field required" },
-      { type: "missing", loc: ["body", "b"], msg: "Field required" },
+    const ctx = { given: "text/plain" };
+    expect(missingFields(plan({ a: { type: "string" }, b: { type: "string" } }, ["a", "b"]), ctx)).toEqual([
+      { type: "missing", loc: ["body", "a"], msg: "Field required", ctx },
+      { type: "missing", loc: ["body", "b"], msg: "Field required", ctx },
     ]);
-    expect(missingFields(plan({ a: { type: "string" } }))).toEqual([
-      { type: "missing", loc: ["body"], msg: "Field required" },
+    expect(missingFields(plan({ a: { type: "string" } }), ctx)).toEqual([
+      { type: "missing", loc: ["body"], msg: "Field required", ctx },
     ]);
   });
 });

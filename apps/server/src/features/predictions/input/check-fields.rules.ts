@@ -105,10 +105,10 @@ function checkExtra<F>(checked: CheckedFields<F>, entry: FormEntry<ReceivedFile<
   }
 }
 
-/** For a body that is no form at all. */
-export function missingFields(plan: InputPlan): Issue[] {
-  const required = plan.fields.filter((field) => field.isRequired).map((field) => missing(field.name));
-  return required.length > 0 ? required : [{ type: "missing", loc: ["body"], msg: "Field required" }];
+/** For a body that is no form at all; `ctx` says what it is. */
+export function missingFields(plan: InputPlan, ctx: Record<string, unknown>): Issue[] {
+  const required = plan.fields.filter((field) => field.isRequired).map((field) => ({ ...missing(field.name), ctx }));
+  return required.length > 0 ? required : [{ type: "missing", loc: ["body"], msg: "Field required", ctx }];
 }
 
 const missing = (name: string): Issue => ({ type: "missing", loc: ["body", name], msg: "Field required" });

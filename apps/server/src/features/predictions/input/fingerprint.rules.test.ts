@@ -28,7 +28,7 @@ it("is another with any other field, text or file, also one that says what is th
     print(text("prompt", "x"), file("image", "aa"), text("user", '{"id":1}')),
     print(text("prompt", "x"), file("image", "aa"), text("webhook", '{"url":1}')),
     print(),
-    fingerprintOf({ kind: "not-multipart" }, { user: false, webhook: false }),
+    fingerprintOf({ kind: "not-multipart", ctx: {} }, { user: false, webhook: false }),
   ];
   expect(new Set([first, ...others]).size).toBe(others.length + 1);
 });

@@ -14,7 +14,10 @@ export interface FormFile {
 
 export type FormEntry<T> = { name: string; value: string } | { name: string; file: T; filename: string | undefined };
 
-export type FormBody<T> = { kind: "form"; entries: FormEntry<T>[] } | { kind: "not-multipart" };
+/** `ctx` is what is told of a body that is no form, beside the fields that it lacks. */
+export type FormBody<T> =
+  | { kind: "form"; entries: FormEntry<T>[] }
+  | { kind: "not-multipart"; ctx: Record<string, unknown> };
 
 /**
  * How the body of the request is read; the HTTP side brings it. Files are handed to `onFile` one after the other, the

@@ -323,8 +323,9 @@ describe("a wrong form", () => {
             (error: Fault) => [...error.issues],
           ),
       );
-    expect(await json(manifest)).toEqual([{ type: "missing", loc: ["body", "prompt"], msg: "Field required" }]);
-    expect(await json(optional)).toEqual([{ type: "missing", loc: ["body"], msg: "Field required" }]);
+    const ctx = { expected_content_type: "multipart/form-data", given: "application/json" };
+    expect(await json(manifest)).toEqual([{ type: "missing", loc: ["body", "prompt"], msg: "Field required", ctx }]);
+    expect(await json(optional)).toEqual([{ type: "missing", loc: ["body"], msg: "Field required", ctx }]);
   });
 
   it("with a file that is too long ends before the file does", async () => {

@@ -51,7 +51,7 @@ export async function readInput(options: ReadInputOptions): Promise<CheckedInput
   const spool = new Spool(spoolDir);
   try {
     const body = await form({ onFile: receiveFiles({ plan, spool, media, signal }), signal });
-    if (body.kind === "not-multipart") throwIfAny(missingFields(plan));
+    if (body.kind === "not-multipart") throwIfAny(missingFields(plan, body.ctx));
     const checked = checkFields(plan, body.kind === "form" ? body.entries : [], extras);
     if (checked.addresses.length > 0) {
       await fetchAddresses(options, spool, checked, (address) => !isRemote(address));
