@@ -57,7 +57,7 @@ test("wrong bodies and names are 422, no key 401, a confined key 403, another's 
   expect((await gantry.call("DELETE", "/api/v2/secrets/mine", { key: other })).status).toBe(404);
 });
 
-test("a model sends its owner's secret upstream; without it the caller is told only that it is missing", async () => {
+test("a model sends its owner's secret upstream; without it its owner is told which, others only that it is missing", async () => {
   const text = { type: "string" };
   await gantry.call("PUT", "/api/v1/admin/keyed", {
     json: {
@@ -74,6 +74,11 @@ test("a model sends its owner's secret upstream; without it the caller is told o
   const missing = await predict();
   expect(missing.status).toBe(502);
   expect(missing.text).not.toContain("cogkey");
+  const asOwner = await gantry.call("POST", "/api/v1/admin/keyed/predict", { form: { prompt: "x" } });
+  expect([asOwner.status, asOwner.body.detail[0].type]).toEqual([502, "downstream_service_error"]);
+  expect(asOwner.body.detail[0].msg).toBe(
+    'The secret "cogkey" that the manifest names is not stored: its owner stores it with PUT /api/v2/secrets/cogkey',
+  );
   await gantry.call("PUT", "/api/v2/secrets/cogkey", { json: { value: secret } });
   const made = await predict();
   expect(made.status, made.text).toBe(200);

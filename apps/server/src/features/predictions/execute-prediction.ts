@@ -25,7 +25,8 @@ import { type Outcome, type StoredOutput, streamDetailsOf } from "./prediction.t
 export interface ExecutionDeps {
   log: Log;
   telemetry: Telemetry;
-  driverOf(model: Model): Promise<ModelDriver>;
+  /** Rejects with a fault where it cannot be called; what that tells may depend on who calls. */
+  driverOf(model: Model, callerId: string): Promise<ModelDriver>;
   storeOutput(owner: string, predictionId: string, field: string, file: FileOutput): Promise<string>;
   countTokens(text: string): Promise<number>;
 }
@@ -59,12 +60,12 @@ export function executePrediction(deps: ExecutionDeps, execution: Execution): Pr
 const timeLimits = createDeadlinesByLength();
 
 async function execute(deps: ExecutionDeps, execution: Execution, span: Span): Promise<Outcome> {
-  const { held, model } = execution;
+  const { held, userId, model } = execution;
   const pricing = execution.pricing ?? model.manifest.pricing;
   const startedAt = performance.now();
   const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000).add(held);
   try {
-    const driver = await deps.driverOf(model);
+    const driver = await deps.driverOf(model, userId);
     const result = await deps.telemetry.inSpan(
       () => describeModelCall(model, execution.input, held.id),
       (call) => callDriver(deps, execution, driver, call),
