@@ -104,13 +104,20 @@ describe("a synchronous prediction", () => {
   });
 
   test.each([
-    ["JSON", { json: { prompt: "x" } }],
-    ["nothing", {}],
-  ])("a body of %s is 422 Field required", async (_what, options) => {
+    ["JSON", { json: { prompt: "x" } }, "application/json"],
+    ["nothing", {}, null],
+  ])("a body of %s is 422 Field required", async (_what, options, given) => {
     const answer = await gantry.call("POST", "/api/v1/gantry/image/predict", options);
     expect(answer.status).toBe(422);
+    const ctx = { expected_content_type: "multipart/form-data", given };
     expect(answer.body.detail).toEqual([
-      { loc: ["body", "prompt"], msg: "Field required", type: "missing", url: `${gantry.url}/docs/errors#missing` },
+      {
+        loc: ["body", "prompt"],
+        msg: "Field required",
+        type: "missing",
+        url: `${gantry.url}/docs/errors#missing`,
+        ctx,
+      },
     ]);
     expect(answer.headers.get("x-service-retryable")).toBe("false");
   });
