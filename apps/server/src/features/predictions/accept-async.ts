@@ -8,6 +8,7 @@ import type { Model } from "../models/index.ts";
 import type { SealedWebhook, Webhook } from "../webhooks/index.ts";
 import type { Admit, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
 import type { Hand } from "./hands.ts";
+import { KeyTakenOver } from "./idempotency.ts";
 import type { CheckedInput } from "./input/index.ts";
 import { insertTrace } from "./job-store.ts";
 import { dropInput, keepInput } from "./queued-input.ts";
@@ -29,6 +30,8 @@ export interface AsyncDeps {
 export interface AsyncRequest {
   /** Given where it was promised to somebody before; made otherwise. */
   predictionId?: string;
+  /** Asked last before it is admitted, where it was promised under an Idempotency-Key; otherwise KeyTakenOver is thrown. */
+  holdsKey?(): Promise<boolean>;
   caller: Caller;
   model: Model;
   input: CheckedInput;
@@ -44,7 +47,7 @@ const firstClaim = 1;
  */
 export async function acceptAsync(
   deps: AsyncDeps,
-  { predictionId: id = newId("prediction"), caller, model, input, base }: AsyncRequest,
+  { predictionId: id = newId("prediction"), holdsKey, caller, model, input, base }: AsyncRequest,
 ): Promise<{ predictionId: string; rate: RateFigures | undefined }> {
   const reservation = await reservationFor(model, input.input, deps.countTokens);
   const stored = await keepInput(deps.blobs, id, input);
@@ -52,6 +55,8 @@ export async function acceptAsync(
   const hand = deps.reserveHand();
   let isBegun = false;
   try {
+    // Files may have taken so long to the store that this request was taken for dead.
+    if (holdsKey && !(await holdsKey())) throw new KeyTakenOver();
     deps.telemetry.concerns(id, "async");
     const trace = deps.telemetry.traceparent();
     if (trace !== undefined) await insertTrace(deps.database.sql, id, trace);

@@ -44,6 +44,9 @@ export type IdempotentStart =
   /** The first one is accepted, perhaps ended. */
   | { kind: "repeat"; predictionId: string };
 
+/** The one that goes on is another's: this request is its repeat. */
+export class KeyTakenOver extends Error {}
+
 /** As the header brings it. */
 export type PresentedKey = string | string[];
 

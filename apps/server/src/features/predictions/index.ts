@@ -1,8 +1,15 @@
+export type { AsyncRequest } from "./accept-async.ts";
 export { type RateFigures, rateHeaders } from "./admit-predictions.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./chat-with-model.ts";
 export { countWrongInput } from "./count-wrong-input.ts";
 export type { HeldPrediction } from "./held-predictions.ts";
-export { checkIdempotencyKey, type IdempotentStart, isIdempotencyKey, type PresentedKey } from "./idempotency.ts";
+export {
+  checkIdempotencyKey,
+  type IdempotentStart,
+  isIdempotencyKey,
+  KeyTakenOver,
+  type PresentedKey,
+} from "./idempotency.ts";
 export {
   type CheckedInput,
   type FormReader,

@@ -7,9 +7,11 @@ import {
   type HeldForm,
   type IdempotentStart,
   isIdempotencyKey,
+  KeyTakenOver,
   type Predictions,
   type PresentedKey,
 } from "../../features/predictions/index.ts";
+import { fault } from "../../kernel/errors.ts";
 import { type AcceptedInput, acceptInput, extrasOf, formOf, hasLongBody, unlessChanged } from "./accept-input.ts";
 import type { OfModel, RouteDeps } from "./deps.ts";
 
@@ -22,18 +24,24 @@ interface Asking {
   refuseModel?(model: Model): void;
 }
 
-/** To be run under this id; `refused` is called where it is not accepted. */
+/** To be run under this id. */
 interface AcceptedFirst extends AcceptedInput {
-  kind: "first";
   predictionId: string;
-  refused(): Promise<void>;
+  /** To be asked again where its admission is long in coming. */
+  holdsKey(): Promise<boolean>;
 }
 
 /** The first one is accepted, perhaps ended. */
 interface AcceptedBefore {
-  kind: "repeat";
   predictionId: string;
   model: Model;
+}
+
+/** What a route answers with. The input is disposed of when either has ended. */
+interface Answers<Answer> {
+  /** Throws KeyTakenOver where it found before its admission that it is the first no longer. */
+  first(accepted: AcceptedFirst): Promise<Answer>;
+  repeat(accepted: AcceptedBefore): Promise<Answer>;
 }
 
 /**
@@ -41,11 +49,12 @@ interface AcceptedBefore {
  * that came about since: what the model is now, who may call it and what it takes, funds, limits, and files that are gone.
  * All of that is for the first alone, and in the order that one without a key is refused in.
  */
-export async function acceptOnce(
+export async function acceptOnce<Answer>(
   deps: RouteDeps,
   request: FastifyRequest<OfModel>,
   { presented, caller, route, signal, refuseModel }: Asking,
-): Promise<AcceptedFirst | AcceptedBefore> {
+  answers: Answers<Answer>,
+): Promise<Answer> {
   const { owner, model: name } = request.params;
   const { userId } = caller;
   const modelName = `${owner}/${name}`;
@@ -86,41 +95,46 @@ export async function acceptOnce(
     const present = unlessChanged(model, await resolveForFirst());
     return acceptInput(deps, request, { ...asked, model: present, signal, held });
   };
-  const started = await startHeld(held, start, accept);
-  return started.kind === "first" ? started : { ...started, model };
+  return answerHeld(held, start, {
+    accept,
+    first: answers.first,
+    repeat: (predictionId) => answers.repeat({ predictionId, model }),
+  });
+}
+
+interface HeldAnswers<Answer> {
+  accept(): Promise<AcceptedInput>;
+  first(accepted: AcceptedFirst): Promise<Answer>;
+  repeat(predictionId: string): Promise<Answer>;
 }
 
 /** Until it is known which of several with one key is the first: who fetched for long may find that another is by now. */
-async function startHeld(
+async function answerHeld<Answer>(
   held: HeldForm,
   start: () => Promise<IdempotentStart>,
-  accept: () => Promise<AcceptedInput>,
-): Promise<AcceptedFirst | { kind: "repeat"; predictionId: string }> {
+  { accept, first, repeat }: HeldAnswers<Answer>,
+): Promise<Answer> {
   let accepted: AcceptedInput | undefined;
-  const dispose = async () => {
-    await accepted?.input.dispose();
-    await held.dispose();
-  };
+  let isUsed = false;
   try {
     for (;;) {
       const started = await start();
-      if (started.kind === "repeat") {
-        await dispose();
-        return started;
-      }
-      const { predictionId, holdsKey, refused } = started;
+      if (started.kind === "repeat") return await repeat(started.predictionId);
       try {
+        // Keeping the input for its run took the files along, and who took over has left no answer.
+        if (isUsed) throw fault("service_unavailable", "Another request with this Idempotency-Key failed: ask again");
         accepted ??= await accept();
-        const input = { ...accepted.input, dispose };
-        if (await holdsKey()) return { kind: "first", predictionId, refused, model: accepted.model, input };
+        if (!(await started.holdsKey())) continue;
+        isUsed = true;
+        return await first({ ...started, ...accepted });
       } catch (error) {
-        await refused();
-        throw error;
+        await started.refused();
+        if (!(error instanceof KeyTakenOver)) throw error;
       }
     }
-  } catch (error) {
-    await dispose();
-    throw error;
+  } finally {
+    await accepted?.input.dispose();
+    await held.dispose();
   }
 }
 

@@ -2,7 +2,7 @@ import { isId } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
-import { type PresentedKey, rateHeaders } from "../../features/predictions/index.ts";
+import { type AsyncRequest, type PresentedKey, rateHeaders } from "../../features/predictions/index.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { leaveBody } from "../multipart/index.ts";
 import { type AcceptedInput, acceptInput } from "./accept-input.ts";
@@ -86,32 +86,34 @@ interface Queued {
 async function queueNow(call: AsyncCall): Promise<Queued> {
   const { deps, request, caller, signal } = call;
   const model = await deps.models.resolveForCall(caller, request.params.owner, request.params.model);
-  return queue(call, await acceptInput(deps, request, { caller, model, route, signal }), undefined);
+  return queue(call, await acceptInput(deps, request, { caller, model, route, signal }), {});
 }
 
 async function queueOnce(call: AsyncCall, presented: PresentedKey): Promise<Queued> {
   const { deps, request, reply, caller, signal } = call;
-  const accepted = await acceptOnce(deps, request, { presented, caller, route, signal });
-  const { predictionId, model } = accepted;
-  if (accepted.kind === "repeat") {
-    reply.headers(rateHeaders(await deps.predictions.rate({ caller, model, route })));
-    return { predictionId, model };
-  }
-  return queue(call, accepted, predictionId).catch(async (error) => {
-    await accepted.refused();
-    throw error;
-  });
+  return acceptOnce<Queued>(
+    deps,
+    request,
+    { presented, caller, route, signal },
+    {
+      first: ({ predictionId, holdsKey, ...accepted }) => queue(call, accepted, { predictionId, holdsKey }),
+      repeat: async ({ predictionId, model }) => {
+        reply.headers(rateHeaders(await deps.predictions.rate({ caller, model, route })));
+        return { predictionId, model };
+      },
+    },
+  );
 }
 
-/** `promisedId` is that of a call with an Idempotency-Key. */
+/** `promised` is the id of a call with an Idempotency-Key. */
 async function queue(
   { deps, request, reply, caller }: AsyncCall,
   { input, model }: AcceptedInput,
-  promisedId: string | undefined,
+  promised: Pick<AsyncRequest, "predictionId" | "holdsKey">,
 ): Promise<Queued> {
   try {
     const { predictionId, rate } = await deps.predictions.accept({
-      ...(promisedId !== undefined && { predictionId: promisedId }),
+      ...promised,
       caller,
       model,
       input,

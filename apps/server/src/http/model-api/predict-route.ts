@@ -81,20 +81,14 @@ async function runOnce(call: SyncCall, presented: PresentedKey) {
   const refuseModel = (model: Model) => {
     if (isStreamingOnly(model)) throw new Misdirected();
   };
-  const accepting = acceptOnce(deps, request, { presented, caller, route, signal: client.signal, refuseModel });
-  const accepted = await accepting.catch((error) => {
-    if (error instanceof Misdirected) return undefined;
+  const asking = { presented, caller, route, signal: client.signal, refuseModel } as const;
+  return acceptOnce(deps, request, asking, {
+    first: ({ model, input, predictionId }) => runNow({ ...call, model }, input, predictionId),
+    repeat: ({ model, predictionId }) => repeat({ ...call, model }, predictionId),
+  }).catch((error) => {
+    if (error instanceof Misdirected) return misdirected(request, reply);
     throw error;
   });
-  if (!accepted) return misdirected(request, reply);
-  const { predictionId, model } = accepted;
-  if (accepted.kind === "repeat") return repeat({ ...call, model }, predictionId);
-  try {
-    return await runNow({ ...call, model }, accepted.input, predictionId);
-  } finally {
-    if (!reply.hasHeader("x-prediction-id")) await accepted.refused();
-    await accepted.input.dispose();
-  }
 }
 
 /** The first answer again; while the first is open, it is waited for. */
