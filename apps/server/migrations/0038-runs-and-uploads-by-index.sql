@@ -5,4 +5,5 @@ create index concurrently if not exists runs_listed on runs (agent_id, created_a
 drop index concurrently if exists runs_of_agent;
 
 -- Finds uploads whose time is over among the outputs, which have another.
-create index concurrently if not exists files_uploaded on files (created_at) where origin <> 'output';
+create index concurrently if not exists files_uploaded on files (coalesce(stored_at, created_at))
+  where origin <> 'output';

@@ -182,7 +182,7 @@ export async function forgetDeleted(sql: Sql, keys: readonly string[]): Promise<
   await sql`delete from deleted_files where key = any(${[...keys]}::text[])`;
 }
 
-/** The oldest first. What never arrived is the sweep's. */
+/** The oldest first, by their upload: a link may have been made long before. What never arrived is the sweep's. */
 export async function listUploadsBefore(
   sql: Sql,
   before: Date,
@@ -190,5 +190,6 @@ export async function listUploadsBefore(
 ): Promise<{ ownerId: string; id: string }[]> {
   return sql<{ ownerId: string; id: string }[]>`
     select owner_id as "ownerId", id from files
-    where created_at < ${before} and origin <> 'output' and state = 'stored' order by created_at limit ${limit}`;
+    where coalesce(stored_at, created_at) < ${before} and origin <> 'output' and state = 'stored'
+    order by coalesce(stored_at, created_at) limit ${limit}`;
 }

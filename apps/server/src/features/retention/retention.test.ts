@@ -10,7 +10,14 @@ import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import type { Database } from "../../engines/database/index.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { createUploadLink, type FilesDeps, parseS3Path, storeOutput, storeUpload } from "../files/index.ts";
+import {
+  createUploadLink,
+  type FilesDeps,
+  parseS3Path,
+  recordUpload,
+  storeOutput,
+  storeUpload,
+} from "../files/index.ts";
 import { type Retention, startRetention } from "./index.ts";
 import { firstIdAt } from "./time-of-id.rules.ts";
 
@@ -297,6 +304,25 @@ test("uploads go when their days are over, where a number of days is set; output
   await Promise.all([node({ uploadDays: 7 }).pass(), node({ uploadDays: 7 }).pass()]);
   expect([await count("files"), await count("deleted_files")]).toEqual([1, 0]);
   expect((await Promise.all(old.map((key) => blobs.stat(key)))).some(Boolean)).toBe(false);
+});
+
+test("the days of an upload by a link are counted from when it came, and anew when it is replaced", async () => {
+  const link = await createUploadLink(files, { ownerId: "usr_a", base: "http://x" });
+  const key = parseS3Path(String(link.file_input?.s3_path))?.key ?? "";
+  const arriveAfter = async (days: number) => {
+    ahead = days * day;
+    const arriving = { ...files, clock: { now: () => new Date(Date.now() + ahead) } };
+    await recordUpload(arriving, key, await blobs.put(key, Buffer.from("mine"), { contentType: "text/plain" }));
+  };
+  const isLeftAfter = async (days: number) => {
+    ahead = days * day;
+    await node({ uploadDays: 7 }).pass();
+    return (await count("files")) === 1;
+  };
+  await arriveAfter(0.9);
+  expect(await isLeftAfter(7.5)).toBe(true);
+  await arriveAfter(7.5);
+  expect([await isLeftAfter(14.4), await isLeftAfter(14.6)]).toEqual([true, false]);
 });
 
 test("input files of queued predictions go once nothing is going to run them", async () => {
