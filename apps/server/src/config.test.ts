@@ -11,7 +11,7 @@ const faultsOf = (environment: Record<string, string>): string[] => {
 };
 
 test("every wrong setting is told at once", () => {
-  expect(faultsOf({ PORT: "08080x", HOST: "a b", S3_BUCKET: "x", GANTRY_LLM_MODEL: "m" })).toEqual([
+  expect(faultsOf({ PORT: "08080x", HOST: "a b", S3_BUCKET: "xx", GANTRY_LLM_MODEL: "m" })).toEqual([
     expect.stringMatching(/^ {2}PORT must be/),
     "  HOST must be the name or the address of this machine",
     "  S3_ENDPOINT must be set, because S3_BUCKET is",
@@ -108,9 +108,15 @@ test("an engine's address names a host where it must, and only what there is", (
 });
 
 test("what belongs together may be set together, or not at all", () => {
-  const s3 = { S3_ENDPOINT: "http://s3", S3_BUCKET: "b", S3_ACCESS_KEY_ID: "k", S3_SECRET_ACCESS_KEY: "s" };
+  const s3 = { S3_ENDPOINT: "http://s3", S3_BUCKET: "bb", S3_ACCESS_KEY_ID: "k", S3_SECRET_ACCESS_KEY: "s" };
   expect(faultsOf({})).toEqual([]);
   expect(faultsOf({ ...s3, GANTRY_LLM_URL: "http://llm" })).toEqual([]);
+  expect(faultsOf({ ...s3, S3_BUCKET: "My_bucket.1" })).toEqual([]);
+  for (const S3_BUCKET of ["b", "a/b", "a b", "ä-bucket", "b".repeat(256)]) {
+    expect(faultsOf({ ...s3, S3_BUCKET }), S3_BUCKET).toEqual([
+      "  S3_BUCKET must be 2 to 255 letters, digits, dots, hyphens and underscores",
+    ]);
+  }
   for (const HOST of ["0.0.0.0", "::", "localhost", "fe80::1%eth0", "my-host.example"]) {
     expect(faultsOf({ HOST }), HOST).toEqual([]);
   }

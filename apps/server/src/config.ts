@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
+import { isBucketName } from "./kernel/bucket-name.ts";
 import {
   choice,
   engineAddress,
@@ -155,7 +156,14 @@ export const settings = {
     "An S3 server that keeps the files, instead of a folder under GANTRY_HOME: scheme, host and port.",
   ),
   S3_PUBLIC_ENDPOINT: webAddress("The address by which clients reach the S3 server, where it is another one."),
-  S3_BUCKET: optional("Bucket that holds everything."),
+  S3_BUCKET: {
+    meaning: "Bucket that holds everything.",
+    shown: "unset",
+    read: (given) => {
+      if (given === undefined || isBucketName(given)) return given;
+      return wrong("must be 2 to 255 letters, digits, dots, hyphens and underscores");
+    },
+  } satisfies Setting<string | undefined>,
   S3_REGION: text("Region of the bucket.", "us-east-1"),
   S3_ACCESS_KEY_ID: headerValue("Access key of the S3 server."),
   S3_SECRET_ACCESS_KEY: optional("Secret of that access key."),

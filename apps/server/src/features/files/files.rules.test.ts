@@ -8,6 +8,9 @@ describe("s3 addresses", () => {
     for (const key of ["a", "uploads/file_1/a b+c%20ü?#.png", "日/🙂", "x//y"]) {
       expect(parseS3Path(formatS3Path({ bucket: "gantry", key }))).toEqual({ bucket: "gantry", key });
     }
+    for (const bucket of ["bb", "my_bucket", "My.Bucket-1", "b".repeat(255)]) {
+      expect(parseS3Path(formatS3Path({ bucket, key: "k" }))).toEqual({ bucket, key: "k" });
+    }
   });
 
   test("are nothing else", () => {
@@ -23,7 +26,7 @@ describe("s3 addresses", () => {
     ];
     for (const text of [
       ...wrong,
-      "s3://gan_try/k",
+      "s3://gan try/k",
       "s3://gantry/a\0b",
       "s3://gantry/\ud800",
       `s3://gantry/${"k".repeat(1025)}`,

@@ -1,3 +1,5 @@
+import { isBucketName } from "../../kernel/bucket-name.ts";
+
 export interface S3Address {
   bucket: string;
   key: string;
@@ -10,8 +12,8 @@ export function formatS3Path({ bucket, key }: S3Address): string {
 
 /** Undefined for what is no such address. A NUL is none: the database could not even look for it. */
 export function parseS3Path(text: string): S3Address | undefined {
-  const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([^\0]+)$/isu.exec(text) ?? [];
-  if (bucket === undefined || key === undefined) return undefined;
+  const [, bucket, key] = /^s3:\/\/([^/]+)\/([^\0]+)$/iu.exec(text) ?? [];
+  if (bucket === undefined || key === undefined || !isBucketName(bucket)) return undefined;
   if (!key.isWellFormed() || Buffer.byteLength(key) > 1024) return undefined;
   return { bucket, key };
 }
