@@ -193,3 +193,59 @@ test("a repeat of a final failure says as the first did that it is final", async
     { loc: ["body"], msg: "Broken for good", type: "internal_server_error", url: expect.any(String) },
   ]);
 });
+
+describe("a repeat that waits for the first", () => {
+  /** Both are sent; the first runs, and its repeat has found that. */
+  async function sendTwice(key: string) {
+    const running = send("", key, "k1");
+    await waitFor("the upstream call", () => cog.open === 1);
+    const [live] = await gantry.database.sql<{ id: string }[]>`select id from live_predictions`;
+    const waiting = send("", key, "k1");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return { id: live?.id ?? "", running, waiting };
+  }
+  const loseNodeOf = (id: string) =>
+    gantry.database.sql`update live_predictions set holder = 'node_that_died', claim = claim + 1 where id = ${id}`;
+
+  test("takes its place where the node of the first died", async () => {
+    const { id, running, waiting } = await sendTwice(await gantry.newUser("bereft"));
+    const startedBefore = cog.started;
+    await loseNodeOf(id);
+    await waitFor("the run of the repeat", () => cog.started === startedBefore + 1, 20_000);
+    await running;
+    await waitFor("the first to be given up", () => cog.open === 1);
+    cog.finishOne();
+    const { status, body, text: said } = await waiting;
+    expect(status, said).toBe(200);
+    expect(body.prediction_id).not.toBe(id);
+  }, 40_000);
+
+  test("is told of it in the end where the next one is lost too", async () => {
+    const key = await gantry.newUser("bereft-twice");
+    const { id, running, waiting } = await sendTwice(key);
+    const other = send("", key, "k1");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await loseNodeOf(id);
+    const next = async () => {
+      const rows = await gantry.database.sql<{ id: string }[]>`select id from live_predictions where id <> ${id}`;
+      return rows[0]?.id;
+    };
+    await waitFor("the run of one of them", async () => (await next()) !== undefined, 20_000);
+    // The other one waits for it by then.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await loseNodeOf((await next()) ?? "");
+    await running;
+    const answers = await Promise.all([waiting, other]);
+    const told = answers.find(({ body }) => String(body.detail[0].msg).endsWith("was lost: ask again"));
+    expect([told?.status, told?.headers.get("x-service-retryable")]).toEqual([503, "true"]);
+    await waitFor("the upstream calls to be closed", () => cog.open === 0);
+  }, 60_000);
+
+  test("is cancelled with it", async () => {
+    const key = await gantry.newUser("undecided");
+    const { id, running, waiting } = await sendTwice(key);
+    const startedBefore = cog.started;
+    await gantry.call("POST", `/api/v1/admin/paid/predict/cancel?prediction_id=${id}`, { key });
+    expect([(await running).status, (await waiting).status, cog.started]).toEqual([499, 499, startedBefore]);
+  });
+});

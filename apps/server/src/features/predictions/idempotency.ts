@@ -2,6 +2,7 @@ import { newId } from "@gantry/wire";
 import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { stopReasons } from "./held-predictions.ts";
 import { compareWithFirst, keptFingerprint } from "./idempotency.rules.ts";
 import {
   dropIdempotencyKey,
@@ -152,6 +153,20 @@ async function giveFree(
     log.warn({ prediction_id: predictionId, err: error }, "An Idempotency-Key could not be given free, trying again");
     void again();
   });
+}
+
+/** Whether who waited for it becomes the first anew. Who cancelled it wants no other run. */
+export function leavesNoAnswer(ended: EndedPrediction): boolean {
+  return !isKept(ended) && !isCancelled(ended);
+}
+
+/** Lost with its node: 499 as one that was cancelled, but nobody did. */
+export function isLost(ended: EndedPrediction): boolean {
+  return ended.status === 499 && !isCancelled(ended);
+}
+
+function isCancelled({ error }: EndedPrediction): boolean {
+  return error?.[0]?.msg === stopReasons.cancelled().issues[0].msg;
 }
 
 function isKept({ status, error }: EndedPrediction): boolean {

@@ -7,7 +7,9 @@ export {
   checkIdempotencyKey,
   type IdempotentStart,
   isIdempotencyKey,
+  isLost,
   KeyTakenOver,
+  leavesNoAnswer,
   type PresentedKey,
 } from "./idempotency.ts";
 export {

@@ -35,13 +35,16 @@ interface AcceptedFirst extends AcceptedInput {
 interface AcceptedBefore {
   predictionId: string;
   model: Model;
+  /** It has waited before for one that left no answer: now it answers. */
+  isLast: boolean;
 }
 
 /** What a route answers with. The input is disposed of when either has ended. */
 interface Answers<Answer> {
   /** Throws KeyTakenOver where it found before its admission that it is the first no longer. */
   first(accepted: AcceptedFirst): Promise<Answer>;
-  repeat(accepted: AcceptedBefore): Promise<Answer>;
+  /** Undefined where the first one ended without an answer that is kept: then this one may be the first. */
+  repeat(accepted: AcceptedBefore): Promise<Answer | undefined>;
 }
 
 /**
@@ -98,14 +101,14 @@ export async function acceptOnce<Answer>(
   return answerHeld(held, start, {
     accept,
     first: answers.first,
-    repeat: (predictionId) => answers.repeat({ predictionId, model }),
+    repeat: (started) => answers.repeat({ ...started, model }),
   });
 }
 
 interface HeldAnswers<Answer> {
   accept(): Promise<AcceptedInput>;
   first(accepted: AcceptedFirst): Promise<Answer>;
-  repeat(predictionId: string): Promise<Answer>;
+  repeat(started: Omit<AcceptedBefore, "model">): Promise<Answer | undefined>;
 }
 
 /** Until it is known which of several with one key is the first: who fetched for long may find that another is by now. */
@@ -116,10 +119,16 @@ async function answerHeld<Answer>(
 ): Promise<Answer> {
   let accepted: AcceptedInput | undefined;
   let isUsed = false;
+  let isLast = false;
   try {
     for (;;) {
       const started = await start();
-      if (started.kind === "repeat") return await repeat(started.predictionId);
+      if (started.kind === "repeat") {
+        const answer = await repeat({ predictionId: started.predictionId, isLast });
+        if (answer !== undefined) return answer;
+        isLast = true;
+        continue;
+      }
       try {
         // Keeping the input for its run took the files along, and who took over has left no answer.
         if (isUsed) throw fault("service_unavailable", "Another request with this Idempotency-Key failed: ask again");

@@ -4,6 +4,8 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import {
   type CheckedInput,
+  isLost,
+  leavesNoAnswer,
   type PresentedKey,
   rateHeaders,
   type StoredOutput,
@@ -84,22 +86,25 @@ async function runOnce(call: SyncCall, presented: PresentedKey) {
   const asking = { presented, caller, route, signal: client.signal, refuseModel } as const;
   return acceptOnce(deps, request, asking, {
     first: ({ model, input, predictionId }) => runNow({ ...call, model }, input, predictionId),
-    repeat: ({ model, predictionId }) => repeat({ ...call, model }, predictionId),
+    repeat: ({ model, ...first }) => repeat({ ...call, model }, first),
   }).catch((error) => {
     if (error instanceof Misdirected) return misdirected(request, reply);
     throw error;
   });
 }
 
-/** The first answer again; while the first is open, it is waited for. */
-async function repeat(call: OfModelCall, predictionId: string) {
+/** The first answer again; while the first is open, it is waited for. Undefined where it left none to be repeated. */
+async function repeat(call: OfModelCall, { predictionId, isLast }: { predictionId: string; isLast: boolean }) {
   const { deps, caller, model, client, reply } = call;
   const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
   const longest = (model.manifest.timeout_seconds + model.manifest.max_queue_seconds) * 1000;
   const ended = await deps.predictions.awaitEnd(address, longest, client.signal);
+  if (ended && !isLast && leavesNoAnswer(ended)) return undefined;
   reply.headers(rateHeaders(await deps.predictions.rate({ caller, model, route })));
   if (!ended)
     throw fault("service_unavailable", "The first request with this Idempotency-Key has not ended: ask again");
+  if (isLost(ended))
+    throw fault("service_unavailable", "The first request with this Idempotency-Key was lost: ask again");
   reply.header("x-prediction-id", predictionId);
   if (!ended.output) throw storedFault(ended.error) ?? fault("internal_server_error", "Internal server error");
   return answer(call, predictionId, ended.output, ended.inferenceMs ?? 0);
