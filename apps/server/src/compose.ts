@@ -215,7 +215,7 @@ export async function compose(
       await app.register(blobApi, {
         store: linkServed,
         publicUrl: config.GANTRY_PUBLIC_URL,
-        findUploadTarget: (key: string) => findUploadTarget(files, key),
+        findUploadTarget: (key: string, bytes: number | undefined) => findUploadTarget(files, key, bytes),
         recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
       });
     }

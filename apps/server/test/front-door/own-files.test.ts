@@ -150,6 +150,22 @@ describe("what one user's uploads may take up", () => {
     expect(sizes.reduce((sum: number, size: number) => sum + size, 0)).toBe(90_000);
   });
 
+  test("leaves what a link brought before where it is refused another, and counts one in the place of the other", async () => {
+    const key = await gantry.newUser("replacer");
+    const { url, file_input: input } = (await gantry.call("GET", `${at}/upload_url`, { key })).body;
+    const bring = (size: number) => fetch(url, { method: "PUT", body: "x".repeat(size) });
+    expect((await bring(69_000)).status).toBe(200);
+    expect((await upload(key, 30_000)).status).toBe(200);
+    const refused = await bring(90_000);
+    expect(refused.status).toBe(507);
+    expect(await refused.text()).toContain("Your uploads take up 99000 of the 100000 bytes");
+    const query = new URLSearchParams({ s3_path_to_sign: input.s3_path });
+    const link = await gantry.call("GET", `${at}/download_s3_url?${query}`, { key });
+    expect(link.status, link.text).toBe(200);
+    expect((await (await fetch(link.body.url)).text()).length).toBe(69_000);
+    expect((await bring(70_000)).status).toBe(200);
+  });
+
   test("does not count what predictions make", async () => {
     const key = await gantry.newUser("painter");
     expect((await upload(key, bound)).status).toBe(200);

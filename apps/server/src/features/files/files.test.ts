@@ -53,7 +53,7 @@ beforeAll(async () => {
   app = createServer({ log: createLog("silent"), publicUrl: undefined });
   await blobApi(app, {
     store: blobs,
-    findUploadTarget: (key) => findUploadTarget(deps, key),
+    findUploadTarget: (key, bytes) => findUploadTarget(deps, key, bytes),
     recordUpload: (key, info) => recordUpload(deps, key, info),
   });
   base = await app.listen({ port: 0, host: "127.0.0.1" });

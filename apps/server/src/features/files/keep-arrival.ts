@@ -5,13 +5,18 @@ import { hasRoomFor, noRoomForUpload } from "./upload-room.rules.ts";
 
 /**
  * Refuses what is too much for its user before its bytes are taken. It is decided when they are there, because any number
- * of uploads may be under way.
+ * of uploads may be under way. What it replaces makes room for it.
  */
-export async function refuseWithoutRoom(deps: FilesDeps, ownerId: string, bytes: number): Promise<void> {
+export async function refuseWithoutRoom(
+  deps: FilesDeps,
+  ownerId: string,
+  bytes: number,
+  replacedBytes = 0,
+): Promise<void> {
   const { uploadBytesPerUser: bound = 0, database } = deps;
   if (bound === 0) return;
   const room = { stored: await selectUploadTotal(database.sql, ownerId), bound };
-  if (!hasRoomFor(room, bytes)) throw noRoomForUpload(room);
+  if (!hasRoomFor({ ...room, stored: room.stored - replacedBytes }, bytes)) throw noRoomForUpload(room);
 }
 
 /**

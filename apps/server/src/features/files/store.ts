@@ -78,13 +78,19 @@ export async function findOwnedFile(sql: Sql, ownerId: string, key: string): Pro
   return row;
 }
 
+export interface LinkTarget {
+  ownerId: string;
+  maxBytes: number;
+  /** Of what it brought before, which goes when it brings something else. */
+  presentBytes: number;
+  declaredType: string | null;
+}
+
 /** For the holder of a signed upload link: the signature stands for the owner, who asked for the link. */
-export async function findLinkTarget(
-  sql: Sql,
-  key: string,
-): Promise<{ maxBytes: number; declaredType: string | null } | undefined> {
-  const [row] = await sql<{ maxBytes: number; declaredType: string | null }[]>`
-    select max_bytes as "maxBytes", case when state = 'awaiting' then content_type end as "declaredType"
+export async function findLinkTarget(sql: Sql, key: string): Promise<LinkTarget | undefined> {
+  const [row] = await sql<LinkTarget[]>`
+    select owner_id as "ownerId", max_bytes as "maxBytes", coalesce(size, 0) as "presentBytes",
+      case when state = 'awaiting' then content_type end as "declaredType"
     from files where key = ${key} and origin = 'link'`;
   return row;
 }

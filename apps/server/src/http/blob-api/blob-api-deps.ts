@@ -4,8 +4,14 @@ export interface BlobApiDeps {
   store: LinkServedStore;
   /** The address that links carry when a proxy stands before this server. */
   publicUrl?: string | undefined;
-  /** What an upload link may bring; undefined when there is no such link. Asked before the body is read. */
-  findUploadTarget(key: string): Promise<{ maxBytes: number; contentType: string | undefined } | undefined>;
+  /**
+   * What an upload link may bring; undefined when there is no such link. Asked before the body is read, with its size
+   * where that is told; throws where its owner has no room for it.
+   */
+  findUploadTarget(
+    key: string,
+    bytes: number | undefined,
+  ): Promise<{ maxBytes: number; contentType: string | undefined } | undefined>;
   /** Called when the bytes are stored, before the client is answered. */
   recordUpload(key: string, info: BlobInfo): Promise<void>;
 }

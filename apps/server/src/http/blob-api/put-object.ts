@@ -16,10 +16,11 @@ export async function putObject(
 ): Promise<FastifyReply> {
   const sent = request.body instanceof Readable ? request.body : new Uint8Array();
   try {
-    const target = await findUploadTarget(key);
+    const { "content-length": length } = request.headers;
+    const target = await findUploadTarget(key, length === undefined ? undefined : Number(length));
     if (!target) throw fault("not_found", "File not found");
     const { maxBytes } = target;
-    if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
+    if (Number(length ?? 0) > maxBytes) {
       throw fault("file_too_large", `The file is larger than ${maxBytes} bytes`, { ctx: { max_size: maxBytes } });
     }
     const filename = key.slice(key.lastIndexOf("/") + 1);
