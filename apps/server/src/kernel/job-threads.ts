@@ -26,8 +26,8 @@ const mostStarts = 2;
 
 /**
  * A few threads for work that must be endable and may not hold up the event loop, first come, first served. A thread is
- * started when a job needs one, and kept; one that had to be ended is replaced by the next job. A job
- * whose thread died before it was ready is tried once more with another.
+ * started when a job needs one, and kept; one that had to be ended is replaced by the next job. A job whose thread died
+ * before it was ready is tried once more with another.
  */
 export function createJobThreads<Job extends object, Result>(options: {
   script: URL;

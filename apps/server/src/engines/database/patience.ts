@@ -70,7 +70,7 @@ export async function untilLocked<T>(what: string, patience: Patience, attempt: 
         pause = tryLockMs;
       } else if (!foundNoLock(error)) throw error;
       if (performance.now() > until)
-        throw new Error(`${what} was in vain waited for, for ${longestWaitMs / 60_000} minutes`, { cause: error });
+        throw new Error(`${what} was waited for in vain for ${longestWaitMs / 60_000} minutes`, { cause: error });
     }
     await sleep(pause, undefined, { signal: patience.signal });
   }
