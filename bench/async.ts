@@ -1,8 +1,9 @@
 /**
  * Queued predictions from acceptance to their end: Gantry, woken by PostgreSQL and by RabbitMQ, with key, limits, funds,
  * usage and charge, beside BullMQ on a Redis that writes every change to disk (the same durability) and beside pg-boss on
- * the same PostgreSQL, both as bare services. The upstream answers at once, 64 jobs run at a time everywhere. Then what a
- * long queue does to acceptance and to claims.
+ * the same PostgreSQL, both as bare services. The bare queue does nothing that a product needs beyond the two writes: it
+ * shows what is left to win. The upstream answers at once, 64 jobs run at a time everywhere. Then what a long queue does to
+ * acceptance and to claims.
  *
  *     node bench/async.ts [seconds] [rounds] [queued …]       5, 3, 1000 and 1000000 unless told
  */
@@ -199,6 +200,7 @@ async function compare(): Promise<void> {
   if (peers && redis)
     starts.push(() => peerWay("BullMQ", "bullmq-service.ts", redis.pid, { REDIS_PORT: String(redis.port) }));
   if (peers) starts.push(() => peerWay("pg-boss", "pg-boss-service.ts", database.pid, { BOSS_URL: database.url }));
+  starts.push(() => peerWay("bare queue", "bare-queue-service.ts", database.pid, { QUEUE_URL: database.url }));
   const rates = new Map<string, number[]>();
   try {
     console.log(`accept → terminal, ${connections} connections for ${seconds} s`);

@@ -92,14 +92,21 @@ try {
   for (const connections of [1, 64, 256]) {
     const ratios: number[] = [];
     const toPeer: number[] = [];
+    const bareToPeer: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const bare = await measure("bare", proxy, toProxy, connections);
       const own = await measure("gantry", gantry, toGantry, connections);
       ratios.push(own / bare);
-      if (portkey) toPeer.push(own / (await measure("portkey", portkey, toPortkey, connections)));
+      if (!portkey) continue;
+      const peer = await measure("portkey", portkey, toPortkey, connections);
+      toPeer.push(own / peer);
+      bareToPeer.push(bare / peer);
     }
     const shown = (list: readonly number[]) => list.map((one) => one.toFixed(2)).join(", ");
-    console.log(`at ${connections}: ${shown(ratios)} of the bare proxy, ${shown(toPeer)} times Portkey`);
+    console.log(
+      `at ${connections}: ${shown(ratios)} of the bare proxy, ${shown(toPeer)} times Portkey ` +
+        `(the bare proxy: ${shown(bareToPeer)} times)`,
+    );
     if (connections !== 256) continue;
     verdict("rate against the bare proxy", middle(ratios), "at least", 0.65);
     if (portkey) verdict("rate against Portkey", middle(toPeer), "at least", 10);

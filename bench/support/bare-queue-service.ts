@@ -1,0 +1,68 @@
+/**
+ * What a durable queue on PostgreSQL costs at the very least: everything that arrived or ended while the last statement
+ * was under way is written by the next one, a row a job, and answered after its commit. No key, no limit, no money, no
+ * usage, no line, no result; a job whose process dies is nobody's.
+ */
+import postgres from "postgres";
+import { callUpstream, jobEnded, serveJobs } from "./job-service.ts";
+
+const sql = postgres(process.env.QUEUE_URL ?? "", { max: 1 });
+await sql`create table if not exists bare_jobs (id text primary key, input text not null)`;
+
+interface Arrival {
+  id: string;
+  input: string;
+  accepted(): void;
+}
+let arrivals: Arrival[] = [];
+let ends: string[] = [];
+let isWriting = false;
+
+async function write(): Promise<void> {
+  if (isWriting) return;
+  isWriting = true;
+  while (arrivals.length + ends.length > 0) {
+    const [came, left] = [arrivals, ends];
+    arrivals = [];
+    ends = [];
+    const [ids, inputs] = [came.map(({ id }) => id), came.map(({ input }) => input)];
+    await sql`
+      with gone as (delete from bare_jobs where id = any (${left}::text[]))
+      insert into bare_jobs select * from unnest(${ids}::text[], ${inputs}::text[])`;
+    for (const { accepted } of came) accepted();
+    for (const id of left) jobEnded(id);
+  }
+  isWriting = false;
+}
+
+const waiting: Arrival[] = [];
+let free = Number(process.env.PARALLEL);
+
+function startJobs(): void {
+  while (free > 0) {
+    const job = waiting.shift();
+    if (!job) return;
+    free--;
+    void callUpstream(JSON.parse(job.input)).then(() => {
+      free++;
+      ends.push(job.id);
+      void write();
+      startJobs();
+    });
+  }
+}
+
+serveJobs({
+  add: (fields) =>
+    new Promise((resolve) => {
+      const id = crypto.randomUUID();
+      const job = { id, input: JSON.stringify(fields), accepted };
+      function accepted(): void {
+        resolve(id);
+        waiting.push(job);
+        startJobs();
+      }
+      arrivals.push(job);
+      void write();
+    }),
+});
