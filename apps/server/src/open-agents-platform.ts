@@ -82,8 +82,9 @@ export async function openAgentsPlatform(deps: {
     schemas,
     models,
     connectorTools: idp.describeTools(),
-    driveExists: drives.driveExists,
-    toolServerOf: toolServers.find,
+    drivesAmong: drives.drivesAmong,
+    toolServersAmong: toolServers.serversAmong,
+    connectorTrouble: idp.trouble,
   });
   const upkeep = startDriveUpkeep(drivesDeps);
   const sandbox = createQuickjsSandbox({ onTrouble });

@@ -32,6 +32,8 @@ export interface AgentsUnderTest {
   agents: Agents;
   /** `who` is a username made by `newUser`, or a key. */
   call(method: NonNullable<InjectOptions["method"]>, path: string, who?: string, body?: unknown): Promise<Answer>;
+  /** How often drives were asked for. */
+  driveLookups(): number;
   /** A small agent with these fields; answers its id. */
   makeAgent(who: string, fields?: object): Promise<string>;
   newUser(username: string, reach?: readonly string[] | null): Promise<string>;
@@ -94,6 +96,7 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
   const keys = new Map<string, string>();
   const has = (table: OwnedThings["drives"], ownerId: string, id: string) =>
     [...ids].some(([username, userId]) => userId === ownerId && table[username]?.includes(id));
+  let driveLookups = 0;
   const agents = openAgents({
     database,
     clock: systemClock,
@@ -101,9 +104,17 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
     schemas,
     models,
     connectorTools: [writeTool, readTool],
-    driveExists: async (ownerId, id) => has(owned.drives, ownerId, id),
-    toolServerOf: async (ownerId, id) =>
-      has(owned.toolServers, ownerId, id) ? { name: id, knownTools: undefined } : undefined,
+    drivesAmong: async (ownerId, given) => {
+      driveLookups++;
+      return new Set(given.filter((id) => has(owned.drives, ownerId, id)));
+    },
+    toolServersAmong: async (ownerId, given) =>
+      new Map(
+        given
+          .filter((id) => has(owned.toolServers, ownerId, id))
+          .map((id) => [id, { name: id, knownTools: undefined }]),
+      ),
+    connectorTrouble: async () => undefined,
   });
   const app = createServer({ log, publicUrl: undefined });
   await app.register(agentsApi, {
@@ -129,6 +140,7 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
   };
 
   return {
+    driveLookups: () => driveLookups,
     app,
     database,
     accounts,

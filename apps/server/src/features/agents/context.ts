@@ -11,15 +11,17 @@ export interface AgentsContext {
   clock: Clock;
   templates: Templates;
   schemas: Schemas;
-  models: Pick<Models, "resolveForRead">;
+  models: Pick<Models, "callableAmong">;
   tools: ReadonlyMap<string, ToolInfo>;
-  /** Whether the user has a drive of that id. */
-  driveExists(ownerId: string, driveId: string): Promise<boolean>;
-  /** The user's tool server of that id. */
-  toolServerOf(ownerId: string, serverId: string): Promise<NamedToolServer | undefined>;
+  /** Those of the ids that are drives of the user. */
+  drivesAmong(ownerId: string, driveIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The user's tool servers of those ids. */
+  toolServersAmong(ownerId: string, serverIds: readonly string[]): Promise<ReadonlyMap<string, NamedToolServer>>;
+  /** Why no action on the user's identity tenant can work now; undefined where nothing is known to keep it. */
+  connectorTrouble(ownerId: string): Promise<string | undefined>;
 }
 
-interface NamedToolServer {
+export interface NamedToolServer {
   name: string;
   /** What its tools were called when it was last asked; undefined where that is not known. */
   knownTools: ReadonlySet<string> | undefined;

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
-import { findBound, lockBindings, ownAmong } from "./store.ts";
+import { type Binding, findBound, lockBindings, ownAmong } from "./store.ts";
 
 /** Runs nest this deep at most; a longer circle ends there. */
 const maxDepth = 5;
@@ -7,11 +7,10 @@ const maxAgents = 500;
 
 /**
  * Whether an agent that calls these agents would come to call itself, as far as that can be seen: the ids on the way,
- * from the first callee back to the agent. `userId` is whose drafts are looked at too.
+ * from the first callee back to the agent. `bindingsOf` tells whom agents call.
  */
 export async function findCircle(
-  sql: Sql,
-  userId: string | null,
+  bindingsOf: (agentIds: readonly string[]) => Promise<readonly Binding[]>,
   agentId: string,
   calls: readonly string[],
 ): Promise<string[] | undefined> {
@@ -19,7 +18,7 @@ export async function findCircle(
   let level: string[] = [...cameFrom.keys()];
   for (let depth = 0; depth <= maxDepth && level.length > 0 && !cameFrom.has(agentId); depth++) {
     const next: string[] = [];
-    for (const { agentId: from, boundId } of await findBound(sql, userId, level)) {
+    for (const { agentId: from, boundId } of await bindingsOf(level)) {
       if (cameFrom.has(boundId) || cameFrom.size >= maxAgents) continue;
       cameFrom.set(boundId, from);
       next.push(boundId);
@@ -33,7 +32,7 @@ export async function findCircle(
 }
 
 /**
- * The same before the calls are written: of two changes that only together close a circle, the second one sees the first,
+ * The same before the calls are written, with the drafts of the user where one is named: of two changes that only together close a circle, the second one sees the first,
  * because nobody else writes whom an agent calls until the transaction ends.
  */
 export async function findCircleBeforeWriting(
@@ -44,7 +43,7 @@ export async function findCircleBeforeWriting(
 ): Promise<string[] | undefined> {
   if (calls.length === 0) return undefined;
   await lockBindings(tx);
-  return findCircle(tx, userId, agentId, calls);
+  return findCircle((agentIds) => findBound(tx, userId, agentIds), agentId, calls);
 }
 
 /** Of others' agents only the one is named that the caller has chosen: what they are made of is theirs. */

@@ -116,3 +116,11 @@ test("the tools of the specification, each id once", () => {
   ]);
   expect(() => toolTable(builtinTools)).toThrow("two tools are called http_request");
 });
+
+test("a list asks for what its agents name as often as a single one does", async () => {
+  const ids = await Promise.all(Array.from({ length: 8 }, () => make({ drives: ["drv_1", "drv_2"] })));
+  const before = bench.driveLookups();
+  const { body } = await bench.call("GET", "/v1/agents?limit=8", "ann");
+  expect(body.agents.map(({ id }: { id: string }) => id).sort()).toEqual(ids.map(({ id }) => id).sort());
+  expect(bench.driveLookups() - before).toBe(1);
+});

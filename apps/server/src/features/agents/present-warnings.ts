@@ -1,20 +1,26 @@
-import type { AgentSnapshot, AgentWarning } from "@gantry/wire";
+import type { AgentWarning } from "@gantry/wire";
 import type { Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
-import { checkSnapshot } from "./check-snapshot.ts";
+import type { Revision } from "./agent.ts";
+import { selfContained } from "./check-snapshot.ts";
+import { checkSurroundings } from "./check-surroundings.ts";
 import type { AgentsContext } from "./context.ts";
+import { surroundingsOf } from "./surroundings.ts";
 
 /**
- * What looks like a mistake in contents that stand, at this moment: what they name may have come and gone since they were
- * saved. They are looked at as their owner's, whatever the key at hand reaches.
+ * Tells what looks like a mistake in revisions at this moment: what they name may have come and gone since they were
+ * saved, what they say themselves has not. They are looked at as their owner's, whatever the key at hand reaches.
  */
-export async function presentWarnings(
+export function presentWarnings(
   context: AgentsContext,
   owner: Caller,
-  { agentId, snapshot }: { agentId: string; snapshot: AgentSnapshot },
-): Promise<AgentWarning[]> {
-  const { issues, warnings } = await checkSnapshot(context, { ...owner, models: null }, { agentId, fields: snapshot });
-  return [...warnings, ...issues.map(asWarning)];
+): (revision: Pick<Revision, "agentId" | "snapshot" | "warnings">) => Promise<AgentWarning[]> {
+  const surroundings = surroundingsOf(context, { ...owner, models: null });
+  return async ({ agentId, snapshot, warnings }) => {
+    const found = await checkSurroundings(context, surroundings, owner, { agentId, fields: snapshot });
+    const lasting = warnings.filter(({ field }) => selfContained.has(field));
+    return [...lasting, ...found.warnings, ...found.issues.map(asWarning)];
+  };
 }
 
 /** Of what stands already: it is told, and refuses nothing. */

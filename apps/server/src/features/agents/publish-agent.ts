@@ -31,7 +31,7 @@ export async function publishAgent(
   const wanted = isId("revision", revisionId) ? await findRevision(sql, agentId, revisionId) : undefined;
   if (!wanted) throw revisionNotFound();
   await refuseContents(sql, caller, wanted.snapshot);
-  const warnings = await presentWarnings(context, caller, wanted);
+  const warnings = await presentWarnings(context, caller)(wanted);
   await context.database.transaction(async (tx) => {
     // Drafts do not count here: what is published is what runs.
     const circle = await findCircleBeforeWriting(tx, null, agentId, boundAgentIds(wanted.snapshot.tools));

@@ -252,16 +252,18 @@ export async function lockBindings(tx: Transaction): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('gantry.agents.bindings'))`;
 }
 
+/** One agent that calls another. */
+export interface Binding {
+  agentId: string;
+  boundId: string;
+}
+
 /**
  * Which agents these agents call: by their published revisions, and, where a user is named, by the latest ones of that
  * user's agents. Drafts are nobody else's business.
  */
-export async function findBound(
-  sql: Sql,
-  userId: string | null,
-  agentIds: readonly string[],
-): Promise<{ agentId: string; boundId: string }[]> {
-  return sql<{ agentId: string; boundId: string }[]>`
+export async function findBound(sql: Sql, userId: string | null, agentIds: readonly string[]): Promise<Binding[]> {
+  return sql<Binding[]>`
     select distinct a.id as "agentId", t.value ->> 'agent_id' as "boundId"
     from agents a
     join agent_revisions r on r.agent_id = a.id

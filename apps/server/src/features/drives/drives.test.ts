@@ -376,7 +376,7 @@ test("another owner, and what is no id, find nothing", async () => {
     [owner, ""],
   ] as const) {
     const missing = { type: "not_found", message: "Drive not found" };
-    expect(await drives.driveExists(who, id)).toBe(false);
+    expect(await drives.drivesAmong(who, [id])).toEqual(new Set());
     await expect(drives.readDrive(who, id)).rejects.toMatchObject(missing);
     await expect(drives.listItems(who, id, "/")).rejects.toMatchObject(missing);
     await expect(drives.readFile(who, id, "/mine")).rejects.toMatchObject(missing);
@@ -387,6 +387,6 @@ test("another owner, and what is no id, find nothing", async () => {
     await expect(drives.deleteTree(who, id, "/")).rejects.toMatchObject(missing);
     await expect(drives.deleteDrive(who, id, { force: true })).rejects.toMatchObject(missing);
   }
-  expect(await drives.driveExists(owner, driveId)).toBe(true);
+  expect(await drives.drivesAmong(owner, ["\0", driveId])).toEqual(new Set([driveId]));
   expect(await get("/mine")).toBe("/mine");
 });

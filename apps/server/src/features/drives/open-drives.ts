@@ -16,7 +16,7 @@ import { listItems } from "./list-items.ts";
 import { type PlaceOptions, placeContent } from "./place-content.ts";
 import { type OpenedFile, readFile, type Wanted } from "./read-file.ts";
 import { discardBlob, type StagedContent, stageContent } from "./stage-content.ts";
-import { insertDrive, selectDrive, selectDrives } from "./store.ts";
+import { insertDrive, selectDrive, selectDriveIds, selectDrives } from "./store.ts";
 import { type WriteOptions, writeFile } from "./write-file.ts";
 
 /**
@@ -28,7 +28,8 @@ export interface Drives {
   readDrive(ownerId: string, driveId: string): Promise<Drive>;
   listDrives(ownerId: string, page: Page): Promise<{ drives: Drive[]; total: number }>;
   deleteDrive(ownerId: string, driveId: string, options?: { force?: boolean }): Promise<void>;
-  driveExists(ownerId: string, driveId: string): Promise<boolean>;
+  /** Those of the ids that are drives of the owner. */
+  drivesAmong(ownerId: string, driveIds: readonly string[]): Promise<ReadonlySet<string>>;
 
   listItems(ownerId: string, driveId: string, path: string, page?: Page): Promise<{ items: Item[]; total: number }>;
   readFile(ownerId: string, driveId: string, path: string, choose?: (file: DriveFile) => Wanted): Promise<OpenedFile>;
@@ -86,7 +87,12 @@ export function openDrives(deps: DrivesDeps): Drives {
     listDrives: (ownerId, page) => selectDrives(sql, ownerId, page),
     deleteDrive: async (ownerId, driveId, { force = false } = {}) =>
       deleteDrive(deps, { ...at(ownerId, driveId, "/"), force }),
-    driveExists: async (ownerId, driveId) => (await find(ownerId, driveId)) !== undefined,
+    drivesAmong: (ownerId, driveIds) =>
+      selectDriveIds(
+        sql,
+        ownerId,
+        driveIds.filter((id) => isId("drive", id)),
+      ),
 
     listItems: async (ownerId, driveId, path, page) => listItems(deps, at(ownerId, driveId, path), page),
     readFile: async (ownerId, driveId, path, choose) => readFile(deps, at(ownerId, driveId, path), choose),

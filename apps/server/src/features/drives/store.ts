@@ -16,6 +16,13 @@ export async function selectDrive(sql: Sql, ownerId: string, id: string): Promis
   return row;
 }
 
+/** Those of the ids that are drives of the owner. */
+export async function selectDriveIds(sql: Sql, ownerId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id from drives where id = any(${[...ids]}::text[]) and owner_id = ${ownerId}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 export async function selectDrives(
   sql: Sql,
   ownerId: string,

@@ -2,7 +2,7 @@ import { type Caller, keyReaches, mayAdministrate } from "../accounts/index.ts";
 
 /** Public models are everyone's; a private one is its owner's alone, an admin is refused too. */
 export function mayCall(
-  caller: Caller,
+  caller: Pick<Caller, "userId" | "models">,
   model: { ownerId: string; endpointId: string; manifest: { visibility: string } },
 ): boolean {
   if (!keyReaches(caller, model.endpointId)) return false;

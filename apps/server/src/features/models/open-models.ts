@@ -1,6 +1,7 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Caller, Page } from "../accounts/index.ts";
+import { callableAmong } from "./callable-among.ts";
 import type { ModelsContext } from "./context.ts";
 import { deleteModel } from "./delete-model.ts";
 import type { FetchCogSchema } from "./import-schemas.ts";
@@ -25,6 +26,10 @@ export interface Models {
     name: string,
     isOwnRun: () => Promise<boolean>,
   ): Promise<Model | undefined>;
+  callableAmong(
+    caller: Pick<Caller, "userId" | "models">,
+    endpointIds: readonly string[],
+  ): Promise<ReadonlyMap<string, Model>>;
   listModels(caller: Caller, query: ListModelsQuery): Promise<Page<Model>>;
   putModel(caller: Caller, owner: string, name: string, body: unknown): Promise<{ model: Model; created: boolean }>;
   patchModel(caller: Caller, owner: string, name: string, body: unknown): Promise<Model>;
@@ -66,6 +71,7 @@ export async function openModels({
     resolveForRead: (caller, owner, name) => resolveForRead(context, caller, owner, name),
     resolveForCall: (caller, owner, name) => resolveForCall(context, caller, owner, name),
     resolveForRun: (caller, owner, name, isOwnRun) => resolveForRun(context, caller, owner, name, isOwnRun),
+    callableAmong: (caller, endpointIds) => callableAmong(context, caller, endpointIds),
     listModels: (caller, query) => listModels(context, caller, query),
     putModel: (caller, owner, name, body) => putModel(context, caller, owner, name, body),
     patchModel: (caller, owner, name, body) => patchModel(context, caller, owner, name, body),

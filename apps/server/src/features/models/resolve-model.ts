@@ -14,7 +14,7 @@ function noAccess(): Fault {
 }
 
 /** What can be no endpoint id never reaches the database. */
-function canBeEndpointId(text: string): boolean {
+export function canBeEndpointId(text: string): boolean {
   const slash = text.indexOf("/");
   return usernamePattern.test(text.slice(0, slash)) && modelNamePattern.test(text.slice(slash + 1));
 }

@@ -30,6 +30,19 @@ export async function findModel(sql: Sql, owner: string, name: string): Promise<
   return row && toStored(row).model;
 }
 
+/** The live models of these endpoint ids, as far as there are any. */
+export async function findModels(sql: Sql, endpointIds: readonly string[]): Promise<Model[]> {
+  if (endpointIds.length === 0) return [];
+  const named = endpointIds.map((endpointId) => endpointId.split("/"));
+  const rows = await sql<ModelRow[]>`
+    select ${columns(sql)}
+    from unnest(${named.map(([owner = ""]) => owner)}::text[], ${named.map(([, name = ""]) => name)}::text[])
+      wanted (owner, name)
+    join users u on u.username = wanted.owner
+    join models m on m.owner_id = u.id and m.name = wanted.name and m.retired_at is null`;
+  return rows.map((row) => toStored(row).model);
+}
+
 /** A model by its row, also when it is retired: what was accepted still runs. */
 export async function findModelRow(sql: Sql, id: string): Promise<Model | undefined> {
   const [row] = await sql<ModelRow[]>`

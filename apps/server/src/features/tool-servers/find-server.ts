@@ -1,7 +1,7 @@
 import { isId } from "@gantry/wire";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
-import { selectToolServer } from "./store.ts";
+import { selectToolServer, selectToolServersAmong } from "./store.ts";
 import type { SealedToolServer } from "./tool-server.ts";
 
 export function serverNotFound(): Fault {
@@ -15,6 +15,19 @@ export async function findServer(
 ): Promise<SealedToolServer | undefined> {
   // A text that is no id names nothing; it also never reaches the database.
   return isId("mcpServer", id) ? selectToolServer(database.sql, ownerId, id) : undefined;
+}
+
+/** Those of the servers that the owner has. */
+export async function findServers(
+  { database }: ToolServersContext,
+  ownerId: string,
+  ids: readonly string[],
+): Promise<SealedToolServer[]> {
+  return selectToolServersAmong(
+    database.sql,
+    ownerId,
+    ids.filter((id) => isId("mcpServer", id)),
+  );
 }
 
 export async function findServerOrThrow(

@@ -4,7 +4,7 @@ import { callTool, type ServerToolCall, type ServerToolOutcome } from "./call-to
 import { changeServer } from "./change-server.ts";
 import type { ToolServersContext } from "./context.ts";
 import { type DescribedTools, describeTools, type ServerBinding } from "./describe-tools.ts";
-import { findServer, findServerOrThrow } from "./find-server.ts";
+import { findServerOrThrow, findServers } from "./find-server.ts";
 import { KnownTools } from "./known-tools.ts";
 import { listTools } from "./list-tools.ts";
 import { registerServer } from "./register-server.ts";
@@ -30,8 +30,8 @@ export interface ToolServers {
   change(ownerId: string, id: string, change: ChangeToolServerBody): Promise<ToolServer>;
   remove(ownerId: string, id: string, options: { force: boolean }): Promise<void>;
   listTools(ownerId: string, id: string, signal?: AbortSignal): Promise<ServerTool[]>;
-  /** For agents that name one: undefined when the owner has none of that id. */
-  find(ownerId: string, id: string): Promise<NamedServer | undefined>;
+  /** For agents that name some: those that the owner has, by id. */
+  serversAmong(ownerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, NamedServer>>;
   /** For runs: the tools of an agent's servers under the names that the model calls them by. */
   describeTools(
     ownerId: string,
@@ -53,9 +53,9 @@ export function openToolServers(deps: ToolServersDeps): ToolServers {
     change: (ownerId, id, change) => changeServer(context, ownerId, id, change),
     remove: (ownerId, id, options) => removeServer(context, ownerId, id, options),
     listTools: (ownerId, id, signal) => listTools(context, ownerId, id, signal),
-    async find(ownerId, id) {
-      const server = await findServer(context, ownerId, id);
-      return server && { name: server.name, knownTools: context.known.of(server) };
+    async serversAmong(ownerId, ids) {
+      const found = await findServers(context, ownerId, ids);
+      return new Map(found.map((server) => [server.id, { name: server.name, knownTools: context.known.of(server) }]));
     },
     describeTools: (ownerId, bindings, options) => describeTools(context, ownerId, bindings, options),
     callTool: (call) => callTool(context, call),

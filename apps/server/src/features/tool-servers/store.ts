@@ -68,6 +68,15 @@ export async function selectToolServer(sql: Sql, ownerId: string, id: string): P
   return row;
 }
 
+export async function selectToolServersAmong(
+  sql: Sql,
+  ownerId: string,
+  ids: readonly string[],
+): Promise<SealedToolServer[]> {
+  return sql<SealedToolServer[]>`
+    select ${columns(sql)} from tool_servers where id = any(${[...ids]}::text[]) and owner_id = ${ownerId}`;
+}
+
 export async function selectToolServers(
   sql: Sql,
   ownerId: string,

@@ -125,8 +125,10 @@ describe("calling a tool", () => {
     await expect(call({ ownerId: otherId })).rejects.toMatchObject({ type: "not_found" });
     await expect(call({ serverId: newId("mcpServer") })).rejects.toMatchObject({ type: "not_found" });
     await expect(call({ serverId: "rubbish\0" })).rejects.toMatchObject({ type: "not_found" });
-    expect(await t.toolServers.find(otherId, made.id)).toBeUndefined();
-    expect(await t.toolServers.find(ownerId, made.id)).toEqual({ name: made.name, knownTools: new Set(["echo"]) });
+    expect(await t.toolServers.serversAmong(otherId, [made.id])).toEqual(new Map());
+    expect(await t.toolServers.serversAmong(ownerId, ["\0", made.id])).toEqual(
+      new Map([[made.id, { name: made.name, knownTools: new Set(["echo"]) }]]),
+    );
     expect(server.messages).toEqual([]);
   });
 });

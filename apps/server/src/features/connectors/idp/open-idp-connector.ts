@@ -13,7 +13,7 @@ import { type ToolInfo, toolOf } from "./describe-action.rules.ts";
 import { previewWrite, type WritePreview } from "./preview-write.ts";
 import { type ActionOutcome, type Arguments, maskArguments, runAction } from "./run-action.ts";
 import { deleteConnector, selectConnector } from "./store.ts";
-import { type Connector, readConnector } from "./stored-connector.ts";
+import { type Connector, connectorTrouble, readConnector } from "./stored-connector.ts";
 import { TenantGate } from "./tenant-gate.ts";
 import { isAllowed } from "./token-claims.rules.ts";
 
@@ -29,6 +29,8 @@ export interface ListedAction extends ToolInfo {
 export interface IdpConnector {
   configure(userId: string, given: { domain: string; token: string }): Promise<Connector>;
   read(userId: string): Promise<Connector>;
+  /** Why no action of the user can work now; undefined where nothing is known to keep it. */
+  trouble(userId: string): Promise<string | undefined>;
   remove(userId: string): Promise<void>;
   listActions(userId: string): Promise<ListedAction[]>;
   /** For agents: all of them. Gantry's own MCP endpoint offers those of kind `read` alone. */
@@ -71,6 +73,7 @@ export function openIdpConnector({ limits, sleep = realSleep, ...deps }: IdpDeps
   return {
     configure: (userId, given) => configureConnector(context, userId, given),
     read: (userId) => readConnector(context, userId),
+    trouble: (userId) => connectorTrouble(context, userId),
     async remove(userId) {
       if (!(await deleteConnector(context.database.sql, userId))) {
         throw fault("not_found", "The identity connector is not set up");

@@ -1,8 +1,8 @@
-import { fault } from "../../../kernel/errors.ts";
+import { Fault, fault } from "../../../kernel/errors.ts";
 import type { Tenant } from "./call-tenant.ts";
 import type { IdpContext } from "./context.ts";
 import { type ConnectorRow, selectConnector } from "./store.ts";
-import { claimWarnings, expiryWarnings } from "./token-claims.rules.ts";
+import { claimWarnings, expiryWarnings, hasExpired } from "./token-claims.rules.ts";
 
 /** A user's connector as it is shown. */
 export interface Connector extends ConnectorRow {
@@ -26,6 +26,17 @@ export async function openConnector(
   const warnings = expiryWarnings(row.expiresAt, context.clock.now());
   const token = unseal(context, sealedToken, sealContext(userId, row.domain));
   return { tenant: { domain: row.domain, token }, connector: { ...row, warnings } };
+}
+
+/** Why every call would fail, as far as that can be told without one: there is no connector, or its token is no good. */
+export async function connectorTrouble(context: IdpContext, userId: string): Promise<string | undefined> {
+  try {
+    const { connector } = await openConnector(context, userId);
+    return hasExpired(connector.expiresAt, context.clock.now()) ? connector.warnings[0] : undefined;
+  } catch (error) {
+    if (error instanceof Fault && (error.type === "not_found" || error.type === "conflict")) return error.message;
+    throw error;
+  }
 }
 
 async function findOrThrow(context: IdpContext, userId: string) {

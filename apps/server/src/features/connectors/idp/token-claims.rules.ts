@@ -32,12 +32,16 @@ function payloadOf(token: string): Record<string, unknown> | undefined {
   }
 }
 
+export function hasExpired(expiresAt: Date | null, now: Date): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
 /** Said wherever the connector is looked at or used, so that nobody learns it from a failing action. */
 export function expiryWarnings(expiresAt: Date | null, now: Date): string[] {
   if (!expiresAt) return [];
   const left = expiresAt.getTime() - now.getTime();
   const renew = "store a new one with PUT /v1/connectors/idp";
-  if (left <= 0) return [`The management token expired at ${expiresAt.toISOString()}: ${renew}`];
+  if (hasExpired(expiresAt, now)) return [`The management token expired at ${expiresAt.toISOString()}: ${renew}`];
   if (left > soonMs) return [];
   const minutes = Math.max(1, Math.floor(left / 60_000));
   return [`The management token expires in ${minutes} min, at ${expiresAt.toISOString()}: ${renew}`];
