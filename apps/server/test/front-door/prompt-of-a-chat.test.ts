@@ -1,3 +1,4 @@
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
@@ -68,6 +69,44 @@ test("a patch that brings the fault is refused", async () => {
   expect((await put("other", manifest(inputs({ a: text }), { type: "cog", url: llm.url }))).status).toBe(201);
   const patched = await gantry.call("PATCH", "/api/v1/admin/other", { json: { backend: chat() } });
   expect([patched.status, faults(patched)]).toEqual([422, [`${at} missing`]]);
+});
+
+describe("a call that asks nothing", () => {
+  const spent = async () => (await gantry.call("GET", "/api/v2/usage")).body.total_count;
+  const ways = ["predict", "predict/stream/", "predict/async/"];
+
+  test.each([
+    ["of a model upstream", () => chat()],
+    ["of the one inside the server", () => ({ type: "builtin", model: "rules" })],
+  ])("%s is refused before it is accepted, whichever way", async (_, backend) => {
+    const properties = { prompt: text, image: { ...image, type: ["string", "null"] } };
+    const made = await put("asked", manifest(inputs(properties, ["prompt"]), backend()));
+    expect([200, 201], made.text).toContain(made.status);
+    const before = [await spent(), llm.requests.length];
+    for (const way of ways) {
+      const answer = await gantry.call("POST", `/api/v1/admin/asked/${way}`, { form: { prompt: "" } });
+      expect([answer.status, faults(answer)], answer.text).toEqual([422, ["prompt missing"]]);
+    }
+    expect([await spent(), llm.requests.length]).toEqual(before);
+  });
+
+  test("may ask by a picture, and only what is wrong with that is told", async () => {
+    const made = await put("seeing", manifest(inputs({ prompt: text, image }, ["prompt", "image"])));
+    expect([200, 201], made.text).toContain(made.status);
+    const call = (file: Blob) =>
+      gantry.call("POST", "/api/v1/admin/seeing/predict", { form: { prompt: "", image: file } });
+    const wrong = await call(new Blob(["no picture"]));
+    expect([wrong.status, faults(wrong)], wrong.text).toEqual([422, ["image invalid_image_format"]]);
+    const pixels = { width: 20, height: 20, channels: 3 as const, background: "red" };
+    const png = await sharp({ create: pixels }).png().toBuffer();
+    const right = await call(new Blob([new Uint8Array(png)]));
+    expect(right.status, right.text).toBe(200);
+  });
+
+  test("of the painter is a picture of nothing in particular", async () => {
+    const form = { prompt: "", size: "1280x720", optimize_prompt_mode: "fast" };
+    expect((await gantry.call("POST", "/api/v1/gantry/image/predict", { form })).status).toBe(200);
+  });
 });
 
 describe("a model that was stored under an earlier rule", () => {

@@ -2,6 +2,7 @@ import type { AgentSnapshot, AgentTool, AgentWarning } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import type { Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
+import { holdsConversations } from "../models/index.ts";
 import {
   asToolBinding,
   boundAgentIds,
@@ -10,7 +11,6 @@ import {
   nameIssues,
   toolIssues,
 } from "./binding.rules.ts";
-import { holdsConversations } from "./chat-backends.rules.ts";
 import type { AgentsContext } from "./context.ts";
 import { describeCircle, findCircle } from "./find-circle.ts";
 import { type CheckedDraft, nothing, type SnapshotFindings, schemaIssue } from "./findings.ts";

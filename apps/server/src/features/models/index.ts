@@ -1,4 +1,5 @@
 export { isAdmin } from "./access.rules.ts";
+export { holdsConversations } from "./chat-backends.rules.ts";
 export { maxManifestBytes } from "./manifest.rules.ts";
 export type { Model } from "./model.ts";
 export { type Models, openModels } from "./open-models.ts";

@@ -111,7 +111,7 @@ export function missingFields(plan: InputPlan, ctx: Record<string, unknown>): Is
   return required.length > 0 ? required : [{ type: "missing", loc: ["body"], msg: "Field required", ctx }];
 }
 
-const missing = (name: string): Issue => ({ type: "missing", loc: ["body", name], msg: "Field required" });
+export const missing = (name: string): Issue => ({ type: "missing", loc: ["body", name], msg: "Field required" });
 
 export const unknownField = (name: string): Issue =>
   issueOf(name, { type: "extra_forbidden", msg: "Extra inputs are not permitted" });

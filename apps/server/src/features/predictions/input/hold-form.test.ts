@@ -22,6 +22,7 @@ const manifest = {
       image: { type: "string", format: "binary", "x-media": "image" },
     },
   },
+  backend: { type: "cog" },
 } as unknown as Manifest;
 const extras = { user: false, webhook: false };
 const signal = new AbortController().signal;

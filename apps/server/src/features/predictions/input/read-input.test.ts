@@ -32,8 +32,12 @@ const manifest = {
       table: { type: ["string", "null"], format: "binary", "x-media": "file", "x-formats": [".csv"] },
     },
   },
+  backend: { type: "cog" },
 } as unknown as Manifest;
-const optional = { input: { type: "object", properties: { strength: { type: "number" } } } } as unknown as Manifest;
+const optional = {
+  input: { type: "object", properties: { strength: { type: "number" } } },
+  backend: { type: "cog" },
+} as unknown as Manifest;
 
 const media = createMedia();
 const open = createNet({ allowPrivateNetwork: true });

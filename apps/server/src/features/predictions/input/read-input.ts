@@ -10,6 +10,7 @@ import { fetchFile, isRemote, type OpenStored } from "./fetch-file.ts";
 import type { FormReader } from "./form.ts";
 import { planOf } from "./plan-input.rules.ts";
 import { issueOf } from "./problem.ts";
+import { promptIssues } from "./prompt.rules.ts";
 import { receiveFiles } from "./receive-file.ts";
 import { Spool } from "./spool.ts";
 
@@ -53,6 +54,7 @@ export async function readInput(options: ReadInputOptions): Promise<CheckedInput
     const body = await form({ onFile: receiveFiles({ plan, spool, media, signal }), signal });
     if (body.kind === "not-multipart") throwIfAny(missingFields(plan, body.ctx));
     const checked = checkFields(plan, body.kind === "form" ? body.entries : [], extras);
+    checked.issues.push(...promptIssues(manifest, checked));
     if (checked.addresses.length > 0) {
       await fetchAddresses(options, spool, checked, (address) => !isRemote(address));
       throwIfAny(checked.issues);

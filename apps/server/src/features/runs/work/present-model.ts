@@ -1,5 +1,5 @@
-import { holdsConversations } from "../../agents/index.ts";
 import type { Model, Models } from "../../models/index.ts";
+import { holdsConversations } from "../../models/index.ts";
 import { mayServe } from "../model-access.rules.ts";
 import type { RunHistory } from "../run.ts";
 import { RunFailed } from "./stopped.ts";
