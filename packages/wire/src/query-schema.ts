@@ -62,3 +62,14 @@ const largestOffset = 1_000_000_000;
 export function page(otherwise = 20, most = 100) {
   return { limit: wholeNumber(1, most).default(otherwise), offset: wholeNumber(0, largestOffset).default(0) };
 }
+
+/**
+ * The query of a list, with the only parameters that it has: a misspelt one is told with those, because without it the
+ * list would look as if it had been narrowed and held all that there is.
+ */
+export function listParameters<const Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape).join(", ");
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === "unrecognized_keys" ? `Unknown parameter: there are ${known}` : undefined),
+  });
+}

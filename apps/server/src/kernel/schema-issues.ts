@@ -53,8 +53,11 @@ function bySize(issue: SchemaIssue, tooBig: boolean): Pick<Issue, "type" | "ctx"
 function translate(issue: SchemaIssue, value: unknown, root: Loc): Issue[] {
   const loc = [...root, ...issue.path.map((step) => (typeof step === "symbol" ? String(step) : step))];
   switch (issue.code) {
-    case "unrecognized_keys":
-      return (issue.keys ?? []).map((key) => ({ type: "extra_forbidden", loc: [...loc, key], msg: "Unknown field" }));
+    case "unrecognized_keys": {
+      // A query says which parameters it has, a body is too large for that.
+      const msg = root[0] === "query" ? issue.message : "Unknown field";
+      return (issue.keys ?? []).map((key) => ({ type: "extra_forbidden", loc: [...loc, key], msg }));
+    }
     case "invalid_value":
       if (at(value, issue.path) === undefined) return [{ type: "missing", loc, msg: "Field required" }];
       return [{ type: "one_of", loc, msg: issue.message, ctx: { expected: issue.values ?? [] } }];

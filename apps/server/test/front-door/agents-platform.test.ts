@@ -58,3 +58,39 @@ test("tools, tool servers and the connector answer in the platform's dialect", a
   expect((await gantry.call("GET", "/v1/agents", { key: "" })).body.error.type).toBe("unauthorized");
   expect((await gantry.call("GET", "/v1/nothing")).body.error.type).toBe("not_found");
 });
+
+test("the message of a refused input names the field, and how many more are wrong", async () => {
+  const message = async (json: object) => (await gantry.call("POST", "/v1/agents", { json })).body.error.message;
+  const agent = { name: "Refused", goal: "g", tools: [] };
+  expect(await message({ ...agent, goal: 1 })).toMatch(/^goal: .*string/);
+  expect(await message({ ...agent, tools: ["http_request", { type: "agent" }] })).toBe(
+    "tools[1].agent_id: Field required",
+  );
+  expect(await message({ name: "Refused" })).toBe("goal: Field required (the first of 2 faults)");
+  const { body } = await gantry.call("GET", "/v1/agents?limit=0");
+  expect(body.error).toMatchObject({ type: "invalid_input", message: "limit: Must be at least 1" });
+  expect(body.error.details).toMatchObject([{ loc: ["query", "limit"], message: "Must be at least 1" }]);
+});
+
+test("a list refuses a parameter that it does not have, and says which it has", async () => {
+  const drive = (await gantry.call("POST", "/v1/drives", { json: { name: "listed" } })).body.id;
+  const agent = (await gantry.call("POST", "/v1/agents", { json: { name: "Listed", goal: "g", tools: [] } })).body.id;
+  const known = {
+    agents: "limit, offset, visibility",
+    [`agents/${agent}/revisions`]: "limit, offset",
+    [`agents/${agent}/runs`]: "limit, offset, status",
+    runs: "limit, offset, status, parent_run_id",
+    "mcp-servers": "limit, offset",
+    drives: "limit, offset",
+    [`drives/${drive}/items`]: "limit, offset, path",
+    "marketplace/agents": "limit, offset, q",
+  };
+  for (const [list, parameters] of Object.entries(known)) {
+    const { status, body } = await gantry.call("GET", `/v1/${list}?limit=5&stats=done`);
+    expect([status, body.error?.details], list).toEqual([
+      400,
+      [{ loc: ["query", "stats"], message: `Unknown parameter: there are ${parameters}`, reason: "extra_forbidden" }],
+    ]);
+    expect((await gantry.call("GET", `/v1/${list}?limit=5`)).status, list).toBe(200);
+  }
+});

@@ -4,6 +4,7 @@ import { errorHeaders } from "../../kernel/error-body.ts";
 import type { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { toFault } from "../foundation/to-fault.ts";
+import { messageOfIssues } from "./issue-message.rules.ts";
 
 /** The types that the agents platform answers with, and their statuses. */
 export const agentErrors = {
@@ -47,13 +48,14 @@ function typeOf({ type }: Fault): AgentErrorType {
 export function agentErrorBody(failure: Fault): { status: number; body: Record<string, unknown> } {
   const type = typeOf(failure);
   const [first] = failure.issues;
-  const details =
-    type === "invalid_input"
-      ? failure.issues.map(({ loc, msg, type: reason, ctx }) => ({ loc, message: msg, reason, ...(ctx && { ctx }) }))
-      : first.ctx;
+  const isAboutInput = type === "invalid_input";
+  const message = isAboutInput ? messageOfIssues(failure.issues) : first.msg;
+  const details = isAboutInput
+    ? failure.issues.map(({ loc, msg, type: reason, ctx }) => ({ loc, message: msg, reason, ...(ctx && { ctx }) }))
+    : first.ctx;
   return {
     status: agentErrors[type],
-    body: { error: { type, code: type, message: first.msg, ...(details !== undefined && { details }) } },
+    body: { error: { type, code: type, message, ...(details !== undefined && { details }) } },
   };
 }
 
