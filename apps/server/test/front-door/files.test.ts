@@ -156,6 +156,16 @@ describe("an upload in one call", () => {
     expect(await gantry.database.sql`select 1 from files where state = 'awaiting' and origin = 'uploaded'`).toEqual([]);
   });
 
+  test("under another name is told the right one", async () => {
+    for (const image of [new File(["x"], "x.png"), "x"]) {
+      const refused = await gantry.call("POST", `${at}/upload_file`, { form: { image } });
+      expect(refused.body.detail, refused.text).toMatchObject([
+        { loc: ["body", "image"], type: "extra_forbidden", ctx: { expected: ["file"] } },
+      ]);
+      expect(refused.body.detail[0].msg).toMatch(/field file$/);
+    }
+  });
+
   test("as JSON is Field required", async () => {
     const refused = await gantry.call("POST", `${at}/upload_file`, { json: { file: "x" } });
     expect(refused.body.detail).toEqual([expect.objectContaining({ loc: ["body", "file"], type: "missing" })]);

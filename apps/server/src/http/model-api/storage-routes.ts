@@ -93,5 +93,6 @@ function missingFile(ctx?: Record<string, unknown>): Fault {
 }
 
 function unknownField(name: string): Fault {
-  return fault("extra_forbidden", "Unknown field", { loc: ["body", name] });
+  const msg = "Unknown field: what is to be uploaded goes into the field file";
+  return fault("extra_forbidden", msg, { loc: ["body", name], ctx: { expected: ["file"] } });
 }
