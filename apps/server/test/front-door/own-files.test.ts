@@ -166,6 +166,12 @@ describe("what one user's uploads may take up", () => {
     expect((await bring(70_000)).status).toBe(200);
   });
 
+  test("is their user's matter, and no error in the operator's log", async () => {
+    expect((await upload(await gantry.newUser("logged"), 400_000)).status).toBe(507);
+    const lines = gantry.logged().trim().split("\n");
+    expect(lines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+  });
+
   test("does not count what predictions make", async () => {
     const key = await gantry.newUser("painter");
     expect((await upload(key, bound)).status).toBe(200);

@@ -14,5 +14,5 @@ export function hasRoomFor({ stored, bound }: UploadRoom, more: number): boolean
 /** Trying again helps nobody who deletes nothing: the store has room, its user has not. */
 export function noRoomForUpload({ stored, bound }: UploadRoom): Fault {
   const msg = `Your uploads take up ${stored} of the ${bound} bytes that you may store: delete files that you no longer need`;
-  return fault("storage_full", msg, { retryable: false, ctx: { max_size: bound, stored } });
+  return fault("storage_full", msg, { retryable: false, isCallersOwn: true, ctx: { max_size: bound, stored } });
 }

@@ -63,7 +63,7 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
 
   function writeError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const failure = toFault(thrown);
-    if (failure.status >= 500) {
+    if (failure.isOperatorsMatter) {
       log.error(
         { request_id: request.id, method: request.method, path: pathOf(request.url), err: failure.cause ?? failure },
         failure.message,
