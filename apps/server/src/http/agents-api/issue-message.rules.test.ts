@@ -10,6 +10,7 @@ test.each<[string, [Issue, ...Issue[]], string]>([
   ["a field of an entry", [issue(["body", "tools", 1, "agent_id"])], "tools[1].agent_id: Field required"],
   ["a parameter", [issue(["query", "limit"], "Must be at most 100")], "limit: Must be at most 100"],
   ["an entry of a list that is the body", [issue(["body", 0])], "[0]: Field required"],
+  ["a place that is too long", [issue(["body", "a".repeat(200)])], `${"a".repeat(100)}…: Field required`],
   [
     "the first of several",
     [issue(["body", "name"]), issue(["body", "goal"]), issue(["body", "tools"])],
