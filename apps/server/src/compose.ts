@@ -119,7 +119,14 @@ export async function compose(
     const queue = await openQueue(config, database, onTrouble);
     const painter = createImagePainter();
 
-    const accounts = await openAccounts({ database, clock, log });
+    const accounts = await openAccounts({
+      database,
+      clock,
+      log,
+      // Models know accounts, and keys name models: these are asked for when a key is made.
+      callableModels: async (userId, ids) =>
+        new Set((await models.callableAmong({ userId, models: null }, ids)).keys()),
+    });
     const { newAdminKey, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
     await grantOpeningBalance(database, adminId, openingBalanceMicros);
     const defaultModel = {

@@ -39,8 +39,12 @@ beforeAll(async () => {
   await gantry.call("PUT", "/api/v2/secrets/up", { ...whole, json: { value: secret } });
   const made = await gantry.call("PUT", path, { ...whole, json: manifest(urlOf(own)) });
   expect(made.status, made.text).toBe(201);
+  // It is gone by the time the key is used: a name of its list that the key might take.
+  const later = "/api/v1/alice/later";
+  await gantry.call("PUT", later, { ...whole, json: manifest(urlOf(own)) });
   const models = ["alice/mock", "alice/later"];
   confined = { key: (await gantry.call("POST", "/api/v2/keys", { ...whole, json: { models } })).body.key };
+  expect((await gantry.call("DELETE", later, whole)).status).toBe(204);
 });
 afterAll(async () => {
   await gantry.close();

@@ -49,7 +49,7 @@ test("wrong bodies and names are 422, no key 401, a confined key 403, another's 
   }
   expect((await gantry.call("GET", "/api/v2/secrets", { key: "" })).status).toBe(401);
   expect((await gantry.call("GET", "/api/v2/secrets?page=0")).status).toBe(422);
-  const confined = await gantry.newUser("confined", { key: { models: ["admin/x"] } });
+  const confined = await gantry.newUser("confined", { key: { models: ["gantry/text"] } });
   expect((await gantry.call("PUT", "/api/v2/secrets/ok", { json: { value: "x" }, key: confined })).status).toBe(403);
   await gantry.call("PUT", "/api/v2/secrets/mine", { json: { value: "x" } });
   const other = await gantry.newUser("other");

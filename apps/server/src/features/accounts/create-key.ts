@@ -1,5 +1,5 @@
 import { newId } from "@gantry/wire";
-import { fault } from "../../kernel/errors.ts";
+import { fault, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller } from "./caller.ts";
 import type { AccountsContext } from "./context.ts";
 import { newKeyPair } from "./key-format.rules.ts";
@@ -26,7 +26,9 @@ export async function createKeyFor(context: AccountsContext, username: string, w
   return issueKey(context, owner.id, wanted);
 }
 
-async function issueKey({ database, clock }: AccountsContext, userId: string, wanted: KeyRequest): Promise<NewKey> {
+async function issueKey(context: AccountsContext, userId: string, wanted: KeyRequest): Promise<NewKey> {
+  await refuseUnknownModels(context, userId, wanted);
+  const { database, clock } = context;
   const pair = newKeyPair();
   const record = await insertKey(database.sql, {
     ...wanted,
@@ -37,4 +39,23 @@ async function issueKey({ database, clock }: AccountsContext, userId: string, wa
     createdAt: clock.now(),
   });
   return { record, key: pair.key };
+}
+
+/** A misspelt name would make a key that can call nothing. A model that its owner may not call is as good as none. */
+async function refuseUnknownModels(
+  { callableModels }: AccountsContext,
+  userId: string,
+  { models }: KeyRequest,
+): Promise<void> {
+  if (models === null || !callableModels) return;
+  const known = await callableModels(userId, models);
+  const unknown = models.filter((endpointId) => !known.has(endpointId));
+  throwIfAny(
+    unknown.map((endpointId) => ({
+      type: "value_error",
+      loc: ["body", "models"],
+      msg: `There is no model ${endpointId} that the owner of the key may call`,
+      input: endpointId,
+    })),
+  );
 }

@@ -7,7 +7,7 @@ import { createAuthentication } from "./authenticate.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { Caller } from "./caller.ts";
 import { changeUser } from "./change-user.ts";
-import type { AccountsContext, Page } from "./context.ts";
+import type { AccountsContext, CallableModels, Page } from "./context.ts";
 import { createKey, createKeyFor, type NewKey } from "./create-key.ts";
 import { createUser } from "./create-user.ts";
 import { deletePlan } from "./delete-plan.ts";
@@ -63,10 +63,12 @@ export async function openAccounts({
   database,
   clock,
   log,
+  callableModels,
 }: {
   database: Database;
   clock: Clock;
   log: Log;
+  callableModels?: CallableModels;
 }): Promise<Accounts> {
   // One lookup is under way at a time and takes all that wait along, so that a flood of keys holds one connection.
   const lookups = createBatcher<readonly string[], readonly StoredPair[]>({
@@ -100,7 +102,7 @@ export async function openAccounts({
     for (const tell of told) tell(userId);
   };
   const listening = await database.listen(accountsChannel, forgetUser, authentication.forgetAll);
-  const context: AccountsContext = { database, clock, log, forgetUser };
+  const context: AccountsContext = { database, clock, log, callableModels, forgetUser };
 
   return {
     bootstrap: (operatorKey) => bootstrap(context, operatorKey),
