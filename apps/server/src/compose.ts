@@ -135,16 +135,15 @@ export async function compose(
       llmModel: config.GANTRY_LLM_MODEL,
       llmKey: config.GANTRY_LLM_KEY !== undefined,
     };
-    await seedModels(database, [
-      { owner: "gantry", name: "image", manifest: imageManifest },
-      ...textModels(defaultModel),
-    ]);
+    const shipped = [{ owner: "gantry", name: "image", manifest: imageManifest }, ...textModels(defaultModel)];
+    await seedModels(database, shipped);
     const builtins = { image: painter, rules: createRules() };
     const secrets = openSecrets({ database, vault });
     const models = await openModels({
       database,
       log,
       builtins: Object.keys(builtins),
+      shipped,
       fetchCogSchema: async ({ url, ownerId, secret }) =>
         fetchCogSchema(net, url, { key: secret === undefined ? undefined : await secrets.reveal(ownerId, secret) }),
     });

@@ -39,6 +39,8 @@ export interface Models {
   update(model: string, change: ManifestPatch, options?: CallOptions): Promise<ModelCard>;
   /** Retires it: what was accepted still ends, nothing new is. */
   delete(model: string, options?: CallOptions): Promise<void>;
+  /** Brings back a model that Gantry ships and that was deleted, as it ships now. For admins. */
+  restore(model: string, options?: CallOptions): Promise<ModelCard>;
 }
 
 export function models({ json, send }: Transport): Models {
@@ -59,6 +61,7 @@ export function models({ json, send }: Transport): Models {
     async delete(model, { signal } = {}) {
       await send({ method: "DELETE", path: modelPath(model), signal });
     },
+    restore: async (model, { signal } = {}) => json({ method: "POST", path: `${modelPath(model)}/restore`, signal }),
   };
   return all;
 }

@@ -11,6 +11,8 @@ import { ModelMemory } from "./model-memory.ts";
 import { patchModel } from "./patch-model.ts";
 import { putModel } from "./put-model.ts";
 import { getModel, resolveForCall, resolveForRead, resolveForRun } from "./resolve-model.ts";
+import { restoreModel } from "./restore-model.ts";
+import type { SeedModel } from "./seed-models.ts";
 import { changesChannel, findModel, findModelRow } from "./store.ts";
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
@@ -34,6 +36,7 @@ export interface Models {
   putModel(caller: Caller, owner: string, name: string, body: unknown): Promise<{ model: Model; created: boolean }>;
   patchModel(caller: Caller, owner: string, name: string, body: unknown): Promise<Model>;
   deleteModel(caller: Caller, owner: string, name: string): Promise<void>;
+  restoreModel(caller: Caller, owner: string, name: string): Promise<Model>;
   /** To be told of every user whose rights changed: a disabled one's models are found by nobody. */
   forgetOwner(userId: string): void;
   /** How many models this node remembers; bounded. */
@@ -46,6 +49,7 @@ export async function openModels({
   database,
   log,
   builtins,
+  shipped = [],
   fetchCogSchema = async () => {
     throw new Error("no Cog server can be asked here");
   },
@@ -53,13 +57,14 @@ export async function openModels({
   database: Database;
   log: Log;
   builtins: readonly string[];
+  shipped?: readonly SeedModel[];
   fetchCogSchema?: FetchCogSchema;
 }): Promise<Models> {
   const memory = new ModelMemory((endpointId) => {
     const slash = endpointId.indexOf("/");
     return findModel(database.sql, endpointId.slice(0, slash), endpointId.slice(slash + 1));
   }, log);
-  const context: ModelsContext = { database, memory, builtins, fetchCogSchema };
+  const context: ModelsContext = { database, memory, builtins, shipped, fetchCogSchema };
   const listening = await database.listen(changesChannel, (endpointId) => memory.forget(endpointId));
 
   return {
@@ -76,6 +81,7 @@ export async function openModels({
     putModel: (caller, owner, name, body) => putModel(context, caller, owner, name, body),
     patchModel: (caller, owner, name, body) => patchModel(context, caller, owner, name, body),
     deleteModel: (caller, owner, name) => deleteModel(context, caller, owner, name),
+    restoreModel: (caller, owner, name) => restoreModel(context, caller, owner, name),
     forgetOwner: (userId) => memory.forgetOwner(userId),
     remembered: () => memory.size,
     close: () => listening.stop(),

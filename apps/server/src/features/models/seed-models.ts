@@ -16,18 +16,28 @@ export interface SeedModel {
  *
  *   no row of that name ──► made as shipped
  *   live, as shipped before, another manifest ships now ──► every field that the operator did not patch follows
- *   retired, or PUT by somebody ──► stays as it is
+ *   retired, or PUT by somebody ──► stays as it is, until an admin restores it
  */
 export async function seedModels(database: Database, models: readonly SeedModel[]): Promise<void> {
   for (const model of models) await database.transaction((tx) => seedOne(tx, model));
 }
 
-async function seedOne(tx: Transaction, { owner, name, manifest: shipped }: SeedModel): Promise<void> {
+/** Where a built-in model belongs, and its manifest as it is stored. What is wrong there is wrong with the program. */
+export async function placeOf(
+  tx: Transaction,
+  { owner, name, manifest: shipped }: SeedModel,
+): Promise<{ ownerId: string; manifest: Manifest }> {
   const ownerId = await findOwnerId(tx, owner);
   if (ownerId === undefined) throw new Error(`the built-in model ${owner}/${name} has no owner: make that user first`);
   const { manifest, issues } = checkManifest(name, shipped);
   if (!manifest) throw new Error(`the built-in model ${owner}/${name} is not valid: ${JSON.stringify(issues)}`);
-  if (await insertSeeded(tx, ownerId, name, manifest)) return;
+  return { ownerId, manifest };
+}
+
+async function seedOne(tx: Transaction, model: SeedModel): Promise<void> {
+  const { owner, name } = model;
+  const { ownerId, manifest } = await placeOf(tx, model);
+  if (await insertSeeded(tx, ownerId, name, { manifest, afterRetired: false })) return;
 
   const stored = await lockModel(tx, owner, name);
   if (!stored?.seeded || isDeepStrictEqual(stored.seeded, manifest)) return;

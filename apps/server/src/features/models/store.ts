@@ -77,20 +77,26 @@ export async function upsertModel(tx: Transaction, ownerId: string, name: string
   return announced(tx, row);
 }
 
-/** Makes a built-in model unless one of that name stands, or stood and was retired. Answers whether it did. */
+/**
+ * Makes a built-in model unless one of that name stands, or stood and was retired, which `afterRetired` does not look at.
+ * Undefined where it made none.
+ */
 export async function insertSeeded(
   tx: Transaction,
   ownerId: string,
   name: string,
-  manifest: Manifest,
-): Promise<boolean> {
-  const made = await tx`
-    insert into models (owner_id, name, manifest, seeded)
-    select ${ownerId}, ${name}, ${asJson(tx, manifest)}, ${asJson(tx, manifest)}
-    where not exists (select from models where owner_id = ${ownerId} and name = ${name})
-    on conflict (owner_id, name) where retired_at is null do nothing
-    returning id`;
-  return made.length > 0;
+  { manifest, afterRetired }: { manifest: Manifest; afterRetired: boolean },
+): Promise<Model | undefined> {
+  const [row] = await tx<ModelRow[]>`
+    with m as (
+      insert into models (owner_id, name, manifest, seeded)
+      select ${ownerId}, ${name}, ${asJson(tx, manifest)}, ${asJson(tx, manifest)}
+      where ${afterRetired} or not exists (select from models where owner_id = ${ownerId} and name = ${name})
+      on conflict (owner_id, name) where retired_at is null do nothing
+      returning *
+    )
+    select ${columns(tx)} from m join users u on u.id = m.owner_id`;
+  return row && announced(tx, row);
 }
 
 /** Changes a locked model. `seeded` is what it then counts as shipped with. */

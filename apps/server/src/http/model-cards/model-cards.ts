@@ -19,7 +19,7 @@ interface OfModel {
 /** JSON may be written with white space; the manifest itself is measured without. */
 const bodyLimit = maxManifestBytes * 4;
 
-/** The cards of the models: the list, one, its schema document, and making, changing and retiring it. */
+/** The cards of the models: the list, one, its schema document, and making, changing, retiring and restoring it. */
 export async function modelCards(app: FastifyInstance, { models, authenticate }: ModelCardsDeps): Promise<void> {
   const callerOf = requireCaller(authenticate);
   // Before the body is read: whoever has no key sends nothing that is looked at.
@@ -69,5 +69,11 @@ export async function modelCards(app: FastifyInstance, { models, authenticate }:
     const caller = await callerOf(request);
     await models.deleteModel(caller, request.params.owner, request.params.model);
     return reply.code(204).send();
+  });
+
+  app.post<OfModel>("/api/v1/:owner/:model/restore", async (request, reply) => {
+    const caller = await callerOf(request);
+    const model = await models.restoreModel(caller, request.params.owner, request.params.model);
+    return reply.code(201).send(modelCard(model, caller, request.baseUrl));
   });
 }
