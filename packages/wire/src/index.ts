@@ -22,6 +22,7 @@ export {
   type UserRecord,
   userRecord,
 } from "./accounts.ts";
+export { expensesQuery, managementPage } from "./account-queries.ts";
 export {
   type AgentBinding,
   type AgentCard,
@@ -116,6 +117,15 @@ export {
 export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
 export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
 export { manifestDefaults, manifestSchema } from "./manifest-schema.ts";
+export {
+  type CreditRecord,
+  creditBody,
+  type ExpensesRecord,
+  type LedgerRecord,
+  type OverviewRecord,
+  type UsageRecord,
+  usageRecord,
+} from "./money.ts";
 export { firstSegments, modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
 export { searchText } from "./query-schema.ts";
 export { type RunEventData, type RunEventEntry, type RunEventList, runEventList } from "./run-events.ts";

@@ -60,7 +60,10 @@ const largestOffset = 1_000_000_000;
 
 /** Which part of a list: `limit` from 1 and `offset` from 0. */
 export function page(otherwise = 20, most = 100) {
-  return { limit: wholeNumber(1, most).default(otherwise), offset: wholeNumber(0, largestOffset).default(0) };
+  return {
+    limit: wholeNumber(1, most).default(otherwise).describe("How many entries at most."),
+    offset: wholeNumber(0, largestOffset).default(0).describe("How many entries to leave out before the first."),
+  };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { CreditRecord, ExpensesRecord, LedgerRecord, OverviewRecord, UsageRecord } from "@gantry/wire";
 import {
   type Credited,
   type Expenses,
@@ -8,15 +9,13 @@ import {
 } from "../../features/billing/index.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 
-/** The names and the order of these fields are also the columns of the CSV. */
-export function usageToWire(row: UsageRow) {
+export function usageToWire(row: UsageRow): UsageRecord {
   return {
     request_id: row.requestId,
     model_name: row.modelName,
-    route: row.route,
+    route: row.route as UsageRecord["route"],
     status: row.status,
     created_at: shownMoment(row.createdAt),
-    /** Seconds. */
     inference_time: row.inferenceMs === null ? null : row.inferenceMs / 1000,
     input_tokens: row.inputTokens,
     output_tokens: row.outputTokens,
@@ -25,9 +24,7 @@ export function usageToWire(row: UsageRow) {
   };
 }
 
-export type UsageRecord = ReturnType<typeof usageToWire>;
-
-export function expensesToWire(expenses: Expenses, page: number) {
+export function expensesToWire(expenses: Expenses, page: number): ExpensesRecord {
   return {
     results: expenses.models.map(({ modelName, requests, spent }) => ({
       model_name: modelName,
@@ -45,12 +42,11 @@ export function expensesToWire(expenses: Expenses, page: number) {
   };
 }
 
-/** The figures of a discrepancy stand as in the books: a number of things, or millionths of a dollar. */
-export function ledgerToWire({ accounts, sum, discrepancies }: LedgerReport) {
+export function ledgerToWire({ accounts, sum, discrepancies }: LedgerReport): LedgerRecord {
   return { accounts, sum: dollarsOfMicros(sum), currency: "USD", discrepancies };
 }
 
-export function creditToWire({ balance, entry }: Credited) {
+export function creditToWire({ balance, entry }: Credited): CreditRecord {
   return {
     balance: dollarsOfMicros(balance),
     currency: "USD",
@@ -63,7 +59,7 @@ export function creditToWire({ balance, entry }: Credited) {
   };
 }
 
-export function overviewToWire({ books, ...overview }: Overview) {
+export function overviewToWire({ books, ...overview }: Overview): OverviewRecord {
   const turnover = ({ requests, paid, spent }: Overview["today"]) => ({
     requests,
     paid_requests: paid,
@@ -81,7 +77,6 @@ export function overviewToWire({ books, ...overview }: Overview) {
       requests,
       spent: dollarsOfMicros(spent),
     })),
-    /** `sum` is that of all sides of the ledger: anything but 0 means that the books are wrong. */
     books: {
       balances: dollarsOfMicros(books.balances),
       reserved: dollarsOfMicros(books.reserved),

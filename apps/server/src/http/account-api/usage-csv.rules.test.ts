@@ -21,7 +21,7 @@ describe("CSV", () => {
     const record = {
       request_id: "pred_1",
       model_name: 'odd,"name"',
-      route: "sync",
+      route: "sync" as const,
       status: 200,
       created_at: "2026-01-31T23:59:59.000Z",
       inference_time: 1.25,

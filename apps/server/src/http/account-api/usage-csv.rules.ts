@@ -1,17 +1,6 @@
-import type { UsageRecord } from "./money-records.ts";
+import { type UsageRecord, usageRecord } from "@gantry/wire";
 
-const columns = [
-  "request_id",
-  "model_name",
-  "route",
-  "status",
-  "created_at",
-  "inference_time",
-  "input_tokens",
-  "output_tokens",
-  "cached_tokens",
-  "price",
-] as const satisfies readonly (keyof UsageRecord)[];
+const columns = Object.keys(usageRecord.shape) as (keyof UsageRecord)[];
 
 export const csvHeader = `${columns.join(",")}\r\n`;
 
