@@ -216,7 +216,8 @@ export async function compose(
     });
 
     const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL, telemetry });
-    await app.register(docsPages, { version: readOwnVersion() });
+    const version = readOwnVersion();
+    await app.register(docsPages, { version });
     if (linkServed) {
       await app.register(blobApi, {
         store: linkServed,
@@ -225,7 +226,7 @@ export async function compose(
         recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
       });
     }
-    await app.register(accountApi, { accounts, billing: openBilling({ database }), clock });
+    await app.register(accountApi, { accounts, billing: openBilling({ database }), clock, version });
     await app.register(secretRoutes, { secrets, authenticate: accounts.authenticate });
     const callerOf = requireCaller(accounts.authenticate);
     await app.register(async (scope) => webhookRoutes(scope, { webhooks, callerOf }));
@@ -276,6 +277,7 @@ export async function compose(
       countTokens,
       readInput: readModelInput,
       parallel: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
+      version,
     });
     const platform = agentsPlatform;
     const { routes, runs } = platform;

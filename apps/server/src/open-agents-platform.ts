@@ -57,6 +57,8 @@ export async function openAgentsPlatform(deps: {
   readInput: RunToolsDeps["readInput"];
   /** Runs worked on at once on this node; 0: this node is no worker. */
   parallel: number;
+  /** Of the program. */
+  version: string;
 }): Promise<AgentsPlatform> {
   const { database, clock, models, onTrouble } = deps;
   const templates = createTemplates();
@@ -100,7 +102,7 @@ export async function openAgentsPlatform(deps: {
       toolServerRoutes(toolServers),
       idpRoutes(idp),
       runRoutes(runs),
-      openApiRoute,
+      openApiRoute(deps.version),
     ],
     agents,
     idp,

@@ -9,22 +9,20 @@ export const planNamePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
 /** Whether there is such a plan is known to the server alone. */
 const plan = z.string();
 
-/** Null: no limit. The upper bound is the largest number that is stored. */
+/** The upper bound is the largest number that is stored. */
 const limit = z.int().min(1).max(2_147_483_647).nullable();
 
 export const putPlanBody = z.strictObject({
-  requests_per_minute: limit,
-  /** Predictions that run at the same time. */
-  parallel: limit,
+  requests_per_minute: limit.describe("Null: no limit."),
+  parallel: limit.describe("Predictions that run at the same time; null: no limit."),
 });
 export type PutPlanBody = z.infer<typeof putPlanBody>;
 
 export const planRecord = z.strictObject({
   name: z.string(),
-  requests_per_minute: z.int().nullable(),
-  parallel: z.int().nullable(),
-  /** How many have it. */
-  users: z.int(),
+  requests_per_minute: z.int().nullable().describe("Null: no limit."),
+  parallel: z.int().nullable().describe("Predictions that run at the same time; null: no limit."),
+  users: z.int().describe("How many have it."),
 });
 export type PlanRecord = z.infer<typeof planRecord>;
 
@@ -50,19 +48,21 @@ const dateTime = z.iso.datetime({ offset: true, local: true });
 
 export const createUserBody = z.strictObject({
   username,
-  password: password.optional(),
-  role: z.enum(roleNames).optional(),
-  plan: plan.optional(),
+  password: password.optional().describe("Keys need none."),
+  role: z.enum(roleNames).optional().describe("Left out: `user`."),
+  plan: plan.optional().describe("Left out: `free`."),
 });
 export type CreateUserBody = z.infer<typeof createUserBody>;
 
 export const changeUserBody = z
   .strictObject({
-    /** Null takes the password away. */
-    password: password.nullable().optional(),
+    password: password.nullable().optional().describe("Null takes it away."),
     role: z.enum(roleNames).optional(),
     plan: plan.optional(),
-    disabled: z.boolean().optional(),
+    disabled: z
+      .boolean()
+      .optional()
+      .describe("Its keys stop at once, and its models and agents are found by nobody until it is enabled again."),
   })
   .refine((change) => Object.values(change).some((value) => value !== undefined), {
     message: "There is nothing to change",
@@ -77,11 +77,21 @@ export const createKeyBody = z.strictObject({
     .max(100)
     .regex(/^\P{Cc}*$/u, "A name has no control characters")
     .optional(),
-  expires_at: dateTime.nullable().optional(),
-  /** Left out or null: every model that the owner may call. */
-  models: z.array(endpointId).min(1).max(100).nullable().optional(),
-  /** Dollars a UTC month. */
-  monthly_limit: z.number().min(0).max(1_000_000_000).nullable().optional(),
+  expires_at: dateTime.nullable().optional().describe("A time without a zone is UTC; left out or null: never."),
+  models: z
+    .array(endpointId)
+    .min(1)
+    .max(100)
+    .nullable()
+    .optional()
+    .describe("The only models that it may call, as `owner/model`; left out or null: every one that its owner may."),
+  monthly_limit: z
+    .number()
+    .min(0)
+    .max(1_000_000_000)
+    .nullable()
+    .optional()
+    .describe("Dollars in a calendar month of UTC, reservations included."),
 });
 export type CreateKeyBody = z.infer<typeof createKeyBody>;
 
@@ -90,20 +100,20 @@ export const rotateKeyBody = z.strictObject({
     .int()
     .min(0)
     .max(30 * 86_400)
-    .default(0),
+    .default(0)
+    .describe("How long the old key works beside the new one."),
 });
 
 export const keyRecord = z.object({
   id: z.string(),
-  public: z.string(),
+  public: z.string().describe("The part of the key that may be shown; logs name it by this."),
   name: z.string(),
   expires_at: z.string().nullable(),
-  models: z.array(z.string()).nullable(),
-  monthly_limit: z.number().nullable(),
+  models: z.array(z.string()).nullable().describe("The only models that it may call; null: every one."),
+  monthly_limit: z.number().nullable().describe("Dollars in a calendar month of UTC."),
   created_at: z.string(),
   last_used_at: z.string().nullable(),
-  /** The whole key, only in the answer to the request that made it. */
-  key: z.string().optional(),
+  key: z.string().optional().describe("The whole key, only in the answer to the request that made it."),
 });
 export type KeyRecord = z.infer<typeof keyRecord>;
 
@@ -122,8 +132,8 @@ export const meRecord = z.object({
   username: z.string(),
   role: z.enum(roleNames),
   plan: z.string(),
-  balance: z.number(),
-  reserved: z.number(),
+  balance: z.number().describe("Dollars."),
+  reserved: z.number().describe("Dollars of the balance that are kept for what runs or waits."),
   currency: z.literal("USD"),
 });
 export type MeRecord = z.infer<typeof meRecord>;

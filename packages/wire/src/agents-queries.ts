@@ -13,31 +13,43 @@ export const agentsQuery = listParameters({ ...page(), visibility: choice(agentV
 /** The specification gives this list no parameters, so by default it is as long as a list may be. */
 export const revisionsQuery = listParameters(page(100));
 
-/** Left out: the revision before. */
-export const diffQuery = z.object({ against: searchTextIfAny });
+export const diffQuery = z.object({
+  against: searchTextIfAny.describe("The id of the revision to compare with; left out: the one before."),
+});
 
 const runsPage = { ...page(), status: choice(runStatuses).optional() };
 
 export const agentRunsQuery = listParameters(runsPage);
 
-export const runsQuery = listParameters({ ...runsPage, parent_run_id: searchTextIfAny });
+export const runsQuery = listParameters({
+  ...runsPage,
+  parent_run_id: searchTextIfAny.describe("Only the runs that this one started."),
+});
 
-/** In seconds: how long the answer waits for the end of the run. */
-export const runQuery = z.object({ wait: numberUpTo(60).default(0) });
+export const runQuery = z.object({
+  wait: numberUpTo(60).default(0).describe("Seconds that the answer waits for the end of the run."),
+});
 
 /** The number of an event; an empty one is none. */
 export const eventNumber = z.preprocess((given) => (given === "" ? "0" : given), wholeNumber(0, 999_999_999));
 
-/** Where a reader was. */
-export const eventsQuery = z.object({ after: eventNumber.default(0) });
+export const eventsQuery = z.object({
+  after: eventNumber
+    .default(0)
+    .describe("The number of the last event that was received; what follows it is answered."),
+});
 
-export const marketplaceQuery = listParameters({ ...page(), q: searchTextIfAny });
+export const marketplaceQuery = listParameters({
+  ...page(),
+  q: searchTextIfAny.describe("A part of the name or of `owner/slug`, in any case of letters."),
+});
 
-/** `force`: also what agents use. */
-export const deleteQuery = z.object({ force: choice(["true", "false"]).default("false") });
+export const deleteQuery = z.object({
+  force: choice(["true", "false"]).default("false").describe("Also what agents use."),
+});
 
 /** The specification gives a directory no pages, so one is as long as nearly every directory; the rest is asked for. */
 export const itemsQuery = listParameters({
   ...page(largestItemPage, largestItemPage),
-  path: z.string("Must be one text").default("/"),
+  path: z.string("Must be one text").default("/").describe("The directory."),
 });

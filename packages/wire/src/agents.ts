@@ -29,26 +29,30 @@ const lineOfText = (most: number) =>
 const id = z.string().min(1).max(100);
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** Another agent as a tool; its arguments are that agent's input. */
-const agentBinding = z.strictObject({
-  type: z.literal("agent"),
-  agent_id: id,
-  /** What the model calls it by; left out: the agent's slug. */
-  name: z
-    .string()
-    .regex(/^[a-zA-Z0-9_-]{1,64}$/, "A tool's name has 1 to 64 letters, digits, _ and -")
-    .optional(),
-  description: z.string().max(2000).optional(),
-});
+export const agentBinding = z
+  .strictObject({
+    type: z.literal("agent"),
+    agent_id: id,
+    name: z
+      .string()
+      .regex(/^[a-zA-Z0-9_-]{1,64}$/, "A tool's name has 1 to 64 letters, digits, _ and -")
+      .optional()
+      .describe("What the model calls it by; left out: the agent's slug."),
+    description: z.string().max(2000).optional().describe("What the model is told that it does."),
+  })
+  .describe("Another agent as a tool; its arguments are that agent's input.");
 export type AgentBinding = z.infer<typeof agentBinding>;
 
-const toolBinding = z.strictObject({
-  type: z.literal("tool"),
-  id,
-  confirm: oneOf(confirmPolicies).optional(),
-  /** Fixed values: the model neither sees nor chooses them. */
-  arguments: jsonObject.optional(),
-});
+export const toolBinding = z
+  .strictObject({
+    type: z.literal("tool"),
+    id: id.describe("One of `GET /tools`."),
+    confirm: oneOf(confirmPolicies)
+      .optional()
+      .describe("When the run asks before it calls the tool: at every call, at those that write, or never."),
+    arguments: jsonObject.optional().describe("Fixed values: the model neither sees nor chooses them."),
+  })
+  .describe("A tool with settings of its own.");
 export type ToolBinding = z.infer<typeof toolBinding>;
 
 /** A tool's id, or a binding. */
@@ -63,29 +67,53 @@ function schemaOfTool(entry: unknown) {
 }
 
 // Before the union, which reports one "invalid input", this tells what is wrong with the binding at hand.
-const agentTool = z.preprocess(
+export const agentTool = z.preprocess(
   (entry, ctx) => {
     const parsed = schemaOfTool(entry).safeParse(entry);
     for (const issue of parsed.error?.issues ?? []) ctx.addIssue({ ...issue });
     return entry;
   },
-  z.union([id, agentBinding, toolBinding]),
+  z.union([id, agentBinding, toolBinding]).describe("A tool's id, or a binding."),
 );
 
 const instruction = z.string().max(16_384).optional();
 
+export const agentInstructions = z
+  .strictObject({ planning: instruction, tool_calling: instruction, formatting: instruction })
+  .describe("What the model is told beside the goal: when it plans, when it calls tools, when it writes the output.");
+
+export const toolServerBinding = z.strictObject({
+  id: id.describe("One of your tool servers."),
+  tools: z.array(lineOfText(200)).max(256).optional().describe("Only these of its tools; left out: all."),
+});
+
+export const agentPricing = z.strictObject({
+  per_run: dollars.describe("Dollars that another user pays to the creator for a run that is done."),
+});
+
 const agentFields = {
   name: lineOfText(100),
-  goal: z.string().min(1).max(65_536),
+  goal: z
+    .string()
+    .min(1)
+    .max(65_536)
+    .describe("What a run is to reach: a Handlebars template over the run's input, such as `Summarise {{url}}.`"),
   tools: z.array(agentTool).max(128),
-  model: endpointId,
-  input_schema: jsonObject,
-  output_schema: jsonObject.nullable(),
-  instructions: z.strictObject({ planning: instruction, tool_calling: instruction, formatting: instruction }),
-  drives: z.array(id).max(32),
-  mcp_servers: z.array(z.strictObject({ id, tools: z.array(lineOfText(200)).max(256).optional() })).max(32),
-  pricing: z.strictObject({ per_run: dollars }),
-  context_compression: z.boolean(),
+  model: endpointId.describe("The text model that thinks, as `owner/model`."),
+  input_schema: jsonObject.describe("A JSON Schema that the input of a run must satisfy."),
+  output_schema: jsonObject
+    .nullable()
+    .describe("A JSON Schema that the output satisfies; null: the JSON object that the model gave, or `{text}`."),
+  instructions: agentInstructions,
+  drives: z
+    .array(id)
+    .max(32)
+    .describe("Ids of drives that its runs may use; the first is used where a call names none."),
+  mcp_servers: z.array(toolServerBinding).max(32).describe("Tool servers whose tools its runs may call."),
+  pricing: agentPricing,
+  context_compression: z
+    .boolean()
+    .describe("Whether a conversation is summarised before it outgrows the model's window."),
 };
 
 /** What one revision holds: everything about an agent that acts when it is published. */
@@ -116,20 +144,23 @@ export const changeAgentBody = agentSnapshot
   });
 export type ChangeAgentBody = z.infer<typeof changeAgentBody>;
 
-export const publishAgentBody = z.strictObject({ revision_id: id.optional() });
+export const publishAgentBody = z.strictObject({ revision_id: id.optional().describe("Left out: the latest.") });
 
-/** Something that does not keep an agent from being saved, but looks like a mistake. */
-const agentWarning = z.object({ field: z.string(), message: z.string() });
+export const agentWarning = z
+  .object({ field: z.string(), message: z.string() })
+  .describe("Something that does not keep an agent from being saved, but looks like a mistake.");
 export type AgentWarning = z.infer<typeof agentWarning>;
+
+const slugMeaning = "Made from the name; it stands in the address of a public agent, beside its owner.";
 
 export const agentCreatedRecord = z.object({
   id: z.string(),
   name: z.string(),
   status: z.enum(agentStatuses),
-  revision_id: z.string(),
+  revision_id: z.string().describe("Its first revision, a draft until it is published."),
   created_at: z.string(),
   visibility: z.enum(agentVisibilities),
-  slug: z.string(),
+  slug: z.string().describe(slugMeaning),
   warnings: z.array(agentWarning),
 });
 export type AgentCreatedRecord = z.infer<typeof agentCreatedRecord>;
@@ -137,12 +168,12 @@ export type AgentCreatedRecord = z.infer<typeof agentCreatedRecord>;
 /** An agent as its owner reads it: the fields of the latest revision. */
 export const agentRecord = agentSnapshot.extend({
   id: z.string(),
-  slug: z.string(),
-  owner: z.string(),
+  slug: z.string().describe(slugMeaning),
+  owner: z.string().describe("A username."),
   status: z.enum(agentStatuses),
-  visibility: z.enum(agentVisibilities),
-  published_revision_id: z.string().nullable(),
-  latest_revision_id: z.string(),
+  visibility: z.enum(agentVisibilities).describe("Public agents are in the marketplace once they are published."),
+  published_revision_id: z.string().nullable().describe("What runs execute; null until the first publication."),
+  latest_revision_id: z.string().describe("The one whose fields are shown here."),
   warnings: z.array(agentWarning),
   created_at: z.string(),
   updated_at: z.string(),
@@ -165,11 +196,13 @@ export const agentCard = z.object({
 });
 export type AgentCard = z.infer<typeof agentCard>;
 
+/** An owner reads the agent, everybody else the card of a public one. */
+export const readableAgent = z.union([agentRecord, agentCard]);
+
 export const revisionEntry = z.object({
   id: z.string(),
-  /** Counts from 1 within the agent. */
-  number: z.int(),
-  status: z.enum(revisionStatuses),
+  number: z.int().describe("Counts from 1 within the agent."),
+  status: z.enum(revisionStatuses).describe("`superseded`: it was published before another was."),
   created_at: z.string(),
 });
 export type RevisionEntry = z.infer<typeof revisionEntry>;
@@ -181,28 +214,32 @@ export const revisionRecord = agentSnapshot.extend({
 });
 export type RevisionRecord = z.infer<typeof revisionRecord>;
 
-/**
- * `changed` names what stands in both but is bound in another way, of drives what stands at another place among those;
- * it is left out where there is none.
- */
-const listChange = z.object({
+export const listChange = z.object({
   added: z.array(z.string()),
   removed: z.array(z.string()),
-  changed: z.array(z.string()).optional(),
+  changed: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "What stands in both but is bound in another way, of drives what stands at another place among those; left out where there is none.",
+    ),
 });
 export type ListChange = z.infer<typeof listChange>;
 
-const valueChange = z.object({ old: z.unknown(), new: z.unknown() });
+export const valueChange = z.object({ old: z.unknown(), new: z.unknown() });
 export type ValueChange = z.infer<typeof valueChange>;
 
-export const revisionDiff = z.object({ changes: z.record(z.string(), z.union([listChange, valueChange])) });
+export const revisionDiff = z.object({
+  changes: z.record(z.string(), z.union([listChange, valueChange])).describe("By the name of the field."),
+});
 export type RevisionDiff = z.infer<typeof revisionDiff>;
 
 export const toolRecord = z.object({
   id: z.string(),
   description: z.string(),
-  /** A JSON Schema of the arguments. */
-  parameters: jsonObject,
-  kind: z.enum(["read", "write"]),
+  parameters: jsonObject.describe("A JSON Schema of the arguments."),
+  kind: z
+    .enum(["read", "write"])
+    .describe("One that writes asks for a confirmation unless its binding says otherwise."),
 });
 export type ToolRecord = z.infer<typeof toolRecord>;

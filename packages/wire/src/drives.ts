@@ -44,23 +44,25 @@ export type DriveList = z.infer<typeof driveList>;
 /** What an upload or a replacement answers. */
 export const driveFileRecord = z.strictObject({
   path: z.string(),
-  size: z.int(),
+  size: z.int().describe("Bytes."),
   created_at: z.iso.datetime(),
 });
 
 export type DriveFileRecord = z.infer<typeof driveFileRecord>;
 
-export const driveItem = z.discriminatedUnion("type", [
-  z.strictObject({ path: z.string(), type: z.literal("file"), size: z.int() }),
-  z.strictObject({ path: z.string(), type: z.literal("directory") }),
-]);
+export const driveFileItem = z.strictObject({
+  path: z.string(),
+  type: z.literal("file"),
+  size: z.int().describe("Bytes."),
+});
+export const driveDirectoryItem = z.strictObject({ path: z.string(), type: z.literal("directory") });
+export const driveItem = z.discriminatedUnion("type", [driveFileItem, driveDirectoryItem]);
 
 export type DriveItem = z.infer<typeof driveItem>;
 
-/** `total` counts what stands in the directory, also beyond this page. */
 export const driveItemList = z.strictObject({
   items: z.array(driveItem),
-  total: z.int(),
+  total: z.int().describe("What stands in the directory, also beyond this page."),
   limit: z.int(),
   offset: z.int(),
 });

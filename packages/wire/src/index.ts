@@ -1,3 +1,4 @@
+export { expensesQuery, managementPage } from "./account-queries.ts";
 export {
   builtInPlans,
   type ChangeUserBody,
@@ -22,7 +23,7 @@ export {
   type UserRecord,
   userRecord,
 } from "./accounts.ts";
-export { expensesQuery, managementPage } from "./account-queries.ts";
+export { type AgentErrorType, agentErrors } from "./agent-errors.ts";
 export {
   type AgentBinding,
   type AgentCard,
@@ -61,8 +62,6 @@ export {
   toolRecord,
   type ValueChange,
 } from "./agents.ts";
-export { agentsOpenApi } from "./agents-openapi.ts";
-export { agentsOperations } from "./agents-operations.ts";
 export {
   agentRunsQuery,
   agentsQuery,
@@ -94,6 +93,7 @@ export {
   largestItemPage,
   maxDriveFileBytes,
 } from "./drives.ts";
+export { errorSchemas, retryableHeader } from "./error-schemas.ts";
 export { type ErrorForm, type ErrorRow, type ErrorType, errorTable } from "./error-table.ts";
 export { compileFieldCheck, type FieldCheck } from "./field-value.ts";
 export {

@@ -3,8 +3,12 @@ import { confirmationRecord, runError } from "./runs.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 const message = z.object({ message: z.string() });
-/** Which call an event is of: those of one call have the same. Runs of before it was told have none. */
-const ofCall = { call_id: z.string().optional() };
+const ofCall = {
+  call_id: z
+    .string()
+    .optional()
+    .describe("Which call an event is of: those of one call have the same. Runs of before it was told have none."),
+};
 
 /** What the events of a run tell, by their names. */
 const runEventData = {
@@ -38,17 +42,29 @@ export type RunEventData = { [Type in keyof typeof runEventData]: z.infer<(typeo
 const entry = <Type extends string, Shape extends z.core.$ZodShape>(type: Type, { shape }: { shape: Shape }) =>
   z.object({ type: z.literal(type), timestamp: z.string(), ...shape });
 
-const runEventEntry = z.discriminatedUnion("type", [
-  entry("planning", runEventData.planning),
-  entry("reasoning", runEventData.reasoning),
-  entry("tool_call", runEventData.tool_call),
-  entry("tool_result", runEventData.tool_result),
-  entry("confirmation_required", runEventData.confirmation_required),
-  entry("confirmation_resolved", runEventData.confirmation_resolved),
-  entry("compressed", runEventData.compressed).loose(),
+export const runEventEntries = {
+  planning: entry("planning", runEventData.planning),
+  reasoning: entry("reasoning", runEventData.reasoning),
+  tool_call: entry("tool_call", runEventData.tool_call),
+  tool_result: entry("tool_result", runEventData.tool_result),
+  confirmation_required: entry("confirmation_required", runEventData.confirmation_required),
+  confirmation_resolved: entry("confirmation_resolved", runEventData.confirmation_resolved),
+  compressed: entry("compressed", runEventData.compressed).loose(),
   // The last event tells how it went, in place of the output.
-  entry("completed", message),
-  entry("error", z.object({ error: runError })),
+  completed: entry("completed", message),
+  error: entry("error", z.object({ error: runError })),
+};
+
+export const runEventEntry = z.discriminatedUnion("type", [
+  runEventEntries.planning,
+  runEventEntries.reasoning,
+  runEventEntries.tool_call,
+  runEventEntries.tool_result,
+  runEventEntries.confirmation_required,
+  runEventEntries.confirmation_resolved,
+  runEventEntries.compressed,
+  runEventEntries.completed,
+  runEventEntries.error,
 ]);
 
 /** An event as the list shows it: its fields beside its name and time. */
@@ -56,7 +72,9 @@ export type RunEventEntry = z.infer<typeof runEventEntry>;
 
 export const runEventList = z.object({
   events: z.array(runEventEntry),
-  /** There are more than one answer holds: those after this one. */
-  next_after: z.int().optional(),
+  next_after: z
+    .int()
+    .optional()
+    .describe("There are more than one answer holds: ask again with this as `after`. Left out at the end."),
 });
 export type RunEventList = z.infer<typeof runEventList>;

@@ -23,22 +23,28 @@ export type RunErrorType = (typeof runErrorTypes)[number];
 const toolName = z.string().min(1).max(128);
 
 export const createRunBody = z.strictObject({
-  input: jsonObject,
-  revision_id: z.string().min(1).max(100).optional(),
-  /** Dollars that the run, and all that it starts, may cost. */
-  max_cost: dollars.optional(),
-  /** Of active time. */
-  timeout_seconds: z.number().min(1).max(86_400).default(900),
-  max_steps: z.int().min(1).max(1000).default(50),
-  /** How long the answer waits for the end of the run, or for its question. */
-  wait: z.number().min(0).max(60).optional(),
-  /** Tools that may write without asking. */
-  approve: z.array(toolName).max(200).optional(),
-  /** What of the caller's own another's agent may use. */
+  input: jsonObject.describe("Must satisfy the agent's `input_schema`."),
+  revision_id: z.string().min(1).max(100).optional().describe("Of your own agent; left out: the published one."),
+  max_cost: dollars.optional().describe("Dollars that the run, and all that it starts, may cost."),
+  timeout_seconds: z
+    .number()
+    .min(1)
+    .max(86_400)
+    .default(900)
+    .describe("Of active time: waiting for a confirmation does not count."),
+  max_steps: z.int().min(1).max(1000).default(50).describe("Calls of the model."),
+  wait: z
+    .number()
+    .min(0)
+    .max(60)
+    .optional()
+    .describe("Seconds that the answer waits for the end of the run, or for its question; left out: it comes at once."),
+  approve: z.array(toolName).max(200).optional().describe("Tools that may write without asking."),
   connectors: z
     .array(z.enum(["idp"]))
     .max(10)
-    .optional(),
+    .optional()
+    .describe("What of your own another user's agent may use."),
 });
 /** As it is sent. */
 export type CreateRunBody = z.input<typeof createRunBody>;
@@ -47,43 +53,51 @@ export type ReadRunBody = z.output<typeof createRunBody>;
 
 export const answerConfirmationBody = z.strictObject({
   approve: z.boolean(),
-  reason: z.string().max(2000).optional(),
+  reason: z.string().max(2000).optional().describe("Told to the model."),
 });
 
-export const runError = z.object({ type: z.enum(runErrorTypes), message: z.string() });
+export const runError = z.object({
+  type: z.enum(runErrorTypes),
+  message: z.string().describe("For people; may change."),
+});
+
+export const runUsage = z
+  .object({ input_tokens: z.int(), output_tokens: z.int(), cached_tokens: z.int() })
+  .describe("Of all calls of the model so far.");
 
 export const runRecord = z.object({
   id: z.string(),
   agent_id: z.string(),
   revision_id: z.string(),
   status: z.enum(runStatuses),
-  phase: z.enum(runPhases),
-  parent_run_id: z.string().nullable(),
-  /** Left out, like output and error, where the run is another user's. */
-  input: jsonObject.optional(),
-  output: jsonObject.optional(),
+  phase: z.enum(runPhases).describe("What it is doing; in `awaiting_confirmation` it waits for an answer of yours."),
+  parent_run_id: z.string().nullable().describe("The run that started it as a tool."),
+  input: jsonObject.optional().describe("Left out, like output and error, where the run is another user's."),
+  output: jsonObject.optional().describe("Of a run that is `done`."),
   error: runError.optional(),
   duration_ms: z.int().optional(),
-  usage: z.object({ input_tokens: z.int(), output_tokens: z.int(), cached_tokens: z.int() }).optional(),
-  /** Dollars that the caller paid so far. */
-  cost: z.number().optional(),
-  /** Dollars that the agent's creator got for it; on another user's run. */
-  earned: z.number().optional(),
+  usage: runUsage.optional(),
+  cost: z.number().optional().describe("Dollars that the caller paid so far."),
+  earned: z.number().optional().describe("Dollars that the agent's creator got for it; on another user's run."),
   created_at: z.string(),
   completed_at: z.string().optional(),
 });
 export type RunRecord = z.infer<typeof runRecord>;
 
 /** A secret that a tool made in a run, such as a client's new one. */
-export const runSecretRecord = z.object({ id: z.string(), field: z.string(), value: z.string() });
+export const runSecretRecord = z.object({
+  id: z.string(),
+  field: z.string().describe("Where it stood in what the tool answered."),
+  value: z.string(),
+});
 export type RunSecretRecord = z.infer<typeof runSecretRecord>;
 
 export const confirmationRecord = z.object({
   id: z.string(),
   run_id: z.string(),
   tool: z.string(),
-  arguments: jsonObject,
-  details: jsonObject.optional(),
+  arguments: jsonObject.describe("What the tool is going to be called with."),
+  details: jsonObject.optional().describe("What the tool knows of the consequences."),
   status: z.enum(["pending", "approved", "denied", "expired"]),
   reason: z.string().optional(),
   created_at: z.string(),

@@ -9,7 +9,8 @@ export const putSecretBody = z.strictObject({
     .regex(
       /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/,
       "Must be printable ASCII, without line breaks and without spaces around it",
-    ),
+    )
+    .describe("What the backend is sent as its credential."),
 });
 
 export const secretRecord = z.strictObject({

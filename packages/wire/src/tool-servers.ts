@@ -17,7 +17,7 @@ const ownHeaders =
 /** A server may repeat what it was sent, and a shorter text cannot be hidden without hiding half of every other. */
 const tooShort = "a shorter one could not be hidden in what a server answers";
 
-const bearerAuth = z.strictObject({
+export const bearerAuth = z.strictObject({
   type: z.literal("bearer"),
   token: z
     .string()
@@ -27,12 +27,13 @@ const bearerAuth = z.strictObject({
     ),
 });
 
-const apiKeyAuth = z.strictObject({
+export const apiKeyAuth = z.strictObject({
   type: z.literal("api_key"),
   header: z
     .string()
     .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "Must be the name of a header")
-    .refine((name) => !ownHeaders.test(name), "The connection sets this header itself"),
+    .refine((name) => !ownHeaders.test(name), "The connection sets this header itself")
+    .describe("The name of the header that the value is sent in."),
   value: z
     .string()
     .regex(/^[\x21-\x7e][\x20-\x7e]{6,8190}[\x21-\x7e]$/, `Must have 8 to 8192 printable characters: ${tooShort}`),
@@ -51,7 +52,10 @@ function isServerAddress(text: string): boolean {
 }
 
 const fields = {
-  name: z.string().regex(toolServerNamePattern, "Must have 1 to 40 letters, digits, _ and -"),
+  name: z
+    .string()
+    .regex(toolServerNamePattern, "Must have 1 to 40 letters, digits, _ and -")
+    .describe("Unique among yours; it stands before `__` in the names that the model calls its tools by."),
   url: z.string().max(2048).refine(isServerAddress, "Must be an http or https address without a user name or password"),
   connection_type: oneOf(connectionTypes),
 };
@@ -74,16 +78,15 @@ export const toolServerRecord = z.strictObject({
   name: z.string(),
   url: z.string(),
   connection_type: z.enum(connectionTypes),
-  /** How it is signed in to, without what it is signed in with. */
   auth: z
     .union([
       z.strictObject({ type: z.literal("bearer") }),
       z.strictObject({ type: z.literal("api_key"), header: z.string() }),
     ])
-    .nullable(),
+    .nullable()
+    .describe("How it is signed in to, without what it is signed in with."),
   status: z.enum(toolServerStatuses),
-  /** What went wrong last; null when it is connected. */
-  last_error: z.string().nullable(),
+  last_error: z.string().nullable().describe("What went wrong last; null when it is connected."),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -92,7 +95,6 @@ export type ToolServerRecord = z.infer<typeof toolServerRecord>;
 export const serverToolRecord = z.strictObject({
   name: z.string(),
   description: z.string(),
-  /** A JSON Schema of the arguments. */
-  parameters: z.record(z.string(), z.unknown()),
+  parameters: z.record(z.string(), z.unknown()).describe("A JSON Schema of the arguments."),
 });
 export type ServerToolRecord = z.infer<typeof serverToolRecord>;

@@ -1,6 +1,7 @@
 import { agentVisibilities, confirmPolicies, connectionTypes, runStatuses } from "@gantry/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, type GantryNode, startGantry } from "../support/gantry.ts";
+import { inlined } from "../support/openapi.ts";
 
 interface Schema {
   type?: string;
@@ -24,7 +25,7 @@ let paths: Record<string, Record<string, Operation>>;
 
 beforeAll(async () => {
   gantry = await startGantry();
-  ({ paths } = (await gantry.call("GET", "/v1/openapi.json")).body);
+  ({ paths } = inlined((await gantry.call("GET", "/v1/openapi.json")).body));
 });
 afterAll(() => gantry.close());
 

@@ -1,9 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { agentsOperations } from "@gantry/wire";
-import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { inlined } from "../support/openapi.ts";
 
 let gantry: GantryNode;
 
@@ -12,24 +9,30 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-test("the platform's document is valid OpenAPI 3.1 and calls all of it a preview", async () => {
+test("the platform's document calls all of it a preview", async () => {
   const { status, body } = await gantry.call("GET", "/v1/openapi.json");
   expect(status).toBe(200);
-  const result = await new Validator().validate(structuredClone(body));
-  expect(result.errors ?? []).toEqual([]);
-  expect(result.valid).toBe(true);
   expect(body.info["x-stability"]).toBe("preview");
-  expect(body.servers[0].url).toBe(`${gantry.url}/v1`);
   const operations = Object.values(body.paths as Record<string, Record<string, Record<string, unknown>>>).flatMap(
     (methods) => Object.values(methods),
   );
   expect(operations.every((operation) => operation["x-stability"] === "preview")).toBe(true);
-  expect(new Set(operations.map((operation) => operation.operationId)).size).toBe(operations.length);
-  expect((await gantry.call("GET", "/v1/openapi.json", { key: "" })).status).toBe(401);
+});
+
+test("a client can tell the events of a run, and the ways to sign in, by their type", async () => {
+  const { schemas } = (await gantry.call("GET", "/v1/openapi.json")).body.components;
+  expect(schemas.RunEvent.discriminator).toMatchObject({
+    propertyName: "type",
+    mapping: { tool_call: "#/components/schemas/ToolCallEvent" },
+  });
+  expect(Object.keys(schemas.ToolServerAuth.discriminator.mapping)).toEqual(["bearer", "api_key"]);
+  // An answer is open to fields that come later, a request is not.
+  expect(schemas.Run).not.toHaveProperty("additionalProperties");
+  expect(schemas.CreateRun.additionalProperties).toBe(false);
 });
 
 test("the files of a drive are told with all that they answer, and a listing with its defaults", async () => {
-  const { paths } = (await gantry.call("GET", "/v1/openapi.json")).body;
+  const { paths } = inlined((await gantry.call("GET", "/v1/openapi.json")).body);
   const file = paths["/drives/{drive_id}/files/{path}"];
   for (const method of ["get", "head"]) {
     expect(Object.keys(file[method].responses)).toEqual(expect.arrayContaining(["200", "206", "304", "412", "416"]));
@@ -51,22 +54,4 @@ test("the files of a drive are told with all that they answer, and a listing wit
     limit: { type: "integer", minimum: 1, maximum: 1000, default: 1000 },
     offset: { type: "integer", default: 0 },
   });
-});
-
-test("every operation of the document is served", async () => {
-  for (const { method, path } of agentsOperations) {
-    const concrete = path.replace(/\{(\w+)\}/g, (_, name) => (name === "path" ? "a/b.txt" : "x-y"));
-    const answer = await gantry.call(method.toUpperCase(), `/v1${concrete}`);
-    const isUnknown = answer.body?.error?.message === "Not found" || answer.status === 405;
-    expect(isUnknown, `${method} ${path} gave ${answer.status} ${answer.text}`).toBe(false);
-  }
-});
-
-test("every route in the code stands in the document", async () => {
-  const folder = fileURLToPath(new URL("../../src/http/agents-api/", import.meta.url));
-  const files = (await readdir(folder)).filter((name) => name.endsWith("routes.ts"));
-  const source = (await Promise.all(files.map((name) => readFile(folder + name, "utf8")))).join("\n");
-  const count = [...source.matchAll(/\bapp\.(get|post|put|patch|delete|route)\b/g)].length;
-  // `app.route` serves GET and HEAD of a file, which are two operations.
-  expect(count).toBe(agentsOperations.filter(({ method }) => method !== "head").length);
 });

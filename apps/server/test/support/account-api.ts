@@ -53,7 +53,7 @@ export async function accountsUnderTest(): Promise<AccountsUnderTest> {
   const accounts = await openAccounts({ database, clock, log });
   await accounts.bootstrap(operatorKey);
   const app = createServer({ log, publicUrl: undefined });
-  await app.register(accountApi, { accounts, billing: openBilling({ database }), clock });
+  await app.register(accountApi, { accounts, billing: openBilling({ database }), clock, version: "0.0.0" });
 
   const call: AccountsUnderTest["call"] = async (method, url, { key, body, headers } = {}) => {
     const response = await app.inject({

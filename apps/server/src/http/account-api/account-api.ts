@@ -7,6 +7,7 @@ import { expensesRoutes } from "./expenses-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { meRoute } from "./me-route.ts";
 import { moneyRoutes } from "./money-routes.ts";
+import { openApiRoute } from "./openapi-route.ts";
 import { planRoutes } from "./plan-routes.ts";
 import { usageRoute } from "./usage-route.ts";
 
@@ -19,6 +20,7 @@ export async function accountApi(app: FastifyInstance, deps: AccountApiDeps): Pr
     await callerOf(request);
   });
   acceptEmptyBodies(app);
+  openApiRoute(app, routeDeps);
   meRoute(app, routeDeps);
   keyRoutes(app, routeDeps);
   usageRoute(app, routeDeps);

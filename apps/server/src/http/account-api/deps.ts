@@ -7,6 +7,8 @@ export interface AccountApiDeps {
   accounts: Accounts;
   billing: Billing;
   clock: Clock;
+  /** Of the program. */
+  version: string;
 }
 
 export interface RouteDeps extends AccountApiDeps {

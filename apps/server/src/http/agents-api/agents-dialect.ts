@@ -1,33 +1,10 @@
-import { type ErrorType, errorTable } from "@gantry/wire";
+import { type AgentErrorType, agentErrors, type ErrorType, errorTable } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { errorHeaders } from "../../kernel/error-body.ts";
 import type { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { toFault } from "../foundation/to-fault.ts";
 import { messageOfIssues } from "./issue-message.rules.ts";
-
-/** The types that the agents platform answers with, and their statuses. */
-export const agentErrors = {
-  invalid_input: 400,
-  agent_not_published: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  insufficient_funds: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  confirmation_required: 409,
-  precondition_failed: 412,
-  file_too_large: 413,
-  idempotency_key_reused: 422,
-  rate_limit: 429,
-  internal: 500,
-  upstream_error: 502,
-  unavailable: 503,
-  storage_full: 507,
-} as const;
-
-type AgentErrorType = keyof typeof agentErrors;
 
 /** What is said in another word here; every other fault about a field is `invalid_input`. */
 const translations: Partial<Record<ErrorType, AgentErrorType>> = {

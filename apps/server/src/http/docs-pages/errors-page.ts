@@ -1,5 +1,4 @@
-import { type ErrorRow, errorTable, type RunErrorType } from "@gantry/wire";
-import { agentErrors } from "../agents-api/agents-dialect.ts";
+import { agentErrors, type ErrorRow, errorTable, type RunErrorType } from "@gantry/wire";
 
 const runErrors: Record<RunErrorType, string> = {
   tool_error: "A tool failed in a way that the model cannot mend",

@@ -1,3 +1,4 @@
+import { errorSchemas } from "@gantry/wire";
 import { type Json, nullable, record, schemaRef } from "./json.ts";
 
 const text: Json = { type: "string" };
@@ -104,11 +105,5 @@ export const records: Json = {
   },
   HTTPValidationError: record({ detail: { type: "array", items: schemaRef("ValidationError") } }),
   ValidationError: record({ loc, msg: text, type: text }, { url: text, ctx: freeForm, input: {} }),
-  StructuredError: record({ detail: { type: "array", items: schemaRef("Error") } }),
-  Error: record(
-    { loc, msg: { type: "string", description: "For people; may change." }, type: text, url: text },
-    { ctx: freeForm, input: {} },
-  ),
-  Refusal: record({ detail: text, status_code: integer }, { type: text }),
-  Unauthorized: record({ error: record({ code: text, message: text }) }),
+  ...errorSchemas,
 };

@@ -1,11 +1,5 @@
+import { retryableHeader as retryable } from "@gantry/wire";
 import { type Json, schemaRef } from "./json.ts";
-
-const retryable: Json = {
-  "X-Service-Retryable": {
-    description: "Whether the same request might succeed when repeated.",
-    schema: { type: "string", enum: ["true", "false"] },
-  },
-};
 
 const answer = (description: string, schema: string, headers?: Json): Json => ({
   description,

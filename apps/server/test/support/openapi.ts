@@ -1,0 +1,26 @@
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
+type Document = any;
+
+/** The document with what its references stand for in their place. */
+export function inlined(document: Document): Document {
+  const find = (ref: string) =>
+    ref
+      .slice(2)
+      .split("/")
+      .reduce((here, step) => here?.[step], document);
+  const walk = (node: Document): Document => {
+    if (Array.isArray(node)) return node.map(walk);
+    if (typeof node !== "object" || node === null) return node;
+    const { $ref, ...rest } = node;
+    const found = typeof $ref === "string" ? walk(find($ref) ?? {}) : {};
+    return { ...found, ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, walk(value)])) };
+  };
+  // The mapping of a discriminator is made of references too, as texts: they stay.
+  return walk(document);
+}
+
+/** Every `$ref` in it. */
+export function referencesIn(document: Document): Set<string> {
+  const found = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)];
+  return new Set(found.map(([, ref = ""]) => ref));
+}

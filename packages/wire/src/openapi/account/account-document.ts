@@ -1,0 +1,61 @@
+import * as accounts from "../../accounts.ts";
+import { errorSchemas } from "../../error-schemas.ts";
+import { fileRecord } from "../../files.ts";
+import * as money from "../../money.ts";
+import { putSecretBody, secretRecord } from "../../secrets.ts";
+import { deliveryRecord, webhookSecretsRecord } from "../../webhooks.ts";
+import { documentOf } from "../document.ts";
+import type { Api } from "../operation.ts";
+import { accountFailures } from "./account-failures.ts";
+import { accountGroup, keyGroup } from "./account-operations.ts";
+import { adminGroup } from "./admin-operations.ts";
+import { fileGroup, secretGroup, webhookGroup } from "./storage-operations.ts";
+
+export const accountApi: Api = {
+  title: "Gantry account",
+  description:
+    "Your account, keys, usage, files, secrets and webhooks, and the administration. Amounts are dollars. A client must ignore fields that it does not know.",
+  base: "/api/v2",
+  stability: "stable",
+  groups: [accountGroup, keyGroup, fileGroup, secretGroup, webhookGroup, adminGroup],
+  requests: {
+    CreateKey: accounts.createKeyBody,
+    RotateKey: accounts.rotateKeyBody,
+    PutSecret: putSecretBody,
+    CreateUser: accounts.createUserBody,
+    ChangeUser: accounts.changeUserBody,
+    PutPlan: accounts.putPlanBody,
+    CreateCredit: money.creditBody,
+  },
+  answers: {
+    Me: accounts.meRecord,
+    Key: accounts.keyRecord,
+    User: accounts.userRecord,
+    Plan: accounts.planRecord,
+    Usage: money.usageRecord,
+    Expenses: money.expensesRecord,
+    Credit: money.creditRecord,
+    Ledger: money.ledgerRecord,
+    Overview: money.overviewRecord,
+    File: fileRecord,
+    Secret: secretRecord,
+    Delivery: deliveryRecord,
+    WebhookSecrets: webhookSecretsRecord,
+  },
+  pathParameters: {
+    id: "As the list has it.",
+    name: "Of a secret: letters, digits, `_`, `.` and `-`, 63 at most. Of a plan: a-z, 0-9 and `-`, 39 at most.",
+    username: "Of a user.",
+  },
+  failures: accountFailures,
+  failureSchemas: errorSchemas,
+  invalid: 422,
+  page: {
+    page: { type: "integer" },
+    page_size: { type: "integer" },
+    total_count: { type: "integer", description: "Entries in the whole list." },
+    total_pages: { type: "integer" },
+  },
+};
+
+export const accountDocument = documentOf(accountApi);

@@ -1,0 +1,90 @@
+import { expensesQuery, managementPage, usageQuery } from "../../account-queries.ts";
+import { createKeyBody, keyRecord, meRecord, rotateKeyBody } from "../../accounts.ts";
+import { expensesRecord, usageRecord } from "../../money.ts";
+import type { OperationGroup } from "../operation.ts";
+
+export const accountGroup: OperationGroup = {
+  tag: "Account",
+  description: "Who the key belongs to, and what was spent.",
+  operations: [
+    {
+      id: "readMe",
+      method: "get",
+      path: "/me",
+      summary: "Who you are and what you have",
+      answer: meRecord,
+    },
+    {
+      id: "listUsage",
+      method: "get",
+      path: "/usage",
+      summary: "List your predictions that have ended, with their prices",
+      description:
+        "Newest first, in pages. With `Accept: text/csv` a table with the same columns: of the page that is asked for, else of all.",
+      answer: usageRecord,
+      otherwise: { media: "text/csv", description: "A line of names, then a line a prediction (RFC 4180)." },
+      list: "results",
+      query: usageQuery,
+    },
+    {
+      id: "readExpenses",
+      method: "get",
+      path: "/{username}/expenses",
+      summary: "What a user spent, by model",
+      description:
+        "Your own; those of others for admins. Of the last seven days unless the range says otherwise. The same is at `/{username}/expenses/`, without `/api/v2`.",
+      answer: expensesRecord,
+      query: expensesQuery,
+      fails: [403],
+      invalid: 400,
+    },
+  ],
+};
+
+export const keyGroup: OperationGroup = {
+  tag: "Keys",
+  description: "API keys of your own. A key that is limited makes and changes only keys that reach no further.",
+  operations: [
+    {
+      id: "listKeys",
+      method: "get",
+      path: "/keys",
+      summary: "List your keys",
+      description: "Newest first, without the keys themselves.",
+      answer: keyRecord,
+      list: "results",
+      query: managementPage,
+    },
+    {
+      id: "createKey",
+      method: "post",
+      path: "/keys",
+      summary: "Make a key",
+      description: "The answer has it in `key`, this once.",
+      body: createKeyBody,
+      example: { name: "website", models: ["gantry/image"], monthly_limit: 2 },
+      answer: keyRecord,
+      status: 201,
+      fails: [403],
+    },
+    {
+      id: "revokeKey",
+      method: "delete",
+      path: "/keys/{id}",
+      summary: "End a key at once",
+      status: 204,
+      fails: [403],
+    },
+    {
+      id: "rotateKey",
+      method: "post",
+      path: "/keys/{id}/rotate",
+      summary: "Replace a key by a new one under the same id",
+      description: "The answer has it in `key`, this once.",
+      body: rotateKeyBody,
+      example: { grace_seconds: 3600 },
+      answer: keyRecord,
+      fails: [403, 409],
+    },
+  ],
+};

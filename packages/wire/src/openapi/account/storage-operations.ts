@@ -1,0 +1,113 @@
+import { deliveryListQuery, managementPage } from "../../account-queries.ts";
+import { fileRecord } from "../../files.ts";
+import { putSecretBody, secretRecord } from "../../secrets.ts";
+import { deliveryRecord, webhookSecretsRecord } from "../../webhooks.ts";
+import type { OperationGroup } from "../operation.ts";
+
+export const fileGroup: OperationGroup = {
+  tag: "Files",
+  description: "What you have in storage: uploads and outputs. Not for keys that are confined to some models.",
+  operations: [
+    {
+      id: "listFiles",
+      method: "get",
+      path: "/files",
+      summary: "List your files",
+      description: "Newest first.",
+      answer: fileRecord,
+      list: "results",
+      query: managementPage,
+      fails: [403],
+    },
+    {
+      id: "deleteFile",
+      method: "delete",
+      path: "/files/{id}",
+      summary: "Delete a file",
+      description: "An output of a prediction that has not ended is refused.",
+      status: 204,
+      fails: [403, 409],
+    },
+  ],
+};
+
+export const secretGroup: OperationGroup = {
+  tag: "Secrets",
+  description:
+    "Credentials that the backends of your models need. They are stored encrypted and never read back. Not for keys that are confined to some models.",
+  operations: [
+    {
+      id: "listSecrets",
+      method: "get",
+      path: "/secrets",
+      summary: "List the names of your secrets",
+      answer: secretRecord,
+      list: "results",
+      query: managementPage,
+      fails: [403],
+    },
+    {
+      id: "putSecret",
+      method: "put",
+      path: "/secrets/{name}",
+      summary: "Store a secret, or replace it",
+      description: "A manifest names it as `backend.secret`.",
+      body: putSecretBody,
+      example: { value: "sk-ant-your-key" },
+      answer: secretRecord,
+      also: [201],
+      fails: [403],
+    },
+    {
+      id: "deleteSecret",
+      method: "delete",
+      path: "/secrets/{name}",
+      summary: "Remove a secret",
+      status: 204,
+      fails: [403],
+    },
+  ],
+};
+
+export const webhookGroup: OperationGroup = {
+  tag: "Webhooks",
+  description: "What became of the webhooks of your predictions, and the secrets that sign them.",
+  operations: [
+    {
+      id: "listDeliveries",
+      method: "get",
+      path: "/webhooks/deliveries",
+      summary: "List your deliveries",
+      description: "Newest first.",
+      answer: deliveryRecord,
+      list: "results",
+      query: deliveryListQuery,
+    },
+    {
+      id: "resendDelivery",
+      method: "post",
+      path: "/webhooks/deliveries/{id}/resend",
+      summary: "Send a delivery once more",
+      description: "Whatever became of it: under the same `webhook-id`, with a fresh schedule of retries.",
+      answer: deliveryRecord,
+    },
+    {
+      id: "readWebhookSecrets",
+      method: "get",
+      path: "/webhooks/secret",
+      summary: "The secrets that sign your webhooks",
+      description: "Not for keys that are confined to some models: who has them can sign in your place.",
+      answer: webhookSecretsRecord,
+      fails: [403, 409],
+    },
+    {
+      id: "rotateWebhookSecret",
+      method: "post",
+      path: "/webhooks/secret/rotate",
+      summary: "Make a new signing secret",
+      description: "The old one signs beside it for a day.",
+      answer: webhookSecretsRecord,
+      fails: [403, 409],
+    },
+  ],
+};

@@ -1,0 +1,114 @@
+import { deleteQuery, itemsQuery, listQuery } from "../../agents-queries.ts";
+import { createDriveBody, driveFileRecord, driveItemList, driveRecord } from "../../drives.ts";
+import type { Operation, OperationGroup } from "../operation.ts";
+
+/** A write of a file can demand something of the version that it meets. */
+const conditional = ["If-Match", "If-None-Match"] as const;
+const download = {
+  headers: ["Range", "If-Range", ...conditional],
+  also: [206, 304],
+  fails: [416],
+} as const;
+
+const operations: Operation[] = [
+  {
+    id: "createDrive",
+    method: "post",
+    path: "/drives",
+    summary: "Create a drive",
+    body: createDriveBody,
+    example: { name: "reports" },
+    answer: driveRecord,
+    status: 201,
+  },
+  {
+    id: "listDrives",
+    method: "get",
+    path: "/drives",
+    summary: "List your drives",
+    description: "Newest first.",
+    answer: driveRecord,
+    list: "drives",
+    query: listQuery,
+  },
+  { id: "readDrive", method: "get", path: "/drives/{drive_id}", summary: "Read a drive", answer: driveRecord },
+  {
+    id: "deleteDrive",
+    method: "delete",
+    path: "/drives/{drive_id}",
+    summary: "Delete a drive and its files",
+    description: "One that agents use is refused, and named in `details`, unless `force` is true.",
+    status: 204,
+    query: deleteQuery,
+    fails: [409],
+  },
+  {
+    id: "uploadDriveFile",
+    method: "post",
+    path: "/drives/{drive_id}/files",
+    summary: "Upload a new file",
+    description: "100 MB at most. Directories come with their files.",
+    body: "upload",
+    answer: driveFileRecord,
+    status: 201,
+    headers: conditional,
+    fails: [409],
+  },
+  {
+    id: "downloadDriveFile",
+    method: "get",
+    path: "/drives/{drive_id}/files/{path}",
+    summary: "Download a file",
+    answer: { media: "application/octet-stream", description: "The bytes, under the content type of the file." },
+    ...download,
+  },
+  {
+    id: "inspectDriveFile",
+    method: "head",
+    path: "/drives/{drive_id}/files/{path}",
+    summary: "What a download would say",
+    ...download,
+  },
+  {
+    id: "replaceDriveFile",
+    method: "put",
+    path: "/drives/{drive_id}/files/{path}",
+    summary: "Replace a file",
+    description: "100 MB at most. Readers of the old version read it to its end.",
+    body: "file",
+    answer: driveFileRecord,
+    headers: conditional,
+    fails: [409],
+  },
+  {
+    id: "deleteDriveFile",
+    method: "delete",
+    path: "/drives/{drive_id}/files/{path}",
+    summary: "Delete a file",
+    status: 204,
+    headers: conditional,
+  },
+  {
+    id: "listDriveItems",
+    method: "get",
+    path: "/drives/{drive_id}/items",
+    summary: "List a directory",
+    description: "What stands directly in it.",
+    answer: driveItemList,
+    query: itemsQuery,
+  },
+  {
+    id: "deleteDriveTree",
+    method: "delete",
+    path: "/drives/{drive_id}/tree/{path}",
+    summary: "Delete a directory with everything under it",
+    status: 204,
+    fails: [400],
+  },
+];
+
+export const driveGroup: OperationGroup = {
+  tag: "Drives",
+  description: "Folders of files that you and your agents share. Not for keys that are confined to some models.",
+  operations: operations.map((operation) => ({ ...operation, fails: [403, ...(operation.fails ?? [])] })),
+};

@@ -1,0 +1,3 @@
+export { accountApi, accountDocument } from "./account/account-document.ts";
+export { agentsApi, agentsDocument } from "./agents/agents-document.ts";
+export type { Operation } from "./operation.ts";
