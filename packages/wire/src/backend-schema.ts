@@ -55,13 +55,14 @@ const base = z
 
 export const backendSchema = z
   .strictObject({
-    type: oneOf(Object.keys(backendTypes) as [BackendType, ...BackendType[]]),
-    url: base.optional(),
-    model: z.string().min(1).max(200).optional(),
+    type: oneOf(Object.keys(backendTypes) as [BackendType, ...BackendType[]]).describe("The protocol."),
+    url: base.optional().describe("The base; the protocol's own path is appended."),
+    model: z.string().min(1).max(200).optional().describe("The name that the backend knows it by."),
     secret: z
       .string()
       .regex(secretNamePattern, "Must be the name of a stored secret: letters, digits, _, . and -, 63 at most")
-      .optional(),
+      .optional()
+      .describe("The name of a stored secret of the model's owner, see `PUT /api/v2/secrets/{name}`."),
   })
   .superRefine(
     (backend: unknown, ctx) => {

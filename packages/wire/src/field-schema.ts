@@ -32,7 +32,16 @@ export const annotations = {
 
 const keywords = {
   ...annotations,
-  type: z.unknown().optional(),
+  type: z
+    .unknown()
+    .optional()
+    .meta({
+      anyOf: [
+        { enum: typeNames.filter((name) => name !== "null") },
+        { type: "array", items: { enum: [...typeNames] }, minItems: 1, maxItems: 2 },
+      ],
+      description: 'One type; with `null` beside it, as `["string", "null"]`, the field may be left empty.',
+    }),
   default: z.unknown().optional(),
   examples: z.array(z.unknown()).max(20).optional(),
   deprecated: z.boolean().optional(),
@@ -47,15 +56,18 @@ const keywords = {
   properties: z.lazy(() => z.record(z.string(), nestedField)).optional(),
   required: z.array(z.string()).optional(),
   additionalProperties: z.boolean().optional(),
-  format: oneOf(["binary", "uri", "date-time"]).optional(),
-  "x-media": oneOf(["image", "video", "audio", "file"]).optional(),
+  format: oneOf(["binary", "uri", "date-time"])
+    .optional()
+    .describe("`binary` makes it a file; the others are checked."),
+  "x-media": oneOf(["image", "video", "audio", "file"]).optional().describe("What kind of file it is."),
   "x-formats": z
     .array(z.string().regex(/^\.[a-z0-9]{1,8}$/, "Must be a file name ending such as .png"))
     .min(1)
     .max(50)
-    .optional(),
-  "x-max-duration": z.number().gt(0).max(86_400).optional(),
-  isStream: z.boolean().optional(),
+    .optional()
+    .describe("The endings that its name may have; left out: those of its media."),
+  "x-max-duration": z.number().gt(0).max(86_400).optional().describe("Seconds; videos only."),
+  isStream: z.boolean().optional().describe("Of an output: it is delivered as it is made. A text model has one such."),
 };
 
 /** Which keywords say something about which type only. */
@@ -166,16 +178,22 @@ function checkStream(field: Field, place: Place, ctx: Context): void {
   }
 }
 
+/** The keywords are checked by code, which tells more of them; to a document the set is closed all the same. */
+export const closedButForExtensions = { additionalProperties: false, patternProperties: { [extension.source]: {} } };
+
 function fieldAt(place: Place) {
-  return z.looseObject(keywords).superRefine((field: unknown, ctx) => {
-    if (!isRecord(field)) return;
-    checkType(field, place, ctx);
-    checkKeywords(field, ctx);
-    checkValues(field, ctx);
-    checkFile(field, place, ctx);
-    checkStream(field, place, ctx);
-    checkRequired(field, ctx);
-  }, always);
+  return z
+    .looseObject(keywords)
+    .superRefine((field: unknown, ctx) => {
+      if (!isRecord(field)) return;
+      checkType(field, place, ctx);
+      checkKeywords(field, ctx);
+      checkValues(field, ctx);
+      checkFile(field, place, ctx);
+      checkStream(field, place, ctx);
+      checkRequired(field, ctx);
+    }, always)
+    .meta({ id: `${place}-field`, ...closedButForExtensions });
 }
 
 /** Every required name must be that of a property. Shared with the whole input and output. */

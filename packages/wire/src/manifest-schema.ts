@@ -15,11 +15,11 @@ const price = dollars.optional();
 
 const pricingSchema = z.strictObject({
   per_request: price,
-  per_second: price,
+  per_second: price.describe("Of the time that it ran."),
   per_million_input_tokens: price,
-  per_million_cached_tokens: price,
+  per_million_cached_tokens: price.describe("Of those of the input that the backend had in its cache."),
   per_million_output_tokens: price,
-  per_output: price,
+  per_output: price.describe("Of what the answer holds, such as pictures."),
 });
 
 function hasStreamedField(output: unknown): boolean {
@@ -43,19 +43,48 @@ export const manifestDefaults = {
 /** A whole manifest, with the defaults of what was left out. Reports every fault, each under its path. */
 export const manifestSchema: z.ZodType<Manifest> = z
   .strictObject({
-    title: z.string().min(1).max(200),
+    $schema: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe("Where an editor finds the schema of a manifest. It is not kept."),
+    title: z.string().min(1).max(200).describe("Left out: the model's name."),
     description: z.string().max(10_000).default(manifestDefaults.description),
     kind: oneOf(["image", "video", "text", "other"]),
-    visibility: oneOf(["public", "private"]).default(manifestDefaults.visibility),
-    capacity: z.int().min(0).max(100_000).default(manifestDefaults.capacity),
-    timeout_seconds: z.number().min(1).max(86_400).default(manifestDefaults.timeout_seconds),
-    max_queue_seconds: z.number().min(1).max(604_800).default(manifestDefaults.max_queue_seconds),
-    context_window: z.int().min(1).max(1_000_000_000).optional(),
-    model_size_in_billions: z.number().gt(0).max(1_000_000).optional(),
-    pricing: pricingSchema.default(manifestDefaults.pricing),
-    input: inputSchema,
-    output: outputSchema,
-    backend: backendSchema,
+    visibility: oneOf(["public", "private"])
+      .default(manifestDefaults.visibility)
+      .describe("Whether others may call it."),
+    capacity: z
+      .int()
+      .min(0)
+      .max(100_000)
+      .default(manifestDefaults.capacity)
+      .describe("How many run at once over all nodes; 0: not active."),
+    timeout_seconds: z
+      .number()
+      .min(1)
+      .max(86_400)
+      .default(manifestDefaults.timeout_seconds)
+      .describe("How long one may run."),
+    max_queue_seconds: z
+      .number()
+      .min(1)
+      .max(604_800)
+      .default(manifestDefaults.max_queue_seconds)
+      .describe("How long one may wait."),
+    context_window: z
+      .int()
+      .min(1)
+      .max(1_000_000_000)
+      .optional()
+      .describe("Tokens, where the conversation of an agent is compressed. Text models only."),
+    model_size_in_billions: z.number().gt(0).max(1_000_000).optional().describe("Parameters. Text models only."),
+    pricing: pricingSchema
+      .default(manifestDefaults.pricing)
+      .describe("Dollars, summed and rounded once; what is left out costs nothing."),
+    input: inputSchema.describe("What the model takes: a JSON Schema whose properties are the fields of a request."),
+    output: outputSchema.describe("What the model gives: a JSON Schema whose properties are the fields of an answer."),
+    backend: backendSchema.describe("Who answers."),
   })
   .superRefine(
     (manifest: unknown, ctx) => {
@@ -81,4 +110,5 @@ export const manifestSchema: z.ZodType<Manifest> = z
       }
     },
     { when: () => true },
-  ) as z.ZodType<Manifest>;
+  )
+  .transform(({ $schema: _forEditors, ...manifest }) => manifest) as z.ZodType<Manifest>;

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { annotations, checkRequired, extension, inputField, oneOf, outputField, tell } from "./field-schema.ts";
+import {
+  annotations,
+  checkRequired,
+  closedButForExtensions,
+  extension,
+  inputField,
+  oneOf,
+  outputField,
+  tell,
+} from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
 
 /** Fields of one input or output. */
@@ -79,7 +88,8 @@ function objectSchema(place: "input" | "output") {
         }
       },
       { when: () => true },
-    );
+    )
+    .meta(closedButForExtensions);
 }
 
 export const inputSchema = objectSchema("input");

@@ -5,7 +5,7 @@ import { templateOf } from "../../src/http/foundation/request-path.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 
 /** What may be read without a key: nothing that is not named here. */
-const open = ["/", "/docs/errors"];
+const open = ["/", "/docs/errors", "/docs/manifest.schema.json"];
 /** Opened by the signature in the address. */
 const signed = ["/s3/*"];
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];

@@ -1,3 +1,4 @@
 export { accountApi, accountDocument } from "./account/account-document.ts";
 export { agentsApi, agentsDocument } from "./agents/agents-document.ts";
+export { manifestDocument } from "./manifest-document.ts";
 export type { Operation } from "./operation.ts";

@@ -37,9 +37,10 @@ export function withFurther(issues: readonly Issue[], further: readonly Issue[])
   return [...issues, ...further.filter((issue) => !told.has(placeOf(issue)))];
 }
 
-/** The stored manifest with the patched fields in place; null takes a field out. */
+/** The stored manifest with the patched fields in place; null takes a field out. What is for editors does not come in. */
 export function patched(stored: Manifest, patch: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries({ ...stored, ...patch }).filter(([, value]) => value !== null));
+  const { $schema: _forEditors, ...whole } = { $schema: undefined, ...stored, ...patch };
+  return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
 }
 
 /**

@@ -2,11 +2,12 @@
 export function frontPage(version: string): string {
   return `Gantry ${version}: one self-hosted service for models and agents.
 
-  /docs/errors           every error type
-  /api/v1                the models (with a key)
-  /api/v2/openapi.json   account, keys, usage, files and administration, described (with a key)
-  /v1/openapi.json       the agents platform, described (with a key)
-  /healthz               whether this server is up; /readyz whether it is ready
+  /docs/errors                 every error type
+  /docs/manifest.schema.json   the JSON Schema of a model's manifest
+  /api/v1                      the models (with a key)
+  /api/v2/openapi.json         account, keys, usage, files and administration, described (with a key)
+  /v1/openapi.json             the agents platform, described (with a key)
+  /healthz                     whether this server is up; /readyz whether it is ready
 
 A key goes into the header X-API-KEY.
 `;

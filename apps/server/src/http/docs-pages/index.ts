@@ -2,7 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { errorsPage } from "./errors-page.ts";
 import { frontPage } from "./front-page.ts";
 
-/** Pages that need no key: what one finds at the address itself, and what error links point to. */
+const manifestSchemaPath = "/docs/manifest.schema.json";
+
+/** Pages that need no key: what one finds at the address itself, what error links point to, and what editors load. */
 export async function docsPages(app: FastifyInstance, { version }: { version: string }): Promise<void> {
   const front = frontPage(version);
   app.get("/", (_request, reply) => reply.type("text/plain; charset=utf-8").send(front));
@@ -14,4 +16,11 @@ export async function docsPages(app: FastifyInstance, { version }: { version: st
       .header("cache-control", "public, max-age=300")
       .send(errors),
   );
+  app.get(manifestSchemaPath, async (request, reply) => {
+    const { manifestDocument } = await import("@gantry/wire/openapi");
+    return reply
+      .type("application/schema+json; charset=utf-8")
+      .header("cache-control", "public, max-age=300")
+      .send(JSON.stringify(manifestDocument(request.baseUrl + manifestSchemaPath)));
+  });
 }
