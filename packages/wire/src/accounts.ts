@@ -108,11 +108,11 @@ export const keyRecord = z.object({
   id: z.string(),
   public: z.string().describe("The part of the key that may be shown; logs name it by this."),
   name: z.string(),
-  expires_at: z.string().nullable(),
+  expires_at: z.iso.datetime().nullable(),
   models: z.array(z.string()).nullable().describe("The only models that it may call; null: every one."),
   monthly_limit: z.number().nullable().describe("Dollars in a calendar month of UTC."),
-  created_at: z.string(),
-  last_used_at: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  last_used_at: z.iso.datetime().nullable(),
   key: z.string().optional().describe("The whole key, only in the answer to the request that made it."),
 });
 export type KeyRecord = z.infer<typeof keyRecord>;
@@ -123,7 +123,7 @@ export const userRecord = z.object({
   role: z.enum(roleNames),
   plan: z.string(),
   disabled: z.boolean(),
-  created_at: z.string(),
+  created_at: z.iso.datetime(),
 });
 export type UserRecord = z.infer<typeof userRecord>;
 

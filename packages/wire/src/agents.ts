@@ -158,7 +158,7 @@ export const agentCreatedRecord = z.object({
   name: z.string(),
   status: z.enum(agentStatuses),
   revision_id: z.string().describe("Its first revision, a draft until it is published."),
-  created_at: z.string(),
+  created_at: z.iso.datetime(),
   visibility: z.enum(agentVisibilities),
   slug: z.string().describe(slugMeaning),
   warnings: z.array(agentWarning),
@@ -175,8 +175,8 @@ export const agentRecord = agentSnapshot.extend({
   published_revision_id: z.string().nullable().describe("What runs execute; null until the first publication."),
   latest_revision_id: z.string().describe("The one whose fields are shown here."),
   warnings: z.array(agentWarning),
-  created_at: z.string(),
-  updated_at: z.string(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
 });
 export type AgentRecord = z.infer<typeof agentRecord>;
 
@@ -191,8 +191,8 @@ export const agentCard = z.object({
   input_schema: jsonObject,
   output_schema: jsonObject.nullable(),
   pricing: agentFields.pricing,
-  created_at: z.string(),
-  published_at: z.string(),
+  created_at: z.iso.datetime(),
+  published_at: z.iso.datetime(),
 });
 export type AgentCard = z.infer<typeof agentCard>;
 
@@ -203,7 +203,7 @@ export const revisionEntry = z.object({
   id: z.string(),
   number: z.int().describe("Counts from 1 within the agent."),
   status: z.enum(revisionStatuses).describe("`superseded`: it was published before another was."),
-  created_at: z.string(),
+  created_at: z.iso.datetime(),
 });
 export type RevisionEntry = z.infer<typeof revisionEntry>;
 

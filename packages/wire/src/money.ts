@@ -45,7 +45,7 @@ export const usageRecord = z.object({
   model_name: z.string().describe("`owner/model`, as it was called then."),
   route: z.enum(["sync", "stream", "async", "agent"]).describe("In which way it was called."),
   status: z.int().describe("That of its answer: 200, or that of its error."),
-  created_at: z.string(),
+  created_at: z.iso.datetime(),
   inference_time: z.number().nullable().describe("Seconds, without the time in the queue; null if it never began."),
   input_tokens: tokens,
   output_tokens: tokens,
@@ -63,8 +63,8 @@ const expense = z.object({
 
 export const expensesRecord = z.object({
   results: z.array(expense).describe("What cost most first."),
-  start_date: z.string(),
-  end_date: z.string(),
+  start_date: z.iso.datetime(),
+  end_date: z.iso.datetime(),
   page: z.int(),
   total_spent: amount("in the whole range, not on this page"),
   total_count: z.int().describe("Predictions in the whole range."),
@@ -79,7 +79,7 @@ export const creditRecord = z.object({
   balance: amount("after it"),
   currency,
   entry: z
-    .object({ id: z.int(), amount: amount(""), reason: z.string(), created_at: z.string() })
+    .object({ id: z.int(), amount: amount(""), reason: z.string(), created_at: z.iso.datetime() })
     .describe("Of the ledger."),
 });
 export type CreditRecord = z.infer<typeof creditRecord>;

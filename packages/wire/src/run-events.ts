@@ -22,7 +22,7 @@ const runEventData = {
     confirmation_id: z.string(),
     tool: z.string(),
     arguments: jsonObject,
-    expires_at: z.string(),
+    expires_at: z.iso.datetime(),
     details: jsonObject.optional(),
     ...ofCall,
   }),
@@ -40,7 +40,7 @@ const runEventData = {
 export type RunEventData = { [Type in keyof typeof runEventData]: z.infer<(typeof runEventData)[Type]> };
 
 const entry = <Type extends string, Shape extends z.core.$ZodShape>(type: Type, { shape }: { shape: Shape }) =>
-  z.object({ type: z.literal(type), timestamp: z.string(), ...shape });
+  z.object({ type: z.literal(type), timestamp: z.iso.datetime(), ...shape });
 
 export const runEventEntries = {
   planning: entry("planning", runEventData.planning),

@@ -79,8 +79,8 @@ export const runRecord = z.object({
   usage: runUsage.optional(),
   cost: z.number().optional().describe("Dollars that the caller paid so far."),
   earned: z.number().optional().describe("Dollars that the agent's creator got for it; on another user's run."),
-  created_at: z.string(),
-  completed_at: z.string().optional(),
+  created_at: z.iso.datetime(),
+  completed_at: z.iso.datetime().optional(),
 });
 export type RunRecord = z.infer<typeof runRecord>;
 
@@ -100,8 +100,8 @@ export const confirmationRecord = z.object({
   details: jsonObject.optional().describe("What the tool knows of the consequences."),
   status: z.enum(["pending", "approved", "denied", "expired"]),
   reason: z.string().optional(),
-  created_at: z.string(),
-  expires_at: z.string(),
-  resolved_at: z.string().optional(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+  resolved_at: z.iso.datetime().optional(),
 });
 export type ConfirmationRecord = z.infer<typeof confirmationRecord>;

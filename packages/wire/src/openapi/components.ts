@@ -27,7 +27,7 @@ export function componentsOf({ requests, answers }: Pick<Api, "requests" | "answ
 
 /** Of a schema that has no name: a parameter. Told as it is read, not as the text that it is sent as. */
 export function describeParameters(query: z.ZodObject): Record<string, Json> {
-  const { properties } = z.toJSONSchema(query, { io: "output", unrepresentable: "any" });
+  const { properties } = z.toJSONSchema(query, { io: "output", unrepresentable: "any", override: tidy });
   return properties as Record<string, Json>;
 }
 
@@ -56,13 +56,27 @@ function withDiscriminators(schemas: Record<string, Json>): Record<string, Json>
   );
 }
 
+/** Takes away what says nothing to a reader: that a number is one, that a name is text, how a date is spelled. */
+function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }) {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  delete jsonSchema.propertyNames;
+  const { def } = zodSchema._zod;
+  if (def.type === "string" && "format" in def && def.format === "datetime") {
+    delete jsonSchema.pattern;
+    jsonSchema.format = "date-time";
+  }
+}
+
 function describeAll(names: Names, io: Direction): Record<string, Json> {
   const { schemas } = z.toJSONSchema(names, {
     io,
     uri: (id) => schemaRef(id).$ref as string,
     // What only code can check is left out of the document, not guessed.
     unrepresentable: "any",
-    override: ({ jsonSchema }) => {
+    override: (described) => {
+      tidy(described);
+      const { jsonSchema } = described;
       // An answer may have more in a later version, and a client must take it.
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
