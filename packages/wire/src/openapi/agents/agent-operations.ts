@@ -71,6 +71,7 @@ export const agentGroup: OperationGroup = {
       path: "/agents/{agent_id}",
       summary: "Delete an agent; its runs stay readable",
       status: 204,
+      fails: [403],
     },
     {
       id: "publishAgent",
