@@ -74,7 +74,15 @@ test("the address that the start prints says what is there, and nothing of this 
   const page = await response.text();
   expect(page).toMatch(/^Gantry \d+\.\d+\.\d+: /);
   const named = page.match(/(?<=\s)\/[\w./]+/g) ?? [];
-  expect(named).toEqual(["/docs/errors", "/api/v1", "/v1/openapi.json", "/healthz", "/readyz"]);
+  expect(named).toEqual([
+    "/docs/errors",
+    "/docs/manifest.schema.json",
+    "/api/v1",
+    "/api/v2/openapi.json",
+    "/v1/openapi.json",
+    "/healthz",
+    "/readyz",
+  ]);
   for (const path of named) {
     const answer = await fetch(`${gantry.url}${path}`, { headers: { "x-api-key": gantry.adminKey } });
     expect(answer.status, path).toBe(200);
