@@ -3,10 +3,10 @@
  * was under way is written by the next one, a row a job, and answered after its commit. No key, no limit, no money, no
  * usage, no line, no result; a job whose process dies is nobody's.
  */
-import postgres from "postgres";
+import { connect } from "../../apps/server/src/engines/database/index.ts";
 import { callUpstream, jobEnded, serveJobs } from "./job-service.ts";
 
-const sql = postgres(process.env.QUEUE_URL ?? "", { max: 1 });
+const { sql } = connect({ url: process.env.QUEUE_URL ?? "", poolSize: 1 });
 await sql`create table if not exists bare_jobs (id text primary key, input text not null)`;
 
 interface Arrival {
