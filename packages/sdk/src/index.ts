@@ -75,6 +75,7 @@ export {
   type StreamDetails,
   type StreamEvent,
   textOf,
+  textSoFar,
   type UserPart,
   type Webhook,
 } from "./prediction-records.ts";

@@ -1,3 +1,4 @@
+import { createTelling } from "@gantry/wire/telling";
 import { connectionError } from "./errors.ts";
 import type { StreamEvent } from "./prediction-records.ts";
 import { errorFrom } from "./read-error.ts";
@@ -42,42 +43,39 @@ export function cutShort(): Error {
 }
 
 /**
- * Leaves out what a reader has from an earlier connection. The service tells a prediction from its beginning each time,
- * and may merge fragments in another way, so texts are told apart by their length.
+ * Leaves out what a reader has from an earlier connection. The service tells a prediction from its beginning each time, may
+ * merge fragments in another way, and may have run it again meanwhile, so texts are compared.
  */
 export function createReplayFilter() {
-  const given = new Map<string, number>();
+  const telling = createTelling();
   let isAcknowledged = false;
   let hasWhole = false;
 
-  /** For one connection: the event, what is new of it, or nothing. */
-  return function startOver(): (event: StreamEvent) => StreamEvent | undefined {
-    const seen = new Map<string, number>();
+  /** For one connection: what of an event is new. */
+  return function startOver(): (event: StreamEvent) => Generator<StreamEvent> {
+    telling.beginAnew();
 
-    function newPart(field: string, text: string): string {
-      const from = seen.get(field) ?? 0;
-      const known = given.get(field) ?? 0;
-      seen.set(field, from + text.length);
-      given.set(field, Math.max(known, from + text.length));
-      return text.slice(Math.max(0, known - from));
-    }
-
-    return (event) => {
-      if (isLast(event)) return event;
-      if (event.output_data === undefined) {
-        const isNew = !isAcknowledged;
+    return function* newOf(event) {
+      if (isLast(event)) {
+        const told = telling.finish();
+        if (told) yield { ...told, status: 200 };
+        yield event;
+      } else if (event.output_data === undefined) {
+        if (!isAcknowledged) yield event;
         isAcknowledged = true;
-        return isNew ? event : undefined;
-      }
-      if (isWhole(event)) {
-        const isNew = !hasWhole;
+      } else if (isWhole(event)) {
+        if (!hasWhole) yield event;
         hasWhole = true;
-        return isNew ? event : undefined;
+      } else {
+        const { restarted, ...fragments } = event;
+        if (restarted) telling.beginAnew();
+        const told = telling.tell(Object.entries(event.output_data).map(joined));
+        if (told) yield { ...fragments, ...told };
       }
-      const fields = Object.entries(event.output_data);
-      const parts = fields.map(([field, value]) => [field, newPart(field, (value as string[]).join(""))] as const);
-      const news = parts.filter(([, part]) => part !== "").map(([field, part]) => [field, [part]]);
-      return news.length === 0 ? undefined : { ...event, output_data: Object.fromEntries(news) };
     };
   };
+}
+
+function joined([field, fragments]: [string, unknown]): [string, string] {
+  return [field, (fragments as string[]).join("")];
 }

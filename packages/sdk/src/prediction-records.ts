@@ -26,6 +26,8 @@ export interface Prediction {
 export interface StreamEvent {
   prediction_id?: string;
   output_data?: Record<string, unknown>;
+  /** Of `follow`: the run began again and says another text. What came before is void, `output_data` is its beginning. */
+  restarted?: boolean;
   status?: number;
   files?: Record<string, FileLink>;
   stream_details?: StreamDetails;
@@ -75,4 +77,9 @@ export function textOf({ output_data = {} }: StreamEvent): string {
   return Object.values(output_data)
     .flatMap((value) => (Array.isArray(value) ? value : []))
     .join("");
+}
+
+/** The text after an event, where `before` was the one until then: a run that began again is told from its beginning. */
+export function textSoFar(before: string, event: StreamEvent): string {
+  return (event.restarted ? "" : before) + textOf(event);
 }

@@ -38,7 +38,10 @@ export interface Predictions {
    * minutes is given up. A failure is thrown; aborting stops the waiting, not the run.
    */
   waitFor(model: string, predictionId: string, options?: CallOptions): Promise<Prediction>;
-  /** The events of a run as `stream` gives them, from its beginning. Leaving stops nothing; a break is bridged. */
+  /**
+   * The events of a run as `stream` gives them, from its beginning. Leaving stops nothing; a break is bridged. A queued run
+   * that was begun again and says another text is told anew, see `restarted`: `textSoFar` heeds it.
+   */
   follow(model: string, predictionId: string, options?: CallOptions): AsyncGenerator<StreamEvent>;
   /** 499 when it was cancelled, else the status with which it had already ended. */
   cancel(
@@ -105,8 +108,7 @@ export function predictions({ json, open, retries }: Transport): Predictions {
         headers = answer.headers;
         const newOf = startOver();
         for await (const line of answer.lines) {
-          const news = line === "" ? undefined : newOf(eventOf(line));
-          if (news) yield news;
+          if (line !== "") yield* newOf(eventOf(line));
         }
       }
       // A failure of the prediction is thrown out here, where it is not taken for one of the connection.

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { drivePath, modelPath, segment, withQuery } from "../src/address.ts";
 import { readEvents, readLines } from "../src/events.ts";
 import { createReplayFilter, isLast } from "../src/prediction-events.ts";
+import { type StreamEvent, textSoFar } from "../src/prediction-records.ts";
 import { errorFrom } from "../src/read-error.ts";
 
 /** A body that arrives in pieces of so many bytes. */
@@ -41,35 +42,51 @@ describe("events", () => {
   });
 });
 
-test("a second connection gives only what the first had not given, however it is cut into fragments", () => {
+const piece = (...fragments: string[]) => ({ output_data: { output: fragments }, status: 200 });
+const end = { output_data: {}, status: 200 };
+const ack = { prediction_id: "pred_1" };
+
+/** What is given of connections, one after the other, that brought these events. */
+function given(...connections: StreamEvent[][]): StreamEvent[][] {
   const startOver = createReplayFilter();
-  const piece = (...fragments: string[]) => ({ output_data: { output: fragments }, status: 200 });
-  const first = startOver();
-  const ack = { prediction_id: "pred_1" };
-  expect([first(ack), first(piece("Hel")), first(piece("lo"))]).toEqual([ack, piece("Hel"), piece("lo")]);
-  const second = startOver();
-  expect([second(ack), second(piece("Hell")), second(piece("o, ", "you"))]).toEqual([
-    undefined,
-    undefined,
-    piece(", you"),
-  ]);
-  const end = { output_data: {}, status: 200 };
-  expect(second(end)).toBe(end);
+  return connections.map((events) => {
+    const newOf = startOver();
+    return events.flatMap((event) => [...newOf(event)]);
+  });
+}
+
+test("a second connection gives only what the first had not given, however it is cut into fragments", () => {
+  const first = [ack, piece("Hel"), piece("lo")];
+  expect(given(first, [ack, piece("Hell"), piece("o, ", "you"), end])).toEqual([first, [piece(", you"), end]]);
   const whole = { output_data: { image: "s3://a/b" }, status: 200 };
-  expect([startOver()(whole), startOver()(whole)]).toEqual([whole, undefined]);
+  expect(given([whole], [whole])).toEqual([[whole], []]);
+});
+
+test("a run that began again and says another text is given from its beginning, once, and marked", () => {
+  const first = [ack, piece("Hel"), piece("lo")];
+  const anew = (...fragments: string[]) => ({ ...piece(...fragments), restarted: true });
+  const failure = { detail: [], status: 499 };
+  expect(given(first, [ack, piece("He"), piece("y"), piece("!"), end])[1]).toEqual([anew("Hey"), piece("!"), end]);
+  expect(given(first, [ack, piece("Hel"), end])[1]).toEqual([anew("Hel"), end]);
+  expect(given(first, [ack, failure])[1]).toEqual([anew(), failure]);
+  // Told by the service: in the connection that gave the other text, and in one whose text is known by then.
+  expect(given([...first, anew("Hey"), piece("!")], [ack, piece("Hey!"), end])[1]).toEqual([end]);
+  expect(given(first, [ack, piece("Bye"), anew("Hello"), piece("!"), end])[1]).toEqual([
+    anew("Bye"),
+    anew("Hello"),
+    piece("!"),
+    end,
+  ]);
+  expect(given([ack, piece("Bye")], [ack, anew("Bye"), piece("!")])[1]).toEqual([piece("!")]);
+  expect([piece("He"), anew("Bye"), piece("!"), end].reduce(textSoFar, "")).toBe("Bye!");
 });
 
 test.each<Record<string, string[]>>([{ tags: ["red", "blue"] }, { tags: [] }, {}])(
   "output that comes whole is told once and as it is, though it is made of texts or of nothing: %j",
   (output_data) => {
     const whole = { output_data, status: 200, files: {} };
-    const end = { output_data: {}, status: 200 };
     expect([isLast(whole), isLast(end)]).toEqual([false, true]);
-    const startOver = createReplayFilter();
-    const first = startOver();
-    expect(first(whole)).toBe(whole);
-    const second = startOver();
-    expect([second(whole), second(end)]).toEqual([undefined, end]);
+    expect(given([whole], [whole, end])).toEqual([[whole], [end]]);
   },
 );
 
