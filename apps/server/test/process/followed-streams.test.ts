@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { putModel, send, textModel } from "../proof/client.ts";
+import { call, putModel, send, textModel } from "../proof/client.ts";
 import { type ChatServer, startChatServer } from "../support/chat-server.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
 import { testDatabase } from "../support/database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-/** Streams that somebody follows through another process than the one that holds them, which dies. */
+/** What somebody follows through another process than the one that holds it, which dies. */
 let own: Awaited<ReturnType<typeof testDatabase>>;
 let chat: ChatServer;
 let cluster: Cluster;
@@ -76,3 +76,31 @@ test("what followers have is kept when the holder is killed, and nothing stays b
   expect(linesOf(lost.read.text)).toMatchObject({ said: "", last: { status: 499 } });
   expect(await own.database.sql`select 1 from prediction_fragments`).toHaveLength(0);
 }, 90_000);
+
+test("a queued run whose worker is killed and that says another text then is told anew on the other node", async () => {
+  await cluster.node("holder").start();
+  const before = chat.open;
+  const form = { prompt: "x" };
+  const { prediction_id: id } = (await call(cluster.node("holder").url, "POST", `${path}/async/`, { form })).body;
+  await waitFor("the upstream call", () => chat.open === before + 1);
+  const along = await follow(id);
+  chat.say("A0x A1x A2x ");
+  await waitFor("the text so far", () => along.read.text.includes("A2x "));
+  await cluster.node("holder").kill();
+  const calls = chat.requests.length;
+  await waitFor("the call of the other node", () => chat.requests.length > calls && chat.open === before + 1, 60_000);
+  const late = await follow(id);
+  chat.say("B0xx B1xx ");
+  await waitFor("what is said now", () => [along, late].every(({ read }) => read.text.includes("B1xx ")));
+  chat.say("B2xx");
+  chat.end({ prompt_tokens: 1, completion_tokens: 3 });
+  await Promise.all([along.end, late.end]);
+  const [anew, ...more] = along.read.text.split("\n").filter((line) => line.includes('"restarted":true'));
+  expect([JSON.parse(anew ?? ""), more]).toEqual([
+    { output_data: { output: ["B0xx B1xx "] }, status: 200, restarted: true },
+    [],
+  ]);
+  const whole = "B0xx B1xx B2xx";
+  expect(linesOf(along.read.text).said).toBe(`A0x A1x A2x ${whole}`);
+  expect(linesOf(late.read.text)).toMatchObject({ said: whole, last: { stream_details: { output_tokens: 3 } } });
+}, 120_000);

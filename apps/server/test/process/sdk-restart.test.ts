@@ -3,7 +3,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createClient, type GantryClient } from "../../../../packages/sdk/src/index.ts";
+import { createClient, type GantryClient, type StreamEvent, textSoFar } from "../../../../packages/sdk/src/index.ts";
+import { type ChatServer, startChatServer } from "../support/chat-server.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
 import { type SlowCog, startSlowCog } from "../support/slow-cog.ts";
@@ -14,6 +15,7 @@ const servers: ServerProcess[] = [];
 let home: string;
 let settings: Record<string, string>;
 let cog: SlowCog;
+let chat: ChatServer;
 let llm: ScriptedLlm;
 let client: GantryClient;
 let agent: string;
@@ -36,7 +38,7 @@ async function start(): Promise<ServerProcess> {
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "gantry-restart-"));
-  cog = await startSlowCog();
+  [cog, chat] = await Promise.all([startSlowCog(), startChatServer()]);
   llm = await startScriptedLlm(async () => {
     await waitFor("the test to let the model speak", () => !isThinking, 60_000);
     return { text: "done" };
@@ -60,13 +62,21 @@ beforeAll(async () => {
     output: { type: "object", properties: { output: { type: "string" } } },
     backend: { type: "cog", url: cog.url },
   });
+  await client.models.put("admin/chat", {
+    title: "Chat",
+    capacity: 4,
+    kind: "text",
+    input: { type: "object", required: ["prompt"], properties: { prompt: { type: "string" } } },
+    output: { type: "object", properties: { output: { type: "string", isStream: true } } },
+    backend: { type: "openai-chat", url: chat.url, model: "test" },
+  });
   agent = (await client.agents.create({ name: "Thinker", goal: "Think.", tools: [] })).id;
   await client.agents.publish(agent);
 }, 60_000);
 
 afterAll(async () => {
   await endEverything(servers, []);
-  await Promise.all([cog.close(), llm.close()]);
+  await Promise.all([cog.close(), chat.close(), llm.close()]);
   await rm(home, { recursive: true });
 });
 
@@ -102,4 +112,36 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     }
   },
   90_000,
+);
+
+/** Each restart makes the model say something else. */
+test.each(["SIGKILL", "SIGTERM"] as const)(
+  "who follows a run that is begun again after a restart by %s has the text of the newer one alone",
+  async (signal) => {
+    const id = await client.submit("admin/chat", { prompt: "x" });
+    const events: StreamEvent[] = [];
+    const following = (async () => {
+      for await (const event of client.follow("admin/chat", id)) events.push(event);
+    })();
+    const text = () => events.reduce(textSoFar, "");
+    await waitFor("the upstream call", () => chat.open === 1);
+    chat.say("A0x A1x A2x A3x ");
+    await waitFor("the text so far", () => text() === "A0x A1x A2x A3x ");
+    const old = servers.at(-1);
+    old?.kill(signal);
+    await old?.exit;
+    const calls = chat.requests.length;
+    await start();
+    await waitFor("the second call", () => chat.requests.length === calls + 1 && chat.open === 1, 30_000);
+    chat.say("B0xx B1xx ");
+    await waitFor("what is said now", () => text() === "B0xx B1xx ", 30_000);
+    chat.say("B2xx");
+    chat.end({ prompt_tokens: 1, completion_tokens: 3 });
+    await following;
+    expect(text()).toBe("B0xx B1xx B2xx");
+    expect((await client.waitFor("admin/chat", id)).output_data).toEqual({ output: text() });
+    expect(events.filter(({ restarted }) => restarted)).toHaveLength(1);
+    expect(events.at(-1)).toMatchObject({ stream_details: { output_tokens: 3 } });
+  },
+  120_000,
 );

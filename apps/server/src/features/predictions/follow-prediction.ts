@@ -1,3 +1,4 @@
+import { createTelling, type Told } from "@gantry/wire/telling";
 import type { Database } from "../../engines/database/database.ts";
 import { Fault } from "../../kernel/errors.ts";
 import { type Fragment, originalText } from "./fragments.rules.ts";
@@ -28,35 +29,24 @@ export function heedFollowers(database: Database, held: HeldPredictions): Promis
  * The events of a prediction as the stream route would send them, from any node: live while it is live, replayed when it
  * has ended. The holder of one that has a client is told that it is followed; should the notice get lost, it is told again
  * as long as nothing comes, and what it never wrote comes with the end. A run that was repeated after a crash says its text
- * again; what the reader already has is left out. Where this node goes down before it has ended, or the database goes away,
- * the events end without the last one: the reader comes back for the rest.
+ * again: what the reader already has is left out, and a text that is another one is told from its beginning, as restarted.
+ * Where this node goes down before it has ended, or the database goes away, the events end without the last one: the reader
+ * comes back for the rest.
  */
 export async function* followPrediction(
   deps: ResultDeps,
   address: PredictionAddress,
   { base, signal }: { base: string; signal: AbortSignal },
 ): AsyncGenerator<Record<string, unknown>> {
-  const sent = new Map<string, number>();
+  const telling = createTelling();
   let position = { claim: 0, seq: 0 };
-  const seen = new Map<string, number>();
   let hasHolder = true;
-
-  function* newPartOf(field: string, text: string, from: number): Generator<Record<string, unknown>> {
-    const known = sent.get(field) ?? 0;
-    const part = from + text.length <= known ? "" : text.slice(Math.max(0, known - from));
-    if (part === "") return;
-    sent.set(field, from + text.length);
-    yield { output_data: { [field]: [part] }, status: 200 };
-  }
 
   function* newPartsOf(fragments: readonly Fragment[]): Generator<Record<string, unknown>> {
     for (const { claim, seq, field, fragment } of fragments) {
-      if (claim !== position.claim) seen.clear();
+      if (claim !== position.claim) telling.beginAnew();
       position = { claim, seq };
-      const from = seen.get(field) ?? 0;
-      const text = originalText(fragment);
-      seen.set(field, from + text.length);
-      yield* newPartOf(field, text, from);
+      yield* contentEvent(telling.tell([[field, originalText(fragment)]]));
     }
   }
 
@@ -80,18 +70,28 @@ export async function* followPrediction(
   if (!ended.output) {
     const lastWords = await unlessAway(() => findLastWords(deps.database.sql, address));
     if (!lastWords) return;
-    // All of them, from the first one on; who has none yet needs those of the run that failed, not of one before it.
+    // From the first one on, of the last claim that said anything.
     position = { claim: 0, seq: 0 };
     const lastClaim = lastWords.at(-1)?.claim;
-    yield* newPartsOf(sent.size > 0 ? lastWords : lastWords.filter(({ claim }) => claim === lastClaim));
+    yield* newPartsOf(lastWords.filter(({ claim }) => claim === lastClaim));
+    yield* contentEvent(telling.finish());
     yield { ...failureBody(ended.error, base), status: ended.status };
   } else if (ended.streamDetails) {
-    for (const [field, text] of Object.entries(ended.output))
-      if (typeof text === "string") yield* newPartOf(field, text, 0);
+    telling.beginAnew();
+    yield* contentEvent(telling.tell(Object.entries(ended.output).filter(isText)));
+    yield* contentEvent(telling.finish());
     yield { output_data: {}, status: 200, stream_details: ended.streamDetails };
   } else {
     const files = await fileLinks(ended.id, ended.output, base, deps.linkOf);
     yield { output_data: ended.output, status: 200, files };
     yield { output_data: {}, status: 200 };
   }
+}
+
+function* contentEvent(told: Told | undefined): Generator<Record<string, unknown>> {
+  if (told) yield { ...told, status: 200 };
+}
+
+function isText(entry: [field: string, value: unknown]): entry is [string, string] {
+  return typeof entry[1] === "string";
 }

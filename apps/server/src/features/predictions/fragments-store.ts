@@ -35,8 +35,10 @@ export async function findLastWords(sql: Sql, { id, userId, modelName }: Predict
   return row?.said ?? [];
 }
 
+/** Of the present claim alone: what one before it said is void, also while the run waits to begin again. */
 export async function listFragments(sql: Sql, id: string, after: { claim: number; seq: number }): Promise<Fragment[]> {
   return sql<Fragment[]>`
     select claim, seq, field, fragment from prediction_fragments
-    where prediction_id = ${id} and (claim, seq) > (${after.claim}, ${after.seq}) order by claim, seq`;
+    where prediction_id = ${id} and claim = (select claim from live_predictions where id = ${id})
+      and (claim, seq) > (${after.claim}, ${after.seq}) order by seq`;
 }

@@ -93,7 +93,13 @@ export const records: Json = {
       record({ prediction_id: text }, {}, { description: "The first event." }),
       record(
         { output_data: freeForm, status: integer },
-        { stream_details: schemaRef("StreamDetails") },
+        {
+          stream_details: schemaRef("StreamDetails"),
+          restarted: {
+            type: "boolean",
+            description: "Only in JSON lines: the run began again, what came before is void, this is its text so far.",
+          },
+        },
         { description: "Fragments of the streamed fields; in the last event none, and the tokens." },
       ),
       record(
