@@ -4,7 +4,6 @@ import { loadTools, orSayWhy, sizeOf } from "./server-tools.ts";
 
 const mostNamed = 20;
 
-/** 0: all is in it. 1: none was made. 3: it was made, and files are missing that there should be. */
 export async function backup(args: readonly string[]): Promise<number> {
   return orSayWhy(async () => {
     const { values, positionals } = parseArgs({

@@ -9,6 +9,8 @@ export interface Command {
   name: string;
   usage: string;
   meaning: string;
+  /** What its exit code says, where that is more than 0 for done and 1 for not. */
+  codes?: string;
   /** Answers the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
@@ -20,24 +22,28 @@ export const commands: readonly Command[] = [
     name: "status",
     usage: "status [--url URL] [--key KEY]",
     meaning: "Says whether a server is up and ready, and who the key belongs to (also GANTRY_URL, GANTRY_KEY).",
+    codes: "0: ready. 1: up, but not ready or the key is wrong. 2: not reachable, or the arguments are wrong.",
     run: status,
   },
   {
     name: "backup",
     usage: "backup FILE|FOLDER [--no-files] [--no-keys]",
     meaning: "Writes everything into one tar archive, while the server runs or not (settings as for serve).",
+    codes: "0: all is in it. 1: none was made. 3: it was made, and files are missing that there should be.",
     run: backup,
   },
   {
     name: "restore",
     usage: "restore FILE [--replace]",
     meaning: "Fills an empty installation from a backup, whatever engines its settings name.",
+    codes: "0: restored. 1: nothing was, or everything was and the books in the backup are wrong.",
     run: restore,
   },
   {
     name: "ledger",
     usage: "ledger verify [--url URL] [--key KEY]",
     meaning: "Proves that the books add up: through a server (an admin's key), else on the database of the settings.",
+    codes: "0: the books are right. 1: they are not. 2: they could not be looked at, which says nothing of them.",
     run: ledger,
   },
   {
@@ -45,6 +51,7 @@ export const commands: readonly Command[] = [
     usage: "rekey [--leave-unreadable]",
     meaning:
       "Seals stored credentials anew under another key (GANTRY_NEW_SECRET_KEY, else a new one); no server may run.",
+    codes: "0: done. 1: not, or the key was changed and something is left to be done.",
     run: rekey,
   },
 ];

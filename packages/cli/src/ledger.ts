@@ -5,7 +5,6 @@ import { loadTools, orSayWhy } from "./server-tools.ts";
 
 const notLookedAt = 2;
 
-/** 0: the books are right. 1: they are not. 2: they could not be looked at, which says nothing of them. */
 export async function ledger(args: readonly string[]): Promise<number> {
   return orSayWhy(async () => {
     const { values, positionals } = parseArgs({

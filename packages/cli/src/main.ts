@@ -1,15 +1,18 @@
 import { readFileSync } from "node:fs";
 import { commands } from "./commands.ts";
 
-const help = ["help", "--help", "-h"];
+const helpOptions = ["--help", "-h"];
+const helpWords = ["help", ...helpOptions];
 
 const given = process.argv.slice(2);
-// `gantry help backup` is `gantry backup --help`.
-const [name, ...args] = help.includes(given[0] ?? "") ? given.slice(1) : given;
+// `gantry help backup` is `gantry backup --help`; `gantry backup help` writes a file of that name.
+const asksForHelp = given[0] === "help" || given.some((one) => helpOptions.includes(one));
+const [name, ...args] = helpWords.includes(given[0] ?? "") ? given.slice(1) : given;
 const command = commands.find((one) => one.name === name);
 
-if (command && given.some((one) => help.includes(one))) {
+if (command && asksForHelp) {
   console.log(`gantry ${command.usage}\n\n${command.meaning}`);
+  if (command.codes) console.log(`Exit code ${command.codes}`);
 } else if (command) {
   process.exitCode = await command.run(args);
 } else if (name === "--version") {
@@ -17,7 +20,7 @@ if (command && given.some((one) => help.includes(one))) {
 } else {
   const width = Math.max(...commands.map((one) => one.usage.length));
   const lines = commands.map((one) => `  gantry ${one.usage.padEnd(width)}  ${one.meaning}`);
-  const wanted = name === undefined || help.includes(name);
+  const wanted = name === undefined || helpWords.includes(name);
   (wanted ? console.log : console.error)(
     `${wanted ? "" : `gantry has no command ${name}\n\n`}Usage:\n${lines.join("\n")}`,
   );

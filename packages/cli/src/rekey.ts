@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import { loadTools, orSayWhy } from "./server-tools.ts";
 
-/** 1 also when the key was changed and something is left to be done. */
 export async function rekey(args: readonly string[]): Promise<number> {
   return orSayWhy(async () => {
     const { values } = parseArgs({ args: [...args], options: { "leave-unreadable": { type: "boolean" } } });

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { createClient, GantryError } from "@gantry/sdk";
+import { createClient, type GantryClient, GantryError } from "@gantry/sdk";
 import { listeningUrl, setting } from "./environment.ts";
 import { orSayWhy } from "./server-tools.ts";
 
@@ -10,19 +10,25 @@ function within(ask: (options: { signal: AbortSignal }) => Promise<boolean>): Pr
   return ask({ signal: AbortSignal.timeout(longestAnswerMs) }).catch(() => false);
 }
 
-/** 0: ready. 1: up, but not ready or the key is wrong. 2: not reachable. */
+const notAsked = 2;
+
 export function status(args: readonly string[]): Promise<number> {
-  return orSayWhy(() => askStatus(args));
+  return orSayWhy(async () => {
+    const { values } = parseArgs({ args: [...args], options: { url: { type: "string" }, key: { type: "string" } } });
+    const url = values.url ?? setting("GANTRY_URL") ?? listeningUrl();
+    const key = values.key ?? setting("GANTRY_KEY");
+    const client = createClient({ url, key });
+    return orSayWhy(() => askStatus(client, { url, key }));
+  }, notAsked);
 }
 
-async function askStatus(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { url: { type: "string" }, key: { type: "string" } } });
-  const url = values.url ?? setting("GANTRY_URL") ?? listeningUrl();
-  const key = values.key ?? setting("GANTRY_KEY");
-  const client = createClient({ url, key });
+async function askStatus(
+  client: GantryClient,
+  { url, key }: { url: string; key: string | undefined },
+): Promise<number> {
   if (!(await within(client.isUp))) {
     console.error(`No Gantry answers at ${url}`);
-    return 2;
+    return notAsked;
   }
   const ready = await within(client.isReady);
   console.log(`${url} is up and ${ready ? "ready" : "not ready yet"}`);

@@ -54,15 +54,17 @@ test("an address without http:// is told to be none, whatever its host is", asyn
   for (const host of ["localhost", "127.0.0.1"]) {
     const url = `${host}:${port}`;
     const { code, stderr } = await gantryCommand(["status", "--url", url], {});
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`"${url}" is no address of a service: it begins with`)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`"${url}" is no address of a service: it begins with`)]);
     expect(stderr.trim().split("\n")).toHaveLength(1);
   }
 });
 
-test("a wrong option is told in one line", async () => {
-  const { code, stderr } = await gantryCommand(["status", "--x"], {});
-  expect(code).toBe(1);
-  expect(stderr.trim().split("\n")).toEqual([expect.stringContaining("'--x'")]);
+test("a wrong argument is told in one line, and not taken for a server that is not ready", async () => {
+  for (const wrong of ["--x", "help"]) {
+    const { code, stdout, stderr } = await gantryCommand(["status", wrong], {});
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr.trim().split("\n")).toEqual([expect.stringContaining(`'${wrong}'`)]);
+  }
 });
 
 test("what answers but is no Gantry, and what never answers, is none", async () => {
@@ -108,12 +110,18 @@ test("help is given for the command and for each of its commands, and serve take
   }
   expect(await gantryCommand(["status", "--help"], {})).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("gantry status [--url URL]"),
+    stdout: expect.stringMatching(/^gantry status \[--url URL\].*\nExit code 0: ready\. 1: .* 2: not reachable, or/s),
   });
   const ofBackup = await gantryCommand(["backup", "--help"], {});
   expect(await gantryCommand(["help", "backup"], {})).toEqual(ofBackup);
   expect(ofBackup).toMatchObject({ code: 0, stdout: expect.stringMatching(/^gantry backup FILE\|FOLDER/) });
   expect(await gantryCommand(["help", "nothing"], {})).toMatchObject({ code: 2 });
+  const nowhere = { GANTRY_HOME: fileURLToPath(new URL("./no-home", import.meta.url)) };
+  expect(await gantryCommand(["backup", "help"], nowhere)).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("There is no Gantry in"),
+  });
   expect(await gantryCommand(["--version"], {})).toEqual({
     code: 0,
     stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
