@@ -9,7 +9,10 @@ import { orNoRoomIn } from "./engines/database/full-disk.ts";
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { readMigrations } from "./engines/database/migrate.ts";
 import { whileSchemaStays } from "./engines/database/patience.ts";
+import { createAesVault } from "./engines/vault/aes-vault.ts";
 import { changeKey, countLiveServers, lockKeys, settleKeyChange, whileKeyStays } from "./engines/vault/change-key.ts";
+import { findSecretKey } from "./engines/vault/key-file.ts";
+import { opensNothing } from "./engines/vault/reseal.ts";
 import {
   checkArchive,
   type KeyFile,
@@ -151,9 +154,15 @@ async function refuseWhatIsNoFile(source: string): Promise<void> {
   if (found.isDirectory()) throw new Error(`${source} is a folder: name one backup in it`);
 }
 
+/** Whether there is a key here, and it is not another one than what is stored was sealed with. */
+async function opensSealed(database: Database, { GANTRY_HOME, GANTRY_SECRET_KEY }: Config): Promise<boolean> {
+  const key = await findSecretKey(GANTRY_HOME, GANTRY_SECRET_KEY);
+  return key !== undefined && !(await database.transaction((tx) => opensNothing(tx, createAesVault(key))));
+}
+
 export async function restore(
   options: OperateOptions & { source: string; replace: boolean },
-): Promise<RestoredBackup & { books: LedgerReport }> {
+): Promise<RestoredBackup & { books: LedgerReport; opensSealed: boolean }> {
   const { config, say, source, replace } = options;
   // Before anything is made or opened.
   await refuseWhatIsNoFile(source);
@@ -186,7 +195,7 @@ export async function restore(
       prepareKeys: async (id) => prepareKeys(home, id, await keysToReplace()),
       settleKeys: (id) => settleRestore({ database, home }, id),
     });
-    return { ...summary, books: await checkBooks(database) };
+    return { ...summary, books: await checkBooks(database), opensSealed: await opensSealed(database, config) };
   });
 }
 

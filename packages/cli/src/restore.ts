@@ -3,7 +3,6 @@ import { parseArgs } from "node:util";
 import { sayBooks } from "./ledger.ts";
 import { loadTools, orSayWhy, sizeOf } from "./server-tools.ts";
 
-/** 1 also when everything was restored and the books in the backup are wrong. */
 export async function restore(args: readonly string[]): Promise<number> {
   return orSayWhy(async () => {
     const { values, positionals } = parseArgs({
@@ -15,7 +14,7 @@ export async function restore(args: readonly string[]): Promise<number> {
     if (source === undefined || more.length > 0) throw new Error("Say from where: gantry restore FILE");
     const { tools, options } = await loadTools();
     const replace = values.replace ?? false;
-    const { books, ...done } = await tools.restore({ ...options, source: resolve(source), replace });
+    const { books, opensSealed, ...done } = await tools.restore({ ...options, source: resolve(source), replace });
     console.log(
       `Restored the backup of ${done.madeAt}: ${done.rows} rows of ${done.tables} tables, ` +
         `${done.blobs} files (${sizeOf(done.blobBytes)})`,
@@ -26,7 +25,7 @@ export async function restore(args: readonly string[]): Promise<number> {
         `Could not remove ${filesOf(done.left)} of the replaced installation: they stay in the file store.`,
       );
     }
-    if (!done.keys.includes("secret-key")) {
+    if (!done.keys.includes("secret-key") && !opensSealed) {
       console.log("The backup holds no secret key: give this server the old one (GANTRY_SECRET_KEY) before it starts.");
     }
     if (options.config.S3_ENDPOINT === undefined && !done.keys.includes("link-signing-key.json")) {

@@ -209,6 +209,16 @@ describe("gantry restore into a new home", () => {
     expect(restored.stdout).toContain(
       "The backup holds no key of links to files: links that were given out before end",
     );
+    const ofSecret = "The backup holds no secret key: give this server the old one";
+    const strange = await install("hugo", []);
+    const replaced = await gantryCommand(["restore", keyless, "--replace"], strange.env);
+    expect([replaced.code, replaced.stdout]).toEqual([0, expect.stringContaining(ofSecret)]);
+    // Where the key opens what was restored, there is no other to be looked for.
+    const atHome = await gantryCommand(["restore", keyless, "--replace"], gina.env);
+    expect([atHome.code, atHome.stdout]).toEqual([0, expect.not.stringContaining(ofSecret)]);
+    const GANTRY_SECRET_KEY = (await keysOf(gina.home))["secret-key"].trim();
+    const given = await gantryCommand(["restore", keyless, "--replace"], { ...env, GANTRY_SECRET_KEY });
+    expect([given.code, given.stdout]).toEqual([0, expect.not.stringContaining(ofSecret)]);
     const whole = { GANTRY_HOME: join(room, "gina-whole"), DATABASE_URL: await testDatabaseUrl() };
     expect((await gantryCommand(["restore", backup], whole)).stdout).not.toContain("holds no");
   }, 60_000);

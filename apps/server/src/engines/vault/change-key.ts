@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "../database/database.ts";
 import { createAesVault } from "./aes-vault.ts";
-import { keyFilesOf, moveKey, newSecretKey, readKey, syncFolder, writeKey } from "./key-file.ts";
+import { findSecretKey, keyFilesOf, moveKey, newSecretKey, readKey, syncFolder, writeKey } from "./key-file.ts";
 import { lockSealed, type Resealed, resealAll, whichOpens } from "./reseal.ts";
 
 /** Any number of its own; all processes must use the same. */
@@ -76,7 +76,7 @@ async function changeLocked(tx: Transaction, change: KeyChange): Promise<Changed
   if (!schema?.there) throw new Error("This database holds no Gantry");
   if (given === undefined) await settleLocked(tx, home);
   const files = keyFilesOf(home);
-  const present = given === undefined ? await readKey(files.present) : Buffer.from(given, "base64");
+  const present = await findSecretKey(home, given);
   if (!present) throw new Error(`There is no key in ${files.present}: set GANTRY_HOME, or GANTRY_SECRET_KEY`);
   const key = next === undefined ? newSecretKey() : Buffer.from(next, "base64");
   if (Buffer.compare(present, key) === 0) throw new Error("GANTRY_NEW_SECRET_KEY is the key that is in use already");

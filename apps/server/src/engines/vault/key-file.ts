@@ -14,10 +14,9 @@ export const newSecretKey = (): Uint8Array => randomBytes(keyLength);
 
 /** The key of the environment, or the one in a file of mode 600 under the home, made at the first start. */
 export async function loadSecretKey(home: string, given: string | undefined): Promise<Uint8Array> {
-  if (given !== undefined) return Buffer.from(given, "base64");
-  const path = keyFilesOf(home).present;
-  const existing = await readKey(path);
+  const existing = await findSecretKey(home, given);
   if (existing) return existing;
+  const path = keyFilesOf(home).present;
   await mkdir(home, { recursive: true, mode: 0o700 });
   await writeKey(path, newSecretKey()).catch((error: NodeJS.ErrnoException) => {
     // Of two processes that start together one wins, and both use its key.
@@ -26,6 +25,11 @@ export async function loadSecretKey(home: string, given: string | undefined): Pr
   const made = await readKey(path);
   if (!made) throw new Error(`${path} could not be written`);
   return made;
+}
+
+/** The same, where there is one. */
+export async function findSecretKey(home: string, given: string | undefined): Promise<Uint8Array | undefined> {
+  return given === undefined ? readKey(keyFilesOf(home).present) : Buffer.from(given, "base64");
 }
 
 export async function readKey(path: string): Promise<Uint8Array | undefined> {
