@@ -5,15 +5,25 @@ const longestLine = 64 * 1024 * 1024;
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = "";
+  // What has arrived of a line is joined once it is whole: joined with every piece, a long one would take for ever.
+  let begun: string[] = [];
+  let length = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      if (rest.length > longestLine) throw new Error("a line of the answer has no end");
-      for (const line of lines) yield line.endsWith("\r") ? line.slice(0, -1) : line;
+      const ends = decoder.decode(value, { stream: true }).split("\n");
+      const rest = ends.pop() ?? "";
+      for (const end of ends) {
+        begun.push(end);
+        const line = begun.join("");
+        begun = [];
+        length = 0;
+        yield line.endsWith("\r") ? line.slice(0, -1) : line;
+      }
+      begun.push(rest);
+      length += rest.length;
+      if (length > longestLine) throw new Error("a line of the answer has no end");
     }
   } finally {
     // Rejects when the connection is already broken, which whoever reads has been told.
