@@ -29,7 +29,7 @@ export interface AdminUsers {
   credit(
     username: string,
     credit: { amount: number; reason: string },
-    options?: { idempotencyKey?: string } & CallOptions,
+    options?: { idempotencyKey?: string | undefined } & CallOptions,
   ): Promise<CreditRecord>;
 }
 

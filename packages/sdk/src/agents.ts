@@ -11,9 +11,10 @@ import { segment, withQuery } from "./address.ts";
 import { eachListed, type ListRange } from "./pages.ts";
 import { type Revisions, revisions } from "./revisions.ts";
 import type { CallOptions, Transport } from "./transport.ts";
+import type { WithDefaults } from "./with-defaults.ts";
 
 /** What an agent needs, and what has a default. */
-export type NewAgent = Pick<CreateAgentBody, "name" | "goal" | "tools"> & Partial<CreateAgentBody>;
+export type NewAgent = WithDefaults<CreateAgentBody, "name" | "goal" | "tools">;
 
 export interface AgentList {
   agents: AgentRecord[];
@@ -30,11 +31,11 @@ export interface Agents {
   /** Only the fields to change; they act when the draft is published, `visibility` at once. */
   update(id: string, change: ChangeAgentBody, options?: CallOptions): Promise<AgentRecord>;
   /** The caller's own, newest first; one page. */
-  list(options?: ListRange & { visibility?: AgentVisibility } & CallOptions): Promise<AgentList>;
+  list(options?: ListRange & { visibility?: AgentVisibility | undefined } & CallOptions): Promise<AgentList>;
   /** All of the caller's own, newest first, read page by page as the loop goes on. */
-  each(options?: { visibility?: AgentVisibility } & CallOptions): AsyncGenerator<AgentRecord>;
+  each(options?: { visibility?: AgentVisibility | undefined } & CallOptions): AsyncGenerator<AgentRecord>;
   /** The latest revision, or the one that is named. */
-  publish(id: string, options?: { revision_id?: string } & CallOptions): Promise<AgentRecord>;
+  publish(id: string, options?: { revision_id?: string | undefined } & CallOptions): Promise<AgentRecord>;
   /** Its runs stay readable. */
   delete(id: string, options?: CallOptions): Promise<void>;
   revisions: Revisions;

@@ -14,14 +14,17 @@ export interface Drives {
   /** All of them, newest first, read page by page as the loop goes on. */
   each(options?: CallOptions): AsyncGenerator<DriveRecord>;
   /** With all its files. One that an agent uses is a `conflict` whose `details` name the agents, unless it is forced. */
-  delete(id: string, options?: { force?: boolean } & CallOptions): Promise<void>;
+  delete(id: string, options?: { force?: boolean | undefined } & CallOptions): Promise<void>;
   /** What stands in a directory, `/` by default, by name; `limit` is 1000 at most, and that by default. */
-  items(id: string, options?: { path?: string } & ListRange & CallOptions): Promise<DriveItemList>;
+  items(id: string, options?: { path?: string | undefined } & ListRange & CallOptions): Promise<DriveItemList>;
   /**
    * All that stands in a directory, or with `recursive` anywhere below it, each directory before what is in it. A
    * directory that is deleted while the loop goes on has nothing in it any more.
    */
-  eachItem(id: string, options?: { path?: string; recursive?: boolean } & CallOptions): AsyncGenerator<DriveItem>;
+  eachItem(
+    id: string,
+    options?: { path?: string | undefined; recursive?: boolean | undefined } & CallOptions,
+  ): AsyncGenerator<DriveItem>;
   /** Deletes a directory with everything under it. The whole content of the drive is `/`. */
   deleteTree(id: string, path: string, options?: CallOptions): Promise<void>;
   files: DriveFiles;
@@ -59,7 +62,7 @@ export function drives(transport: Transport): Drives {
   /** `wasThere`: one that is not found is one that was deleted. */
   async function* eachItem(
     id: string,
-    { recursive = false, ...options }: { path?: string; recursive?: boolean } & CallOptions,
+    { recursive = false, ...options }: { path?: string | undefined; recursive?: boolean | undefined } & CallOptions,
     wasThere: boolean,
   ): AsyncGenerator<DriveItem> {
     let isKnown = wasThere;

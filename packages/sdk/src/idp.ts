@@ -16,7 +16,7 @@ export interface IdpConnector {
   run(
     action: string,
     args?: Readonly<Record<string, unknown>>,
-    options?: { confirm?: boolean } & CallOptions,
+    options?: { confirm?: boolean | undefined } & CallOptions,
   ): Promise<IdpOutcomeRecord>;
 }
 

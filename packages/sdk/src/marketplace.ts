@@ -16,9 +16,9 @@ export interface AgentCardList {
  */
 export interface Marketplace {
   /** One page, those with `q` in them. */
-  list(options?: { q?: string } & ListRange & CallOptions): Promise<AgentCardList>;
+  list(options?: { q?: string | undefined } & ListRange & CallOptions): Promise<AgentCardList>;
   /** All of them, read page by page as the loop goes on. */
-  each(options?: { q?: string } & CallOptions): AsyncGenerator<AgentCard>;
+  each(options?: { q?: string | undefined } & CallOptions): AsyncGenerator<AgentCard>;
 }
 
 export function marketplace({ json }: Transport): Marketplace {

@@ -2,6 +2,7 @@ import type { Manifest, ManifestPatch } from "@gantry/wire";
 import { modelPath, withQuery } from "./address.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
+import type { WithDefaults } from "./with-defaults.ts";
 
 /** A model as its callers see it: where it is, what it takes, gives and costs. */
 export interface ModelCard extends Omit<Manifest, "backend"> {
@@ -18,11 +19,14 @@ export interface ModelCard extends Omit<Manifest, "backend"> {
 }
 
 /** What a model needs, and what has a default; a `cog` backend can tell its own input and output. */
-export type NewModel = Pick<Manifest, "title" | "kind" | "backend"> & Partial<Manifest>;
+export type NewModel = WithDefaults<Manifest, "title" | "kind" | "backend">;
+
+/** The fields to change. */
+export type ModelChange = WithDefaults<ManifestPatch, never>;
 
 export interface ModelFilter {
-  kind?: Manifest["kind"];
-  q?: string;
+  kind?: Manifest["kind"] | undefined;
+  q?: string | undefined;
 }
 
 export interface Models {
@@ -36,7 +40,7 @@ export interface Models {
   /** Makes one of the caller's own models, or replaces it; an admin, anyone's. */
   put(model: string, manifest: NewModel, options?: CallOptions): Promise<ModelCard>;
   /** Only the fields to change, each as a whole; null takes an optional one away, or back to its default. */
-  update(model: string, change: ManifestPatch, options?: CallOptions): Promise<ModelCard>;
+  update(model: string, change: ModelChange, options?: CallOptions): Promise<ModelCard>;
   /** Retires it: what was accepted still ends, nothing new is. */
   delete(model: string, options?: CallOptions): Promise<void>;
   /** Brings back a model that Gantry ships and that was deleted, as it ships now. For admins. */

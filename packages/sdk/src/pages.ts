@@ -9,24 +9,28 @@ export interface Page<T> {
 
 export interface PageQuery {
   /** From 1. */
-  page?: number;
+  page?: number | undefined;
   /** 1 to 100; 20 by default. */
-  page_size?: number;
+  page_size?: number | undefined;
 }
 
 /** Where in a list of the agents platform. */
 export interface ListRange {
   /** 1 to 100; 20 by default. */
-  limit?: number;
-  offset?: number;
+  limit?: number | undefined;
+  offset?: number | undefined;
 }
+
+/** A page, and a range, with nothing left to a default. */
+type WantedPage = Record<keyof PageQuery, number>;
+type WantedRange = Record<keyof ListRange, number>;
 
 /** The longest page that either kind of list gives. */
 const largestPage = 100;
 
 /** Everything on all pages. */
 export function eachOf<T>(
-  read: (range: Required<PageQuery>) => Promise<Page<T>>,
+  read: (range: WantedPage) => Promise<Page<T>>,
   idOf: (entry: T) => string,
 ): AsyncGenerator<T> {
   return eachEntry(async (place) => {
@@ -38,7 +42,7 @@ export function eachOf<T>(
 
 /** The same for a list that is asked for by limit and offset. */
 export function eachListed<T>(
-  read: (range: Required<ListRange>) => Promise<{ entries: T[]; total: number }>,
+  read: (range: WantedRange) => Promise<{ entries: T[]; total: number }>,
   idOf: (entry: T) => string,
   limit = largestPage,
 ): AsyncGenerator<T> {
@@ -46,7 +50,7 @@ export function eachListed<T>(
 }
 
 /** The page that has this place of the list on it and reaches farthest behind it. */
-export function pageOver(place: number): Required<PageQuery> {
+export function pageOver(place: number): WantedPage {
   let best = { page: place + 1, page_size: 1 };
   for (let page_size = 2; page_size <= largestPage; page_size++) {
     const page = Math.floor(place / page_size) + 1;

@@ -16,7 +16,11 @@ export interface Revisions {
   list(agentId: string, options?: ListRange & CallOptions): Promise<RevisionList>;
   get(agentId: string, revisionId: string, options?: CallOptions): Promise<RevisionRecord>;
   /** What it changed of the one before it, or of the one that is named. */
-  diff(agentId: string, revisionId: string, options?: { against?: string } & CallOptions): Promise<RevisionDiff>;
+  diff(
+    agentId: string,
+    revisionId: string,
+    options?: { against?: string | undefined } & CallOptions,
+  ): Promise<RevisionDiff>;
 }
 
 export function revisions({ json }: Transport): Revisions {

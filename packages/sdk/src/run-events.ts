@@ -12,12 +12,12 @@ export type RunEvent = {
 
 export interface FollowOptions {
   /** The id of the last event that is known: what follows is told. 0 by default, which is all. */
-  after?: number;
+  after?: number | undefined;
   /**
    * Connections without anything new, in a row, before it is given up; by default it is given up when the service is away
    * for two minutes.
    */
-  tries?: number;
+  tries?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 

@@ -22,9 +22,9 @@ export interface RunList {
 
 /** Which runs: of one agent, or all of the caller. */
 export interface RunFilter {
-  agent_id?: string;
-  status?: RunStatus;
-  parent_run_id?: string;
+  agent_id?: string | undefined;
+  status?: RunStatus | undefined;
+  parent_run_id?: string | undefined;
 }
 
 export interface Confirmations {
@@ -34,9 +34,13 @@ export interface Confirmations {
   approve(
     runId: string,
     confirmationId: string,
-    options?: { reason?: string } & CallOptions,
+    options?: { reason?: string | undefined } & CallOptions,
   ): Promise<ConfirmationRecord>;
-  deny(runId: string, confirmationId: string, options?: { reason?: string } & CallOptions): Promise<ConfirmationRecord>;
+  deny(
+    runId: string,
+    confirmationId: string,
+    options?: { reason?: string | undefined } & CallOptions,
+  ): Promise<ConfirmationRecord>;
 }
 
 /** The agents platform is a preview. */
@@ -45,8 +49,12 @@ export interface Runs {
    * Starts a run of an agent, by its id or as `creator/slug`. `wait` in the body holds the answer up to 60 seconds until
    * it has ended or asks. Without an `idempotencyKey` it gets one, so that a lost answer starts no second run.
    */
-  create(agent: string, body: CreateRunBody, options?: { idempotencyKey?: string } & CallOptions): Promise<RunRecord>;
-  get(id: string, options?: { wait?: number } & CallOptions): Promise<RunRecord>;
+  create(
+    agent: string,
+    body: CreateRunBody,
+    options?: { idempotencyKey?: string | undefined } & CallOptions,
+  ): Promise<RunRecord>;
+  get(id: string, options?: { wait?: number | undefined } & CallOptions): Promise<RunRecord>;
   /** One page, newest first. */
   list(options?: RunFilter & ListRange & CallOptions): Promise<RunList>;
   /** All of them, newest first, read page by page as the loop goes on. */
@@ -61,7 +69,7 @@ export interface Runs {
   /** What it did and does, to its end. Leaving the loop stops nothing; a connection that breaks is taken up again. */
   events(id: string, options?: FollowOptions): AsyncGenerator<RunEvent>;
   /** What it did so far, with times, without waiting; the rest of a very long list follows `next_after`. */
-  listEvents(id: string, options?: { after?: number } & CallOptions): Promise<RunEventList>;
+  listEvents(id: string, options?: { after?: number | undefined } & CallOptions): Promise<RunEventList>;
   confirmations: Confirmations;
   /** Takes a secret that a `tool_result` named: once, within a day. */
   takeSecret(id: string, secretId: string, options?: CallOptions): Promise<RunSecretRecord>;

@@ -22,7 +22,7 @@ export interface ToolServers {
   /** Only the fields to change; `auth: null` takes the credentials away. */
   update(id: string, change: ChangeToolServerBody, options?: CallOptions): Promise<ToolServerRecord>;
   /** One that an agent uses is a `conflict` whose `details` name the agents, unless it is forced. */
-  delete(id: string, options?: { force?: boolean } & CallOptions): Promise<void>;
+  delete(id: string, options?: { force?: boolean | undefined } & CallOptions): Promise<void>;
   /** Asks the server for its tools, now; one that does not answer is an `upstream_error`. */
   tools(id: string, options?: CallOptions): Promise<ServerToolRecord[]>;
 }

@@ -4,8 +4,8 @@ import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface DeliveryFilter {
-  prediction_id?: string;
-  status?: DeliveryStatus;
+  prediction_id?: string | undefined;
+  status?: DeliveryStatus | undefined;
 }
 
 /** What became of the caller's webhooks, and the secrets that sign them. */
