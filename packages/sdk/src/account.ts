@@ -21,11 +21,11 @@ export interface UsageRecord {
 
 /** Both ends belong to the range. A text without a zone is UTC. */
 export interface UsageRange {
-  from_date?: Date | string;
-  to_date?: Date | string;
+  from_date?: Date | string | undefined;
+  to_date?: Date | string | undefined;
 }
 
-/** What a user spent, by model, in dollars. */
+/** What a user spent, by model, in dollars: requests that cost something, none else. */
 export interface Expenses {
   results: { model_name: string; request_count: number; sub_total_spent: number; avg_per_request: number }[];
   start_date: string;
@@ -48,7 +48,12 @@ export interface Account {
   usageCsv(options?: UsageRange & CallOptions): Promise<Response>;
   /** Of the caller, or for an admin of `username`; the last seven days unless the range says otherwise. */
   expenses(
-    options?: { username?: string; start_date?: Date | string; end_date?: Date | string; page?: number } & CallOptions,
+    options?: {
+      username?: string | undefined;
+      start_date?: Date | string | undefined;
+      end_date?: Date | string | undefined;
+      page?: number | undefined;
+    } & CallOptions,
   ): Promise<Expenses>;
   keys: {
     list(options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
@@ -58,11 +63,11 @@ export interface Account {
     create(key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
     revoke(id: string, options?: CallOptions): Promise<void>;
     /** A new secret under the same id; the old one works for `grace_seconds` more, 0 by default. */
-    rotate(id: string, options?: { grace_seconds?: number } & CallOptions): Promise<KeyRecord>;
+    rotate(id: string, options?: { grace_seconds?: number | undefined } & CallOptions): Promise<KeyRecord>;
   };
 }
 
-export function account({ json, send }: Transport): Account {
+export function account({ json, send, download }: Transport): Account {
   const get = async <T>(path: string, signal: AbortSignal | undefined) => json<T>({ method: "GET", path, signal });
   const keyPath = (id: string) => `/api/v2/keys/${segment(id)}`;
   const all: Account = {
@@ -81,7 +86,12 @@ export function account({ json, send }: Transport): Account {
       );
     },
     usageCsv: async ({ signal, ...query } = {}) =>
-      send({ method: "GET", path: withQuery("/api/v2/usage", { ...query }), headers: { accept: "text/csv" }, signal }),
+      download({
+        method: "GET",
+        path: withQuery("/api/v2/usage", { ...query }),
+        headers: { accept: "text/csv" },
+        signal,
+      }),
     async expenses({ username, signal, ...query } = {}) {
       const whose = username ?? (await all.me({ signal })).username;
       return get(withQuery(`/${segment(whose)}/expenses/`, query), signal);

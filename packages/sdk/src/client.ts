@@ -22,7 +22,7 @@ export interface ClientOptions {
    * nothing twice: reading, what has an Idempotency-Key, and what was refused before it was accepted.
    */
   retries?: number | undefined;
-  /** Instead of the platform's own: for a proxy, other time-outs, or tests. */
+  /** Instead of the platform's own: for a proxy, other time-outs (`predict` waits no longer than they), or tests. */
   fetch?: typeof fetch | undefined;
 }
 

@@ -8,21 +8,21 @@ import type { CallOptions, Transport } from "./transport.ts";
 /** What a write, or a download, demands of the version that it meets. Else it fails as `precondition_failed`. */
 export interface FileConditions {
   /** The version that must stand there, by its etag, or several with commas between; `*` is any. */
-  ifMatch?: string;
+  ifMatch?: string | undefined;
   /** The version that must not; `*` is any. */
-  ifNoneMatch?: string;
+  ifNoneMatch?: string | undefined;
 }
 
 export interface WriteOptions extends FileConditions, CallOptions {
   /** The content type, for bytes and names that do not tell it. A Blob brings its own. */
-  type?: string;
+  type?: string | undefined;
 }
 
 export interface DownloadOptions extends FileConditions, CallOptions {
   /** A part, such as `bytes=0-1023`; it comes with status 206. */
-  range?: string;
+  range?: string | undefined;
   /** The part only of this version, by its etag; of another, the whole. */
-  ifRange?: string;
+  ifRange?: string | undefined;
 }
 
 /** A file that was written, and its version. */
@@ -48,7 +48,7 @@ export interface DriveFiles {
   delete(driveId: string, path: string, options?: FileConditions & CallOptions): Promise<void>;
 }
 
-export function driveFiles({ send, jsonWithHeaders }: Transport): DriveFiles {
+export function driveFiles({ send, download, jsonWithHeaders }: Transport): DriveFiles {
   const folder = (driveId: string) => `/v1/drives/${segment(driveId)}/files`;
   const at = (driveId: string, path: string) => `${folder(driveId)}/${drivePath(path)}`;
 
@@ -82,7 +82,7 @@ export function driveFiles({ send, jsonWithHeaders }: Transport): DriveFiles {
         ...(range !== undefined && { range }),
         ...(ifRange !== undefined && { "if-range": ifRange }),
       };
-      return send({ method: "GET", path: at(driveId, path), headers, signal, alsoFine: 304 });
+      return download({ method: "GET", path: at(driveId, path), headers, signal, alsoFine: 304 });
     },
     async head(driveId, path, { signal } = {}) {
       const { headers } = await send({ method: "HEAD", path: at(driveId, path), signal });

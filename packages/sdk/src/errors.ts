@@ -28,7 +28,7 @@ interface GantryErrorInit {
   retryable: boolean;
   requestId: string | undefined;
   body: unknown;
-  issues?: readonly GantryIssue[];
+  issues?: readonly GantryIssue[] | undefined;
   details?: Readonly<Record<string, unknown>> | undefined;
   retryAfter?: number | undefined;
   predictionId?: string | undefined;
@@ -50,7 +50,7 @@ export class GantryError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
   /** Seconds that the service asks to wait. */
   readonly retryAfter: number | undefined;
-  /** Of the prediction that failed; undefined when none was accepted. */
+  /** Of the prediction; undefined when none was accepted, or the connection broke before the service had named it. */
   readonly predictionId: string | undefined;
 
   constructor(init: GantryErrorInit) {
@@ -68,17 +68,28 @@ export class GantryError extends Error {
   }
 }
 
-/** There was no answer, or it broke off. */
-export function connectionError(message: string, cause?: unknown): GantryError {
+/** There was no answer, or it broke off: then its `headers` had come, and tell of what it was. */
+export function connectionError(
+  message: string,
+  { cause, headers }: { cause?: unknown; headers?: Headers | undefined } = {},
+): GantryError {
   return new GantryError({
     status: 0,
     type: "connection_error",
     message,
     retryable: true,
-    requestId: undefined,
+    ...idsIn(headers),
     body: undefined,
     cause,
   });
+}
+
+/** What the headers of an answer name. */
+export function idsIn(headers: Headers | undefined): Pick<GantryErrorInit, "requestId" | "predictionId"> {
+  return {
+    requestId: headers?.get("x-request-id") ?? undefined,
+    predictionId: headers?.get("x-prediction-id") ?? undefined,
+  };
 }
 
 /** It was not sent, and would not be at another time. */

@@ -1,5 +1,6 @@
 import type { FileRecord } from "@gantry/wire";
 import { modelPath, segment, withQuery } from "./address.ts";
+import { bytesAsBlob, kindOf } from "./field-content.ts";
 import { formOf } from "./form.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -23,25 +24,25 @@ export interface StoredFile {
 
 export interface Files {
   /**
-   * Stores a file. `model` is one that the key may call. `direct` sends the bytes straight to the store instead of
-   * through the service.
+   * Stores a file, a Blob or bytes; `openAsBlob` of node:fs makes one of a file on disk without reading it. `model` is one
+   * that the key may call. `direct` sends the bytes straight to the store instead of through the service.
    */
   upload(
     model: string,
-    file: Blob,
-    options?: CallOptions & { filename?: string; direct?: boolean },
+    file: Blob | ArrayBuffer | ArrayBufferView,
+    options?: CallOptions & { filename?: string | undefined; direct?: boolean | undefined },
   ): Promise<StoredFile>;
   /** A link by which whoever has it may PUT one file; its address is in `file_input`. */
   uploadLink(
     model: string,
-    options?: CallOptions & { filename?: string; content_type?: string },
+    options?: CallOptions & { filename?: string | undefined; content_type?: string | undefined },
   ): Promise<FileLink & { file_input: { s3_path: string; expires_in: number } }>;
   /** A link to download what the caller uploaded or produced, by its `s3://` address. */
   link(model: string, s3Path: string, options?: CallOptions): Promise<FileLink>;
   /** The bytes behind a link, as an entry of `files` in a prediction has it. The key is not sent along. */
   download(
     file: { url: string } | string,
-    options?: CallOptions & { headers?: Record<string, string> },
+    options?: CallOptions & { headers?: Record<string, string> | undefined },
   ): Promise<Response>;
   /** One page of what the caller uploaded and its predictions made, newest first. */
   list(options?: PageQuery & CallOptions): Promise<Page<FileRecord>>;
@@ -51,10 +52,13 @@ export interface Files {
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
-export function files({ json, send }: Transport): Files {
+export function files({ json, send, download }: Transport): Files {
   const all: Files = {
-    async upload(model, file, { filename, direct = false, signal } = {}) {
+    async upload(model, content, { filename, direct = false, signal } = {}) {
       const path = `${modelPath(model)}/upload_file`;
+      const file = bytesAsBlob(content);
+      if (!file)
+        throw new TypeError(`A file is a Blob or bytes (not ${kindOf(content)}): openAsBlob of node:fs makes one`);
       const name = filename ?? (file instanceof File ? file.name : "file");
       if (!direct) {
         const named = new File([file], name, { type: file.type });
@@ -75,7 +79,12 @@ export function files({ json, send }: Transport): Files {
     },
 
     async download(file, { signal, headers } = {}) {
-      return send({ method: "GET", path: linkAddress(typeof file === "string" ? file : file.url), headers, signal });
+      return download({
+        method: "GET",
+        path: linkAddress(typeof file === "string" ? file : file.url),
+        headers,
+        signal,
+      });
     },
 
     list: async ({ signal, ...query } = {}) => json({ method: "GET", path: withQuery("/api/v2/files", query), signal }),

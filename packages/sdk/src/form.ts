@@ -1,23 +1,49 @@
+import { bytesAsBlob, jsonOrRefusal } from "./field-content.ts";
 import { headerValue } from "./header-value.ts";
+
+/** What JSON can carry. A field of an object that is undefined is left out; a date is sent as ISO 8601. */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | Date
+  | URL
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 /**
  * A value of an input field. Lists and objects are sent as JSON, bytes as a file, an address as its text. Null and
- * undefined are left out, which means the field's default.
+ * undefined are left out, which means the field's default. What can be read only once, or later, is refused as a
+ * TypeError: a stream, a promise.
  */
-export type InputField = string | number | boolean | null | undefined | Blob | ArrayBuffer | URL | Date | object;
+export type InputField = JsonValue | Blob | ArrayBuffer | ArrayBufferView;
 
 export type Input = Readonly<Record<string, InputField>>;
+
+/** An input and the parts that are no field of the model. Each may stand in either, but not in both. */
+export function withParts(input: Input, parts: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const given = Object.entries(parts).filter(([, part]) => isGiven(part));
+  const twice = given.find(([name]) => isGiven(input[name]));
+  if (twice) throw new TypeError(`${twice[0]} is given twice: in the input and in the options`);
+  return { ...input, ...Object.fromEntries(given) };
+}
+
+function isGiven<T>(value: T): value is NonNullable<T> {
+  return value !== null && value !== undefined;
+}
 
 /**
  * A form as one Blob, which can be sent again and whose files are read only as they are sent. It is not FormData because
  * that writes every line break of a text as CRLF, and a prompt has to arrive as it was given.
  */
-export function formOf(input: Input): Blob {
+export function formOf(input: Readonly<Record<string, unknown>>): Blob {
   const boundary = newBoundary();
   const parts: (string | Blob)[] = [];
   for (const [name, value] of Object.entries(input)) {
-    if (value === null || value === undefined) continue;
-    const part = partOf(value);
+    if (!isGiven(value)) continue;
+    const part = partOf(name, value);
     if (typeof part === "string") parts.push(headOf(boundary, name), part.toWellFormed());
     else {
       const filename = part instanceof File ? part.name : name;
@@ -65,12 +91,14 @@ const newBoundary = () => `gantry-${randomText()}`;
 const endOf = (boundary: string) => `--${boundary}--\r\n`;
 const typeOf = (boundary: string) => `multipart/form-data; boundary=${boundary}`;
 
-function partOf(value: NonNullable<InputField>): string | Blob {
-  if (typeof value !== "object") return String(value);
-  if (value instanceof Blob) return value;
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return new Blob([value as Uint8Array<ArrayBuffer>]);
+function partOf(name: string, value: NonNullable<unknown>): string | Blob {
   if (value instanceof URL) return value.href;
-  return value instanceof Date ? value.toISOString() : JSON.stringify(value);
+  if (value instanceof Date) return value.toISOString();
+  return bytesAsBlob(value) ?? (isScalar(value) ? String(value) : jsonOrRefusal(name, value));
+}
+
+function isScalar(value: unknown): boolean {
+  return ["string", "number", "boolean", "bigint"].includes(typeof value);
 }
 
 /** As browsers do it, but for the backslash, which they leave as it is: at the end it would escape the quote. */

@@ -1,12 +1,21 @@
 export type {
+  AgentBinding,
   AgentCard,
   AgentCreatedRecord,
   AgentRecord,
+  AgentSnapshot,
+  AgentStatus,
   AgentTool,
+  AgentVisibility,
+  AgentWarning,
+  BackendConfig,
   ChangeAgentBody,
   ChangeToolServerBody,
   ChangeUserBody,
   ConfirmationRecord,
+  ConfirmPolicy,
+  ConnectionType,
+  CreateAgentBody,
   CreateDriveBody,
   CreateKeyBody,
   CreateRunBody,
@@ -19,19 +28,26 @@ export type {
   DriveItemList,
   DriveList,
   DriveRecord,
+  ErrorType,
+  FieldSchema,
   FileRecord,
   IdpActionRecord,
   IdpConnectorRecord,
   IdpOutcomeRecord as IdpOutcome,
   KeyRecord,
+  ListChange,
   Manifest,
   ManifestPatch,
   MeRecord,
+  ObjectSchema,
   PlanRecord,
+  Pricing,
   PutPlanBody,
   RevisionDiff,
   RevisionEntry,
   RevisionRecord,
+  RevisionStatus,
+  RoleName,
   RunErrorType,
   RunEventData,
   RunEventEntry,
@@ -42,10 +58,13 @@ export type {
   RunStatus,
   SecretRecord,
   ServerToolRecord,
+  ToolBinding,
   ToolRecord,
   ToolServerAuth,
   ToolServerRecord,
+  ToolServerStatus,
   UserRecord,
+  ValueChange,
 } from "@gantry/wire";
 export type { Account, Expenses, UsageRange, UsageRecord } from "./account.ts";
 export type { Admin, AdminPlans, AdminUsers } from "./admin.ts";
@@ -63,21 +82,20 @@ export type {
 export type { Drives } from "./drives.ts";
 export { GantryError, type GantryErrorType, type GantryIssue } from "./errors.ts";
 export type { FileLink, Files, StoredFile } from "./files.ts";
-export type { Input, InputField } from "./form.ts";
+export type { Input, InputField, JsonValue } from "./form.ts";
 export type { IdpConnector } from "./idp.ts";
 export type { AgentCardList, Marketplace } from "./marketplace.ts";
-export type { ModelCard, ModelFilter, Models, NewModel } from "./models.ts";
+export type { ModelCard, ModelChange, ModelFilter, Models, NewModel } from "./models.ts";
 export type { ListRange, Page, PageQuery } from "./pages.ts";
-export {
-  type Prediction,
-  type PredictionResult,
-  type QueueMetrics,
-  type StreamDetails,
-  type StreamEvent,
-  textOf,
-  textSoFar,
-  type UserPart,
-  type Webhook,
+export { textOf, textSoFar } from "./prediction-events.ts";
+export type {
+  Prediction,
+  PredictionResult,
+  QueueMetrics,
+  StreamDetails,
+  StreamEvent,
+  UserPart,
+  Webhook,
 } from "./prediction-records.ts";
 export type { Predictions } from "./predictions.ts";
 export type { RevisionList, Revisions } from "./revisions.ts";
@@ -88,3 +106,4 @@ export type { FileContent, FileStream } from "./send-file.ts";
 export type { ToolServerList, ToolServers } from "./tool-servers.ts";
 export type { CallOptions } from "./transport.ts";
 export type { DeliveryFilter, Webhooks } from "./webhooks.ts";
+export type { WithDefaults } from "./with-defaults.ts";

@@ -3,8 +3,8 @@ import { connectionError } from "./errors.ts";
 import type { StreamEvent } from "./prediction-records.ts";
 import { errorFrom } from "./read-error.ts";
 
-/** What a line of a stream says; what is none is a fault of the connection. */
-export function eventOf(text: string): StreamEvent {
+/** What a line of a stream says; what is none is a fault of the connection, whose answer has the `headers`. */
+export function eventOf(text: string, headers?: Headers): StreamEvent {
   try {
     const event: unknown = JSON.parse(text);
     const { output_data = {} } = Object(event) as StreamEvent;
@@ -14,7 +14,7 @@ export function eventOf(text: string): StreamEvent {
   } catch {
     // Told below.
   }
-  throw connectionError(`The stream brought what is no event: ${text.slice(0, 100)}`);
+  throw connectionError(`The stream brought what is no event: ${text.slice(0, 100)}`, { headers });
 }
 
 /** An error, or the end: after it nothing comes. Output that has nothing in it is still output, and tells of its files. */
@@ -32,14 +32,28 @@ function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
+/** The text in an event of a stream; empty where it has none, as in output that comes whole. */
+export function textOf(event: StreamEvent): string {
+  return isWhole(event)
+    ? ""
+    : Object.values(event.output_data ?? {})
+        .flat()
+        .join("");
+}
+
+/** The text after an event, where `before` was the one until then: a run that began again is told from its beginning. */
+export function textSoFar(before: string, event: StreamEvent): string {
+  return (event.restarted ? "" : before) + textOf(event);
+}
+
 /** The event itself, unless it says that the prediction failed. */
 export function unlessFailed(event: StreamEvent, headers: Headers): StreamEvent {
   if (event.detail === undefined) return event;
   throw errorFrom({ status: event.status ?? 500, headers }, event);
 }
 
-export function cutShort(): Error {
-  return connectionError("The stream ended before its last event");
+export function cutShort(headers: Headers): Error {
+  return connectionError("The stream ended before its last event", { headers });
 }
 
 /**

@@ -52,14 +52,14 @@ export interface PredictionResult {
 /** Called when the prediction has ended, however it ended. */
 export interface Webhook {
   url: string;
-  headers?: Record<string, string>;
-  query_params?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
+  query_params?: Record<string, string> | undefined;
 }
 
 /** The caller's own reference, and its wish to go first in the model's queue. */
 export interface UserPart {
   id: number;
-  high_priority?: boolean | null;
+  high_priority?: boolean | null | undefined;
   [more: string]: unknown;
 }
 
@@ -70,16 +70,4 @@ export interface QueueMetrics {
   messages: number;
   messages_ready: number;
   messages_unacknowledged: number;
-}
-
-/** The text in an event of a stream; empty where it has none. */
-export function textOf({ output_data = {} }: StreamEvent): string {
-  return Object.values(output_data)
-    .flatMap((value) => (Array.isArray(value) ? value : []))
-    .join("");
-}
-
-/** The text after an event, where `before` was the one until then: a run that began again is told from its beginning. */
-export function textSoFar(before: string, event: StreamEvent): string {
-  return (event.restarted ? "" : before) + textOf(event);
 }

@@ -1,6 +1,7 @@
 import { modelPath, withQuery } from "./address.ts";
+import { idsIn } from "./errors.ts";
 import { readEvents } from "./events.ts";
-import { formOf, type Input, randomText } from "./form.ts";
+import { formOf, type Input, randomText, withParts } from "./form.ts";
 import { createReplayFilter, cutShort, eventOf, isLast, unlessFailed } from "./prediction-events.ts";
 import type {
   Prediction,
@@ -19,20 +20,36 @@ const longPollSeconds = 30;
 
 export interface Predictions {
   /**
-   * Runs a model and waits for the result. Aborting cancels the run, unless it has an `idempotencyKey`: then it goes on,
-   * and the same call again fetches it.
+   * Runs a model and waits for the result, as long as the model may take. Aborting cancels the run, and so does a line
+   * that breaks, unless it has an `idempotencyKey`: then it goes on, and the same call again fetches it.
    */
-  predict(model: string, input: Input, options?: CallOptions & { idempotencyKey?: string }): Promise<Prediction>;
+  predict(
+    model: string,
+    input: Input,
+    options?: CallOptions & { idempotencyKey?: string | undefined },
+  ): Promise<Prediction>;
   /** Runs a model as a stream. Aborting, or leaving the loop, cancels the run; its failure is thrown. */
-  stream(model: string, input: Input, options?: CallOptions & { user?: UserPart }): AsyncGenerator<StreamEvent>;
+  stream(
+    model: string,
+    input: Input,
+    options?: CallOptions & { user?: UserPart | undefined },
+  ): AsyncGenerator<StreamEvent>;
   /** Queues a run and answers its id. Without an `idempotencyKey` it gets one, so that a lost answer loses no run. */
   submit(
     model: string,
     input: Input,
-    options?: CallOptions & { webhook?: Webhook; user?: UserPart; idempotencyKey?: string },
+    options?: CallOptions & {
+      webhook?: Webhook | undefined;
+      user?: UserPart | undefined;
+      idempotencyKey?: string | undefined;
+    },
   ): Promise<string>;
   /** How a prediction stands; `wait` holds the answer up to 60 seconds until it has ended. A failure is not thrown. */
-  result(model: string, predictionId: string, options?: CallOptions & { wait?: number }): Promise<PredictionResult>;
+  result(
+    model: string,
+    predictionId: string,
+    options?: CallOptions & { wait?: number | undefined },
+  ): Promise<PredictionResult>;
   /**
    * Waits for the end, however long that takes, and over a restart of the service: one that is away for more than two
    * minutes is given up. A failure is thrown; aborting stops the waiting, not the run.
@@ -52,49 +69,58 @@ export interface Predictions {
   flow(model: string, options?: CallOptions): Promise<QueueMetrics>;
 }
 
-export function predictions({ json, open, retries }: Transport): Predictions {
+export function predictions({ json, jsonWithHeaders, open, retries }: Transport): Predictions {
+  async function look(
+    model: string,
+    predictionId: string,
+    { wait, signal }: CallOptions & { wait?: number | undefined },
+  ): Promise<Looked> {
+    const path = withQuery(`${modelPath(model)}/predict/async/result/`, { request_id: predictionId, wait });
+    const { headers, body } = await jsonWithHeaders<{ inference_responses: [PredictionResult] }>({
+      method: "GET",
+      path,
+      signal,
+    });
+    return { headers, result: body.inference_responses[0] };
+  }
+
   const all: Predictions = {
     async predict(model, input, options = {}) {
       const path = `${modelPath(model)}/predict`;
-      return json({ ...options, method: "POST", path, body: formOf(input) });
+      return json({ ...options, method: "POST", path, body: formOf(input), answersLate: true });
     },
 
     async *stream(model, input, { user, signal } = {}) {
       const path = `${modelPath(model)}/predict/stream/`;
-      const { headers, lines } = await open({ method: "POST", path, body: formOf({ ...input, user }), signal });
+      const body = formOf(withParts(input, { user }));
+      const { headers, lines } = await open({ method: "POST", path, body, signal });
       for await (const { data } of readEvents(lines)) {
-        const event = unlessFailed(eventOf(data), headers);
+        const event = unlessFailed(eventOf(data, headers), headers);
         yield event;
         if (isLast(event)) return;
       }
-      throw cutShort();
+      throw cutShort(headers);
     },
 
     async submit(model, input, { webhook, user, signal, idempotencyKey } = {}) {
       const { prediction_id } = await json<{ prediction_id: string }>({
         method: "POST",
         path: `${modelPath(model)}/predict/async/`,
-        body: formOf({ ...input, user, webhook }),
+        body: formOf(withParts(input, { user, webhook })),
         idempotencyKey: idempotencyKey ?? (retries > 0 ? randomText() : undefined),
         signal,
       });
       return prediction_id;
     },
 
-    async result(model, predictionId, { wait, signal } = {}) {
-      const path = withQuery(`${modelPath(model)}/predict/async/result/`, { request_id: predictionId, wait });
-      const { inference_responses } = await json<{ inference_responses: [PredictionResult] }>({
-        method: "GET",
-        path,
-        signal,
-      });
-      return inference_responses[0];
+    async result(model, predictionId, options = {}) {
+      return (await look(model, predictionId, options)).result;
     },
 
     async waitFor(model, predictionId, { signal } = {}) {
-      const look = () => all.result(model, predictionId, { wait: longPollSeconds, signal });
-      const isEnd = ({ infer_details }: PredictionResult) => infer_details.status !== 202;
-      return doneOrThrown(await lookUntil(look, { isEnd, patient: retries > 0, signal }));
+      const lookLong = () => look(model, predictionId, { wait: longPollSeconds, signal });
+      const isEnd = ({ result }: Looked) => result.infer_details.status !== 202;
+      return doneOrThrown(await lookUntil(lookLong, { isEnd, patient: retries > 0, signal }));
     },
 
     async *follow(model, predictionId, { signal } = {}) {
@@ -108,11 +134,16 @@ export function predictions({ json, open, retries }: Transport): Predictions {
         headers = answer.headers;
         const newOf = startOver();
         for await (const line of answer.lines) {
-          if (line !== "") yield* newOf(eventOf(line));
+          if (line !== "") yield* newOf(eventOf(line, answer.headers));
         }
       }
       // A failure of the prediction is thrown out here, where it is not taken for one of the connection.
-      const events = resuming(connect, { tries: retries > 0 ? undefined : 0, signal, isLast, cutShort });
+      const events = resuming(connect, {
+        tries: retries > 0 ? undefined : 0,
+        signal,
+        isLast,
+        cutShort: () => cutShort(headers),
+      });
       for await (const event of events) yield unlessFailed(event, headers);
     },
 
@@ -128,9 +159,16 @@ export function predictions({ json, open, retries }: Transport): Predictions {
   return all;
 }
 
-function doneOrThrown({ infer_details, response, files }: PredictionResult): Prediction {
+interface Looked {
+  headers: Headers;
+  result: PredictionResult;
+}
+
+function doneOrThrown({ headers, result: { infer_details, response, files } }: Looked): Prediction {
   const { status, request_id, inference_time, stream_details } = infer_details;
-  if (status !== 200) throw errorFrom({ status, predictionId: request_id }, response);
+  // The headers are those of a look that went well; of the failure they tell nothing but who asked.
+  const { requestId } = idsIn(headers);
+  if (status !== 200) throw errorFrom({ status, predictionId: request_id, requestId }, response);
   return {
     prediction_id: request_id,
     status,

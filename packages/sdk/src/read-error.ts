@@ -1,10 +1,12 @@
-import { GantryError, type GantryErrorType, type GantryIssue } from "./errors.ts";
+import { GantryError, type GantryErrorType, type GantryIssue, idsIn } from "./errors.ts";
 
 /** Where an error came from: an answer, an event within one, or the stored result of a prediction. */
 interface Source {
   status: number;
-  headers?: Headers;
+  headers?: Headers | undefined;
+  /** Of a stored result, which the headers of its answer do not tell of. */
   predictionId?: string;
+  requestId?: string | undefined;
 }
 
 interface RawIssue {
@@ -12,7 +14,7 @@ interface RawIssue {
   msg?: string;
   message?: string;
   type?: string;
-  reason?: string;
+  reason?: string | undefined;
   ctx?: Record<string, unknown>;
   input?: unknown;
 }
@@ -27,12 +29,21 @@ interface AnyErrorBody {
 
 /** Refusals that carry a sentence only. */
 const typeOfStatus: Readonly<Record<number, GantryErrorType>> = {
+  401: "unauthorized",
   403: "forbidden",
   404: "not_found",
   405: "method_not_allowed",
   409: "conflict",
   412: "precondition_failed",
   421: "misdirected_request",
+};
+
+/** What else the agents platform answers a HEAD with, which has no body to tell it. */
+const typeOfHead: Readonly<Record<number, GantryErrorType>> = {
+  400: "invalid_input",
+  429: "rate_limit",
+  500: "internal",
+  503: "unavailable",
 };
 
 /** Where no header says it: of what Gantry wrote, by the table of its errors; else a proxy's word for "not now". */
@@ -43,24 +54,26 @@ const gatewayFailures = [429, 502, 503, 504];
  * Reads the three forms in which errors come: a list of issues, one sentence, and the agents platform's
  * `{error: {type, message, details}}`.
  */
-export function errorFrom({ status, headers, predictionId }: Source, body: unknown): GantryError {
-  const { detail, error, type: told, retryable } = Object(body) as AnyErrorBody;
+export function errorFrom({ status, headers, ...told }: Source, body: unknown): GantryError {
+  const { detail, error, type: named, retryable } = Object(body) as AnyErrorBody;
   const issues = issuesOf(detail ?? error?.details);
   const sentence = typeof detail === "string" ? detail : undefined;
-  const type = error?.type ?? error?.code ?? issues[0]?.type ?? told ?? typeOfSentence(status, sentence);
   const header = headers?.get("x-service-retryable");
+  // A gateway's answer lacks the header, and is not taken for one of the service.
+  const ofHead = body === undefined && header ? typeOfHead[status] : undefined;
+  const type = error?.type ?? error?.code ?? issues[0]?.type ?? named ?? ofHead ?? typeOfSentence(status, sentence);
   const byStatus = (type === undefined ? gatewayFailures : retryableOutcomes).includes(status);
   return new GantryError({
     status,
     type,
     message: messageOf(issues) ?? sentence ?? error?.message ?? plainMessage(status, headers),
     retryable: typeof retryable === "boolean" ? retryable : header ? header === "true" : byStatus,
-    requestId: headers?.get("x-request-id") ?? undefined,
+    ...idsIn(headers),
+    ...told,
     body,
     issues,
     details: detailsOf(error?.details),
     retryAfter: secondsOf(headers?.get("retry-after")),
-    predictionId: predictionId ?? headers?.get("x-prediction-id") ?? undefined,
   });
 }
 

@@ -1,10 +1,12 @@
 import { serviceAddress } from "./address.ts";
+import { tellingBody } from "./body-failures.ts";
 import { connectionError, GantryError } from "./errors.ts";
 import { readLines } from "./events.ts";
 import { headerValue } from "./header-value.ts";
 import { pause } from "./pause.ts";
 import { errorFrom } from "./read-error.ts";
 import { mayRepeat, pauseBefore } from "./retry.rules.ts";
+import { withoutTimeLimit } from "./time-limit.ts";
 
 /** What every method takes. */
 export interface CallOptions {
@@ -18,19 +20,23 @@ export interface Asked extends CallOptions {
   path: string;
   json?: unknown;
   /** A stream can be read once, so what has one is never repeated. */
-  body?: Blob | ReadableStream<Uint8Array>;
+  body?: Blob | ReadableStream<Uint8Array> | undefined;
   headers?: Record<string, string> | undefined;
   idempotencyKey?: string | undefined;
   /** Instead of the client's own number. */
-  retries?: number;
+  retries?: number | undefined;
   /** A status beside the successes that is an answer and no failure. */
-  alsoFine?: number;
+  alsoFine?: number | undefined;
+  /** The answer begins when the work has ended, however long that takes. */
+  answersLate?: boolean | undefined;
 }
 
 /** All that goes over the network goes through here. Whatever is no success is thrown as a GantryError. */
 export interface Transport {
   readonly retries: number;
   send(asked: Asked): Promise<Response>;
+  /** An answer whose body the caller reads; one that breaks off does so with a GantryError as well. */
+  download(asked: Asked): Promise<Response>;
   json<T>(asked: Asked): Promise<T>;
   /** For an answer whose headers tell something too. */
   jsonWithHeaders<T>(asked: Asked): Promise<{ headers: Headers; body: T }>;
@@ -50,7 +56,10 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
   // Looked up at the call, and called by itself: a browser's fetch is bound to its window.
   const go: typeof fetch = given ?? ((...args) => fetch(...args));
 
-  function initOf({ method, path, json, body = undefined, headers = {}, idempotencyKey, signal }: Asked): RequestInit {
+  const addressOf = (path: string) => (path.startsWith("/") ? base + path : path);
+
+  function initOf(asked: Asked): RequestInit {
+    const { method, path, json, body = undefined, headers = {}, idempotencyKey, signal } = asked;
     const isOwn = path.startsWith("/");
     const all = new Headers();
     const put = (name: string, value: string) => all.set(name, headerValue(name, value));
@@ -69,13 +78,15 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
       ...(signal && { signal }),
       ...(isOwn && { redirect: "manual" }),
       ...(isLarge(sent) && sentOnce),
+      // Of a fetch that was given the time-outs are the giver's.
+      ...(asked.answersLate && given === undefined && withoutTimeLimit()),
     };
   }
 
   async function attempt<T>(asked: Asked, read: (response: Response) => T | Promise<T>): Promise<T> {
-    const { signal, path } = asked;
+    const { signal } = asked;
     const most = asked.body instanceof ReadableStream ? 0 : (asked.retries ?? retries);
-    const address = path.startsWith("/") ? base + path : path;
+    const address = addressOf(asked.path);
     const init = initOf(asked);
     // Node's fetch ends the whole process when it is given a body and a signal that is aborted already.
     signal?.throwIfAborted();
@@ -89,7 +100,7 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
         return await read(response);
       } catch (thrown) {
         signal?.throwIfAborted();
-        const failure = thrown instanceof GantryError ? thrown : brokenOff(address, thrown);
+        const failure = thrown instanceof GantryError ? thrown : brokenOff(address, thrown, headers);
         const wait = tried < most && mayRepeat(asked, failure, headers) ? pauseBefore(failure, tried) : undefined;
         if (wait === undefined) throw failure;
         await pause(wait, signal);
@@ -97,18 +108,24 @@ export function createTransport({ url, key, fetch: given, retries = 2 }: Transpo
     }
   }
 
-  async function* linesOf({ path, signal }: Asked, response: Response): AsyncGenerator<string> {
+  /** What it is to the caller when the body of an answer breaks off. */
+  const whyBroken =
+    ({ path, signal }: Asked, { headers }: Response) =>
+    (thrown: unknown): unknown =>
+      signal?.aborted ? signal.reason : brokenOff(addressOf(path), thrown, headers);
+
+  async function* linesOf(asked: Asked, response: Response): AsyncGenerator<string> {
     try {
       if (response.body) yield* readLines(response.body);
     } catch (thrown) {
-      signal?.throwIfAborted();
-      throw brokenOff(path.startsWith("/") ? base + path : path, thrown);
+      throw whyBroken(asked, response)(thrown);
     }
   }
 
   return {
     retries,
     send: (asked) => attempt(asked, (response) => response),
+    download: (asked) => attempt(asked, (response) => tellingBody(response, whyBroken(asked, response))),
     json: <T>(asked: Asked) => attempt(asked, (response) => jsonOf<T>(response)),
     jsonWithHeaders: <T>(asked: Asked) =>
       attempt(asked, async (response) => ({ headers: response.headers, body: await jsonOf<T>(response) })),
@@ -135,10 +152,10 @@ async function jsonOf<T>(response: Response): Promise<T> {
   throw errorFrom({ status: body.status_code, headers: response.headers }, body);
 }
 
-function brokenOff(address: string, thrown: unknown): GantryError {
+function brokenOff(address: string, thrown: unknown, headers: Headers | undefined): GantryError {
   const { message, cause } = Object(thrown) as { message?: string; cause?: { code?: string; message?: string } };
   const reason = cause?.code ?? cause?.message ?? message ?? String(thrown);
-  return connectionError(`No whole answer from ${new URL(address).origin}: ${reason}`, thrown);
+  return connectionError(`No whole answer from ${new URL(address).origin}: ${reason}`, { cause: thrown, headers });
 }
 
 function parsed(text: string): unknown {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { drivePath, modelPath, segment, withQuery } from "../src/address.ts";
 import { readEvents, readLines } from "../src/events.ts";
-import { createReplayFilter, isLast } from "../src/prediction-events.ts";
-import { type StreamEvent, textSoFar } from "../src/prediction-records.ts";
+import { createReplayFilter, isLast, textOf, textSoFar } from "../src/prediction-events.ts";
+import type { StreamEvent } from "../src/prediction-records.ts";
 import { errorFrom } from "../src/read-error.ts";
 
 /** A body that arrives in pieces of so many bytes. */
@@ -17,6 +17,16 @@ function bodyOf(text: string, size: number): ReadableStream<Uint8Array> {
     },
   });
 }
+
+test("a line of many pieces is read as fast as many lines", async () => {
+  const megabytes = 32;
+  const line = `${"x".repeat(megabytes * 1_048_576 - 1)}\n`;
+  const began = performance.now();
+  const lines = await Array.fromAsync(readLines(bodyOf(line, 16_384)));
+  expect([lines.length, lines[0]?.length]).toEqual([1, line.length - 1]);
+  // Looked through again with every piece it took 20 seconds and more.
+  expect(performance.now() - began).toBeLessThan(5_000);
+}, 60_000);
 
 describe("events", () => {
   const text =
@@ -106,6 +116,33 @@ test("names cannot lead to another place", () => {
   const at = new Date("2026-01-31T12:00:00Z");
   expect(withQuery("/x", { at, none: undefined, n: 2 })).toBe("/x?at=2026-01-31T12%3A00%3A00.000Z&n=2");
   expect(withQuery("/x", {})).toBe("/x");
+});
+
+test("the text of an event is that of its fragments, and of no output that comes whole", () => {
+  expect(textOf({ output_data: { output: ["Hel", "lo"] }, status: 200 })).toBe("Hello");
+  for (const none of [
+    { prediction_id: "pred_1" },
+    { output_data: {}, status: 200 },
+    { output_data: { out: "did hi", list: ["a"] }, status: 200 },
+    { output_data: { images: ["s3://a/b", "s3://a/c"] }, status: 200, files: {} },
+  ]) {
+    expect(textOf(none), JSON.stringify(none)).toBe("");
+  }
+});
+
+test.each([
+  [400, "invalid_input"],
+  [401, "unauthorized"],
+  [403, "forbidden"],
+  [404, "not_found"],
+  [412, "precondition_failed"],
+  [429, "rate_limit"],
+  [500, "internal"],
+  [503, "unavailable"],
+])("a HEAD that is answered with %i is told apart without a body", (status, type) => {
+  // The service sends it with all but 401.
+  const headers = new Headers(status === 401 ? {} : { "x-service-retryable": String(status > 412) });
+  expect(errorFrom({ status, headers }, undefined)).toMatchObject({ status, type, retryable: status > 412 });
 });
 
 test("what an error tells beside its issues is kept", () => {

@@ -89,6 +89,12 @@ describe("a failure tells its type, status and request", () => {
     ["an upstream that is away", () => client.predict("admin/away", input), { status: 503, retryable: true }],
     ["wrong parameters", () => client.account.expenses({ page: 0 }), { status: 400, type: "invalid_parameters" }],
     ["no such agent", () => client.agents.get("agt_none"), { status: 404, type: "not_found" }],
+    [
+      "no key for what is asked about without a body",
+      () => createClient({ url: gantry.url }).drives.files.head("drv_none", "/f"),
+      { status: 401, type: "unauthorized" },
+    ],
+    ["no such file", () => client.drives.files.head("drv_none", "/f"), { status: 404, type: "not_found" }],
     ["no key for agents", () => createClient({ url: gantry.url }).agents.list(), { status: 401, type: "unauthorized" }],
   ])("%s", async (_, call, expected) => {
     const failure = await failureOf(call());

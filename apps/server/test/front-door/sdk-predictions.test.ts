@@ -207,11 +207,12 @@ describe("stream", () => {
 
   test("over a line that breaks is not taken for one that has ended", async () => {
     const events = shaky.stream("admin/chat", { prompt: "hello" });
-    await events.next();
+    const predictionId = (await events.next()).value?.prediction_id;
     await speaking();
     const next = failureOf(events.next());
     line.cut();
-    expect(await next).toMatchObject({ type: "connection_error", status: 0 });
+    const requestId = expect.any(String);
+    expect(await next).toMatchObject({ type: "connection_error", status: 0, predictionId, requestId });
     await silent();
   });
 
@@ -276,11 +277,17 @@ describe("a queued prediction", () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/ended`;
     try {
       const webhook = { url, headers: { "x-mine": "1" }, query_params: { q: "2" } };
-      const id = await client.submit("admin/slow", { prompt: "x" }, { webhook });
-      await started();
-      await client.cancel("admin/slow", id);
-      await waitFor("the webhook", () => called.length === 1);
-      expect(called).toEqual([["POST", "/ended?q=2", "1"]]);
+      for (const [input, options] of [
+        [{ prompt: "x" }, { webhook }],
+        [{ prompt: "x", webhook }, {}],
+      ] as const) {
+        called.length = 0;
+        const id = await client.submit("admin/slow", input, options);
+        await started();
+        await client.cancel("admin/slow", id);
+        await waitFor("the webhook", () => called.length === 1);
+        expect(called).toEqual([["POST", "/ended?q=2", "1"]]);
+      }
     } finally {
       receiver.closeAllConnections();
       receiver.close();
@@ -294,6 +301,7 @@ describe("a queued prediction", () => {
       type: "generation_timeout",
       retryable: true,
       predictionId: late,
+      requestId: expect.any(String),
     });
     const id = await client.submit("admin/slow", { prompt: "x" });
     await started();

@@ -1,0 +1,115 @@
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { createClient, type Input } from "../src/index.ts";
+
+const sent: string[] = [];
+const client = createClient({
+  url: "http://service.test",
+  fetch: async (_, init = {}) => {
+    sent.push(await new Response(init.body).text());
+    return Response.json({ prediction_id: "pred_1", file_input: { s3_path: "s3://gantry/x" } });
+  },
+});
+
+/** The fields of what was sent last. */
+const fields = () =>
+  Object.fromEntries([...(sent.at(-1) ?? "").matchAll(/name="(\w+)"\r\n\r\n(.*)\r\n/g)].map(([, ...pair]) => pair));
+const withoutTypes = (value: unknown) => ({ value }) as Input;
+
+class Point {
+  x = 1;
+}
+class Money {
+  toJSON() {
+    return "1.50";
+  }
+}
+
+describe("a field", () => {
+  test("is sent as JSON where it is a list or an object, of whatever class", async () => {
+    const input = { plain: { a: [1, null] }, none: Object.create(null), point: new Point(), money: [new Money()] };
+    await client.predict("a/b", { ...input, list: [], at: [new Date(0)] } as object as Input);
+    expect(fields()).toEqual({
+      plain: '{"a":[1,null]}',
+      none: "{}",
+      point: '{"x":1}',
+      money: '["1.50"]',
+      list: "[]",
+      at: '["1970-01-01T00:00:00.000Z"]',
+    });
+  });
+
+  test.each<[string, () => unknown]>([
+    ["Promise", () => Promise.resolve("x")],
+    ["Map", () => new Map([["a", 1]])],
+    ["Set", () => new Set([1])],
+    ["ReadStream", () => createReadStream("/dev/null")],
+    ["ReadableStream", () => new ReadableStream()],
+    ["Response", () => new Response("x")],
+    ["function", () => () => "x"],
+    ["Blob within a list or an object", () => [new Blob(["x"])]],
+    ["Uint8Array within a list or an object", () => ({ image: new Uint8Array(2) })],
+    ["Buffer within a list or an object", () => [Buffer.from("x")]],
+    ["Promise within a list or an object", () => ({ deep: [{ later: Promise.resolve() }] })],
+  ])("that is %s is refused before anything is sent", async (kind, make) => {
+    sent.length = 0;
+    const refusal = new RegExp(
+      `^What the field value holds cannot be sent \\(${kind}\\): a field takes texts, .* bytes as a file$`,
+    );
+    const failure = await client.predict("a/b", withoutTypes(make())).catch((error) => error);
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(failure.message).toMatch(refusal);
+    await expect(client.stream("a/b", withoutTypes(make())).next()).rejects.toThrow(refusal);
+    await expect(client.submit("a/b", withoutTypes(make()))).rejects.toThrow(refusal);
+    expect(sent).toEqual([]);
+  });
+});
+
+test("webhook and user may stand in the input or in the options, but not in both", async () => {
+  const webhook = { url: "http://hook.test" };
+  const user = { id: 7 };
+  const all = { prompt: "x", webhook: JSON.stringify(webhook), user: JSON.stringify(user) };
+  await client.submit("a/b", { prompt: "x", webhook, user });
+  expect(fields()).toEqual(all);
+  await client.submit("a/b", { prompt: "x", webhook, user: null }, { user, webhook: undefined });
+  expect(fields()).toEqual(all);
+  await client.submit("a/b", { prompt: "x" }, { webhook, user });
+  expect(fields()).toEqual(all);
+  await client
+    .stream("a/b", { prompt: "x", user })
+    .next()
+    .catch(() => {});
+  expect(fields()).toEqual({ prompt: "x", user: all.user });
+  sent.length = 0;
+  const twice = new TypeError("webhook is given twice: in the input and in the options");
+  await expect(client.submit("a/b", { webhook }, { webhook })).rejects.toThrow(twice);
+  await expect(client.stream("a/b", { user }, { user }).next()).rejects.toThrow(TypeError);
+  expect(sent).toEqual([]);
+});
+
+describe("an upload", () => {
+  test("takes bytes as it takes a Blob", async () => {
+    for (const content of [new Blob(["text"]), new TextEncoder().encode("text"), Buffer.from("text")]) {
+      await client.files.upload("a/b", content);
+      expect(sent.at(-1)).toContain("\r\n\r\ntext\r\n");
+    }
+  });
+
+  test.each<[string, () => unknown]>([
+    ["Readable", () => Readable.from(["x"])],
+    ["ReadableStream", () => new ReadableStream()],
+    ["string", () => "/tmp/photo.png"],
+    ["Object", () => ({})],
+    ["undefined", () => undefined],
+  ])("of %s is refused before anything is sent", async (kind, make) => {
+    sent.length = 0;
+    for (const direct of [false, true]) {
+      const uploading = client.files.upload("a/b", make() as Blob, { direct });
+      await expect(uploading).rejects.toThrow(
+        new TypeError(`A file is a Blob or bytes (not ${kind}): openAsBlob of node:fs makes one`),
+      );
+    }
+    expect(sent).toEqual([]);
+  });
+});
