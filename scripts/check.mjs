@@ -3,6 +3,7 @@ import { main } from "./set-up.mjs";
 /** Types, lint and format, import rules, unused code: each fast, all must pass. */
 await main((node) => [
   ["tsc", "-p", "."],
+  ["tsc", "-p", "packages/sdk/test/consumer"],
   ["biome", "ci", "--error-on-warnings", "."],
   [node, "scripts/check-imports.mjs"],
   ["knip"],
