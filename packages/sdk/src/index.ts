@@ -2,6 +2,7 @@ export type {
   AgentBinding,
   AgentCard,
   AgentCreatedRecord,
+  AgentErrorType,
   AgentRecord,
   AgentSnapshot,
   AgentStatus,

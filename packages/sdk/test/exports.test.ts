@@ -15,13 +15,15 @@ function passedOnBy(index: string): string[] {
   );
 }
 
-/** What wire has for the server alone: no call or answer of a client is made of it. */
+/** What wire has for the server alone: no call or answer of a client is made of it, or the client has its own. */
 const ofTheServer = [
   "BackendType",
   "ErrorForm",
   "ErrorRow",
+  "ExpensesRecord",
   "FieldCheck",
   "IdKind",
+  "LedgerRecord",
   "ReadRunBody",
   "ScalarCheck",
   "ValueProblem",
