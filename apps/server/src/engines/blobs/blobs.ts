@@ -43,8 +43,9 @@ export interface SignedLink {
  *   HTTP request would cut the connection before the refusal is sent); only an abort destroys it;
  * - links are AWS Signature V4 query links with only `host` signed, valid for `expiresInSeconds`;
  * - `open` and `stat` answer undefined for what is not there, `delete` of it is no error. Who opens a body reads it to
- *   the end or destroys it; it stays whole while the object is replaced or deleted. A range that starts past the end
- *   rejects with a RangeError, one that ends past it is cut;
+ *   the end or destroys it; it stays whole while the object is replaced or deleted, and one that breaks off before it is
+ *   read keeps its error for the reader. A range that starts past the end rejects with a RangeError, one that ends past
+ *   it is cut;
  * - a key is 1 to 1024 bytes of well-formed Unicode; `.` and `..` segments are refused, because no client would send
  *   them back unchanged in a link; a name whose link would exceed 2083 characters is refused (`string_too_long`).
  */

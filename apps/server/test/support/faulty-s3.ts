@@ -1,0 +1,76 @@
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface FaultyS3 {
+  endpoint: string;
+  /** Breaks the connection of the next download whose path contains this, after so many bytes of its body. */
+  cutNext(part: string, afterBytes: number): void;
+  /** Answers what this chooses with a 503, as a server that is overloaded; undefined: nothing more. */
+  refuse(chosen: ((method: string, path: string) => boolean) | undefined): void;
+  /** Lets what this chooses wait for ever; undefined: nothing more. */
+  silence(chosen: ((method: string, path: string) => boolean) | undefined): void;
+  /** How many downloads were cut so far. */
+  readonly cuts: number;
+  close(): Promise<void>;
+}
+
+type Chosen = ((method: string, path: string) => boolean) | undefined;
+
+/** Stands before a real S3 server and fails where a test says so. Hosts are passed on: they are signed. */
+export async function startFaultyS3(target: string): Promise<FaultyS3> {
+  const { hostname, port } = new URL(target);
+  let cut: { part: string; afterBytes: number } | undefined;
+  let cuts = 0;
+  let refused: Chosen;
+  let silent: Chosen;
+  const server = createServer((incoming, outgoing) => {
+    const { method = "", url: path = "" } = incoming;
+    const headers = { ...incoming.headers, connection: "close" };
+    if (silent?.(method, path)) return;
+    if (refused?.(method, path)) {
+      incoming.resume();
+      outgoing.writeHead(503).end();
+      return;
+    }
+    const isCut = cut !== undefined && method === "GET" && path.includes(cut.part);
+    let left = isCut && cut ? cut.afterBytes : Number.POSITIVE_INFINITY;
+    if (isCut) {
+      cut = undefined;
+      cuts++;
+    }
+    const onward = httpRequest({ hostname, port, method, path, headers, agent: false }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      // Swift ends the answer to a HEAD with a chunk that may not be there.
+      if (method === "HEAD") return void outgoing.end();
+      answer.on("data", (chunk: Buffer) => {
+        outgoing.write(chunk.subarray(0, left));
+        left -= chunk.length;
+        // What was written arrives before the end.
+        if (left <= 0) outgoing.socket?.destroySoon();
+      });
+      answer.on("end", () => left > 0 && outgoing.end());
+    });
+    onward.on("error", () => outgoing.writableEnded || outgoing.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cutNext(part, afterBytes) {
+      cut = { part, afterBytes };
+    },
+    refuse(chosen) {
+      refused = chosen;
+    },
+    silence(chosen) {
+      silent = chosen;
+    },
+    get cuts() {
+      return cuts;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
