@@ -50,6 +50,33 @@ test("a store that is away is told, and nothing else is taken for that", async (
   }
 });
 
+test("so is one that goes away before all was read, but not where all was read before", async () => {
+  const away = fault("service_unavailable", "away");
+  let times = 0;
+  let breaks = true;
+  const breaking: BlobStore = {
+    ...blobs,
+    async open(key) {
+      const found = await blobs.open(key);
+      if (!found || !breaks) return found;
+      async function* half() {
+        yield Buffer.from("sec");
+        throw away;
+      }
+      return { ...found, body: Readable.from(half()) };
+    },
+  };
+  const { image } = openInput(breaking, "pred_own", { image: stored("inputs/pred_own/0") }, () => times++);
+  const read = async () => buffer(await (image as FileInput).open());
+  await expect(read()).rejects.toBe(away);
+  expect(times).toBe(1);
+  breaks = false;
+  expect(await read()).toEqual(Buffer.from("secret"));
+  breaks = true;
+  await expect(read()).rejects.toBe(away);
+  expect(times).toBe(1);
+});
+
 test("the files of a stored input can be read", async () => {
   const { image } = openInput(blobs, "pred_own", { image: stored("inputs/pred_own/0") }, never);
   expect(await buffer(await (image as FileInput).open())).toEqual(Buffer.from("secret"));

@@ -43,7 +43,10 @@ async function putFile(blobs: BlobStore, key: string, file: CheckedFile): Promis
   else await blobs.put(key, await file.open(), { contentType });
 }
 
-/** `onAway` is called where a file cannot be opened because the store is away: nothing was done with the input then. */
+/**
+ * `onAway` is called where a file cannot be opened, or not be read to its end, because the store is away: nothing was done
+ * with the input then. A model gets all of its files before it begins, so one that was read before may have been used.
+ */
 export function openInput(
   blobs: BlobStore,
   predictionId: string,
@@ -63,6 +66,10 @@ function asFile(
   { $file: { key, contentType, size, filename } }: StoredFile,
   onAway: () => void,
 ): FileInput {
+  let wasRead = false;
+  const tellAway = (error: unknown) => {
+    if (!wasRead && error instanceof Fault && error.type === "service_unavailable") onAway();
+  };
   return {
     kind: "file",
     contentType,
@@ -70,10 +77,13 @@ function asFile(
     filename: filename ?? undefined,
     async open(): Promise<Readable> {
       const found = await blobs.open(key).catch((error) => {
-        if (error instanceof Fault && error.type === "service_unavailable") onAway();
+        tellAway(error);
         throw error;
       });
       if (!found) throw fault("internal_server_error", "An input file is no longer there");
+      found.body.once("error", tellAway).once("end", () => {
+        wasRead = true;
+      });
       return found.body;
     },
   };
