@@ -96,3 +96,35 @@ test("a queued one whose input breaks off on its way to the model waits for it",
     expect(await statusOf(answer.body.prediction_id, 10)).toBe(200);
   }
 }, 60_000);
+
+const listed = async () => (await gantry.call("GET", "/api/v2/files")).body.results as { id: string; origin: string }[];
+
+test("what could not be stored is not among the user's files", async () => {
+  const before = await listed();
+  faulty.refuse((method) => method === "PUT" || method === "POST");
+  try {
+    const upload = await gantry.call("POST", "/api/v1/admin/look/upload_file", { form: { file: picture } });
+    expect([upload.status, upload.headers.get("x-service-retryable")]).toEqual([503, "true"]);
+    const form = { prompt: "a lake", size: "1280x720" };
+    expect((await gantry.call("POST", "/api/v1/gantry/image/predict", { form })).status).toBe(503);
+  } finally {
+    faulty.refuse(undefined);
+  }
+  expect(await listed()).toEqual(before);
+}, 60_000);
+
+test("a file is deleted in a moment, also where the store is silent", async () => {
+  const upload = await gantry.call("POST", "/api/v1/admin/look/upload_file", { form: { file: picture } });
+  expect(upload.status).toBe(200);
+  const [newest] = await listed();
+  faulty.silence((method) => method === "DELETE");
+  const began = performance.now();
+  try {
+    expect((await gantry.call("DELETE", `/api/v2/files/${newest?.id}`)).status).toBe(204);
+  } finally {
+    faulty.silence(undefined);
+  }
+  expect(performance.now() - began).toBeLessThan(5_000);
+  expect((await listed()).map(({ id }) => id)).not.toContain(newest?.id);
+  expect((await gantry.call("DELETE", `/api/v2/files/${newest?.id}`)).status).toBe(404);
+}, 60_000);

@@ -1,18 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { fault } from "../../kernel/errors.ts";
 import { type FilesDeps, mayArriveUntil } from "./files-deps.ts";
 import { deleteFileRow, forgetDeleted, insertDeleted, lockOwnFile, type OwnRow, postponeDeleted } from "./store.ts";
+
+/** How long an owner waits for a store that is slow: the file is gone already, its bytes go when they can. */
+const patienceMs = 1_000;
 
 /**
  * Deletes a file of the owner. What was accepted does not need it: a prediction has taken its input, a queued one has a
  * copy. Only an output of one that has not ended is refused, because its result will name it.
  */
 export async function deleteFile(deps: FilesDeps, ownerId: string, id: string): Promise<void> {
-  if (!(await removeFile(deps, ownerId, id))) throw fault("not_found", "File not found");
+  const row = await takeAway(deps, ownerId, id);
+  if (!row) throw fault("not_found", "File not found");
+  await Promise.race([discardBytes(deps, row.key, mayArriveUntil(row)), sleep(patienceMs, undefined, { ref: false })]);
 }
 
-/** The same where it may be gone already. Answers whether it was there. */
-export async function removeFile(deps: FilesDeps, ownerId: string, id: string): Promise<boolean> {
-  const row = await deps.database.transaction(async (tx) => {
+/** The same where it may be gone already, for who has time until the bytes are gone too. */
+export async function removeFile(deps: FilesDeps, ownerId: string, id: string): Promise<void> {
+  const row = await takeAway(deps, ownerId, id);
+  if (row) await discardBytes(deps, row.key, mayArriveUntil(row));
+}
+
+/** Undefined where there is none. A row for the bytes then takes the place of the file's own. */
+async function takeAway(deps: FilesDeps, ownerId: string, id: string): Promise<OwnRow | undefined> {
+  return deps.database.transaction(async (tx) => {
     const found = await lockOwnFile(tx, ownerId, id);
     if (!found) return undefined;
     if (found.livePredictionId !== null) {
@@ -22,17 +34,14 @@ export async function removeFile(deps: FilesDeps, ownerId: string, id: string): 
     await insertDeleted(tx, found.key, deps.clock.now());
     return found;
   });
-  if (row) await discardBytes(deps, row);
-  return row !== undefined;
 }
 
 /** A failure is no one's concern: the row of what was deleted still stands then, for the collector. */
-async function discardBytes({ database, blobs, clock }: FilesDeps, row: OwnRow): Promise<void> {
+export async function discardBytes({ database, blobs, clock }: FilesDeps, key: string, until: Date): Promise<void> {
   try {
-    await blobs.delete(row.key);
-    const until = mayArriveUntil(row);
-    if (until > clock.now()) await postponeDeleted(database.sql, row.key, until);
-    else await forgetDeleted(database.sql, [row.key]);
+    await blobs.delete(key);
+    if (until > clock.now()) await postponeDeleted(database.sql, key, until);
+    else await forgetDeleted(database.sql, [key]);
   } catch {
     // As said above.
   }

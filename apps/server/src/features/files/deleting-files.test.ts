@@ -4,16 +4,21 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
+import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
+import { fault } from "../../kernel/errors.ts";
 import {
   collectDeletedFiles,
   createUploadLink,
   deleteFile,
   type FilesDeps,
+  listFiles,
   openOwnedFile,
   parseS3Path,
+  storeOutput,
   storeUpload,
   sweepAbandonedFiles,
+  withdrawUpload,
 } from "./index.ts";
 
 const ana = "usr_ana";
@@ -107,4 +112,37 @@ test("what a link brought to a store of its own is looked at, and thrown away wh
   ahead = 26 * hour;
   await sweepAbandonedFiles(narrow, deps.clock.now());
   expect([await deps.blobs.stat(never.key), await count("files"), await total()]).toEqual([undefined, 1, 5]);
+});
+
+test("what could not be stored is no file of its owner, and what came of it all the same is collected", async () => {
+  const away = fault("service_unavailable", "away");
+  const late: string[] = [];
+  const put: BlobStore["put"] = async (key, body, options) => {
+    await deps.blobs.put(key, body, options);
+    late.push(key);
+    throw away;
+  };
+  const failing = { ...deps, blobs: { ...deps.blobs, put } };
+  const body = Readable.from([Buffer.from("mine")]);
+  await expect(storeUpload(failing, { ownerId: ana, body, base })).rejects.toMatchObject({ type: away.type });
+  const file = { kind: "file" as const, contentType: "text/plain", body: Buffer.from("made") };
+  const output = { ownerId: ana, predictionId: "pred_1", field: "text", file };
+  await expect(storeOutput(failing, output)).rejects.toMatchObject({ type: away.type });
+  expect(await listFiles(deps, ana, { limit: 10, offset: 0 })).toEqual({ entries: [], total: 0 });
+  ahead = 24 * hour;
+  expect((await collectDeletedFiles(deps, deps.clock.now())).dropped).toBe(0);
+  ahead = 26 * hour;
+  expect((await collectDeletedFiles(deps, deps.clock.now())).dropped).toBe(2);
+  expect(await Promise.all(late.map((key) => deps.blobs.stat(key)))).toEqual([undefined, undefined]);
+});
+
+test("an upload that is taken back from a store that is away is collected later", async () => {
+  const { key, s3Path } = await uploaded("mine");
+  const blobs = { ...deps.blobs, delete: async () => Promise.reject(new Error("away")) };
+  await withdrawUpload({ ...deps, blobs }, { ownerId: "usr_other", s3Path });
+  expect(await count("files")).toBe(1);
+  await withdrawUpload({ ...deps, blobs }, { ownerId: ana, s3Path });
+  expect([await count("files"), await total()]).toEqual([0, 0]);
+  expect((await collectDeletedFiles(deps, deps.clock.now())).dropped).toBe(1);
+  expect(await deps.blobs.stat(key)).toBeUndefined();
 });

@@ -28,7 +28,7 @@ export async function findUsableFile(
   if (info.size > row.maxBytes) {
     // Only a store that takes uploads without us lets this happen; it is found out here, at first use.
     await deps.blobs.delete(row.key);
-    await markAwaitingAgain(deps.database.sql, ownerId, row.key);
+    await markAwaitingAgain(deps.database.sql, row);
     const msg = `The file is larger than ${row.maxBytes} bytes`;
     throw fault("file_too_large", msg, { loc, ctx: { max_size: row.maxBytes } });
   }

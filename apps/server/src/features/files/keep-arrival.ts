@@ -41,7 +41,7 @@ export async function keepArrival(
     });
   } catch (error) {
     if (ownerId !== undefined && error instanceof Fault && error.type === "storage_full") {
-      await markAwaitingAgain(database.sql, ownerId, key);
+      await markAwaitingAgain(database.sql, { ownerId, key });
       await blobs.delete(key);
     }
     throw error;

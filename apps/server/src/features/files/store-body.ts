@@ -1,9 +1,9 @@
 import type { Readable } from "node:stream";
 import type { BlobInfo } from "../../engines/blobs/blobs.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
-import type { FilesDeps } from "./files-deps.ts";
+import { type FilesDeps, mayArriveUntil } from "./files-deps.ts";
 import { keepArrival } from "./keep-arrival.ts";
-import { deleteAwaiting, insertAwaiting, type NewFile } from "./store.ts";
+import { deleteAwaiting, giveUpFile, insertAwaiting, type NewFile } from "./store.ts";
 
 /**
  * Row, bytes, row: whatever dies in between leaves a row that the sweep finds, never bytes that nobody knows of. The
@@ -21,7 +21,8 @@ export async function storeBody(
     blobs,
     clock,
   } = deps;
-  const after = insertAwaiting(sql, { ...file, declaredType: contentType, now: clock.now() });
+  const createdAt = clock.now();
+  const after = insertAwaiting(sql, { ...file, declaredType: contentType, now: createdAt });
   let info: BlobInfo;
   let isKept: boolean;
   try {
@@ -29,11 +30,16 @@ export async function storeBody(
     info = await blobs.put(file.key, body, { contentType, after, ownsChunks, ...bounds });
     isKept = await keepArrival(deps, file, { ...info, now: clock.now() });
   } catch (error) {
-    await after.catch(() => {});
-    // A store that did not answer may have the bytes after all: then the row stays, for the sweep to find them by.
+    // A database that is away for the first row need not be waited for again.
+    const hasRow = await after.then(
+      () => true,
+      () => false,
+    );
+    // A store that did not answer may have the bytes after all: then the collector looks for them.
     const isUnknown = error instanceof Fault && error.type === "service_unavailable";
+    const until = mayArriveUntil({ origin: file.origin, state: "awaiting", createdAt });
     // Should this fail too, the sweep does it later; what the caller must hear is why the bytes were not stored.
-    if (!isUnknown) await deleteAwaiting(sql, file.key).catch(() => {});
+    if (hasRow) await (isUnknown ? giveUpFile(sql, file, until) : deleteAwaiting(sql, file.key)).catch(() => {});
     throw error;
   }
   if (!isKept) {

@@ -25,6 +25,7 @@ export interface NewFile {
 
 export interface FileRow {
   key: string;
+  ownerId: string;
   origin: FileOrigin;
   state: FileState;
   contentType: string | null;
@@ -65,16 +66,19 @@ export async function deleteAwaiting(sql: Sql, key: string): Promise<void> {
 }
 
 /** The bytes were thrown away; the address stays the owner's, and its link may bring others. */
-export async function markAwaitingAgain(sql: Sql, ownerId: string, key: string): Promise<void> {
+export async function markAwaitingAgain(sql: Sql, { ownerId, key }: Pick<FileRow, "ownerId" | "key">): Promise<void> {
   await sql`
     update files set state = 'awaiting', size = null, etag = null, stored_at = null
     where key = ${key} and owner_id = ${ownerId}`;
 }
 
+const columnsOf = (sql: Sql) => sql`
+  f.key, f.owner_id as "ownerId", f.origin, f.state, f.content_type as "contentType", f.size, f.etag,
+  f.max_bytes as "maxBytes"`;
+
 export async function findOwnedFile(sql: Sql, ownerId: string, key: string): Promise<FileRow | undefined> {
   const [row] = await sql<FileRow[]>`
-    select key, origin, state, content_type as "contentType", size, etag, max_bytes as "maxBytes"
-    from files where key = ${key} and owner_id = ${ownerId}`;
+    select ${columnsOf(sql)} from files f where f.key = ${key} and f.owner_id = ${ownerId}`;
   return row;
 }
 
@@ -97,9 +101,8 @@ export async function findLinkTarget(sql: Sql, key: string): Promise<LinkTarget 
 
 export async function listAwaitingSince(sql: Sql, before: Date, limit: number): Promise<FileRow[]> {
   return await sql<FileRow[]>`
-    select key, origin, state, content_type as "contentType", size, etag, max_bytes as "maxBytes"
-    from files where state = 'awaiting' and created_at < ${before}
-    order by created_at limit ${limit}`;
+    select ${columnsOf(sql)} from files f where f.state = 'awaiting' and f.created_at < ${before}
+    order by f.created_at limit ${limit}`;
 }
 
 export async function findNewestKey(sql: Sql): Promise<string | undefined> {
@@ -172,6 +175,17 @@ export async function deleteFileRow(tx: Transaction, id: string): Promise<void> 
 
 export async function insertDeleted(tx: Transaction, key: string, collectAfter: Date): Promise<void> {
   await tx`insert into deleted_files (key, collect_after) values (${key}, ${collectAfter})`;
+}
+
+/** The same for one that nobody was told of, whatever became of it. */
+export async function giveUpFile(
+  sql: Sql,
+  { ownerId, key }: Pick<FileRow, "ownerId" | "key">,
+  collectAfter: Date,
+): Promise<void> {
+  await sql`
+    with gone as (delete from files where key = ${key} and owner_id = ${ownerId} returning key)
+    insert into deleted_files (key, collect_after) select key, ${collectAfter} from gone`;
 }
 
 export async function postponeDeleted(sql: Sql, key: string, collectAfter: Date): Promise<void> {

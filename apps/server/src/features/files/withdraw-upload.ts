@@ -1,18 +1,16 @@
+import { discardBytes } from "./delete-file.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import { parseS3Path } from "./s3-path.rules.ts";
-import { deleteAwaiting, markAwaitingAgain } from "./store.ts";
+import { giveUpFile } from "./store.ts";
 
-/**
- * Takes back an upload whose request was refused after the file had arrived. The row goes last: whatever dies in between
- * leaves a row that the sweep finds.
- */
+/** Takes back an upload whose request was refused after the file had arrived. */
 export async function withdrawUpload(
-  { database, blobs }: FilesDeps,
+  deps: FilesDeps,
   { ownerId, s3Path }: { ownerId: string; s3Path: string },
 ): Promise<void> {
   const { key } = parseS3Path(s3Path) ?? {};
   if (key === undefined) return;
-  await markAwaitingAgain(database.sql, ownerId, key);
-  await blobs.delete(key);
-  await deleteAwaiting(database.sql, key);
+  const now = deps.clock.now();
+  await giveUpFile(deps.database.sql, { ownerId, key }, now);
+  await discardBytes(deps, key, now);
 }
