@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   ahead = 0;
-  await deps.database.sql`truncate files, deleted_files, upload_totals`;
+  await deps.database.sql`truncate files, deleted_files, upload_totals, open_links`;
 });
 afterAll(async () => {
   await deps.blobs.close();
@@ -112,6 +112,40 @@ test("what a link brought to a store of its own is looked at, and thrown away wh
   ahead = 26 * hour;
   await sweepAbandonedFiles(narrow, deps.clock.now());
   expect([await deps.blobs.stat(never.key), await count("files"), await total()]).toEqual([undefined, 1, 5]);
+});
+
+test("what a link brought after its file was counted is looked at once more when the link has run out", async () => {
+  const narrow = { ...deps, uploadBytesPerUser: 20, maxUploadBytes: 12 };
+  const linkedTo = async (s: FilesDeps) =>
+    found((await createUploadLink(s, { ownerId: ana, base })).file_input?.s3_path);
+  const [same, grown, long, much, lost] = await Promise.all(Array.from({ length: 5 }, () => linkedTo(narrow)));
+  for (const one of [same, grown, long, much, lost]) {
+    await put(one?.key ?? "", "123");
+    await openOwnedFile(narrow, { ownerId: ana, s3Path: one?.s3Path ?? "", loc: ["body", "image"] });
+  }
+  expect(await total()).toBe(15);
+  await put(grown?.key ?? "", "12345");
+  await put(long?.key ?? "", "1234567890123");
+  await put(much?.key ?? "", "123456789012");
+  await deps.blobs.delete(lost?.key ?? "");
+  ahead = 24 * hour;
+  expect(await sweepAbandonedFiles(narrow, deps.clock.now())).toBe(0);
+  ahead = 26 * hour;
+  expect(await sweepAbandonedFiles(narrow, deps.clock.now())).toBe(5);
+  const rows = await deps.database.sql<{ key: string; size: number }[]>`select key, size from files order by key`;
+  const kept = [same, grown, lost].map((one, n) => ({ key: one?.key, size: n === 1 ? 5 : 3 }));
+  expect(rows).toEqual(kept.sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1)));
+  for (const one of [long, much]) expect(await deps.blobs.stat(one?.key ?? "")).toBeUndefined();
+  expect([await total(), await count("open_links"), await sweepAbandonedFiles(narrow, deps.clock.now())]).toEqual([
+    11, 0, 0,
+  ]);
+});
+
+test("a link that is deleted with its file is not looked at again", async () => {
+  const { id } = await linked();
+  expect(await count("open_links")).toBe(1);
+  await deleteFile(deps, ana, id);
+  expect(await count("open_links")).toBe(0);
 });
 
 test("what could not be stored is no file of its owner, and what came of it all the same is collected", async () => {

@@ -6,6 +6,8 @@ import type { Sql, Transaction } from "../../engines/database/database.ts";
  *        │ └─────────────┘ (an external store let in more than allowed: thrown away)
  *        └─► gone (the upload failed or never came)
  *
+ * When an upload link has run out, its file is looked at for the last time (`open_links`).
+ *
  * Deleted by its owner, or by its age, a file is gone from wherever it is; a row of `deleted_files` then stands for its
  * bytes until they are gone too and none can come any more.
  */
@@ -105,6 +107,18 @@ export async function listAwaitingSince(sql: Sql, before: Date, limit: number): 
     order by f.created_at limit ${limit}`;
 }
 
+/** Stored ones whose upload link was not looked at since it ran out. */
+export async function listLinkedSince(sql: Sql, before: Date, limit: number): Promise<FileRow[]> {
+  return await sql<FileRow[]>`
+    select ${columnsOf(sql)} from open_links o join files f on f.key = o.key
+    where o.created_at < ${before} and f.state = 'stored'
+    order by o.created_at limit ${limit}`;
+}
+
+export async function closeLink(sql: Sql, key: string): Promise<void> {
+  await sql`delete from open_links where key = ${key}`;
+}
+
 export async function findNewestKey(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ key: string }[]>`select key from files where state = 'stored' order by id desc limit 1`;
   return row?.key;
@@ -177,7 +191,7 @@ export async function insertDeleted(tx: Transaction, key: string, collectAfter: 
   await tx`insert into deleted_files (key, collect_after) values (${key}, ${collectAfter})`;
 }
 
-/** The same for one that nobody was told of, whatever became of it. */
+/** A row for the bytes takes the place of that of a file which nobody was told of, whatever became of it. */
 export async function giveUpFile(
   sql: Sql,
   { ownerId, key }: Pick<FileRow, "ownerId" | "key">,
