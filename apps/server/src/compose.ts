@@ -52,6 +52,7 @@ import { metricsRoute } from "./http/metrics/metrics-route.ts";
 import type { ModelApiDeps } from "./http/model-api/deps.ts";
 import { modelApi } from "./http/model-api/model-api.ts";
 import { modelCards } from "./http/model-cards/model-cards.ts";
+import { joinWithStore, markOfStore } from "./join-with-store.ts";
 import { systemClock } from "./kernel/clock.ts";
 import type { Loc } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
@@ -161,11 +162,11 @@ export async function compose(
       maxUploadBytes: defaultMaxUploadBytes,
       uploadBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
     };
-    if (linkServed === undefined && !(await holdsNewestFile(files))) {
-      log.warn(
-        { bucket: blobs.bucket },
-        "The newest file that the database knows is not in the bucket: is it the right one?",
-      );
+    // An embedded database lies in the same home as its files.
+    const mayBeElsewhere = linkServed === undefined || config.DATABASE_URL !== undefined;
+    if (mayBeElsewhere && !(await holdsNewestFile(files))) {
+      const store = linkServed ? { home } : { bucket: blobs.bucket };
+      log.warn(store, "The newest file that the database knows is not in the file store: is it the right one?");
     }
     const webhooks = openWebhooks({ database, vault, clock });
     const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
@@ -173,10 +174,14 @@ export async function compose(
     // Runs are opened later; both are taken over from dead nodes at the same looks.
     let agentsPlatform: AgentsPlatform | undefined;
     // Not before everything else that may refuse the start: whoever is known counts as running.
-    if (config.DATABASE_URL !== undefined) await joinUnderKey(database, nodeId, proofOf);
+    const fileStore = await markOfStore(config);
+    if (config.DATABASE_URL !== undefined) {
+      await joinUnderKey(database, nodeId, proofOf);
+      await joinWithStore(database, nodeId, fileStore, log);
+    }
     const predictions = await openPredictions({
       database,
-      keyProof: proofOf(nodeId),
+      marks: { keyProof: proofOf(nodeId), fileStore },
       blobs,
       queue,
       clock,

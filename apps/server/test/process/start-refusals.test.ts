@@ -48,6 +48,24 @@ test("a database that is read-only, as a standby is", async () => {
   }
 }, 60_000);
 
+test("files in a folder, where the servers that run have a bucket", async () => {
+  const { url, database, drop } = await testDatabase();
+  try {
+    await database.sql`insert into nodes (id, file_store, heartbeat_at)
+      values ('node_other', 's3://shared', now() + interval '5 minutes')`;
+    await database.sql`
+      insert into files (key, id, owner_id, origin, state, content_type, size, etag, max_bytes, created_at, stored_at)
+      values ('uploads/a', 'file_a', 'usr_a', 'uploaded', 'stored', 'text/plain', 1, 'e', 1, now(), now())`;
+    const refused = startServer({ DATABASE_URL: url, GANTRY_HOME: join(room, "folder") });
+    expect(await refused.exit).toEqual({ code: 1, signal: null });
+    expect(refused.stderr()).toMatch(/^Another server .+ keeps its files in s3:\/\/shared, .+ S3_BUCKET, .+\n$/);
+    expect(refused.stdout()).toContain("The newest file that the database knows is not in the file store");
+    expect(await database.sql`select id from nodes`).toEqual([{ id: "node_other" }]);
+  } finally {
+    await drop();
+  }
+}, 60_000);
+
 test("a misspelt setting, beside what the start cannot go on with", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");

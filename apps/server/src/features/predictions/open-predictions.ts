@@ -29,7 +29,7 @@ import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts
 import { createSettlement } from "./settle-predictions.ts";
 import { type EndedPrediction, type FlowFigures, isOwn, type PredictionAddress, selectFlow } from "./store.ts";
 import { startSweeper, type TakeOver } from "./sweep-predictions.ts";
-import { forgetAllNodes } from "./sweep-store.ts";
+import { forgetAllNodes, type NodeMarks } from "./sweep-store.ts";
 import { createWorker } from "./work-on-jobs.ts";
 import { createPredictionWriter } from "./write-predictions.ts";
 
@@ -40,8 +40,7 @@ export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTo
   clock: Clock;
   log: Log;
   nodeId: string;
-  /** Of the node's secret key, for nodes that come later. */
-  keyProof: string;
+  marks: NodeMarks;
   linkOf: LinkOf;
   acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;
   /** Queued predictions run at once on this node; 0: this node is no worker. */
@@ -122,7 +121,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     database,
     log,
     nodeId,
-    keyProof: deps.keyProof,
+    marks: deps.marks,
     held,
     settlement,
     announceGrants,

@@ -22,6 +22,7 @@ import {
   listOverdue,
   listStarted,
   mendLines,
+  type NodeMarks,
 } from "./sweep-store.ts";
 
 /** A node that has not moved its heartbeat for so long has lost what it holds. */
@@ -47,7 +48,7 @@ export interface SweeperDeps {
   database: Database;
   log: Log;
   nodeId: string;
-  keyProof: string;
+  marks: NodeMarks;
   held: HeldPredictions;
   settlement: Settlement;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
@@ -77,7 +78,7 @@ export async function startSweeper(deps: SweeperDeps): Promise<Sweeper> {
   let ownBeats = 0;
 
   async function moveHeartbeat(): Promise<void> {
-    beats.push(await beat(database.sql, nodeId, deps.keyProof));
+    beats.push(await beat(database.sql, nodeId, deps.marks));
     ownBeats++;
     if (beats.length > ownBeatsMeanwhile) beats.shift();
   }

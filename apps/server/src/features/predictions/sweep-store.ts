@@ -16,10 +16,17 @@ export async function grantFreeSlots(database: Database): Promise<GrantedSlot[]>
   });
 }
 
+/** What a node works with, for nodes that come later: they are refused with another. */
+export interface NodeMarks {
+  /** Of the secret key. */
+  keyProof: string;
+  fileStore: string;
+}
+
 /** Moves the heartbeat; answers when, by the clock of the database. */
-export async function beat(sql: Sql, nodeId: string, keyProof: string): Promise<Date> {
+export async function beat(sql: Sql, nodeId: string, { keyProof, fileStore }: NodeMarks): Promise<Date> {
   const [row] = await sql<{ at: Date }[]>`
-    insert into nodes (id, key_proof) values (${nodeId}, ${keyProof})
+    insert into nodes (id, key_proof, file_store) values (${nodeId}, ${keyProof}, ${fileStore})
     on conflict (id) do update set heartbeat_at = now() returning heartbeat_at as at`;
   return row?.at ?? new Date();
 }

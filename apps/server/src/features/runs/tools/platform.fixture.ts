@@ -67,7 +67,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     log,
     telemetry: noTelemetry,
     nodeId: newId("node"),
-    keyProof: "none",
+    marks: { keyProof: "none", fileStore: "none" },
     linkOf: async () => undefined,
     acceptedModel: models.getAccepted,
     sealWebhook: () => {
