@@ -49,13 +49,19 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
   const resting = createResting(restMs);
   const tooSlow: SchemaFault = { path: [], message: `Takes more than ${deadlineMs} ms to check` };
 
-  async function faultsOf(schema: JsonSchema, value?: { given: unknown }): Promise<readonly SchemaFault[]> {
+  async function faultsOf(
+    schema: JsonSchema,
+    value?: { given: unknown },
+    isLoose = false,
+  ): Promise<readonly SchemaFault[]> {
     const { tooDeep, tooLarge } = faultsOfValue(value?.given);
-    const outOfBounds = faultOfSize(schema) ?? tooDeep;
-    if (outOfBounds) return [outOfBounds];
-    const end = await run({ schema: JSON.stringify(schema), ...(value && { value }) });
-    if (end === "too slow") return [tooSlow];
-    if (end === "out of memory") return [{ path: [], message: "Takes too much memory to check" }];
+    if (tooDeep) return [tooDeep];
+    const ofSchema = (fault: SchemaFault) => (isLoose ? tooLarge : [fault]);
+    const outOfBounds = faultOfSize(schema);
+    if (outOfBounds) return ofSchema(outOfBounds);
+    const end = await run({ schema: JSON.stringify(schema), isLoose, ...(value && { value }) });
+    if (end === "too slow") return ofSchema(tooSlow);
+    if (end === "out of memory") return ofSchema({ path: [], message: "Takes too much memory to check" });
     if (end === "stopped") throw fault("service_unavailable", "The server is shutting down");
     if ("failed" in end) throw fault("internal_server_error", "The check broke off");
     return [...tooLarge, ...end.result];
@@ -92,6 +98,7 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
   return {
     check: (schema) => faultsOf(schema),
     validate: (schema, value) => faultsOf(schema, { given: value }),
+    validateLoosely: (schema, value) => faultsOf(schema, { given: value }, true),
     async close() {
       await Promise.all([open.close(), look.close(), patient.close()]);
     },

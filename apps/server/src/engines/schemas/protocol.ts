@@ -3,4 +3,6 @@ export interface SchemaJob {
   schema: string;
   /** Left out: the schema itself is what is looked at. */
   value?: { given: unknown };
+  /** The schema is somebody's who checks values in another way, see `Schemas.validateLoosely`. */
+  isLoose?: boolean;
 }

@@ -71,6 +71,36 @@ describe("check", () => {
   });
 });
 
+describe("validate loosely", () => {
+  test.each([
+    { $schema: "http://json-schema.org/draft-04/schema#", properties: { a: { minimum: 0, exclusiveMinimum: true } } },
+    { $schema: "https://json-schema.org/draft/2019-09/schema" },
+    { properties: { a: { pattern: "(?P<x>[a-z]+)" } } },
+    { properties: { a: { type: "string", required: true } } },
+    { properties: { a: { $ref: "#/nope" } } },
+    { properties: { a: { type: "strng" } } },
+    { properties: { a: { format: "uri" } } },
+    { description: "x".repeat(70_000) },
+  ])("a schema that cannot be used has no fault with a value: %j", async (schema) => {
+    expect(await schemas.validateLoosely(schema, { a: "not a uri" })).toEqual([]);
+  });
+
+  test("one that can be used has, and no looseness stays behind", async () => {
+    const schema = { type: "object", properties: { a: { type: "string", format: "uri" } } };
+    expect(await messages(schemas.validateLoosely(schema, { a: 1 }))).toEqual(["a: must be string"]);
+    expect(await schemas.validateLoosely(schema, { a: "no uri" })).toEqual([]);
+    expect(await messages(schemas.validate(schema, { a: "no uri" }))).toEqual(['a: must match format "uri"']);
+    expect(await messages(schemas.validateLoosely({}, { a: Number.POSITIVE_INFINITY }))).toHaveLength(1);
+  });
+
+  test("a pattern that takes too long is left to whoever wrote it", async () => {
+    const own = createSchemas({ deadlineMs: 300 });
+    const schema = { properties: { a: { pattern: "^(a+)+$" } } };
+    expect(await own.validateLoosely(schema, { a: `${"a".repeat(40)}!` })).toEqual([]);
+    await own.close();
+  });
+});
+
 describe("validate", () => {
   const schema = {
     type: "object",

@@ -28,8 +28,8 @@ const options: Options = {
 interface Dialect {
   /** Knows what a schema must look like. */
   meta: Ajv | Ajv2020;
-  /** Knows nothing but the words of the dialect. */
-  blank(): Ajv | Ajv2020;
+  /** Knows nothing but the words of the dialect; loosely, none of its formats. */
+  blank(isLoose: boolean): Ajv | Ajv2020;
 }
 
 const withFormats = <T extends Ajv | Ajv2020>(ajv: T): T => {
@@ -37,25 +37,30 @@ const withFormats = <T extends Ajv | Ajv2020>(ajv: T): T => {
   return ajv;
 };
 const blankOptions: Options = { ...options, meta: false, validateSchema: false };
+const looseOptions: Options = { ...blankOptions, validateFormats: false };
 const latest: Dialect = {
   meta: withFormats(new Ajv2020(options)),
-  blank: () => withFormats(new Ajv2020(blankOptions)),
+  blank: (isLoose) => (isLoose ? new Ajv2020(looseOptions) : withFormats(new Ajv2020(blankOptions))),
 };
-const draft7: Dialect = { meta: withFormats(new Ajv(options)), blank: () => withFormats(new Ajv(blankOptions)) };
+const draft7: Dialect = {
+  meta: withFormats(new Ajv(options)),
+  blank: (isLoose) => (isLoose ? new Ajv(looseOptions) : withFormats(new Ajv(blankOptions))),
+};
 
 type Compiled = { validate: ValidateFunction } | { faults: readonly SchemaFault[] };
 const compiled = new Map<string, Compiled>();
 
-function compile(text: string): Compiled {
-  const result = compiled.get(text) ?? compileAnew(text);
-  compiled.delete(text);
-  compiled.set(text, result);
+function compile(text: string, isLoose: boolean): Compiled {
+  const name = isLoose ? `loose ${text}` : text;
+  const result = compiled.get(name) ?? compileAnew(text, isLoose);
+  compiled.delete(name);
+  compiled.set(name, result);
   const [oldest] = compiled.keys();
   if (compiled.size > maxCompiled && oldest !== undefined) compiled.delete(oldest);
   return result;
 }
 
-function compileAnew(text: string): Compiled {
+function compileAnew(text: string, isLoose: boolean): Compiled {
   // `$async` is a word of Ajv, not of JSON Schema: it would make the check a promise.
   const { $schema, $async: _, ...schema } = JSON.parse(text) as Record<string, unknown>;
   const dialect = dialectOf($schema);
@@ -66,7 +71,7 @@ function compileAnew(text: string): Compiled {
   try {
     if (!dialect.meta.validateSchema(schema)) return { faults: faultsOf(dialect.meta.errors) };
     // In an Ajv of its own, so that no schema sees the names of another one and none is kept longer than it is used.
-    return { validate: dialect.blank().compile(schema) };
+    return { validate: dialect.blank(isLoose).compile(schema) };
   } catch (error) {
     return { faults: [{ path: [], message: messageOf(error) }] };
   }
@@ -79,13 +84,14 @@ function dialectOf($schema: unknown): Dialect | undefined {
   return /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test($schema) ? draft7 : undefined;
 }
 
-function validate({ schema, value }: SchemaJob): readonly SchemaFault[] {
-  const result = compile(schema);
-  if ("faults" in result) return result.faults;
+function validate({ schema, value, isLoose = false }: SchemaJob): readonly SchemaFault[] {
+  const result = compile(schema, isLoose);
+  if ("faults" in result) return isLoose ? [] : result.faults;
   if (!value) return [];
   try {
     return result.validate(value.given) ? [] : faultsOf(result.validate.errors);
   } catch (error) {
+    if (isLoose) return [];
     // A schema that refers to itself without end, or a value nested deeper than the stack.
     return [{ path: [], message: error instanceof RangeError ? "Nested too deeply to be checked" : messageOf(error) }];
   }
@@ -127,6 +133,6 @@ parentPort?.on("message", (job: Numbered<SchemaJob>) => send({ id: job.id, resul
 // The first use of a dialect compiles what a schema must look like; no job shall pay for that with its time.
 for (const { meta, blank } of [latest, draft7]) {
   meta.validateSchema({});
-  blank().compile({});
+  blank(false).compile({});
 }
 send({ ready: true });

@@ -13,7 +13,7 @@ import type { WriteRun } from "./run-writer.ts";
 /** What the use cases of runs work with. */
 export interface RunsContext {
   database: Database;
-  schemas: Pick<Schemas, "validate">;
+  schemas: Pick<Schemas, "validate" | "validateLoosely">;
   vault: Vault;
   clock: Clock;
   log: Log;

@@ -65,6 +65,8 @@ export interface RunTool {
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: Record<string, unknown>;
+  /** Whoever executes it wrote `parameters` and checks the arguments as well; left out: `parameters` are all there is. */
+  readonly checksItself?: boolean;
   /** A read that a crash interrupted is made again; a write is reported as "outcome unknown". */
   readonly kind: "read" | "write";
   /** Asks by default before it is called; a binding may say otherwise. */

@@ -30,6 +30,7 @@ function serverTool(toolServers: ToolServers, ownerId: string, described: ModelT
     name,
     description,
     parameters,
+    checksItself: true,
     kind,
     asks,
     async execute({ arguments: given, signal }) {

@@ -118,7 +118,10 @@ async function refusalOf(
   if ("__invalid" in call.arguments) {
     return `The arguments are not a JSON object, or are nested more than ${deepestBody} levels deep. The tool was not called.`;
   }
-  const faults = await schemas.validate(boxed.kind === "tool" ? boxed.tool.parameters : boxed.parameters, args);
+  const faults =
+    boxed.kind === "tool"
+      ? await schemas[boxed.tool.checksItself ? "validateLoosely" : "validate"](boxed.tool.parameters, args)
+      : await schemas.validate(boxed.parameters, args);
   return faults.length === 0 ? undefined : wrongArguments(faults);
 }
 

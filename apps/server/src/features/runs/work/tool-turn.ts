@@ -18,7 +18,7 @@ import type { CallerDeps } from "./require-caller.ts";
  *            └──► refused ───────────────────────────────┘
  */
 export interface ToolTurnDeps extends CallerDeps {
-  schemas: Pick<Schemas, "validate">;
+  schemas: Pick<Schemas, "validate" | "validateLoosely">;
   vault: Vault;
   clock: Clock;
   log: Log;
