@@ -10,6 +10,7 @@ import { createRules } from "./engines/models/builtin/rules/rules.ts";
 import { textModels } from "./engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "./engines/models/cog-schema.ts";
 import { countTokens } from "./engines/models/token-count.ts";
+import { objectParameters } from "./engines/models/tool-parameters.ts";
 import { joinUnderKey } from "./engines/vault/join-under-key.ts";
 import { openAccounts } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
@@ -315,6 +316,8 @@ export async function compose(
       readInput: readModelInput,
       linksOf,
       openOutput: (ownerId, s3Path) => openStored(ownerId, s3Path, ["output"]),
+      linkOf: (s3Path, base) => presignDownload(files, { s3Path, base }),
+      objectParameters,
     });
     await app.register(mcpApi, {
       log,

@@ -1,14 +1,18 @@
 import { buffer } from "node:stream/consumers";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import type { Outcome } from "../predictions/index.ts";
-import type { McpToolsContext } from "./context.ts";
+import type { McpToolsContext, OutputFile } from "./context.ts";
 import type { AnswerPart, ToolAnswer, ToolCall } from "./offered-tool.ts";
 
 /** An image up to this stands in the answer itself; together they may have four of it. */
 const inlineBytes = 1_048_576;
 const inlineBytesTogether = 4 * inlineBytes;
 
-/** The output as JSON, and behind it each file: a small image as it is, everything else as a link. */
+/** Of what an agent made; it may name any number of addresses. */
+const mostLinks = 20;
+const addressPattern = /s3:\/\/[^\s"\\<>()]+/g;
+
+/** The output as JSON, and behind it each file as a link, a small image before that as it is. */
 export async function answerOfOutput(
   context: Pick<McpToolsContext, "linksOf" | "openOutput">,
   { caller, baseUrl }: Pick<ToolCall, "caller" | "baseUrl">,
@@ -25,16 +29,43 @@ export async function answerOfOutput(
       room -= file.size;
       const data = (await buffer(await file.open())).toString("base64");
       content.push({ type: "image", data, mimeType: file.contentType });
-    } else {
-      content.push({
-        type: "resource_link",
-        uri: addressOf(link),
-        name: file?.filename ?? field,
-        ...(file && { mimeType: file.contentType, size: file.size }),
-      });
     }
+    content.push(linkTo(addressOf(link), file, field));
   }
   return { content, structured: { ...output }, isError: false, meta: figuresOf(predictionId, outcome) };
+}
+
+/** Links to the caller's files that an agent's output names. Whoever reads an s3:// address outside can do nothing with it. */
+export async function linksWithin(
+  { openOutput, linkOf }: Pick<McpToolsContext, "openOutput" | "linkOf">,
+  { caller, baseUrl }: Pick<ToolCall, "caller" | "baseUrl">,
+  output: Record<string, unknown>,
+): Promise<AnswerPart[]> {
+  const named = new Set(JSON.stringify(output).match(addressPattern)?.map(withoutStop));
+  const links = await Promise.all([...named].slice(0, mostLinks).map(linkIfOwn));
+  return links.flat();
+
+  async function linkIfOwn(s3Path: string): Promise<AnswerPart[]> {
+    try {
+      const file = await openOutput(caller.userId, s3Path);
+      return file ? [linkTo((await linkOf(s3Path, baseUrl)).url, file, file.filename)] : [];
+    } catch {
+      // The run has ended and is paid for: its result is told, with or without a link.
+      return [];
+    }
+  }
+}
+
+/** An address may stand at the end of a sentence. */
+const withoutStop = (address: string) => address.replace(/[.,;:!?]+$/, "");
+
+function linkTo(uri: string, file: OutputFile | undefined, field: string): AnswerPart {
+  return {
+    type: "resource_link",
+    uri,
+    name: file?.filename ?? field,
+    ...(file && { mimeType: file.contentType, size: file.size }),
+  };
 }
 
 /** A link is the Presigned URL record of the specification. */

@@ -1,8 +1,9 @@
 import { fault } from "../../kernel/errors.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import type { Runnable } from "../agents/index.ts";
+import { linksWithin } from "./answer-of-output.ts";
 import { callModel } from "./call-model.ts";
-import type { AgentRunFigures, McpToolsContext, RunAgent } from "./context.ts";
+import type { AgentRunFigures, McpToolsContext } from "./context.ts";
 import { type FoundTool, findTool } from "./find-tool.ts";
 import type { ToolAnswer, ToolCall } from "./offered-tool.ts";
 import { refusal } from "./refusal.rules.ts";
@@ -24,20 +25,28 @@ function callFound(context: McpToolsContext, call: ToolCall, found: FoundTool): 
     case "model":
       return callModel(context, call, found.model);
     case "agent":
-      return callAgent(context.runAgent, call, found.runnable);
+      return callAgent(context, call, found.runnable);
     case "action":
       return callAction(context, call);
   }
 }
 
 async function callAgent(
-  runAgent: RunAgent,
-  { caller, arguments: input, baseUrl, signal, onNote }: ToolCall,
+  context: McpToolsContext,
+  { caller, arguments: given, baseUrl, signal, onNote }: ToolCall,
   { agent, revision }: Runnable,
 ): Promise<ToolAnswer> {
-  const end = await runAgent(caller, { agentId: agent.id, revisionId: revision.id, input, baseUrl, signal, onNote });
+  const { restore } = context.objectParameters(revision.snapshot.input_schema);
+  const input = restore ? restore({ ...given }) : given;
+  if (!isObject(input)) throw fault("value_error", "The input of an agent is an object", { loc: ["body", "input"] });
+  const address = { agentId: agent.id, revisionId: revision.id };
+  const end = await context.runAgent(caller, { ...address, input, baseUrl, signal, onNote });
   const meta = metaOf(end);
-  if (end.status === "done") return { ...asJson(end.output), structured: end.output, meta };
+  if (end.status === "done") {
+    const { content, isError } = asJson(end.output);
+    const links = await linksWithin(context, { caller, baseUrl }, end.output);
+    return { content: [...content, ...links], isError, structured: end.output, meta };
+  }
   if (end.status === "error") {
     const { type, message } = end.error;
     return {
@@ -53,6 +62,10 @@ async function callAgent(
     isError: false,
     meta,
   };
+}
+
+function isObject(value: unknown): value is ToolCall["arguments"] {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function metaOf({ runId, costMicros, usage }: AgentRunFigures): Record<string, unknown> {

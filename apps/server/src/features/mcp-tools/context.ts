@@ -47,6 +47,14 @@ export interface McpToolsContext {
   /** To see what agents' servers would ask. */
   toolServers: Pick<ToolServers, "describeTools">;
   runAgent: RunAgent;
+  /**
+   * A schema whose top is an object and nothing else, and the way back from an answer to it. Clients pass the tools on to
+   * models whose services refuse all of them for one that has anything else.
+   */
+  objectParameters(schema: Record<string, unknown>): {
+    schema: Record<string, unknown>;
+    restore?: ((value: unknown) => unknown) | undefined;
+  };
   /** The one reader of input; see features/predictions/input. */
   readInput(request: {
     caller: Caller;
@@ -59,6 +67,8 @@ export interface McpToolsContext {
   linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
   /** A file that a prediction of the user made. */
   openOutput(userId: string, s3Path: string): Promise<OutputFile | undefined>;
+  /** A download link for an address that is known to be the reader's. */
+  linkOf(s3Path: string, base: string): Promise<{ url: string }>;
 }
 
 export interface OutputFile {

@@ -29,14 +29,18 @@ export function describeModel(model: Model): OfferedTool {
 }
 
 /** One of the caller's own agents: its goal is no secret here. */
-export function describeAgent(slug: string, { name, goal, input_schema }: AgentSnapshot): OfferedTool {
+export function describeAgent(
+  slug: string,
+  { name, goal }: AgentSnapshot,
+  inputSchema: Record<string, unknown>,
+): OfferedTool {
   // Whoever runs an own agent does not pay its price.
   const price = "It pays for the models that it calls.";
   return {
     name: agentToolName(slug),
     title: name,
     description: sentences([`Runs your agent ${name} and waits for its result.`, `Its goal: ${cut(goal)}`, price]),
-    inputSchema: { ...input_schema, type: "object" },
+    inputSchema: { ...inputSchema, type: "object" },
     annotations: { readOnlyHint: false, openWorldHint: true },
   };
 }

@@ -55,7 +55,7 @@ async function findModel({ models }: McpToolsContext, caller: Caller, owner: str
 async function findAgent(context: McpToolsContext, caller: Caller, slug: string) {
   const { agents } = context;
   const runnable = await unlessMissing(agents.getRunnable(caller.userId, { creator: caller.username, slug }));
-  if (!runnable || !isWithinReach(caller, runnable.revision.snapshot)) return undefined;
+  if (!runnable || !isCallable(caller, runnable.revision.snapshot)) return undefined;
   switch (await createMayAsk(context)(caller.userId, runnable.revision.snapshot)) {
     case "yes":
       return undefined;
@@ -69,8 +69,9 @@ async function findAgent(context: McpToolsContext, caller: Caller, slug: string)
   }
 }
 
-export function isWithinReach(caller: Caller, snapshot: AgentSnapshot): boolean {
-  return keyReaches(caller, snapshot.model);
+/** Whether a call of it could come to a run: its key reaches the model, and arguments, an object, can be its input. */
+export function isCallable(caller: Caller, { model, input_schema: { type } }: AgentSnapshot): boolean {
+  return keyReaches(caller, model) && (type === undefined || [type].flat().includes("object"));
 }
 
 async function findCutModel({ models }: McpToolsContext, caller: Caller, toolName: string, q: string) {

@@ -3,7 +3,7 @@ import type { Caller } from "../accounts/index.ts";
 import type { AgentWithRevision } from "../agents/index.ts";
 import type { McpToolsContext } from "./context.ts";
 import { describeAction, describeAgent, describeModel } from "./describe-tool.rules.ts";
-import { isWithinReach, readActions } from "./find-tool.ts";
+import { isCallable, readActions } from "./find-tool.ts";
 import { createMayAsk } from "./may-ask.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 
@@ -71,9 +71,10 @@ async function agentsPart(context: McpToolsContext, caller: Caller, range: Range
 
   async function offerOf(entry: AgentWithRevision): Promise<OfferedTool[]> {
     const published = await publishedOf(entry);
-    if (!published || !isWithinReach(caller, published.snapshot)) return [];
-    const asking = await mayAsk(caller.userId, published.snapshot);
-    return asking === "no" ? [describeAgent(published.slug, published.snapshot)] : [];
+    if (!published || !isCallable(caller, published.snapshot)) return [];
+    const { slug, snapshot } = published;
+    if ((await mayAsk(caller.userId, snapshot)) !== "no") return [];
+    return [describeAgent(slug, snapshot, context.objectParameters(snapshot.input_schema).schema)];
   }
 
   /** What a run would execute; the list has the latest revisions. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AgentsUnderTest, agentsUnderTest } from "../../../test/support/agents.ts";
 import { connectMcp } from "../../../test/support/mcp-client.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
+import { objectParameters } from "../../engines/models/tool-parameters.ts";
 import { createNet } from "../../engines/net/create-net.ts";
 import type { Net } from "../../engines/net/net.ts";
 import { createAesVault } from "../../engines/vault/aes-vault.ts";
@@ -58,6 +59,8 @@ beforeAll(async () => {
     readInput: notHere,
     linksOf: notHere,
     openOutput: notHere,
+    linkOf: notHere,
+    objectParameters,
     // One that does not answer: what real ones have is looked at in test/front-door/mcp-agents.test.ts.
     toolServers: {
       describeTools: async (_ownerId, bindings) => ({
