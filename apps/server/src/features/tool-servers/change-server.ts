@@ -3,6 +3,7 @@ import { fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import { sealAuth } from "./credential.ts";
 import { findServerOrThrow } from "./find-server.ts";
+import { keepsOrigin } from "./keeps-origin.rules.ts";
 import { nameTaken } from "./register-server.ts";
 import { isNameTaken, updateToolServer } from "./store.ts";
 import type { SealedToolServer, ToolServer } from "./tool-server.ts";
@@ -45,14 +46,9 @@ function changedAuth(
     return sealAuth(context, { id: former.id, ownerId: former.ownerId, url }, auth);
   }
   // Otherwise whoever may change the address could have the credential sent to a server of their own.
-  if (!keepsHost(former.url, url)) {
-    const msg = "The address is on another host, or no longer https: give auth again, or null to send none";
+  if (!keepsOrigin(former.url, url)) {
+    const msg = "The address is on another host or port, or no longer https: give auth again, or null to send none";
     throw fault("missing", msg, { loc: ["body", "auth"] });
   }
   return { authType: former.authType, authHeader: former.authHeader, sealedCredential: former.sealedCredential };
-}
-
-function keepsHost(former: string, next: string): boolean {
-  const [from, to] = [new URL(former), new URL(next)];
-  return from.hostname === to.hostname && (from.protocol === "http:" || to.protocol === "https:");
 }

@@ -292,11 +292,19 @@ describe("PATCH /v1/mcp-servers/{id}", () => {
     expect((await call("GET", `/${record.id}`)).body).toEqual(without.body);
   });
 
-  it("200: another port of the same host keeps the credentials", async () => {
-    const record = await create({}, { auth: { type: "bearer", token: "the-token" } });
-    const { url } = await t.serve(demanding("the-token"));
+  it("200: another path of the same origin keeps the credentials", async () => {
+    const record = await create(demanding("the-token"), { auth: { type: "bearer", token: "the-token" } });
+    const url = `${record.url}?another`;
     const changed = await call("PATCH", `/${record.id}`, { url });
     expect(changed.body).toMatchObject({ url, status: "connected", auth: { type: "bearer" } });
+  });
+
+  it("400 when credentials would go to another port", async () => {
+    const record = await create({}, { auth: { type: "bearer", token: "the-token" } });
+    const elsewhere = await t.serve();
+    const refused = await call("PATCH", `/${record.id}`, { url: elsewhere.url });
+    expect([refused.status, faults(refused)]).toEqual([400, ["body.auth"]]);
+    expect(elsewhere.requests).toEqual([]);
   });
 
   it("400 when credentials would go to another host; with auth it may", async () => {
