@@ -23,6 +23,8 @@ export interface Toolbox {
   /** As they are at this moment. */
   readonly tools: readonly ChatTool[];
   find(name: string): BoxedTool | undefined;
+  /** Whether a tool of that name may be there after all: the server that it is named for could not be asked. */
+  mayBeAway(name: string): boolean;
   /** An agent among them was published anew: from now on it is offered, and its calls are checked, as it is now. */
   follow(name: string, child: Runnable): void;
   /** About what the agent is to have and is not there now, as whoever runs it may know it. */
@@ -70,6 +72,10 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
       return [...byName.values()].map(({ name, description, parameters }) => ({ name, description, parameters }));
     },
     find: (name) => byName.get(name),
+    mayBeAway: (name) =>
+      missing.some(
+        ({ serverName, tool }) => serverName !== undefined && tool === undefined && name.startsWith(`${serverName}__`),
+      ),
     follow(name, child) {
       const known = byName.get(name);
       // Its name in the run stays, also where it was made of a slug that is another one now.

@@ -84,7 +84,10 @@ async function finishCall(
     return startChild(deps, session, call, { agentId: child?.agent.id, checked, onOther, caller });
   }
   if (boxed?.kind !== "tool") {
-    const text = ["The tool is not there any more, so it was not called.", ...toolbox.missing].join("\n- ");
+    const why = toolbox.mayBeAway(call.tool)
+      ? "The server of the tool could not be asked for its tools, so it was not called. It may be there again later."
+      : "The tool is not there any more, so it was not called.";
+    const text = [why, ...toolbox.missing].join("\n- ");
     return end(deps, session, call, { text, isError: true });
   }
   const most = session.room === null ? 0 : ((await boxed.tool.mostCost?.(call.arguments)) ?? 0);
