@@ -1,12 +1,16 @@
 import type { ToolServerAuth } from "@gantry/wire";
 import { ToolServerError, type ToolServerTarget } from "../../engines/tools/tools.ts";
 import type { ToolServersContext } from "./context.ts";
+import { hiding } from "./hide.rules.ts";
 import type { SealedToolServer } from "./tool-server.ts";
 
 type Place = Pick<SealedToolServer, "id" | "ownerId" | "url">;
 type SealedAuth = Pick<SealedToolServer, "authType" | "authHeader" | "sealedCredential">;
 
-/** The host is part of it: a credential given for one host is never sent to another. */
+/**
+ * The host is part of it: a credential given for one host is never sent to another. That it is not sent to another port
+ * either is seen to when the address is changed.
+ */
 const sealContext = ({ ownerId, id, url }: Place) => `tool-server:${ownerId}:${id}:${new URL(url).hostname}`;
 
 export function sealAuth(
@@ -42,7 +46,7 @@ export function openServer({ vault }: ToolServersContext, server: Callable): Ope
     authHeader === null
       ? { name: "authorization", value: `Bearer ${credential}` }
       : { name: authHeader, value: credential };
-  return { target: { ...bare, header }, mask: (text) => hide(text, credential) };
+  return { target: { ...bare, header }, mask: hiding(credential) };
 }
 
 function unseal(open: () => string): string {
@@ -51,16 +55,4 @@ function unseal(open: () => string): string {
   } catch {
     throw new ToolServerError("unauthorized", "The stored credentials can no longer be opened: give them again");
   }
-}
-
-/**
- * Shorter ones are found everywhere by chance: hiding them would hide half of every text. None is stored any more that has
- * fewer than eight characters; this is for those that were.
- */
-const shortestHidden = 6;
-
-function hide(text: string, credential: string): string {
-  if (credential.length < shortestHidden) return text;
-  const escaped = JSON.stringify(credential).slice(1, -1);
-  return text.replaceAll(credential, "[hidden]").replaceAll(escaped, "[hidden]");
 }
