@@ -151,11 +151,11 @@ describe.each(eras)("a client that shakes hands by %j", (mode) => {
     });
   });
 
-  test("calls an image model and gets the image itself", async () => {
+  test("calls an image model and gets the image itself, and a link to it", async () => {
     const client = await connect(bob, mode);
     const call = { name: "model_gantry_image", arguments: { prompt: "a quiet harbour", size: "1280x720" } };
     const result = await client.callTool(call);
-    expect(result.content.map((part) => part.type)).toEqual(["text", "image"]);
+    expect(result.content.map((part) => part.type)).toEqual(["text", "image", "resource_link"]);
     const [, image] = result.content;
     if (image?.type !== "image") throw new Error("no image");
     const { width, height, format } = await sharp(Buffer.from(image.data, "base64")).metadata();

@@ -8,6 +8,7 @@ import {
 import type { Net } from "../net/net.ts";
 import { ofStatus, toToolServerError } from "./failures.ts";
 import type { ToolLimits } from "./limits.ts";
+import { tooManyMessages } from "./message-count.ts";
 import { createNetFetch, type NetFetch } from "./net-fetch.ts";
 import { ToolServerError, type ToolServerTarget } from "./tools.ts";
 import { WatchedTransport } from "./watched-transport.ts";
@@ -59,8 +60,12 @@ async function connect(
   { onToolsChanged, onClosed }: ConnectHooks,
   mode: "legacy" | { pin: string },
 ): Promise<OpenServer> {
-  const way = createNetFetch(net, target, limits);
-  const transport = new WatchedTransport(createTransport(target, way, limits), limits.notifyMs);
+  const late = Promise.withResolvers<never>();
+  const way = createNetFetch(net, target, limits, () => {
+    late.reject(notMade(tooManyMessages()));
+    transport.leaveFlood();
+  });
+  const transport: WatchedTransport = new WatchedTransport(createTransport(target, way, limits), limits.notifyMs);
   const options: ClientOptions = {
     // No sampling, no questions to the user, no roots: a server can ask for nothing but a ping.
     capabilities: {},
@@ -70,7 +75,6 @@ async function connect(
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
   };
   const client = new Client(about, options);
-  const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     late.reject(new ToolServerError("timeout", "The server did not answer in time"));
   }, limits.connectMs);

@@ -1,12 +1,12 @@
 import type { Net } from "../net/net.ts";
 import { connectServer, type OpenServer } from "./connect.ts";
 import type { ToolLimits } from "./limits.ts";
-import type { ServerTool, ToolServerTarget } from "./tools.ts";
+import type { ToolList, ToolServerTarget } from "./tools.ts";
 
 export interface Connection extends OpenServer {
   readonly target: ToolServerTarget;
   /** The list of tools, while it is believed. */
-  tools: { listed: Promise<ServerTool[]>; at: number } | undefined;
+  tools: { listed: Promise<ToolList>; at: number; isUnderWay: boolean } | undefined;
 }
 
 interface Kept {

@@ -1,9 +1,10 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from "@modelcontextprotocol/client";
 import { NetError, type NetFailure } from "../net/net.ts";
-import { ToolServerError, type ToolServerFailure } from "./tools.ts";
-import { streamEndedCode } from "./watched-transport.ts";
-
-const longestQuote = 300;
+import { isObject, textOf } from "./json.ts";
+import { tooManyMessages } from "./message-count.ts";
+import { quote } from "./quote.rules.ts";
+import { ToolServerError, type ToolServerFailure, type ToolServerTarget } from "./tools.ts";
+import { floodCode, streamEndedCode } from "./watched-transport.ts";
 
 const ofNet: Record<NetFailure, ToolServerFailure> = {
   invalid_url: "unreachable",
@@ -53,6 +54,7 @@ export function toToolServerError(error: unknown): ToolServerError {
   const refusal = statusOf(error);
   if (refusal) return ofStatus(refusal.status, error);
   if (error instanceof ProtocolError) {
+    if (error.code === floodCode) return tooManyMessages();
     if (error.code === streamEndedCode) return new ToolServerError("cut", "The server broke off its answer", unknown);
     return new ToolServerError("protocol", `The server refuses: ${quote(error.message)}`, unknown);
   }
@@ -64,7 +66,63 @@ export function toToolServerError(error: unknown): ToolServerError {
       return new ToolServerError("cut", "The server closed the connection", unknown);
     }
   }
+  const version = unknownVersion(error);
+  if (version !== undefined) {
+    const message = `The server speaks version ${quote(version)} of the protocol, which is not known here`;
+    return new ToolServerError("protocol", message, unknown);
+  }
   return new ToolServerError("protocol", "The server does not answer as an MCP server does", unknown);
+}
+
+/** The library has it in a text alone. */
+function unknownVersion(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return /^Server's protocol version is not supported: (.*)/s.exec(error.message)?.[1];
+}
+
+/**
+ * A call that was refused by its status, with the server's own word on it: where that is an error of JSON-RPC, as one that
+ * came with any other answer. What is wrong with one call says nothing about the server; what says more is told as it is
+ * of every request.
+ */
+export function refusedCall(error: unknown): { message: string } | ToolServerError | undefined {
+  const refusal = statusOf(error);
+  if (!refusal || [401, 403, 404, 405].includes(refusal.status) || isSessionLost(error)) return undefined;
+  const { status, text } = refusal;
+  const isOfOneCall = status >= 400 && status < 500;
+  const said = rpcMessage(text);
+  if (isOfOneCall && said !== undefined) return { message: said };
+  const { message, reason, outcome } = ofStatus(status, error);
+  // A page for a browser explains nothing to anybody else.
+  const words = quote(said ?? (/^\s*</.test(text) ? "" : text));
+  return new ToolServerError(isOfOneCall ? "refused" : reason, words === "" ? message : `${message}: ${words}`, {
+    cause: error,
+    outcome,
+    status,
+  });
+}
+
+function rpcMessage(text: string): string | undefined {
+  try {
+    const { jsonrpc, error }: Record<string, unknown> = Object(JSON.parse(text));
+    return jsonrpc === "2.0" && isObject(error) ? textOf(error.message) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What its owner can do about it, where that depends on how the server was registered. */
+export function withAdvice(error: ToolServerError, { header, connectionType }: ToolServerTarget): ToolServerError {
+  const { reason, status, outcome, cause } = error;
+  const changed = (message: string) =>
+    new ToolServerError(reason, message, { outcome, cause, ...(status !== undefined && { status }) });
+  if (status === 401 && !header) {
+    return changed("The server wants credentials (status 401): give a token or a key as auth. There is no OAuth here");
+  }
+  if (status === 405 && connectionType === "sse") {
+    return changed(`${error.message}; it may be one for the connection_type streamable_http`);
+  }
+  return error;
 }
 
 export function ofStatus(status: number, cause: unknown): ToolServerError {
@@ -77,9 +135,4 @@ export function ofStatus(status: number, cause: unknown): ToolServerError {
   // A server, or a proxy before it, that fails may have begun.
   const outcome = status >= 500 ? "unknown" : "not_made";
   return new ToolServerError("unreachable", `The server answers with status ${status}`, { cause, outcome, status });
-}
-
-function quote(text: string): string {
-  const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
-  return line.length > longestQuote ? `${line.slice(0, longestQuote)}…` : line;
 }

@@ -1,9 +1,7 @@
 import { createServer } from "node:http";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { waitFor } from "../../../test/support/wait-for.ts";
 import { createNet } from "../net/create-net.ts";
-import type { Net } from "../net/net.ts";
-import type { ToolLimits } from "./limits.ts";
 import { createMcpTools } from "./mcp-tools.ts";
 import {
   type Exchange,
@@ -11,44 +9,13 @@ import {
   initializeResult,
   json,
   type Script,
-  type ScriptedServer,
   scriptedServer,
   text,
 } from "./scripted-server.fixture.ts";
-import type { ToolCall, ToolServerClients, ToolServerTarget } from "./tools.ts";
+import type { ToolServerTarget } from "./tools.ts";
+import { useToolsBench } from "./tools-bench.fixture.ts";
 
-let net: Net;
-const opened: { close(): Promise<void> }[] = [];
-
-beforeEach(() => {
-  net = createNet({ allowPrivateNetwork: true });
-});
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close();
-  await net.close();
-});
-
-interface Bench {
-  server: ScriptedServer;
-  tools: ToolServerClients;
-  target: ToolServerTarget;
-  call(more?: Partial<ToolCall>): ReturnType<ToolServerClients["callTool"]>;
-  count(method: string): number;
-}
-
-async function bench(script: Script = {}, limits: Partial<ToolLimits> = {}): Promise<Bench> {
-  const server = await scriptedServer(script);
-  const tools = createMcpTools({ net, limits });
-  opened.push(server, tools);
-  const target: ToolServerTarget = { id: "mcp_1", revision: 1, url: server.url, connectionType: "streamable_http" };
-  return {
-    server,
-    tools,
-    target,
-    call: (more = {}) => tools.callTool(target, { tool: "echo", arguments: {}, ...more }),
-    count: (method) => server.messages.filter((message) => message.method === method).length,
-  };
-}
+const { bench, opened } = useToolsBench();
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
@@ -249,7 +216,7 @@ describe("a server that answers rubbish", () => {
       { ...echoTool, name: "bare", inputSchema: 3 },
     ];
     const { tools, target } = await bench({ "on tools/list": ({ answer }) => answer({ tools: odd }) });
-    const listed = await tools.listTools(target);
+    const { tools: listed } = await tools.listTools(target);
     expect(listed.map(({ name }) => name)).toEqual(["good", "bare"]);
     expect(listed[1]?.parameters).toEqual({ type: "object" });
   });
@@ -261,7 +228,7 @@ describe("a server that answers rubbish", () => {
     const { tools, target } = await bench({
       "on tools/list": ({ answer }) => answer({ tools: [deep, long, described, echoTool] }),
     });
-    const listed = await tools.listTools(target);
+    const { tools: listed } = await tools.listTools(target);
     expect(listed.map(({ parameters }) => JSON.stringify(parameters))).toEqual(Array(4).fill('{"type":"object"}'));
     expect(listed[2]?.description).toHaveLength(8192);
   });
@@ -401,7 +368,7 @@ describe("credentials", () => {
   it("are sent with every request, and change with the revision", async () => {
     const { server, tools, target } = await bench(demanding);
     const right = { ...target, header: { name: "Authorization", value: "Bearer right" } };
-    expect(await tools.listTools(right)).toHaveLength(1);
+    expect((await tools.listTools(right)).tools).toHaveLength(1);
     const other = { ...target, revision: 2, header: { name: "x-api-key", value: "a key" } };
     await expect(tools.listTools(other)).rejects.toMatchObject({ reason: "unauthorized" });
     expect(server.requests.at(-1)?.headers).toMatchObject({ "x-api-key": "a key" });
@@ -420,7 +387,7 @@ describe("lists of tools", () => {
         answer({ tools: page(from, 10), ...(from < 40 && { nextCursor: String(from + 10) }) });
       },
     });
-    const listed = await tools.listTools(target);
+    const { tools: listed } = await tools.listTools(target);
     expect(listed.map(({ name }) => name)).toEqual(page(0, 50).map(({ name }) => name));
     expect(count("tools/list")).toBe(5);
   });
@@ -433,7 +400,7 @@ describe("lists of tools", () => {
           nextCursor: message.params?.cursor === "a" ? "b" : "a",
         }),
     });
-    expect(await tools.listTools(target)).toHaveLength(2);
+    expect((await tools.listTools(target)).tools).toHaveLength(2);
   });
 
   it("end after a hundred pages, or a thousand tools", async () => {
@@ -441,9 +408,9 @@ describe("lists of tools", () => {
     const { tools, target } = await bench({
       "on tools/list": ({ answer }) => answer({ tools: page(pages, 1), nextCursor: `page ${++pages}` }),
     });
-    expect(await tools.listTools(target)).toHaveLength(100);
+    expect((await tools.listTools(target)).tools).toHaveLength(100);
     const second = await bench({ "on tools/list": ({ answer }) => answer({ tools: page(0, 5000) }) });
-    expect(await second.tools.listTools(second.target)).toHaveLength(1000);
+    expect((await second.tools.listTools(second.target)).tools).toHaveLength(1000);
   });
 
   it("are believed for a while, and read again when the server says that they changed", async () => {
@@ -456,15 +423,15 @@ describe("lists of tools", () => {
         stream.flushHeaders();
       },
     });
-    expect(await tools.listTools(target)).toHaveLength(1);
+    expect((await tools.listTools(target)).tools).toHaveLength(1);
     offered = 2;
-    expect(await tools.listTools(target)).toHaveLength(1);
+    expect((await tools.listTools(target)).tools).toHaveLength(1);
     expect(count("tools/list")).toBe(1);
     await waitFor("the stream", () => stream !== undefined);
     stream?.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n');
-    await waitFor("the change to be noticed", async () => (await tools.listTools(target)).length === 2);
+    await waitFor("the change to be noticed", async () => (await tools.listTools(target)).tools.length === 2);
     offered = 3;
-    expect(await tools.listTools(target, { fresh: true })).toHaveLength(3);
+    expect((await tools.listTools(target, { fresh: true })).tools).toHaveLength(3);
   });
 
   it("are read again after a while when the server says nothing", async () => {
@@ -473,17 +440,17 @@ describe("lists of tools", () => {
       { "on tools/list": ({ answer }) => answer({ tools: page(0, offered) }) },
       { listTtlMs: 100 },
     );
-    expect(await tools.listTools(target)).toHaveLength(1);
+    expect((await tools.listTools(target)).tools).toHaveLength(1);
     offered = 2;
     await sleep(150);
-    expect(await tools.listTools(target)).toHaveLength(2);
+    expect((await tools.listTools(target)).tools).toHaveLength(2);
   });
 
   it("of a server without tools are empty", async () => {
     const { tools, target, count } = await bench({
       "on initialize": ({ answer }) => answer({ ...initializeResult, capabilities: {} }),
     });
-    expect(await tools.listTools(target)).toEqual([]);
+    expect((await tools.listTools(target)).tools).toEqual([]);
     expect(count("tools/list")).toBe(0);
   });
 
@@ -496,7 +463,7 @@ describe("lists of tools", () => {
       hinted("silent", {}),
     ];
     const { tools, target } = await bench({ "on tools/list": ({ answer }) => answer({ tools: listed }) });
-    expect((await tools.listTools(target)).map((tool) => [tool.name, tool.readOnly, tool.destructive])).toEqual([
+    expect((await tools.listTools(target)).tools.map((tool) => [tool.name, tool.readOnly, tool.destructive])).toEqual([
       ["reads", true, false],
       ["destroys", false, true],
       ["adds", false, false],
@@ -542,7 +509,7 @@ describe("sessions and connections", () => {
 
   it("any other 400 is no lost session", async () => {
     const { call, count } = await bench({ "on tools/call": ({ response }) => json(response, { error: "no" }, 400) });
-    await expect(call()).rejects.toMatchObject({ reason: "unreachable", status: 400 });
+    await expect(call()).rejects.toMatchObject({ reason: "refused", status: 400 });
     expect(count("tools/call")).toBe(1);
   });
 
@@ -651,7 +618,7 @@ describe("sessions and connections", () => {
         for (let id = 0; id < 5000; id++) send({ id: `ping-${id}`, method: "ping" });
       },
     });
-    await expect(call()).rejects.toMatchObject({ reason: "cut", outcome: "unknown" });
+    await expect(call()).rejects.toMatchObject({ reason: "too_large", outcome: "unknown" });
     await sleep(200);
     expect(server.messages.filter(({ id }) => String(id).startsWith("ping-")).length).toBeLessThanOrEqual(100);
   });

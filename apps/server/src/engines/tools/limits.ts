@@ -26,6 +26,12 @@ export interface ToolLimits {
   answerBytes: number;
   /** Of the stream on which a server speaks unasked (and in `sse` answers too), as long as a connection lives. */
   streamBytes: number;
+  /** Of one answer: each is read by itself, and reading takes much longer than sending. */
+  answerMessages: number;
+  /** Of the stream on which a server speaks unasked. */
+  streamMessages: number;
+  /** Of one answer or stream. */
+  messagesASecond: number;
 }
 
 export const defaultToolLimits: ToolLimits = {
@@ -42,4 +48,7 @@ export const defaultToolLimits: ToolLimits = {
   connections: 256,
   answerBytes: 16 * 1024 * 1024,
   streamBytes: 64 * 1024 * 1024,
+  answerMessages: 10_000,
+  streamMessages: 100_000,
+  messagesASecond: 1000,
 };

@@ -31,7 +31,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     tools.callTool(target, { tool, arguments: given, ...more });
 
   it("lists its tools with their schemas and hints", async () => {
-    const listed = await tools.listTools(target);
+    const { tools: listed } = await tools.listTools(target);
     expect(listed.length).toBeGreaterThanOrEqual(12);
     const sum = listed.find(({ name }) => name === "get-sum");
     expect(sum).toMatchObject({
@@ -91,7 +91,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
     await server.kill();
     await server.start();
     expect((await call("echo", { message: "four" })).content[0]).toMatchObject({ text: "Echo: four" });
-    expect((await tools.listTools(target)).length).toBeGreaterThan(5);
+    expect((await tools.listTools(target)).tools.length).toBeGreaterThan(5);
   });
 
   it("tells soon when the server dies in mid-call, and does not call again", async () => {

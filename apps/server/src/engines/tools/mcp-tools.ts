@@ -1,25 +1,27 @@
 import { type Progress, ProtocolError } from "@modelcontextprotocol/client";
 import type { Net } from "../net/net.ts";
 import { type Connection, Connections } from "./connections.ts";
-import { isSessionLost, toToolServerError } from "./failures.ts";
+import { isSessionLost, refusedCall, toToolServerError, withAdvice } from "./failures.ts";
 import { anyObject } from "./json.ts";
 import { defaultToolLimits, type ToolLimits } from "./limits.ts";
 import { readResult } from "./read-result.ts";
 import { readTools } from "./read-tools.ts";
 import { Slots } from "./slots.ts";
 import {
-  type ServerTool,
   type ToolCall,
+  type ToolList,
   type ToolProgress,
   type ToolResult,
   type ToolServerClients,
   ToolServerError,
   type ToolServerTarget,
 } from "./tools.ts";
-import { streamEndedCode } from "./watched-transport.ts";
+import { floodCode, streamEndedCode } from "./watched-transport.ts";
 
 const progressPauseMs = 250;
 const longestProgress = 500;
+/** Of errors that no server sent. */
+const ownCodes: ReadonlySet<number> = new Set([streamEndedCode, floodCode]);
 
 /** MCP servers over HTTP, with the official client. */
 export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits> }): ToolServerClients {
@@ -49,9 +51,9 @@ export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits>
     return ((await attempt(false)) ?? (await attempt(true))) as T;
   }
 
-  /** Within the time, and in turn. Rejects with the caller's reason or a ToolServerError. */
-  async function inTurn<T>(
-    serverId: string,
+  /** Rejects with the caller's reason or a ToolServerError. */
+  async function within<T>(
+    target: ToolServerTarget,
     totalMs: number,
     caller: AbortSignal | undefined,
     work: (signal: AbortSignal) => Promise<T>,
@@ -60,43 +62,57 @@ export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits>
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), totalMs);
     const signal = caller ? AbortSignal.any([caller, deadline.signal]) : deadline.signal;
-    let outcome: ToolServerError["outcome"] = "not_made";
     try {
-      const giveBack = await slots.take(serverId, signal);
-      outcome = "unknown";
-      return await work(signal).finally(giveBack);
+      return await work(signal);
     } catch (error) {
       if (caller?.aborted) throw caller.reason;
-      if (!deadline.signal.aborted) throw toToolServerError(error);
-      throw new ToolServerError("timeout", "The server did not answer in time", { outcome, cause: error });
+      if (!deadline.signal.aborted || error instanceof ToolServerError) {
+        throw withAdvice(toToolServerError(error), target);
+      }
+      throw new ToolServerError("timeout", "The server did not answer in time", { outcome: "unknown", cause: error });
     } finally {
       clearTimeout(timer);
     }
   }
 
+  async function inTurn<T>(serverId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const giveBack = await slots.take(serverId, signal).catch((error) => {
+      if (error instanceof ToolServerError) throw error;
+      throw new ToolServerError("timeout", "The calls before this one took too long", { cause: error });
+    });
+    return work().finally(giveBack);
+  }
+
   /** One list at a time and connection; those who ask meanwhile get the same one. */
-  function listedTools(connection: Connection, fresh: boolean): Promise<ServerTool[]> {
+  function listedTools(connection: Connection, fresh: boolean): Promise<ToolList> {
     const known = connection.tools;
-    if (known && !fresh && performance.now() - known.at < limits.listTtlMs) return known.listed;
+    if (known && (known.isUnderWay || (!fresh && performance.now() - known.at < limits.listTtlMs))) return known.listed;
     // Not the caller's signal: who leaves must not take the list away from the others.
     const listed = readTools(connection.client, AbortSignal.timeout(limits.listMs), limits.listMs);
-    const entry = { listed, at: performance.now() };
+    const entry = { listed, at: performance.now(), isUnderWay: true };
     connection.tools = entry;
-    listed.catch(() => {
-      if (connection.tools === entry) connection.tools = undefined;
-    });
+    listed.then(
+      () => {
+        entry.isUnderWay = false;
+      },
+      () => {
+        if (connection.tools === entry) connection.tools = undefined;
+      },
+    );
     return listed;
   }
 
   return {
     listTools: (target, { signal: caller, fresh = false } = {}) =>
-      inTurn(target.id, limits.connectMs + limits.listMs, caller, (signal) =>
+      within(target, limits.connectMs + limits.listMs, caller, (signal) =>
         request(target, signal, (connection) => orAborted(listedTools(connection, fresh), signal)),
       ),
 
     callTool: (target, call) =>
-      inTurn(target.id, limits.callTotalMs, call.signal, (signal) =>
-        request(target, signal, (connection) => callOn(connection, call, signal, limits.callMs)),
+      within(target, limits.callTotalMs, call.signal, (signal) =>
+        inTurn(target.id, signal, () =>
+          request(target, signal, (connection) => callOn(connection, call, signal, limits.callMs)),
+        ),
       ),
 
     forget: (serverId) => connections.forget(serverId),
@@ -115,9 +131,10 @@ async function callOn(
   try {
     return readResult(await client.request({ method: "tools/call", params }, anyObject, options));
   } catch (error) {
-    if (!(error instanceof ProtocolError) || error.code === streamEndedCode) throw error;
+    const refused = error instanceof ProtocolError && !ownCodes.has(error.code) ? error : refusedCall(error);
+    if (!refused || refused instanceof ToolServerError) throw refused ?? error;
     // The server's own word: no such tool, arguments that do not fit.
-    return { content: [{ type: "text", text: error.message }], structured: undefined, isError: true };
+    return { content: [{ type: "text", text: refused.message }], structured: undefined, isError: true };
   }
 }
 

@@ -1,6 +1,8 @@
 import { ReadableStream } from "node:stream/web";
 import type { Net, NetBody, NetBounds, NetHeaders, NetRequest } from "../net/net.ts";
 import type { ToolLimits } from "./limits.ts";
+import { countMessages, eventsIn, listedIn, type MessageBounds } from "./message-count.ts";
+import { quote } from "./quote.rules.ts";
 import { ToolServerError, type ToolServerTarget } from "./tools.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -24,7 +26,7 @@ const bodiless = new Set([204, 205, 304]);
  * sizes and times are bounded. It adds the credential itself, so that the library never sees it, and follows no
  * redirect. The library's own time-outs and aborts arrive as `init.signal`.
  */
-export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolLimits): NetFetch {
+export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolLimits, onFlood: () => void): NetFetch {
   const { origin } = new URL(target.url);
   let last: ReturnType<NetFetch["last"]>;
   let streamed = 0;
@@ -46,8 +48,16 @@ export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolL
       ...(init.signal && { signal: init.signal }),
     });
     last = { status: answer.status };
-    return toResponse(answer.status, answer.headers, answer.body, (bytes) => {
-      if (unasked) streamed += bytes;
+    return toResponse(answer.status, answer.headers, answer.body, {
+      isGet: method === "GET",
+      messages: { inAll: unasked ? limits.streamMessages : limits.answerMessages, aSecond: limits.messagesASecond },
+      onBytes(bytes) {
+        if (unasked) streamed += bytes;
+      },
+      onFlood(failure) {
+        last = { failure };
+        onFlood();
+      },
     });
   }
 
@@ -76,20 +86,21 @@ export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolL
   };
 }
 
-async function toResponse(
-  status: number,
-  headers: NetHeaders,
-  body: NetBody,
-  count: (bytes: number) => void,
-): Promise<Response> {
+interface Watch {
+  /** The library looks at no type of what it gets then. */
+  isGet: boolean;
+  messages: MessageBounds;
+  onBytes(bytes: number): void;
+  /** Before whoever reads hears of it. */
+  onFlood(failure: unknown): void;
+}
+
+async function toResponse(status: number, headers: NetHeaders, body: NetBody, watch: Watch): Promise<Response> {
   // The reader hears of every failure; what comes after it has left concerns nobody.
   body.on("error", () => {});
   if (redirects.has(status)) {
     body.destroy();
-    throw new ToolServerError(
-      "unreachable",
-      `The server redirects (status ${status}); register where it leads instead`,
-    );
+    throw redirected(status, headers);
   }
   if (status < 200 || status > 599) {
     body.destroy();
@@ -101,8 +112,19 @@ async function toResponse(
     return new Response(null, shown);
   }
   if (status >= 300) return new Response(await beginning(body, refusalBytes), shown);
-  const events = String(headers["content-type"] ?? "").startsWith("text/event-stream");
-  return new Response(streamOf(body, events ? lineFeeds() : (chunk) => chunk, count), shown);
+  // What the library may read as events is taken for events, whatever else it says that it is.
+  const isJson = !watch.isGet && /^\s*application\/json\s*(;|$)/i.test(shown.headers.get("content-type") ?? "");
+  const convert = isJson ? (chunk: Uint8Array) => chunk : lineFeeds();
+  const count = countMessages(isJson ? listedIn() : eventsIn(), watch.messages);
+  return new Response(streamOf(body, convert, count, watch), shown);
+}
+
+function redirected(status: number, { location }: NetHeaders): ToolServerError {
+  const where = typeof location === "string" ? ` to ${quote(location)}` : "";
+  return new ToolServerError(
+    "unreachable",
+    `The server redirects${where} (status ${status}); register where it leads instead`,
+  );
 }
 
 function plainHeaders(given: NetHeaders): Headers {
@@ -132,15 +154,24 @@ async function beginning(body: NetBody, most: number): Promise<string> {
 function streamOf(
   body: NetBody,
   convert: (chunk: Uint8Array) => Uint8Array,
-  count: (bytes: number) => void,
+  count: (chunk: Uint8Array) => void,
+  { onBytes, onFlood }: Watch,
 ): ReadableStream<Uint8Array> {
   const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { value, done } = await chunks.next();
       if (done) return controller.close();
-      count(value.length);
-      controller.enqueue(convert(value));
+      onBytes(value.length);
+      const converted = convert(value);
+      try {
+        count(converted);
+      } catch (failure) {
+        body.destroy();
+        onFlood(failure);
+        throw failure;
+      }
+      controller.enqueue(converted);
     },
     cancel() {
       body.destroy();

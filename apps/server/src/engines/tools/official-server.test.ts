@@ -83,7 +83,7 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
   }
 
   it("lists and calls, over one handshake", async () => {
-    const listed = await tools.listTools(target);
+    const { tools: listed } = await tools.listTools(target);
     expect(listed).toMatchObject([
       { name: "add", readOnly: true, parameters: { type: "object", required: ["a", "b"] } },
       { name: "wait", readOnly: false },
@@ -106,11 +106,11 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
 
   if (legacy === "reject") {
     it("notices changed tools", async () => {
-      expect(await tools.listTools(target)).toHaveLength(2);
+      expect((await tools.listTools(target)).tools).toHaveLength(2);
       extraTool = true;
-      expect(await tools.listTools(target)).toHaveLength(2);
+      expect((await tools.listTools(target)).tools).toHaveLength(2);
       handler.notify.toolsChanged();
-      await waitFor("the change to be noticed", async () => (await tools.listTools(target)).length === 3);
+      await waitFor("the change to be noticed", async () => (await tools.listTools(target)).tools.length === 3);
     });
   }
 });

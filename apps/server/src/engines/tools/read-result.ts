@@ -4,12 +4,28 @@ import type { ToolContent, ToolResult } from "./tools.ts";
 const mostEntries = 1000;
 
 export function readResult(result: Json): ToolResult {
+  const unfinished = unfinishedBy(result);
+  if (unfinished !== undefined) {
+    return { content: [{ type: "text", text: unfinished }], structured: undefined, isError: true };
+  }
   const entries = Array.isArray(result.content) ? result.content.slice(0, mostEntries) : [];
   return {
     content: entries.filter(isObject).map(readContent),
     structured: result.structuredContent,
     isError: result.isError === true,
   };
+}
+
+/**
+ * Why this is no result yet, where it is none: nobody here can go on from it. The library takes the `resultType` away, so
+ * that it is told by what comes with it.
+ */
+function unfinishedBy({ content, inputRequests, requestState, task }: Json): string | undefined {
+  if (content !== undefined) return undefined;
+  if (isObject(inputRequests) || requestState !== undefined) {
+    return "The tool asks for more input than its arguments, which cannot be given";
+  }
+  return isObject(task) ? "The tool began a task, whose end cannot be waited for" : undefined;
 }
 
 function readContent(entry: Json): ToolContent {

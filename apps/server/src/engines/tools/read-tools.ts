@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { isWithinDepth } from "../../kernel/storable-issues.ts";
 import { anyObject, isObject, textOf } from "./json.ts";
-import { type ServerTool, ToolServerError } from "./tools.ts";
+import { type ServerTool, type ToolList, ToolServerError } from "./tools.ts";
 
 const mostPages = 100;
 const mostTools = 1000;
@@ -15,10 +15,18 @@ const mostText = 4 * 1024 * 1024;
 /** Where a schema is too large to be passed on, the server still checks the arguments. */
 const anyArguments = { type: "object" };
 
+const taskOnly = "It can be called as a task only, which is not done here";
+
 /** All pages, up to the bounds; what lies beyond them is left out. */
-export async function readTools(client: Client, signal: AbortSignal, timeout: number): Promise<ServerTool[]> {
-  if (client.getServerCapabilities()?.tools === undefined) return [];
+export async function readTools(client: Client, signal: AbortSignal, timeout: number): Promise<ToolList> {
   const tools = new Map<string, ServerTool>();
+  const unusable = new Map<string, string>();
+  const list = (isCut: boolean): ToolList => ({
+    tools: [...tools.values()],
+    unusable: Array.from(unusable, ([name, reason]) => ({ name, reason })),
+    isCut,
+  });
+  if (client.getServerCapabilities()?.tools === undefined) return list(false);
   const seen = new Set<string>();
   let text = 0;
   let cursor: string | undefined;
@@ -30,18 +38,19 @@ export async function readTools(client: Client, signal: AbortSignal, timeout: nu
       const read = readTool(entry);
       if (!read || tools.has(read.tool.name)) continue;
       text += read.size;
-      if (tools.size === mostTools || text > mostText) return [...tools.values()];
-      tools.set(read.tool.name, read.tool);
+      if (tools.size + unusable.size === mostTools || text > mostText) return list(true);
+      if (read.isTaskOnly) unusable.set(read.tool.name, taskOnly);
+      else tools.set(read.tool.name, read.tool);
     }
     cursor = textOf(result.nextCursor);
     // A cursor that comes again leads round in a circle.
-    if (cursor === undefined || cursor === "" || seen.has(cursor)) break;
+    if (cursor === undefined || cursor === "" || seen.has(cursor)) return list(false);
     seen.add(cursor);
   }
-  return [...tools.values()];
+  return list(true);
 }
 
-function readTool(entry: unknown): { tool: ServerTool; size: number } | undefined {
+function readTool(entry: unknown): { tool: ServerTool; size: number; isTaskOnly: boolean } | undefined {
   if (!isObject(entry)) return undefined;
   const name = textOf(entry.name);
   // Such a name could not be bound, shown or called.
@@ -54,6 +63,7 @@ function readTool(entry: unknown): { tool: ServerTool; size: number } | undefine
   return {
     tool: { name, description: description.toWellFormed(), parameters, readOnly, destructive },
     size: name.length + description.length + size,
+    isTaskOnly: isObject(entry.execution) && entry.execution.taskSupport === "required",
   };
 }
 

@@ -22,6 +22,15 @@ export interface ServerTool {
   destructive: boolean;
 }
 
+/** What a server offers, as far as it is read. */
+export interface ToolList {
+  tools: ServerTool[];
+  /** Those that cannot be called from here, and why. */
+  unusable: { name: string; reason: string }[];
+  /** It has more of them than are read. */
+  isCut: boolean;
+}
+
 export type ToolContent =
   | { type: "text"; text: string }
   | { type: "image" | "audio"; mimeType: string; bytes: number }
@@ -57,6 +66,8 @@ export type ToolServerFailure =
   | "unauthorized"
   /** No connection, a redirect, or an answer with an error status. */
   | "unreachable"
+  /** It answers one call with an error status that says nothing about others. */
+  | "refused"
   | "timeout"
   /** The answer broke off. */
   | "cut"
@@ -93,16 +104,18 @@ export class ToolServerError extends Error {
  *
  * What must hold, whatever the server does:
  * - every call ends: connecting, listing and calling have deadlines; a call's is put off by progress, up to a limit;
- * - no answer takes memory without bound (bytes, number of tools, size and depth of schemas) or ends the process;
+ * - no answer takes memory or time without bound (bytes, messages, number of tools, size and depth of schemas) or ends
+ *   the process;
  * - nothing is sent but to the origin of the address, through the net port; redirects are not followed;
  * - a session that the server no longer knows is opened anew once and the refused request repeated; a request whose
  *   answer broke off is never repeated;
- * - a few calls a server run side by side, the others wait; connections are used again and closed when idle;
+ * - a few calls a server run side by side, the others wait; listing waits for none of them; connections are used again
+ *   and closed when idle;
  * - failures are `ToolServerError`s; a call that the server answers with an error is a result with `isError`.
  */
 export interface ToolServerClients {
   /** The server's tools, as of some seconds ago at most, or since it said that they changed; `fresh` asks it now. */
-  listTools(target: ToolServerTarget, options?: { signal?: AbortSignal; fresh?: boolean }): Promise<ServerTool[]>;
+  listTools(target: ToolServerTarget, options?: { signal?: AbortSignal; fresh?: boolean }): Promise<ToolList>;
   callTool(target: ToolServerTarget, call: ToolCall): Promise<ToolResult>;
   /** Closes the connection to a server that was removed. */
   forget(serverId: string): void;

@@ -11,6 +11,8 @@ import {
 
 /** A JSON-RPC error that no server sent: the stream that should have brought the answer ended without it. */
 export const streamEndedCode = -32_950;
+/** Another one: the server sent more messages than are read. */
+export const floodCode = -32_951;
 
 /** How long a server may leave a stream open after it has brought the answer. */
 const afterAnswerMs = 1000;
@@ -25,7 +27,7 @@ const requestWindowMs = 10_000;
  * - a request that is cancelled, or answered, gives its stream up;
  * - the one stream of an `sse` connection is the session: when it breaks, the connection is over, not reconnected;
  * - messages that want no answer have an end too;
- * - a server that floods us with requests is left.
+ * - a server that floods us, with requests or with anything else, is left.
  */
 export class WatchedTransport implements Transport {
   onclose: (() => void) | undefined;
@@ -111,8 +113,7 @@ export class WatchedTransport implements Transport {
       const cut = message.id === undefined ? undefined : this.#giveUp(message.id);
       if (cut) setTimeout(() => cut.abort(), afterAnswerMs).unref();
     } else if ("id" in message && this.#isFlood()) {
-      this.onerror?.(new Error("the server sends too many requests"));
-      void this.close();
+      this.leaveFlood();
       return;
     }
     try {
@@ -125,6 +126,15 @@ export class WatchedTransport implements Transport {
   #streamEnded(id: RequestId): void {
     if (!this.#giveUp(id)) return;
     this.onmessage?.({ jsonrpc: "2.0", id, error: { code: streamEndedCode, message: "The answer broke off" } });
+  }
+
+  /** Whatever was asked gets no answer any more. */
+  leaveFlood(): void {
+    for (const id of [...this.#unanswered.keys()]) {
+      this.#giveUp(id);
+      this.onmessage?.({ jsonrpc: "2.0", id, error: { code: floodCode, message: "Too many messages" } });
+    }
+    void this.close();
   }
 
   #giveUp(id: RequestId): AbortController | undefined {

@@ -39,7 +39,9 @@ export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
     const signal = deadline;
     try {
       const { tools, missing } = await toolServers.describeTools(ownerId, [{ id }], { signal });
-      return missing.some(({ serverName }) => serverName !== undefined) ? "unknown" : tools;
+      // A server that could not be asked; single tools that cannot be called ask nothing.
+      const isAway = missing.some(({ serverName, tool }) => serverName !== undefined && tool === undefined);
+      return isAway ? "unknown" : tools;
     } catch (error) {
       if (signal.aborted) return "unknown";
       throw error;

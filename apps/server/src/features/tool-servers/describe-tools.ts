@@ -30,6 +30,8 @@ export interface DescribedTools {
   missing: { serverId: string; serverName: string | undefined; tool?: string; reason: string }[];
 }
 
+const tooMany = "The server has more tools than are read, and this is none of those";
+
 /** The tools of an agent's servers, for a run. A server that cannot be used is named, the others are listed. */
 export async function describeTools(
   context: ToolServersContext,
@@ -58,22 +60,23 @@ async function ofServer(
   if (!server) return { tools: [], missing: [{ serverId, serverName: undefined, reason: "The server was deleted" }] };
   const serverName = server.name;
   try {
-    const offered = await toolsOf(context, server, { signal });
-    const names = new Set(offered.map(({ name }) => name));
-    const tools = offered
-      .filter(({ name }) => wanted?.includes(name) ?? true)
-      .map(({ name: tool, description, parameters, readOnly, destructive }) => ({
-        description,
-        parameters,
-        kind: readOnly ? ("read" as const) : ("write" as const),
-        asks: destructive,
-        serverId,
-        serverName,
-        tool,
-      }));
+    const list = await toolsOf(context, server, { signal });
+    const isWanted = ({ name }: { name: string }) => wanted?.includes(name) ?? true;
+    const tools = list.tools.filter(isWanted).map(({ name: tool, description, parameters, readOnly, destructive }) => ({
+      description,
+      parameters,
+      kind: readOnly ? ("read" as const) : ("write" as const),
+      asks: destructive,
+      serverId,
+      serverName,
+      tool,
+    }));
+    const unusable = list.unusable.filter(isWanted);
+    const names = new Set([...tools.map(({ tool }) => tool), ...unusable.map(({ name }) => name)]);
     const gone = (wanted ?? []).filter((name) => !names.has(name));
-    const reason = "The server has no such tool";
-    return { tools, missing: gone.map((tool) => ({ serverId, serverName, tool, reason })) };
+    const reason = list.isCut ? tooMany : "The server has no such tool";
+    const missing = [...unusable, ...gone.map((name) => ({ name, reason }))];
+    return { tools, missing: missing.map(({ name: tool, reason }) => ({ serverId, serverName, tool, reason })) };
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
     return { tools: [], missing: [{ serverId, serverName, reason: error.message }] };

@@ -1,4 +1,4 @@
-import type { ServerTool } from "../../engines/tools/tools.ts";
+import type { ToolList } from "../../engines/tools/tools.ts";
 import type { ToolServer } from "./tool-server.ts";
 
 type Asked = Pick<ToolServer, "id" | "revision">;
@@ -7,14 +7,16 @@ const mostServers = 500;
 
 /**
  * The names of the tools that servers had when this process last asked them, for hints that are not worth asking again.
- * The one that was asked longest ago is forgotten first.
+ * The one that was asked longest ago is forgotten first. Of a server with more tools than are read it is not known what it
+ * has not.
  */
 export class KnownTools {
   readonly #names = new Map<string, { revision: number; names: ReadonlySet<string> }>();
 
-  note({ id, revision }: Asked, tools: readonly ServerTool[]): void {
+  note({ id, revision }: Asked, { tools, unusable, isCut }: ToolList): void {
     this.#names.delete(id);
-    this.#names.set(id, { revision, names: new Set(tools.map(({ name }) => name)) });
+    if (isCut) return;
+    this.#names.set(id, { revision, names: new Set([...tools, ...unusable].map(({ name }) => name)) });
     for (const oldest of this.#names.keys()) {
       if (this.#names.size <= mostServers) break;
       this.#names.delete(oldest);

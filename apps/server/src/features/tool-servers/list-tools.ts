@@ -1,7 +1,8 @@
-import { type ServerTool, ToolServerError } from "../../engines/tools/tools.ts";
+import { type ToolList, ToolServerError } from "../../engines/tools/tools.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import { findServerOrThrow } from "./find-server.ts";
+import { hideInTools } from "./hide-in-tools.rules.ts";
 import type { SealedToolServer } from "./tool-server.ts";
 import { useServer, withoutWords } from "./use-server.ts";
 
@@ -14,7 +15,7 @@ export async function listTools(
   ownerId: string,
   id: string,
   signal?: AbortSignal,
-): Promise<ServerTool[]> {
+): Promise<ToolList> {
   const server = await findServerOrThrow(context, ownerId, id);
   try {
     return await toolsOf(context, server, { signal, fresh: true });
@@ -36,10 +37,10 @@ export async function toolsOf(
   context: ToolServersContext,
   server: SealedToolServer,
   { signal, fresh = false }: { signal?: AbortSignal | undefined; fresh?: boolean } = {},
-): Promise<ServerTool[]> {
-  const tools = await useServer(context, server, (target) =>
-    context.clients.listTools(target, { fresh, ...(signal && { signal }) }),
+): Promise<ToolList> {
+  const list = await useServer(context, server, async (target, mask) =>
+    hideInTools(await context.clients.listTools(target, { fresh, ...(signal && { signal }) }), mask),
   );
-  context.known.note(server, tools);
-  return tools;
+  context.known.note(server, list);
+  return list;
 }

@@ -1,5 +1,5 @@
 import type { ChangeToolServerBody, CreateToolServerBody } from "@gantry/wire";
-import type { ServerTool } from "../../engines/tools/tools.ts";
+import type { ToolList } from "../../engines/tools/tools.ts";
 import { callTool, type ServerToolCall, type ServerToolOutcome } from "./call-tool.ts";
 import { changeServer } from "./change-server.ts";
 import type { ToolServersContext } from "./context.ts";
@@ -29,7 +29,7 @@ export interface ToolServers {
   ): Promise<{ servers: readonly ToolServer[]; total: number }>;
   change(ownerId: string, id: string, change: ChangeToolServerBody): Promise<ToolServer>;
   remove(ownerId: string, id: string, options: { force: boolean }): Promise<void>;
-  listTools(ownerId: string, id: string, signal?: AbortSignal): Promise<ServerTool[]>;
+  listTools(ownerId: string, id: string, signal?: AbortSignal): Promise<ToolList>;
   /** For agents that name some: those that the owner has, by id. */
   serversAmong(ownerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, NamedServer>>;
   /** For runs: the tools of an agent's servers under the names that the model calls them by. */

@@ -10,7 +10,11 @@ export function resultText(result: ToolResult, mask: (text: string) => string): 
   const parts = result.content.map(contentText);
   if (result.structured !== undefined && !repeatsStructure(result)) parts.push(jsonOf(result.structured));
   const text = parts.filter((part) => part !== "").join("\n\n");
-  return cut(mask(text === "" ? "(no content)" : text));
+  return cut(mask(text === "" ? nothing(result) : text));
+}
+
+function nothing({ isError }: ToolResult): string {
+  return isError ? "The tool failed and gave no reason" : "(no content)";
 }
 
 function contentText(content: ToolContent): string {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
+import { hiding } from "./hide.rules.ts";
+import { hideInTools } from "./hide-in-tools.rules.ts";
+import { keepsOrigin } from "./keeps-origin.rules.ts";
 import { resultText } from "./result-text.rules.ts";
 import { isServerToolName, nameTools } from "./tool-names.rules.ts";
 
@@ -105,6 +108,7 @@ describe("what the model gets of a result", () => {
       ].join("\n\n"),
     );
     expect(textOf([])).toBe("(no content)");
+    expect(resultText({ ...result([]), isError: true }, asIs).text).toBe("The tool failed and gave no reason");
   });
 
   it("structure once, whether or not the server repeats it as text", () => {
@@ -142,4 +146,60 @@ describe("what the model gets of a result", () => {
     const mask = (text: string) => text.replaceAll("secret", "[hidden]");
     expect(resultText(result([{ type: "text", text: "my secret" }]), mask).text).toBe("my [hidden]");
   });
+});
+
+describe("hiding a credential", () => {
+  it.each([
+    ["sekret-token", "you sent sekret-token", "you sent [hidden]"],
+    ['a"b\\c1234', 'as JSON: a\\"b\\\\c1234', "as JSON: [hidden]"],
+    ["Token 0123456789", "behind the word: 0123456789", "behind the word: [hidden]"],
+    ["Token short", "short words are left, Token short is not", "short words are left, [hidden] is not"],
+    ["Basic c2VrcmV0OnBhc3N3b3Jk", "c2VrcmV0OnBhc3N3b3Jk, sekret:password, password", "[hidden], [hidden], [hidden]"],
+    ["Basic not/base64", "no pair: not/base64", "no pair: [hidden]"],
+    ["abc", "abc is too short", "abc is too short"],
+  ])("%j in %j", (credential, said, shown) => {
+    expect(hiding(credential)(said)).toBe(shown);
+  });
+
+  it("in everything that a server says of its tools, but for tools whose name holds it", () => {
+    const clean = { name: "b", description: "", parameters: { type: "object" }, readOnly: true, destructive: false };
+    const telling = {
+      ...clean,
+      name: "a",
+      description: "with sekret-1",
+      parameters: { properties: { "sekret-1": { default: ["sekret-1", 1, null] } }, required: ["sekret-1"] },
+    };
+    const unusable = [
+      { name: "sekret-1-task", reason: "no" },
+      { name: "task", reason: "no" },
+    ];
+    const list = { tools: [telling, { ...clean, name: "x-sekret-1" }, clean], unusable, isCut: false };
+    const hidden = hideInTools(list, hiding("sekret-1"));
+    expect(hidden).toEqual({
+      tools: [
+        {
+          ...telling,
+          description: "with [hidden]",
+          parameters: { properties: { "[hidden]": { default: ["[hidden]", 1, null] } }, required: ["[hidden]"] },
+        },
+        clean,
+      ],
+      unusable: [{ name: "task", reason: "no" }],
+      isCut: false,
+    });
+    expect(hidden.tools[1]?.parameters).toBe(clean.parameters);
+  });
+});
+
+it.each([
+  ["https://a.example/mcp", "https://a.example:443/other", true],
+  ["http://a.example/mcp", "https://a.example/mcp", true],
+  ["http://a.example:80/mcp", "https://a.example:443/mcp", true],
+  ["https://a.example/mcp", "http://a.example/mcp", false],
+  ["https://a.example/mcp", "https://a.example:8443/mcp", false],
+  ["http://a.example:8080/mcp", "https://a.example/mcp", false],
+  ["http://a.example/mcp", "https://a.example:8443/mcp", false],
+  ["https://a.example/mcp", "https://b.example/mcp", false],
+])("from %s to %s a credential is taken along: %s", (former, next, isKept) => {
+  expect(keepsOrigin(former, next)).toBe(isKept);
 });

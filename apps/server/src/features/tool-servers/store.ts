@@ -54,12 +54,13 @@ export async function updateToolServer(
   }
 }
 
-/** What was met with one revision says nothing about the next. */
-export async function updateStatus(sql: Sql, server: { id: string; revision: number }, met: Met): Promise<void> {
-  await sql`
+/** Whether it is news. What was met with one revision says nothing about the next. */
+export async function updateStatus(sql: Sql, server: { id: string; revision: number }, met: Met): Promise<boolean> {
+  const { count } = await sql`
     update tool_servers set status = ${met.status}, last_error = ${met.lastError}
     where id = ${server.id} and revision = ${server.revision}
       and (status, last_error) is distinct from (${met.status}, ${met.lastError}::text)`;
+  return count > 0;
 }
 
 export async function selectToolServer(sql: Sql, ownerId: string, id: string): Promise<SealedToolServer | undefined> {

@@ -88,6 +88,29 @@ describe("calling a tool", () => {
     server.close = async () => {};
   });
 
+  it.each([400, 429])("a refusal of one call (%i) is quoted, and the status kept", async (status) => {
+    const { made, name, call } = await register({
+      "on tools/call": ({ response }) => response.writeHead(status).end("not now"),
+    });
+    const said = `The tool server ${name} failed: The server answers with status ${status}: not now. The tool did not run.`;
+    expect(await call()).toMatchObject({ isError: true, text: said });
+    expect((await statusOf(made.id)).status).toBe("connected");
+  });
+
+  it("what was met last is the status, however calls overlap", async () => {
+    const { made, call } = await register({
+      "on tools/call": ({ answer, response, message }) => {
+        if (message.params.arguments.bad) response.writeHead(503).end();
+        else setTimeout(() => answer(text("fine")), 400);
+      },
+    });
+    const slow = call();
+    expect((await call({ arguments: { bad: true } })).isError).toBe(true);
+    expect((await statusOf(made.id)).status).toBe("unreachable");
+    expect((await slow).isError).toBe(false);
+    expect(await statusOf(made.id)).toEqual({ status: "connected", lastError: null });
+  });
+
   it("tells the model that a tool takes too long, and keeps the status", async () => {
     const { made, call } = await register({ "on tools/call": () => {} });
     expect(await call()).toMatchObject({ isError: true, failure: "unknown", text: expect.stringContaining("in time") });
@@ -166,6 +189,19 @@ describe("credentials", () => {
     ).not.toMatch(/5f0c7e1a|7a7a7a7a/);
   });
 
+  it("are not half shown where a long refusal is cut", async () => {
+    const { call } = await register(
+      {
+        "on tools/call": ({ response, request }) =>
+          response.writeHead(500).end(`${"x".repeat(355)} ${request.headers.authorization}`),
+      },
+      { type: "bearer", token },
+    );
+    const { text: told } = await call();
+    expect(told).toContain("status 500: xxx");
+    expect(told).not.toContain(token.slice(0, 4));
+  });
+
   it("that were stored when they could be shorter are still used, and outlast a change of something else", async () => {
     const { made, call } = await register(
       {
@@ -198,6 +234,38 @@ describe("credentials", () => {
     const changed = await moved.change(ownerId, made.id, { auth: { type: "bearer", token } });
     expect(changed.status).toBe("connected");
     expect((await moved.callTool(call)).isError).toBe(false);
+  });
+
+  it("are not taken along to another port, but from http to https", async () => {
+    const { made } = await register(echoing, { type: "bearer", token });
+    const other = await t.serve();
+    const change = (url: string) => t.toolServers.change(ownerId, made.id, { url });
+    await expect(change(other.url)).rejects.toMatchObject({ type: "missing" });
+    expect(other.requests).toEqual([]);
+    await expect(change(made.url.replace("http:", "https:"))).rejects.toMatchObject({ type: "missing" });
+    expect((await change(`${made.url}?a`)).status).toBe("connected");
+  });
+
+  it("are not shown in what a server says of its tools", async () => {
+    const { made } = await register(
+      {
+        "on tools/list": ({ answer, request: { headers } }) =>
+          answer({
+            tools: [
+              { ...echoTool, description: headers.authorization },
+              { ...echoTool, name: token },
+            ],
+          }),
+      },
+      { type: "bearer", token },
+    );
+    const [listed, described] = [
+      await t.toolServers.listTools(ownerId, made.id),
+      await t.toolServers.describeTools(ownerId, [{ id: made.id }]),
+    ];
+    expect(listed.tools).toEqual([expect.objectContaining({ name: "echo", description: "Bearer [hidden]" })]);
+    expect(JSON.stringify([listed, described])).not.toContain("5f0c7e1a");
+    expect((await t.toolServers.find(ownerId, made.id))?.knownTools).toEqual(new Set(["echo"]));
   });
 
   it("a change reaches the other processes with their next call", async () => {
@@ -259,5 +327,23 @@ describe("the tools of an agent's servers", () => {
       { serverId: gone, serverName: undefined, reason: "The server was deleted" },
     ]);
     expect(await t.toolServers.describeTools(otherId, [{ id: good.made.id }])).toMatchObject({ tools: [] });
+  });
+
+  it("name those that cannot be called, and say where there are more than are read", async () => {
+    const task = { ...hinted("slow"), execution: { taskSupport: "required" } };
+    const some = await register(offering(hinted("a"), task));
+    expect(await t.toolServers.describeTools(ownerId, [{ id: some.made.id }])).toMatchObject({
+      tools: [{ tool: "a" }],
+      missing: [{ tool: "slow", reason: expect.stringContaining("task") }],
+    });
+    const limited = await t.toolServers.describeTools(ownerId, [{ id: some.made.id, tools: ["a"] }]);
+    expect(limited.missing).toEqual([]);
+    const many = await register(offering(...Array.from({ length: 1500 }, (_, n) => hinted(`t${n}`))));
+    expect(await t.toolServers.describeTools(ownerId, [{ id: many.made.id, tools: ["t1", "t1200"] }])).toMatchObject({
+      tools: [{ tool: "t1" }],
+      missing: [{ tool: "t1200", reason: expect.stringContaining("more tools than are read") }],
+    });
+    // What is not known is not warned of.
+    expect((await t.toolServers.find(ownerId, many.made.id))?.knownTools).toBeUndefined();
   });
 });

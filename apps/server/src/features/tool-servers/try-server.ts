@@ -1,8 +1,9 @@
 import { newId } from "@gantry/wire";
-import { ToolServerError, type ToolServerTarget } from "../../engines/tools/tools.ts";
+import { ToolServerError } from "../../engines/tools/tools.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import type { Callable } from "./credential.ts";
+import { hideInTools } from "./hide-in-tools.rules.ts";
 import type { Met } from "./tool-server.ts";
 import { callServer, connected, metWith } from "./use-server.ts";
 
@@ -18,8 +19,10 @@ export async function tryServer(context: ToolServersContext, server: Callable): 
   const id = newId("request");
   const signal = AbortSignal.timeout(patienceMs);
   try {
-    const list = (target: ToolServerTarget) => context.clients.listTools({ ...target, id }, { signal });
-    context.known.note(server, await callServer(context, server, list));
+    const list = await callServer(context, server, async (target, mask) =>
+      hideInTools(await context.clients.listTools({ ...target, id }, { signal }), mask),
+    );
+    context.known.note(server, list);
     return connected;
   } catch (error) {
     if (signal.aborted) return { status: "unreachable", lastError: "The server did not answer in time" };

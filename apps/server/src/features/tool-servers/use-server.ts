@@ -1,4 +1,4 @@
-import { ToolServerError, type ToolServerTarget } from "../../engines/tools/tools.ts";
+import { ToolServerError, type ToolServerFailure, type ToolServerTarget } from "../../engines/tools/tools.ts";
 import type { ToolServersContext } from "./context.ts";
 import { type Callable, openServer } from "./credential.ts";
 import { updateStatus } from "./store.ts";
@@ -6,14 +6,14 @@ import type { Met, SealedToolServer } from "./tool-server.ts";
 
 type Work<T> = (target: ToolServerTarget, mask: (text: string) => string) => Promise<T>;
 
-const longestError = 500;
+const longestMessage = 400;
 
 export const connected: Met = { status: "connected", lastError: null };
 
 export function metWith({ reason, message }: ToolServerError): Met {
   const status = reason === "unauthorized" ? "unauthorized" : "unreachable";
   // PostgreSQL has no place for NUL and for halves of characters.
-  return { status, lastError: message.replaceAll("\0", "").slice(0, longestError).toWellFormed() };
+  return { status, lastError: message.replaceAll("\0", "").toWellFormed() };
 }
 
 /** What is left of a failure for the log, which has no place for a server's own words. */
@@ -29,16 +29,25 @@ export async function callServer<T>(context: ToolServersContext, server: Callabl
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
     const { reason, message, outcome, status } = error;
-    throw new ToolServerError(reason, mask(message), { outcome, ...(status !== undefined && { status }) });
+    throw new ToolServerError(reason, short(mask(message)), { outcome, ...(status !== undefined && { status }) });
   }
+}
+
+function short(message: string): string {
+  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
 }
 
 /** The same for a registered server, with what it met stored where it is news. */
 export async function useServer<T>(context: ToolServersContext, server: SealedToolServer, work: Work<T>): Promise<T> {
   const note = async (met: Met) => {
-    if (met.status === server.status && met.lastError === server.lastError) return;
-    await updateStatus(context.database.sql, server, met);
-    context.log.info({ server_id: server.id, status: met.status }, "tool server changed its status");
+    try {
+      // Not by what was read before: another call may have met something else meanwhile.
+      if (!(await updateStatus(context.database.sql, server, met))) return;
+      context.log.info({ server_id: server.id, status: met.status }, "tool server changed its status");
+    } catch (error) {
+      // What the call came to is worth more than the note of it.
+      context.log.warn({ server_id: server.id, err: error }, "the status of a tool server could not be stored");
+    }
   };
   try {
     const result = await callServer(context, server, work);
@@ -50,7 +59,9 @@ export async function useServer<T>(context: ToolServersContext, server: SealedTo
   }
 }
 
-/** Says nothing about whether the server can be reached: a queue on our side, a tool that is slow or says too much. */
+const ofOneUse: ReadonlySet<ToolServerFailure> = new Set(["busy", "too_large", "refused"]);
+
+/** Says nothing about whether the server can be reached: a queue on our side, a tool that refuses, is slow or says too much. */
 function isPassing({ reason, outcome }: ToolServerError): boolean {
-  return reason === "busy" || reason === "too_large" || (reason === "timeout" && outcome === "unknown");
+  return ofOneUse.has(reason) || (reason === "timeout" && outcome === "unknown");
 }

@@ -60,7 +60,7 @@ export function toolServerRoutes(toolServers: ToolServers): AgentsRoutes {
       const ownerId = await ownerOf(request);
       const signal = clientPresence(reply);
       try {
-        const tools = await toolServers.listTools(ownerId, request.params.serverId, signal);
+        const { tools } = await toolServers.listTools(ownerId, request.params.serverId, signal);
         return {
           tools: tools.map(
             ({ name, description, parameters }): ServerToolRecord => ({ name, description, parameters }),

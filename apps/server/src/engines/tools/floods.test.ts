@@ -1,0 +1,126 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import { waitFor } from "../../../test/support/wait-for.ts";
+import { countMessages, eventsIn, listedIn } from "./message-count.ts";
+import { initializeResult, type Script, text } from "./scripted-server.fixture.ts";
+import type { ToolServerTarget } from "./tools.ts";
+import { useToolsBench } from "./tools-bench.fixture.ts";
+
+const { bench } = useToolsBench();
+const flood = { reason: "too_large", message: "The server sends too many messages" };
+const remark = '{"jsonrpc":"2.0","method":"notifications/x"}';
+
+function stream(response: ServerResponse, body: string): void {
+  response.writeHead(200, { "content-type": "text/event-stream" }).end(body);
+}
+const answerTo = (id: unknown, result: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`;
+
+describe("a server that sends more messages than are read", () => {
+  it.each([
+    ["empty objects", "data: {}\n\n"],
+    ["notifications", `data: ${remark}\n\n`],
+    ["answers to nothing", 'data: {"jsonrpc":"2.0","id":77,"result":{}}\n\n'],
+    ["carriage returns", "data: {}\r\r"],
+    ["lines that say nothing", "x\nx\nx\nx\nx\n"],
+  ])("(%s) is left before they are read", async (_what, event) => {
+    const { call, tools, target } = await bench({
+      "on tools/call": ({ response, message }) =>
+        stream(response, event.repeat(200_000) + answerTo(message.id, text("done"))),
+    });
+    await tools.listTools(target);
+    const before = process.cpuUsage();
+    await expect(call()).rejects.toMatchObject({ ...flood, outcome: "unknown" });
+    const { user, system } = process.cpuUsage(before);
+    // Read one by one they take several seconds.
+    expect((user + system) / 1e6).toBeLessThan(2);
+    expect((await tools.listTools(target)).tools).toHaveLength(1);
+  });
+
+  it.each([["Text/Event-Stream"], [" text/event-stream ;charset=utf-8"]])("under the type %j", async (type) => {
+    const { call } = await bench({
+      "on tools/call": ({ response }) =>
+        response.writeHead(200, { "content-type": type }).end("data: {}\n\n".repeat(200_000)),
+    });
+    await expect(call()).rejects.toMatchObject(flood);
+  });
+
+  it("unasked, under any type", async () => {
+    let isCut = false;
+    const { call } = await bench({
+      onStream: (_request, response) => {
+        response.once("close", () => {
+          isCut = true;
+        });
+        response.writeHead(200, { "content-type": "application/json" }).write("data: {}\n\n".repeat(200_000));
+      },
+      "on tools/call": () => {},
+    });
+    await expect(call()).rejects.toMatchObject(flood);
+    await waitFor("the stream to be cut", () => isCut);
+  });
+
+  it("in the handshake, over both kinds of connection", async () => {
+    const events = "data: {}\n\n".repeat(200_000);
+    const { tools, target } = await bench({
+      "on initialize": ({ response, message }) => stream(response, events + answerTo(message.id, initializeResult)),
+      onStream: (_request, response) => stream(response, events),
+    });
+    const refused = { ...flood, outcome: "not_made" };
+    await expect(tools.listTools(target)).rejects.toMatchObject(refused);
+    const sse: ToolServerTarget = { ...target, revision: 2, connectionType: "sse" };
+    await expect(tools.listTools(sse)).rejects.toMatchObject(refused);
+  });
+
+  it("in one list of JSON", async () => {
+    const { call } = await bench({
+      "on tools/call": ({ response, message }) => {
+        const answer = JSON.stringify({ jsonrpc: "2.0", id: message.id, result: text("done") });
+        const list = `[${`${remark},`.repeat(300_000)}${answer}]`;
+        response.writeHead(200, { "content-type": "application/json" }).end(list);
+      },
+    });
+    await expect(call()).rejects.toMatchObject({ ...flood, outcome: "unknown" });
+  });
+});
+
+it("some hundreds of messages, and a large answer, are read", async () => {
+  const large = `${'{"a":[1,"]",{}],'.repeat(3)}\n\n`.repeat(20_000);
+  const script: Script = {
+    "on tools/call": ({ response, message }) =>
+      stream(response, `data: ${remark}\n\n`.repeat(900) + answerTo(message.id, text(large))),
+  };
+  const { call, server } = await bench(script);
+  expect((await call()).content).toEqual([{ type: "text", text: large }]);
+  server.script = {
+    "on tools/call": ({ response, message }) => {
+      const answer = JSON.stringify({ jsonrpc: "2.0", id: message.id, result: text(large) });
+      response.writeHead(200, { "content-type": "application/json" }).end(`[${remark},${answer}]`);
+    },
+  };
+  expect((await call()).content).toEqual([{ type: "text", text: large }]);
+});
+
+describe("counting", () => {
+  const bytes = (said: string) => new TextEncoder().encode(said);
+  /** In one piece, and byte by byte. */
+  const counts = (make: () => (chunk: Uint8Array) => number, said: string) => {
+    const count = make();
+    return [make()(bytes(said)), [...bytes(said)].reduce((sum, byte) => sum + count(Uint8Array.of(byte)), 0)];
+  };
+
+  it("events end with an empty line, wherever the pieces end", () => {
+    expect(counts(eventsIn, `: x\n${"data: x\n".repeat(120)}\n`)).toEqual([3, 3]);
+    expect(counts(eventsIn, "data: 1\n\n: x\ndata: 2\ndata: 3\n\n\ndata: 4")).toEqual([3, 3]);
+  });
+
+  it("what separates the messages of a list is told from what is inside them", () => {
+    expect(counts(listedIn, ' [{"a":[1,2],"b":"\\\\\\",]"} , {"c":{"d":1,"e":2}}, {}]')).toEqual([2, 2]);
+    expect(counts(listedIn, '{"a":[1,2,3],"b":4}')).toEqual([0, 0]);
+  });
+
+  it("slow ones are bounded in all", () => {
+    const count = countMessages(() => 1, { inAll: 3, aSecond: 100 });
+    for (let n = 0; n < 3; n++) count(new Uint8Array());
+    expect(() => count(new Uint8Array())).toThrow("too many messages");
+  });
+});
