@@ -70,14 +70,17 @@ describe("an agent whose input schema", () => {
 
 describe("files in what an agent answers", () => {
   const pictureOf = async (key: string): Promise<string> => {
-    const made = await t.gantry.call("POST", "/api/v1/gantry/image/predict", { form: { prompt: "an owl" }, key });
+    const made = await t.gantry.call("POST", "/api/v1/gantry/image/predict", {
+      form: { prompt: "an owl", size: "1280x720" },
+      key,
+    });
     expect(made.status, made.text).toBe(200);
     return /s3:[^"]+/.exec(made.text)?.[0] ?? "";
   };
   const linksIn = ({ content }: CallToolResult) => content.filter(({ type }) => type === "resource_link");
 
   test("that are the caller's are linked to, others are not", async () => {
-    const [own, foreign] = [await pictureOf(ann), await pictureOf(await t.gantry.newUser("bob"))];
+    const [own, foreign] = await Promise.all([ann, await t.gantry.newUser("bob")].map(pictureOf));
     await t.makeAgent({ name: "painter" }, { key: ann });
     t.llm.script = inTurn({ text: JSON.stringify({ image: own, note: `See ${own}. Not ${foreign}, s3://x/y` }) });
     const result = (await client.callTool({ name: "agent_painter", arguments: {} })) as CallToolResult;
@@ -90,7 +93,7 @@ describe("files in what an agent answers", () => {
   test("and small images of models come with a link as well", async () => {
     const result = (await client.callTool({
       name: "model_gantry_image",
-      arguments: { prompt: "an owl" },
+      arguments: { prompt: "an owl", size: "1280x720" },
     })) as CallToolResult;
     expect(result.content.map(({ type }) => type)).toEqual(["text", "image", "resource_link"]);
   });
