@@ -265,7 +265,7 @@ describe("credentials", () => {
     ];
     expect(listed.tools).toEqual([expect.objectContaining({ name: "echo", description: "Bearer [hidden]" })]);
     expect(JSON.stringify([listed, described])).not.toContain("5f0c7e1a");
-    expect((await t.toolServers.find(ownerId, made.id))?.knownTools).toEqual(new Set(["echo"]));
+    expect((await t.toolServers.serversAmong(ownerId, [made.id])).get(made.id)?.knownTools).toEqual(new Set(["echo"]));
   });
 
   it("a change reaches the other processes with their next call", async () => {
@@ -344,6 +344,7 @@ describe("the tools of an agent's servers", () => {
       missing: [{ tool: "t1200", reason: expect.stringContaining("more tools than are read") }],
     });
     // What is not known is not warned of.
-    expect((await t.toolServers.find(ownerId, many.made.id))?.knownTools).toBeUndefined();
+    const named = await t.toolServers.serversAmong(ownerId, [many.made.id]);
+    expect(named.get(many.made.id)).toEqual({ name: many.made.name, knownTools: undefined });
   });
 });
