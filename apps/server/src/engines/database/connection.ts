@@ -1,6 +1,7 @@
 import { connect as connectSocket, type Socket } from "node:net";
 import postgres from "postgres";
 import type { Driver, DriverQuery } from "./driver.ts";
+import { makeSessionOurs } from "./session-settings.ts";
 import { endsConnection, isAnswer, unavailable } from "./unavailable.ts";
 
 /** A query on its way, as a connection sees it. */
@@ -67,7 +68,7 @@ export class Connection {
     this.#execute = probe.handler;
     this.#requestCancel = probe.canceller;
     this.#limit(settings.openMs, "Connecting to the database took too long.");
-    this.#instance.unsafe("select 1").then(() => this.#next(), this.end);
+    this.#instance.unsafe(makeSessionOurs).then(() => this.#next(), this.end);
   }
 
   get idle(): boolean {

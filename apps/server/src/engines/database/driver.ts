@@ -39,12 +39,8 @@ export function createDriver({ url, ssl, applicationName = "gantry" }: DriverOpt
     max: 1,
     fetch_types: false,
     types: { int8: { to: 20, from: [20], serialize: String, parse: safeInteger } },
-    connection: {
-      application_name: applicationName,
-      TimeZone: "UTC",
-      // A node that hangs inside a transaction must not hold its row locks against all others.
-      idle_in_transaction_session_timeout: 60_000,
-    },
+    // All other settings of a connection are made when it is open (session-settings.ts).
+    connection: { application_name: applicationName },
     // Lifetimes and time limits are the pool's business (connection.ts, pool.ts), the driver's own are off.
     connect_timeout: 0,
     idle_timeout: 0,
