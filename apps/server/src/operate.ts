@@ -97,7 +97,16 @@ export async function backUp(
         for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
       };
       const stays = <T>(work: () => Promise<T>) => whileSchemaStays(database, { tell: options.say }, work);
-      const summary = await writeBackup({ ...engines, keys, withBlobs, now, whileSchemaStays: stays, write: append });
+      const summary = await writeBackup({
+        ...engines,
+        keys,
+        withBlobs,
+        now,
+        known: await readMigrations(migrationsDir),
+        whileSchemaStays: stays,
+        write: append,
+      });
+      sayLeftOut(options, summary.leftOut);
       await file.sync();
       await giveName(unfinished, path);
       return { ...summary, path };
@@ -108,6 +117,10 @@ export async function backUp(
       await file.close();
     }
   }
+}
+
+function sayLeftOut({ say }: OperateOptions, tables: readonly string[]): void {
+  if (tables.length > 0) say(`Tables of other programs were left out: ${tables.join(", ")}`);
 }
 
 async function backupPath({ target, isFolder }: { target: string; isFolder: boolean }, now: Date): Promise<string> {
@@ -195,6 +208,7 @@ export async function restore(
       prepareKeys: async (id) => prepareKeys(home, id, await keysToReplace()),
       settleKeys: (id) => settleRestore({ database, home }, id),
     });
+    sayLeftOut(options, summary.leftOut);
     return { ...summary, books: await checkBooks(database), opensSealed: await opensSealed(database, config) };
   });
 }
@@ -242,7 +256,7 @@ export async function rekey(options: OperateOptions & { leaveUnreadable: boolean
 export async function verifyBooks(options: OperateOptions): Promise<LedgerReport> {
   const database = await openExisting(options);
   try {
-    const [schema] = await database.sql<{ there: boolean }[]>`select to_regclass('public.ledger') is not null as there`;
+    const [schema] = await database.sql<{ there: boolean }[]>`select to_regclass('ledger') is not null as there`;
     if (!schema?.there) throw new Error("This database holds no Gantry");
     return await checkBooks(database);
   } finally {

@@ -51,7 +51,9 @@ test("settings of the role or the database change nothing of what is served", as
   const put = await gantry.call("PUT", "/api/v1/anna/mine", { key, json: manifest });
   expect(put.status, put.text).toBe(201);
   const predict = () =>
-    gantry.call("POST", "/api/v1/gantry/rules/predict", { key, form: { prompt: "Hello" } }).then(({ status }) => status);
+    gantry
+      .call("POST", "/api/v1/gantry/rules/predict", { key, form: { prompt: "Hello" } })
+      .then(({ status }) => status);
   for (let round = 0; round < 5; round++) {
     expect(new Set(await Promise.all(Array.from({ length: 40 }, predict)))).toEqual(new Set([200]));
   }

@@ -162,6 +162,7 @@ test("a backup that is taken while runs are under way and wait restores, and the
     keys: [],
     withBlobs: true,
     now: new Date(),
+    known: await readMigrations(migrationsDir),
     whileSchemaStays: (work) => work(),
     write: async (bytes) => void parts.push(Buffer.from(bytes)),
   });

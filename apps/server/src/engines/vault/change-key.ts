@@ -72,7 +72,7 @@ async function changeLocked(tx: Transaction, change: KeyChange): Promise<Changed
   const { home, given, next } = change;
   await tx`set local lock_timeout = '10s'`;
   await lockKeys(tx);
-  const [schema] = await tx<{ there: boolean }[]>`select to_regclass('public.nodes') is not null as there`;
+  const [schema] = await tx<{ there: boolean }[]>`select to_regclass('nodes') is not null as there`;
   if (!schema?.there) throw new Error("This database holds no Gantry");
   if (given === undefined) await settleLocked(tx, home);
   const files = keyFilesOf(home);

@@ -77,7 +77,7 @@ function opened(vault: Vault, sealed: Uint8Array, context: string): string | und
 async function existing(sql: Sql): Promise<SealedColumn[]> {
   const tables = sealedColumns.map(({ table }) => table);
   const rows = await sql<{ name: string }[]>`
-    select name from unnest(${tables}::text[]) name where to_regclass('public.' || name) is not null`;
+    select name from unnest(${tables}::text[]) name where to_regclass(name) is not null`;
   const there = new Set(rows.map(({ name }) => name));
   return sealedColumns.filter(({ table }) => there.has(table));
 }

@@ -3,12 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { inject } from "vitest";
 import { migrationsDir, testDatabase } from "../../../test/support/database.ts";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
-import { type Database, migrate } from "../../engines/database/index.ts";
+import { connect, type Database, migrate } from "../../engines/database/index.ts";
 import { readMigrations } from "../../engines/database/migrate.ts";
-import { checkArchive, hasTakenPlace, type RestoreDeps, restoreBackup, writeBackup } from "./index.ts";
+import { type BackupDeps, checkArchive, hasTakenPlace, type RestoreDeps, restoreBackup, writeBackup } from "./index.ts";
 
 const now = new Date("2026-05-01T00:00:00Z");
 
@@ -29,6 +30,20 @@ export async function openWorkshop() {
       return database;
     },
 
+    /** Without any schema. */
+    async bareDatabase(): Promise<Database> {
+      const name = `bare_${randomBytes(6).toString("hex")}`;
+      const admin = connect({ url: `${inject("postgresUrl")}/postgres`, poolSize: 1, deadlineMs: 60_000 });
+      await admin.sql.unsafe(`create database ${name}`);
+      const database = connect({ url: `${inject("postgresUrl")}/${name}`, poolSize: 2 });
+      closing.push(async () => {
+        await database.close();
+        await admin.sql.unsafe(`drop database ${name} with (force)`);
+        await admin.close();
+      });
+      return database;
+    },
+
     async freshBlobs(bucket = "gantry"): Promise<BlobStore> {
       const home = join(scratch, randomBytes(6).toString("hex"));
       homes.push(home);
@@ -45,11 +60,13 @@ export async function openWorkshop() {
   };
 }
 
-export async function backUp(database: Database, blobs: BlobStore, withBlobs = true) {
+export async function backUp(database: Database, blobs: BlobStore, change: Partial<BackupDeps> = {}) {
   const parts: Uint8Array[] = [];
   const write = async (bytes: Uint8Array) => void parts.push(Buffer.from(bytes));
   const whileSchemaStays = <T>(work: () => Promise<T>) => work();
-  const written = await writeBackup({ database, blobs, keys: [], withBlobs, now, whileSchemaStays, write });
+  const known = await readMigrations(migrationsDir);
+  const usual = { database, blobs, keys: [], withBlobs: true, now, known, whileSchemaStays, write };
+  const written = await writeBackup({ ...usual, ...change });
   return { written, archive: Buffer.concat(parts) };
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { migrationsDir } from "../../../test/support/database.ts";
-import { connect, type Database, migrate } from "../../engines/database/index.ts";
+import { type Database, migrate } from "../../engines/database/index.ts";
 import { readMigrations } from "../../engines/database/migrate.ts";
 import { addUser, archiveOf, openWorkshop, restoreInto } from "./backup.fixture.ts";
 import { checkArchive } from "./check-archive.ts";
@@ -14,20 +14,6 @@ beforeAll(async () => {
   shop = await openWorkshop();
 });
 afterAll(() => shop.close());
-
-/** Without any schema. */
-async function bareDatabase(): Promise<Database> {
-  const name = `bare_${randomBytes(6).toString("hex")}`;
-  const admin = connect({ url: `${inject("postgresUrl")}/postgres`, poolSize: 1, deadlineMs: 60_000 });
-  await admin.sql.unsafe(`create database ${name}`);
-  const database = connect({ url: `${inject("postgresUrl")}/${name}`, poolSize: 2 });
-  shop.closing.push(async () => {
-    await database.close();
-    await admin.sql.unsafe(`drop database ${name} with (force)`);
-    await admin.close();
-  });
-  return database;
-}
 
 const endedOutput = async (database: Database, id: string): Promise<string | undefined> => {
   const rows = await database.sql<{ output: string }[]>`
@@ -130,7 +116,7 @@ test("files come back under their keys, and their addresses follow them into ano
 
 describe("versions", () => {
   test("a backup of an older schema is restored into that one and brought up to date", async () => {
-    const [from, to, blobs] = [await bareDatabase(), await bareDatabase(), await shop.freshBlobs()];
+    const [from, to, blobs] = [await shop.bareDatabase(), await shop.bareDatabase(), await shop.freshBlobs()];
     const names = (await readMigrations(migrationsDir)).map(({ name }) => name);
     await migrate(from, migrationsDir, { only: new Set(names.filter((name) => name < "0007")) });
     await addUser(from, "usr_a", "anna");
@@ -146,6 +132,7 @@ describe("versions", () => {
   test("tables that are changed while they are copied make no backup, whoever changed them", async () => {
     const [from, blobs] = [await shop.freshDatabase(), await shop.freshBlobs()];
     await addUser(from, "usr_a", "anna");
+    const known = await readMigrations(migrationsDir);
     const changedBy = async (statement: string) => {
       let isChanged = false;
       const write = async () => {
@@ -159,6 +146,7 @@ describe("versions", () => {
         keys: [],
         withBlobs: false,
         now: new Date(),
+        known,
         whileSchemaStays,
         write,
       });

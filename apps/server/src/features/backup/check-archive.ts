@@ -25,6 +25,7 @@ export async function checkArchive(open: Archive["open"]): Promise<Archive> {
     const { name } = entry;
     if (!head && name !== "backup.json") throw new Error("This archive is no backup of Gantry");
     if (name === "backup.json") head = await parse(headSchema, entry);
+    if (head?.tables.length === 0) throw new Error("The backup holds no tables: it was made of a database without any");
     if (name.startsWith("keys/")) {
       if (entry.size > largestKey) throw damaged(name);
       keys.push({ name: name.slice(5), content: Buffer.from(await contentOf(entry.body)) });

@@ -28,7 +28,7 @@ async function goOnAfterBackup(withBlobs: boolean) {
     await blobs.put(key, Buffer.from(key), text);
   }
   await addFile(database, "awaited", "awaiting");
-  const { archive } = await backUp(database, blobs, withBlobs);
+  const { archive } = await backUp(database, blobs, { withBlobs });
   await database.sql`delete from files where key = 'deleted'`;
   await blobs.delete("deleted");
   await database.sql`update files set state = 'stored' where key = 'awaited'`;

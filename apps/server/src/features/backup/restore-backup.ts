@@ -4,26 +4,30 @@ import type { Database, Transaction } from "../../engines/database/database.ts";
 import { type BackupEnd, type BackupHead, type BackupSummary, summaryOf } from "./backup.ts";
 import { type Archive, contentOf } from "./check-archive.ts";
 import { insertNumbered } from "./insert-numbered.ts";
+import { type Names, namesMadeBy, ownPart } from "./own-names.rules.ts";
 import { type FileRestore, type LostFiles, restoreFiles } from "./restore-files.ts";
+import {
+  createPartition,
+  emptyTables,
+  hasSchema,
+  selectMigrations,
+  selectSequences,
+  selectTables,
+  selectWritableColumns,
+  setSequence,
+  suspendRules,
+} from "./schema-store.ts";
 import {
   analyze,
   buryNodes,
   countLiveNodes,
   countRows,
-  createPartition,
   deadlineMs,
-  emptyTables,
-  hasSchema,
   hasUsers,
   markRestore,
-  selectMigrations,
   selectPossibleKeys,
   selectPossiblyKnownKeys,
-  selectTables,
-  selectWritableColumns,
-  setSequence,
   stayOpen,
-  suspendRules,
 } from "./store.ts";
 import { readTar } from "./tar.ts";
 
@@ -35,7 +39,7 @@ export interface RestoreDeps {
   replace: boolean;
   now: Date;
   /** Every migration that this program knows. */
-  known: readonly { name: string; hash: string }[];
+  known: readonly { name: string; hash: string; sql: string }[];
   /** Brings the database to the migrations of these names and no further. */
   migrateTo(names: readonly string[]): Promise<unknown>;
   /** Held until the transaction ends, against whoever needs rows, files and keys that belong together. */
@@ -49,7 +53,15 @@ export interface RestoreDeps {
   settleKeys(restoreId: string): Promise<"took place" | "did not">;
 }
 
-export interface RestoredBackup extends BackupSummary, LostFiles {}
+export interface RestoredBackup extends BackupSummary, LostFiles {
+  /** Tables of other programs that the archive holds, and that were not restored. */
+  leftOut: string[];
+}
+
+/** The archive has what is ours of its tables and no others. */
+interface OwnRestore extends RestoreDeps {
+  own: Names;
+}
 
 /**
  * Fills a database and a file store from an archive: all of it or nothing.
@@ -60,13 +72,16 @@ export interface RestoredBackup extends BackupSummary, LostFiles {}
  *                              │                   ──► files that only the replaced rows knew are removed
  *                              └─ did not ─────► new files and keys beside are removed
  */
-export async function restoreBackup(deps: RestoreDeps): Promise<RestoredBackup> {
-  const { database, archive } = deps;
+export async function restoreBackup(given: RestoreDeps): Promise<RestoredBackup> {
+  refuseUnknown(given.archive.head, given.known);
+  const own = namesMadeBy(given.known);
+  const { ours: archive, leftOut } = ownPart(given.archive, own);
+  const deps: OwnRestore = { ...given, archive, own };
+  const { database } = deps;
   const { head, end, keys } = archive;
-  refuseUnknown(head, deps.known);
   await refuseInUse(deps);
   await deps.migrateTo(head.migrations.map(({ name }) => name));
-  await refuseOtherSchema(database, head);
+  await refuseOtherSchema(database, head, own);
 
   const id = newRestoreId(deps.now);
   const files = restoreFiles(deps.blobs, archive);
@@ -87,7 +102,7 @@ export async function restoreBackup(deps: RestoreDeps): Promise<RestoredBackup> 
   await database.transaction((tx) => analyze(tx), { deadlineMs });
   const lost = await files.removeLost((some) => selectPossiblyKnownKeys(database.sql, some));
   const names = keys.map(({ name }) => name);
-  return { ...summaryOf(head, end, names), ...lost };
+  return { ...summaryOf(head, end, names), ...lost, leftOut };
 }
 
 /** Sorts by time, and is a name that any file system takes. */
@@ -110,19 +125,21 @@ async function afterFailure(deps: RestoreDeps, files: FileRestore, id: string, e
   );
 }
 
-async function fill(deps: RestoreDeps, tx: Transaction, files: FileRestore, id: string): Promise<void> {
-  const { head, end } = deps.archive;
+async function fill(deps: OwnRestore, tx: Transaction, files: FileRestore, id: string): Promise<void> {
+  const { archive, own } = deps;
+  const { head, end } = archive;
   await stayOpen(tx);
   await deps.lock(tx);
   if (deps.replace) files.expectLoss(await selectPossibleKeys(tx));
-  const resumeRules = await suspendRules(tx);
+  const resumeRules = await suspendRules(tx, own);
   await emptyTables(
     tx,
     head.tables.map(({ name }) => name),
   );
   for (const partition of head.partitions) await createPartition(tx, partition);
   await load(deps, tx, files);
-  for (const sequence of end.sequences) await setSequence(tx, sequence);
+  const sequences = new Set((await selectSequences(tx, own)).map(({ name }) => name));
+  for (const sequence of end.sequences) if (sequences.has(sequence.name)) await setSequence(tx, sequence);
   await resumeRules();
   await refuseMissingRows(tx, end);
   await buryNodes(tx);
@@ -130,7 +147,7 @@ async function fill(deps: RestoreDeps, tx: Transaction, files: FileRestore, id: 
   await deps.prepareKeys(id);
 }
 
-async function load({ archive, blobs }: RestoreDeps, tx: Transaction, files: FileRestore): Promise<void> {
+async function load({ archive, blobs, own }: OwnRestore, tx: Transaction, files: FileRestore): Promise<void> {
   const { head } = archive;
   const columnsOf = new Map<string, string[]>();
   for (const { name } of head.tables) columnsOf.set(name, await selectWritableColumns(tx, name));
@@ -144,6 +161,7 @@ async function load({ archive, blobs }: RestoreDeps, tx: Transaction, files: Fil
     if (kind === "blobs") await files.take(entry);
     if (kind !== "tables") continue;
     const columns = columnsOf.get(table);
+    if (!columns && !own.tables.includes(table)) continue;
     if (!columns || portion === undefined) throw new Error(`The backup holds rows of an unknown table: ${entry.name}`);
     const lines = JSON.parse(await contentOf(entry.body)) as string[];
     const before = loaded.get(table) ?? 0;
@@ -160,9 +178,9 @@ function refuseUnknown(head: BackupHead, known: RestoreDeps["known"]): void {
   throw new Error(`The backup was made by a newer or another Gantry: this one does not know its migrations ${names}`);
 }
 
-async function refuseInUse({ database, replace }: RestoreDeps): Promise<void> {
+async function refuseInUse({ database, replace, own }: OwnRestore): Promise<void> {
   if (!(await hasSchema(database.sql))) return;
-  const tables = (await selectTables(database.sql)).map(({ name }) => name);
+  const tables = (await selectTables(database.sql, own)).map(({ name }) => name);
   if (tables.includes("nodes") && (await countLiveNodes(database.sql)) > 0) {
     throw new Error("A server is running on this database: stop it first");
   }
@@ -171,8 +189,8 @@ async function refuseInUse({ database, replace }: RestoreDeps): Promise<void> {
   }
 }
 
-async function refuseOtherSchema(database: Database, head: BackupHead): Promise<void> {
-  const here = { migrations: await selectMigrations(database.sql), tables: await selectTables(database.sql) };
+async function refuseOtherSchema({ sql }: Database, head: BackupHead, own: Names): Promise<void> {
+  const here = { migrations: await selectMigrations(sql), tables: await selectTables(sql, own) };
   const same = JSON.stringify(here) === JSON.stringify({ migrations: head.migrations, tables: head.tables });
   if (same) return;
   throw new Error("The database is ahead of the backup: restore into a new, empty one");

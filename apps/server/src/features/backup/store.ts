@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { BackupHead } from "./backup.ts";
+import { named } from "./schema-store.ts";
 
 /** Long enough for the largest table's index, and for files that are stored while a transaction is open. */
 export const deadlineMs = 6 * 3_600_000;
@@ -12,71 +13,6 @@ export async function readOneMoment(tx: Transaction): Promise<void> {
 
 export async function stayOpen(tx: Transaction): Promise<void> {
   await tx`set local idle_in_transaction_session_timeout = 0`;
-}
-
-/** A table or column name in a statement. */
-const named = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
-export async function hasSchema(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ there: boolean }[]>`select to_regclass('public.schema_migrations') is not null as there`;
-  return row?.there ?? false;
-}
-
-export async function selectMigrations(sql: Sql): Promise<BackupHead["migrations"]> {
-  return sql<BackupHead["migrations"]>`select name, hash from schema_migrations order by name`;
-}
-
-/** Every table of ours, partitioned ones as one; without what the schema says about itself. */
-export async function selectTables(sql: Sql): Promise<BackupHead["tables"]> {
-  return sql<BackupHead["tables"]>`
-    select c.relname::text as name, (
-        select array_agg(a.attname::text order by a.attnum) from pg_attribute a
-        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-      ) as columns
-    from pg_class c
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-      and c.relname <> 'schema_migrations'
-    order by c.relname`;
-}
-
-/** Those whose values the table makes itself cannot be written. */
-export async function selectWritableColumns(sql: Sql, table: string): Promise<string[]> {
-  const rows = await sql<{ name: string }[]>`
-    select attname::text as name from pg_attribute
-    where attrelid = ${named(table)}::regclass and attnum > 0 and not attisdropped and attgenerated = ''
-    order by attnum`;
-  return rows.map((row) => row.name);
-}
-
-export async function selectPartitions(sql: Sql): Promise<BackupHead["partitions"]> {
-  return sql<BackupHead["partitions"]>`
-    select c.relname::text as name, p.relname::text as parent, pg_get_expr(c.relpartbound, c.oid) as bound
-    from pg_class c join pg_inherits i on i.inhrelid = c.oid join pg_class p on p.oid = i.inhparent
-    where c.relnamespace = 'public'::regnamespace and c.relispartition and c.relkind in ('r', 'p') order by c.relname`;
-}
-
-export interface SequenceState {
-  name: string;
-  /** As text: it may be larger than a number holds. */
-  value: string;
-  called: boolean;
-}
-
-export async function selectSequences(sql: Sql): Promise<SequenceState[]> {
-  const names = await sql<{ name: string }[]>`
-    select relname::text as name from pg_class
-    where relnamespace = 'public'::regnamespace and relkind = 'S' order by relname`;
-  const states: SequenceState[] = [];
-  for (const { name } of names) {
-    const [state] = await sql<{ value: string; called: boolean }[]>`
-      select last_value::text as value, is_called as called from ${sql(name)}`;
-    if (state) states.push({ name, ...state });
-  }
-  return states;
-}
-
-export async function setSequence(tx: Transaction, { name, value, called }: SequenceState): Promise<void> {
-  await tx`select setval(${named(name)}::regclass, ${value}::text::bigint, ${called})`;
 }
 
 /**
@@ -124,7 +60,7 @@ export async function markRestore(tx: Transaction, id: string): Promise<void> {
 /** Of the last restore of all. Waits for nobody: hold what it held. */
 export async function hasTakenPlace(sql: Sql, id: string): Promise<boolean> {
   const [row] = await sql<{ mark: string | null }[]>`
-    select obj_description(to_regclass('public.schema_migrations'), 'pg_class') as mark`;
+    select obj_description(to_regclass('schema_migrations'), 'pg_class') as mark`;
   return row?.mark === `restore ${id}`;
 }
 
@@ -150,7 +86,7 @@ const possibleKeys: readonly KeyColumn[] = [
 
 async function* columnsThere(sql: Sql, columns: readonly KeyColumn[]): AsyncGenerator<KeyColumn> {
   for (const one of columns) {
-    const [row] = await sql<{ there: boolean }[]>`select to_regclass(${`public.${one.table}`}) is not null as there`;
+    const [row] = await sql<{ there: boolean }[]>`select to_regclass(${one.table}) is not null as there`;
     if (row?.there) yield one;
   }
 }
@@ -209,43 +145,6 @@ export async function countLiveNodes(sql: Sql): Promise<number> {
 /** Those that ran when the backup was made run elsewhere, if at all: here what they held is anybody's to take over. */
 export async function buryNodes(tx: Transaction): Promise<void> {
   await tx`update nodes set heartbeat_at = least(heartbeat_at, now() - interval '1 hour')`;
-}
-
-/**
- * Takes off, and gives back a function that puts on again, what would stand in the way of rows that are already right:
- * triggers (a ledger row would move its wallet a second time) and foreign keys (rows come table by table). Needs no
- * more than owning the tables; should the transaction fail, nothing of it has happened.
- */
-export async function suspendRules(tx: Transaction): Promise<() => Promise<void>> {
-  const triggers = await tx<{ off: string; on: string }[]>`
-    select format('alter table %s disable trigger %I', tgrelid::regclass, tgname) as off,
-      format('alter table %s enable trigger %I', tgrelid::regclass, tgname) as on
-    from pg_trigger t join pg_class c on c.oid = t.tgrelid
-    where c.relnamespace = 'public'::regnamespace and not tgisinternal and tgparentid = 0 and tgenabled = 'O'`;
-  const keys = await tx<{ off: string; on: string }[]>`
-    select format('alter table %s drop constraint %I', conrelid::regclass, conname) as off,
-      format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(k.oid)) as on
-    from pg_constraint k where connamespace = 'public'::regnamespace and contype = 'f' and conparentid = 0
-    order by conrelid, conname`;
-  for (const { off } of [...triggers, ...keys]) await tx.unsafe(off);
-  return async () => {
-    for (const { on } of [...keys, ...triggers]) await tx.unsafe(on);
-  };
-}
-
-export async function emptyTables(tx: Transaction, tables: readonly string[]): Promise<void> {
-  await tx.unsafe(`truncate ${tables.map(named).join(", ")}`);
-}
-
-export async function createPartition(
-  tx: Transaction,
-  { name, parent, bound }: BackupHead["partitions"][number],
-): Promise<void> {
-  // The bound comes from a file and becomes part of a statement.
-  if (!/^(DEFAULT|FOR VALUES FROM \('[0-9:+ -]+'\) TO \('[0-9:+ -]+'\))$/.test(bound)) {
-    throw new Error(`The partition ${name} has a bound that is not understood: ${bound}`);
-  }
-  await tx.unsafe(`create table if not exists ${named(name)} partition of ${named(parent)} ${bound}`);
 }
 
 /** The planner knows nothing about tables that were just filled. */

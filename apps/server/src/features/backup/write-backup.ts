@@ -10,17 +10,16 @@ import {
   summaryOf,
 } from "./backup.ts";
 import { isDamaged } from "./damaged-file.rules.ts";
+import { type Names, namesToTake } from "./own-names.rules.ts";
 import {
-  deadlineMs,
-  readOneMoment,
-  readRows,
-  selectFileKeys,
-  selectKnownKeys,
+  hasSchema,
   selectMigrations,
+  selectNamesBeside,
   selectPartitions,
   selectSequences,
   selectTables,
-} from "./store.ts";
+} from "./schema-store.ts";
+import { deadlineMs, readOneMoment, readRows, selectFileKeys, selectKnownKeys } from "./store.ts";
 import { createTarWriter, type TarWriter } from "./tar.ts";
 
 const bytesAtOnce = 4 * 1024 * 1024;
@@ -32,6 +31,8 @@ export interface BackupDeps {
   keys: readonly KeyFile[];
   withBlobs: boolean;
   now: Date;
+  /** Every migration that this program knows. */
+  known: readonly { name: string; sql: string }[];
   /** Nobody migrates the database while `work` goes on. */
   whileSchemaStays<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when more can be taken. */
@@ -41,6 +42,8 @@ export interface BackupDeps {
 export interface WrittenBackup extends BackupSummary {
   /** Keys of files that the tables speak of and the store does not have, or has damaged: they are in no backup. */
   missing: string[];
+  /** Tables of other programs, which are not in it. */
+  leftOut: string[];
 }
 
 type Schema = Pick<BackupHead, "migrations" | "tables">;
@@ -59,28 +62,33 @@ export async function writeBackup(deps: BackupDeps): Promise<WrittenBackup> {
   const json = (name: string, value: unknown) => tar.file(name, Buffer.from(JSON.stringify(value)));
 
   const tables = await deps.whileSchemaStays(() => writeTables(deps, tar, json));
-  const { head, rows, sequences, fileKeys } = tables;
+  const { head, rows, sequences, fileKeys, leftOut } = tables;
   const onWritten = (key: string) => fileKeys.delete(key);
   const blobs = deps.withBlobs ? await writeBlobs(tar, json, deps.blobs, onWritten) : { blobs: 0, blob_bytes: 0 };
   const end: BackupEnd = { rows, sequences, ...blobs, sha256: hash.copy().digest("hex") };
   await json("end.json", end);
   await tar.end();
   const keys = deps.keys.map((key) => key.name);
-  return { ...summaryOf(head, end, keys), missing: await findMissing(deps, [...fileKeys]) };
+  return { ...summaryOf(head, end, keys), missing: await findMissing(deps, [...fileKeys]), leftOut };
 }
 
 async function writeTables(deps: BackupDeps, tar: TarWriter, json: WriteJson) {
-  let schema: Schema | undefined;
+  if (!(await hasSchema(deps.database.sql))) throw holdsNothing();
+  let copied: { schema: Schema; names: Names } | undefined;
   const transaction = deps.database.transaction(
     async (tx) => {
       await readOneMoment(tx);
-      schema = { migrations: await selectMigrations(tx), tables: await selectTables(tx) };
+      const migrations = await selectMigrations(tx);
+      const { taken, leftOut } = namesToTake(await selectNamesBeside(tx), migrations, deps.known);
+      const schema: Schema = { migrations, tables: await selectTables(tx, taken) };
+      if (schema.tables.length === 0) throw holdsNothing();
+      copied = { schema, names: taken };
       const head: BackupHead = {
         format: formatVersion,
         made_at: deps.now.toISOString(),
         bucket: deps.blobs.bucket,
         ...schema,
-        partitions: await selectPartitions(tx),
+        partitions: await selectPartitions(tx, taken),
       };
       await json("backup.json", head);
       for (const key of deps.keys) await tar.file(`keys/${key.name}`, key.content);
@@ -95,20 +103,23 @@ async function writeTables(deps: BackupDeps, tar: TarWriter, json: WriteJson) {
         rows[table.name] = count;
       }
       // Last: a sequence may be ahead of the rows, never behind them.
-      const sequences = await selectSequences(tx);
-      return { head, rows, sequences, fileKeys: deps.withBlobs ? await selectFileKeys(tx) : new Set<string>() };
+      const sequences = await selectSequences(tx, taken);
+      const fileKeys = deps.withBlobs ? await selectFileKeys(tx) : new Set<string>();
+      return { head, rows, sequences, fileKeys, leftOut };
     },
     { deadlineMs },
   );
   // However it ended: a table that is changed under a snapshot may refuse to be read, or look empty.
   await transaction.catch(() => undefined);
-  if (schema) await refuseChangedSchema(deps.database.sql, schema);
+  if (copied) await refuseChangedSchema(deps.database.sql, copied.schema, copied.names);
   return transaction;
 }
 
+const holdsNothing = (): Error => new Error("This database holds no Gantry");
+
 /** Someone may change tables without asking whether a backup is on its way. */
-async function refuseChangedSchema(sql: Sql, before: Schema): Promise<void> {
-  const now: Schema = { migrations: await selectMigrations(sql), tables: await selectTables(sql) };
+async function refuseChangedSchema(sql: Sql, before: Schema, names: Names): Promise<void> {
+  const now: Schema = { migrations: await selectMigrations(sql), tables: await selectTables(sql, names) };
   if (JSON.stringify(now) === JSON.stringify(before)) return;
   throw new Error(
     "The tables of the database were changed while they were copied, so there is no backup: make it again",
