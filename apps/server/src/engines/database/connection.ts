@@ -29,6 +29,9 @@ export interface ConnectionSettings {
   port?: (() => number) | undefined;
 }
 
+/** A server's answer, N, to the question for TLS. */
+const noTls = 78;
+
 /**
  * One connection, one life. `postgres` can pool, pipeline and reconnect by itself, and in its version 3.4.9 all three
  * have ways to lose or to mix up answers (a pipelined query that fails to serialize shifts the answers of all behind it;
@@ -162,6 +165,12 @@ export class Connection {
       this.#socket = socket;
       // Before the driver's own listeners: nothing may be sent between the error of a socket and its closing.
       socket.on("error", this.end).on("close", () => this.end(unavailable("The database closed the connection.")));
+      // The driver would go on as if the server had said yes.
+      if (options.ssl && options.ssl !== "prefer") {
+        socket.once("data", ([answer]) => {
+          if (answer === noTls) this.end(new Error("The server offers no TLS, which sslmode asks for"));
+        });
+      }
     } else {
       socket.on("error", () => undefined);
       setTimeout(() => socket.destroy(), this.#settings.cancelMs).unref();

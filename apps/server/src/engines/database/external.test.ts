@@ -36,6 +36,18 @@ describe("what is wrong is said at the start", () => {
   });
 });
 
+test.each(["require", "verify-full"])("a server that offers no TLS is called so: sslmode=%s", async (mode) => {
+  const url = `${inject("postgresUrl")}/postgres?sslmode=${mode}`;
+  const since = performance.now();
+  await expect(connectExternalDatabase({ url })).rejects.toThrow(
+    /cannot be used: The server offers no TLS, which sslmode asks for$/,
+  );
+  expect(performance.now() - since).toBeLessThan(4000);
+  const database = await connectExternalDatabase({ url: url.replace(mode, "prefer") });
+  expect(await database.sql`select 1 as one`).toEqual([{ one: 1 }]);
+  await database.close();
+});
+
 function hasOpenssl(): boolean {
   try {
     execFileSync("openssl", ["version"]);
