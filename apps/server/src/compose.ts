@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { newId } from "@gantry/wire";
+import { closeInOrder } from "./close-in-order.ts";
 import type { Config } from "./config.ts";
 import { migrate, type OpenedDatabase } from "./engines/database/index.ts";
 import { createMedia } from "./engines/media/create-media.ts";
@@ -66,6 +67,7 @@ import { openVault } from "./open-vault.ts";
 import { isOperators, operatorKeyOf } from "./operator-models.ts";
 import { migrationsDir, oldestToKnow } from "./own-migrations.ts";
 import { readOwnVersion } from "./own-version.ts";
+import type { StillThere } from "./stopping.rules.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
 
 export interface Gantry {
@@ -76,6 +78,8 @@ export interface Gantry {
   firstKey: string | null;
   drain(milliseconds: number): Promise<void>;
   close(): Promise<void>;
+  /** What both of them wait for at this moment. */
+  stillThere(): Omit<StillThere, "answers">;
 }
 
 const tokenizerAfterMs = 500;
@@ -329,6 +333,25 @@ export async function compose(
     // The tokenizer takes a third of a second to load: not before the server is ready, and not at the first cancel either.
     const warming = setTimeout(() => void countTokens("warm"), tokenizerAfterMs);
 
+    const closing = closeInOrder([
+      ["the sending of webhooks", () => sender?.stop()],
+      ["the work on runs", () => runs.close()],
+      ["the work on predictions", () => predictions.close()],
+      ["the queue", () => queue.close()],
+      ["the upkeep of usage", () => upkeep.stop()],
+      ["the removal of what is old", () => retention.stop()],
+      ["the tools of MCP", () => mcpTools.close()],
+      ["the agents", () => platform.close()],
+      ["telemetry", () => telemetry.close()],
+      [
+        "what serves requests",
+        () =>
+          Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), waysOut.close()]),
+      ],
+      ["the files", () => blobs.close()],
+      ["the database", () => database.close()],
+    ]);
+
     return {
       listener: (request, response) => app.routing(request, response),
       notReady: () => notReady(database),
@@ -338,25 +361,16 @@ export async function compose(
       },
       async close() {
         clearTimeout(warming);
-        await sender?.stop();
-        await runs.close();
-        await predictions.close();
-        await queue.close();
-        await upkeep.stop();
-        await retention.stop();
-        await mcpTools.close();
-        await platform.close();
-        await telemetry.close();
-        await Promise.all([
-          models.close(),
-          accounts.close(),
-          app.close(),
-          painter.close(),
-          media.close(),
-          waysOut.close(),
-        ]);
-        await blobs.close();
-        await database.close();
+        await closing.close();
+      },
+      stillThere() {
+        const { busy, waiting } = database.figures();
+        return {
+          predictions: predictions.underWay(),
+          runs: runs.underWay(),
+          queries: busy + waiting,
+          closing: closing.current(),
+        };
       },
     };
   }

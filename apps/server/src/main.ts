@@ -8,6 +8,7 @@ import { agentErrorBody } from "./http/agents-api/agents-dialect.ts";
 import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
 import { createLog, type Log } from "./kernel/log.ts";
 import { whyOf } from "./kernel/why.ts";
+import { waitedFor } from "./stopping.rules.ts";
 import { unknownSettings } from "./unknown-settings.rules.ts";
 
 // What V8 once saw to live long it makes old from then on. A request that waits for the database for two collections in a
@@ -18,6 +19,8 @@ const oldestNode = 24;
 const drainMs = 30_000;
 /** After the drain, for the last bytes of answers on their way. */
 const lastBytesMs = 2_000;
+/** A stop that lasts so long says what it waits for, and again as long as it lasts. */
+const tellStopMs = 5_000;
 const checkout = fileURLToPath(new URL("../../..", import.meta.url));
 
 function say(line: string): void {
@@ -59,6 +62,15 @@ async function start(config: Config, log: Log, signal: AbortSignal): Promise<Gan
   return compose(config, log, say, signal);
 }
 
+function tellWhatLasts(doorway: Doorway, started: () => Gantry | undefined, log: Log): void {
+  setInterval(() => {
+    const gantry = started();
+    const rest = gantry?.stillThere() ?? { predictions: 0, runs: 0, queries: 0, closing: "its own start" };
+    const stillThere = { ...rest, answers: doorway.underWay() };
+    log.info(stillThere, `Still stopping, waiting for: ${waitedFor(stillThere) ?? "connections of clients"}`);
+  }, tellStopMs).unref();
+}
+
 /**
  * Stops in order, once: `/readyz` says so, and where the operator wants it that is all until load balancers have noticed;
  * then no new work, what runs may end, engines last. A signal that comes while the program is still starting cuts the
@@ -90,6 +102,7 @@ function stopOnSignal(
       await new Promise((resolve) => setTimeout(resolve, delayMs));
     }
     doorway.refuseNew();
+    tellWhatLasts(doorway, () => started, log);
     const gantry = await starting.catch(() => undefined);
     await Promise.all([gantry?.drain(drainMs), doorway.idle(drainMs)]);
     await Promise.race([doorway.close(), new Promise((resolve) => setTimeout(resolve, lastBytesMs))]);

@@ -247,6 +247,8 @@ describe("stopping", () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await bodyOf(await waiting)).inference_responses[0].infer_details.status).toBe(202);
     expect(cog.open).toBe(2);
+    const stillThere = /"level":30[^\n]+"Still stopping, waiting for: 2 predictions, 1 open answer[^\n]*"/;
+    await waitFor("it to say what it waits for", () => stillThere.test(server.stdout()), 15_000);
     cog.finishAll();
     const answer = await running;
     expect(answer.status).toBe(200);

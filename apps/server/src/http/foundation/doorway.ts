@@ -31,6 +31,8 @@ export interface Doorway {
   closeAfterAnswers(): void;
   /** From now on every request is refused as retryable; those under way go on, and `/healthz` still answers. */
   refuseNew(): void;
+  /** How many requests are not answered to their end. */
+  underWay(): number;
   /** Resolves when no request is under way, or the time is over. */
   idle(milliseconds: number): Promise<void>;
   /** Refuses new requests, closes the socket and idle connections, and resolves when the last connection has ended. */
@@ -178,6 +180,7 @@ export function createDoorway(
     refuseNew() {
       state = "closing";
     },
+    underWay: () => underWay.size,
     idle(milliseconds) {
       if (underWay.size === 0) return Promise.resolve();
       return new Promise((resolve) => {
