@@ -6,10 +6,6 @@ import { closeInOrder } from "./close-in-order.ts";
 import type { Config } from "./config.ts";
 import { migrate, type OpenedDatabase } from "./engines/database/index.ts";
 import { createMedia } from "./engines/media/create-media.ts";
-import { createImagePainter, imageManifest } from "./engines/models/builtin/image/index.ts";
-import { createRules } from "./engines/models/builtin/rules/rules.ts";
-import { textModels } from "./engines/models/builtin/text-manifests.ts";
-import { fetchCogSchema } from "./engines/models/cog-schema.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { objectParameters } from "./engines/models/tool-parameters.ts";
 import { joinUnderKey } from "./engines/vault/join-under-key.ts";
@@ -18,15 +14,12 @@ import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/b
 import {
   defaultMaxUploadBytes,
   type FilesDeps,
-  findUploadTarget,
   holdsNewestFile,
   openOwnedFile,
   presignDownload,
-  recordUpload,
   storeOutput,
 } from "./features/files/index.ts";
 import { openMcpTools, runAgentFor } from "./features/mcp-tools/index.ts";
-import { openModels, seedModels } from "./features/models/index.ts";
 import { readClusterFigures } from "./features/operations/index.ts";
 import {
   fileLinks,
@@ -40,31 +33,18 @@ import { startRetention } from "./features/retention/index.ts";
 import { openSecrets } from "./features/secrets/index.ts";
 import { watchClock } from "./features/trusted-clock/index.ts";
 import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
-import { accountApi } from "./http/account-api/account-api.ts";
-import { fileRoutes } from "./http/account-api/file-routes.ts";
-import { secretRoutes } from "./http/account-api/secret-routes.ts";
-import { webhookRoutes } from "./http/account-api/webhook-routes.ts";
-import { agentsApi } from "./http/agents-api/agents-api.ts";
-import { blobApi } from "./http/blob-api/index.ts";
-import { docsPages } from "./http/docs-pages/index.ts";
-import { requireCaller } from "./http/foundation/require-caller.ts";
-import { createServer } from "./http/foundation/server.ts";
-import { mcpApi } from "./http/mcp/mcp-api.ts";
-import { metricsRoute } from "./http/metrics/metrics-route.ts";
 import type { ModelApiDeps } from "./http/model-api/deps.ts";
-import { modelApi } from "./http/model-api/model-api.ts";
-import { modelCards } from "./http/model-cards/model-cards.ts";
 import { joinWithStore, markOfStore } from "./join-with-store.ts";
 import { systemClock } from "./kernel/clock.ts";
 import type { Loc } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
 import { makeHome } from "./make-home.ts";
+import { mountSurfaces } from "./mount-surfaces.ts";
 import { type AgentsPlatform, openAgentsPlatform } from "./open-agents-platform.ts";
-import { openDrivers } from "./open-drivers.ts";
 import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./open-engines.ts";
+import { openModelsWithDrivers } from "./open-models.ts";
 import { addDatabaseGauges, openTelemetry } from "./open-telemetry.ts";
 import { openVault } from "./open-vault.ts";
-import { isOperators, operatorKeyOf } from "./operator-models.ts";
 import { migrationsDir, oldestToKnow } from "./own-migrations.ts";
 import { readOwnVersion } from "./own-version.ts";
 import type { StillThere } from "./stopping.rules.ts";
@@ -123,7 +103,6 @@ export async function compose(
     const { net } = waysOut;
     const media = createMedia({ onTrouble });
     const queue = await openQueue(config, database, onTrouble);
-    const painter = createImagePainter();
 
     const accounts = await openAccounts({
       database,
@@ -135,31 +114,10 @@ export async function compose(
     });
     const { newAdminKey, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
     await grantOpeningBalance(database, adminId, openingBalanceMicros);
-    const defaultModel = {
-      anthropicKey: config.ANTHROPIC_API_KEY !== undefined,
-      llmUrl: config.GANTRY_LLM_URL,
-      llmModel: config.GANTRY_LLM_MODEL,
-      llmKey: config.GANTRY_LLM_KEY !== undefined,
-    };
-    const shipped = [{ owner: "gantry", name: "image", manifest: imageManifest }, ...textModels(defaultModel)];
-    await seedModels(database, shipped);
-    const builtins = { image: painter, rules: createRules() };
     const secrets = openSecrets({ database, vault });
-    const models = await openModels({
-      database,
-      log,
-      builtins: Object.keys(builtins),
-      shipped,
-      fetchCogSchema: async ({ url, ownerId, secret }) =>
-        fetchCogSchema(net, url, { key: secret === undefined ? undefined : await secrets.reveal(ownerId, secret) }),
-    });
+    const catalogue = await openModelsWithDrivers({ config, database, log, secrets, waysOut, spoolDir });
+    const { models } = catalogue;
     accounts.onUserChanged(models.forgetOwner);
-    const drivers = openDrivers({
-      netOf: (model) => (isOperators(model) ? waysOut.operatorNet : net),
-      spoolFolder: spoolDir,
-      builtins,
-      reveal: (model, name) => operatorKeyOf(config, model, name) ?? secrets.reveal(model.ownerId, name),
-    });
     const files: FilesDeps = {
       database,
       blobs,
@@ -199,7 +157,7 @@ export async function compose(
       workerParallel: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
       isAlone: config.DATABASE_URL === undefined,
       takeOver: async (dead) => agentsPlatform?.runs.takeOver(dead),
-      driverOf: drivers.of,
+      driverOf: catalogue.drivers.of,
       countTokens,
       storeOutput: async (ownerId, predictionId, field, file) =>
         (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
@@ -225,34 +183,7 @@ export async function compose(
       deliveryDays: config.GANTRY_DELIVERY_DAYS,
     });
 
-    const app = createServer({ log, publicUrl: config.GANTRY_PUBLIC_URL, telemetry });
     const version = readOwnVersion();
-    await app.register(docsPages, { version });
-    if (linkServed) {
-      await app.register(blobApi, {
-        store: linkServed,
-        publicUrl: config.GANTRY_PUBLIC_URL,
-        findUploadTarget: (key: string, bytes: number | undefined) => findUploadTarget(files, key, bytes),
-        recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
-      });
-    }
-    await app.register(accountApi, { accounts, billing: openBilling({ database }), clock, version });
-    await app.register(secretRoutes, { secrets, authenticate: accounts.authenticate });
-    const callerOf = requireCaller(accounts.authenticate);
-    await app.register(async (scope) => webhookRoutes(scope, { webhooks, callerOf }));
-    await app.register(async (scope) => fileRoutes(scope, { files, callerOf }));
-    // What is read at a scrape of /metrics.
-    addDatabaseGauges(telemetry, database, readClusterFigures({ database, nodeId }));
-    telemetry.addGauges(() => ({
-      predictionsHeld: predictions.underWay(),
-      workerSlots: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
-    }));
-    await app.register(metricsRoute, {
-      exposition: telemetry.exposition,
-      callerOf,
-      isOpen: config.GANTRY_METRICS_OPEN,
-      key: config.GANTRY_METRICS_KEY,
-    });
     const linksOf: ModelApiDeps["linksOf"] = (predictionId, output, base) =>
       fileLinks(predictionId, output, base, linkOf);
     const openStored = (ownerId: string, s3Path: string, loc: Loc) => openOwnedFile(files, { ownerId, s3Path, loc });
@@ -290,24 +221,7 @@ export async function compose(
       version,
     });
     const platform = agentsPlatform;
-    const { routes, runs } = platform;
-    telemetry.addGauges(() => ({
-      runsHeld: runs.underWay(),
-      runSlots: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
-    }));
-    await app.register(agentsApi, { log, authenticate: accounts.authenticate, routes });
-    await app.register(modelCards, { models, authenticate: accounts.authenticate });
-    await app.register(modelApi, {
-      log,
-      accounts,
-      models,
-      predictions,
-      files,
-      linksOf,
-      holdForm: ({ model, readForm, ...rest }) =>
-        holdForm({ manifest: model.manifest, form: readForm, spoolDir, ...rest }),
-      readInput: readModelInput,
-    });
+    const { runs } = platform;
     const mcpTools = await openMcpTools({
       database,
       log,
@@ -323,13 +237,35 @@ export async function compose(
       linkOf: (s3Path, base) => presignDownload(files, { s3Path, base }),
       objectParameters,
     });
-    await app.register(mcpApi, {
+    // What is read at a scrape of /metrics.
+    addDatabaseGauges(telemetry, database, readClusterFigures({ database, nodeId }));
+    telemetry.addGauges(() => ({
+      predictionsHeld: predictions.underWay(),
+      workerSlots: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
+      runsHeld: runs.underWay(),
+      runSlots: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
+    }));
+    const app = await mountSurfaces({
+      config,
+      version,
       log,
-      authenticate: accounts.authenticate,
-      tools: mcpTools,
-      publicUrl: config.GANTRY_PUBLIC_URL,
+      clock,
+      telemetry,
+      accounts,
+      billing: openBilling({ database }),
+      secrets,
+      webhooks,
+      files,
+      linkServed,
+      models,
+      predictions,
+      linksOf,
+      holdForm: ({ model, readForm, ...rest }) =>
+        holdForm({ manifest: model.manifest, form: readForm, spoolDir, ...rest }),
+      readInput: readModelInput,
+      agentsRoutes: platform.routes,
+      mcpTools,
     });
-    await app.ready();
     // The tokenizer takes a third of a second to load: not before the server is ready, and not at the first cancel either.
     const warming = setTimeout(() => void countTokens("warm"), tokenizerAfterMs);
 
@@ -345,8 +281,7 @@ export async function compose(
       ["telemetry", () => telemetry.close()],
       [
         "what serves requests",
-        () =>
-          Promise.all([models.close(), accounts.close(), app.close(), painter.close(), media.close(), waysOut.close()]),
+        () => Promise.all([catalogue.close(), accounts.close(), app.close(), media.close(), waysOut.close()]),
       ],
       ["the files", () => blobs.close()],
       ["the database", () => database.close()],

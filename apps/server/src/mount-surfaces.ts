@@ -1,0 +1,66 @@
+import type { FastifyInstance } from "fastify";
+import type { Config } from "./config.ts";
+import type { OpenTelemetry } from "./engines/telemetry/create-telemetry.ts";
+import { type FilesDeps, findUploadTarget, recordUpload } from "./features/files/index.ts";
+import { accountApi } from "./http/account-api/account-api.ts";
+import type { AccountApiDeps } from "./http/account-api/deps.ts";
+import { fileRoutes } from "./http/account-api/file-routes.ts";
+import { type SecretRouteDeps, secretRoutes } from "./http/account-api/secret-routes.ts";
+import { type WebhookRouteDeps, webhookRoutes } from "./http/account-api/webhook-routes.ts";
+import { type AgentsRoutes, agentsApi } from "./http/agents-api/agents-api.ts";
+import { type BlobApiDeps, blobApi } from "./http/blob-api/index.ts";
+import { docsPages } from "./http/docs-pages/index.ts";
+import { requireCaller } from "./http/foundation/require-caller.ts";
+import { createServer } from "./http/foundation/server.ts";
+import { type McpApiDeps, mcpApi } from "./http/mcp/mcp-api.ts";
+import { metricsRoute } from "./http/metrics/metrics-route.ts";
+import type { ModelApiDeps } from "./http/model-api/deps.ts";
+import { modelApi } from "./http/model-api/model-api.ts";
+import { modelCards } from "./http/model-cards/model-cards.ts";
+
+export interface Surfaces extends AccountApiDeps, Omit<ModelApiDeps, "accounts"> {
+  config: Config;
+  telemetry: OpenTelemetry;
+  secrets: SecretRouteDeps["secrets"];
+  webhooks: WebhookRouteDeps["webhooks"];
+  files: FilesDeps;
+  /** The file store whose links this server serves itself; undefined: they lead to the bucket. */
+  linkServed: BlobApiDeps["store"] | undefined;
+  agentsRoutes: readonly AgentsRoutes[];
+  mcpTools: McpApiDeps["tools"];
+}
+
+/** All that is served over HTTP, ready to answer. Part of composing. */
+export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
+  const { config, log, telemetry, files, linkServed, models } = parts;
+  const { authenticate } = parts.accounts;
+  const publicUrl = config.GANTRY_PUBLIC_URL;
+  const callerOf = requireCaller(authenticate);
+  const app = createServer({ log, publicUrl, telemetry });
+
+  await app.register(docsPages, { version: parts.version });
+  if (linkServed) {
+    await app.register(blobApi, {
+      store: linkServed,
+      publicUrl,
+      findUploadTarget: (key: string, bytes: number | undefined) => findUploadTarget(files, key, bytes),
+      recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
+    });
+  }
+  await app.register(accountApi, parts);
+  await app.register(secretRoutes, { secrets: parts.secrets, authenticate });
+  await app.register(async (scope) => webhookRoutes(scope, { webhooks: parts.webhooks, callerOf }));
+  await app.register(async (scope) => fileRoutes(scope, { files, callerOf }));
+  await app.register(metricsRoute, {
+    exposition: telemetry.exposition,
+    callerOf,
+    isOpen: config.GANTRY_METRICS_OPEN,
+    key: config.GANTRY_METRICS_KEY,
+  });
+  await app.register(agentsApi, { log, authenticate, routes: parts.agentsRoutes });
+  await app.register(modelCards, { models, authenticate });
+  await app.register(modelApi, parts);
+  await app.register(mcpApi, { log, authenticate, tools: parts.mcpTools, publicUrl });
+  await app.ready();
+  return app;
+}
