@@ -4,6 +4,7 @@ import { main } from "./set-up.mjs";
 await main((node) => [
   ["tsc", "-p", "."],
   ["tsc", "-p", "packages/sdk/test/consumer"],
+  ["tsc", "-p", "packages/sdk/test/consumer/tsconfig.default-lib.json"],
   ["biome", "ci", "--error-on-warnings", "."],
   [node, "scripts/check-imports.mjs"],
   ["knip"],

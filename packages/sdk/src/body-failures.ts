@@ -1,7 +1,7 @@
 /** The same answer, whose body fails with what `whyBroken` makes of its failure. */
 export function tellingBody(response: Response, whyBroken: (thrown: unknown) => unknown): Response {
   if (!response.body) return response;
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
   // The answer itself is held, and read from only when somebody reads this: the platform closes the connection of one that
   // nobody holds any more, unless it is being read.
   const read = async () => {

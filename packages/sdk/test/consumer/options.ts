@@ -11,7 +11,8 @@ import {
 
 /**
  * A program that is written with `exactOptionalPropertyTypes`, in which an option that may be undefined is passed on as it
- * is. It is compiled by `npm run check` and never run.
+ * is. It is compiled by `npm run check`, with the library of this project and with the default one, which has the DOM; it is
+ * never run.
  */
 export async function passedOn(maybe: { text?: string; number?: number; flag?: boolean; date?: Date }) {
   const { text, number, flag, date } = maybe;
