@@ -29,12 +29,15 @@ function isLostInJson(value: unknown): boolean {
   return !isPlain(value) && !("toJSON" in value) && Object.keys(value).length === 0;
 }
 
-function isPlain(value: object): boolean {
+/** An object with fields and nothing else, of whatever realm. */
+export function isPlain(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** The name of its class, or of its type. */
 export function kindOf(value: unknown): string {
-  return (typeof value === "object" && value?.constructor?.name) || typeof value;
+  if (value === null) return "null";
+  return (typeof value === "object" && value.constructor?.name) || typeof value;
 }

@@ -1,4 +1,4 @@
-import { bytesAsBlob, jsonOrRefusal } from "./field-content.ts";
+import { bytesAsBlob, isPlain, jsonOrRefusal, kindOf } from "./field-content.ts";
 import { headerValue } from "./header-value.ts";
 
 /** What JSON can carry. A field of an object that is undefined is left out; a date is sent as ISO 8601. */
@@ -22,12 +22,17 @@ export type InputField = JsonValue | Blob | ArrayBuffer | ArrayBufferView;
 
 export type Input = Readonly<Record<string, InputField>>;
 
-/** An input and the parts that are no field of the model. Each may stand in either, but not in both. */
-export function withParts(input: Input, parts: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+/** The form of an input and of the parts that are no field of the model. Each may stand in either, but not in both. */
+export function inputForm(input: Input, parts: Readonly<Record<string, unknown>> = {}): Blob {
+  // A promise, a map or a list would be a form without its fields: it would be paid for all the same.
+  if (!isPlain(input)) {
+    const what = "it is a plain object that has the fields by name";
+    throw new TypeError(`The input cannot be sent (${kindOf(input)}): ${what}`);
+  }
   const given = Object.entries(parts).filter(([, part]) => isGiven(part));
   const twice = given.find(([name]) => isGiven(input[name]));
   if (twice) throw new TypeError(`${twice[0]} is given twice: in the input and in the options`);
-  return { ...input, ...Object.fromEntries(given) };
+  return formOf({ ...input, ...Object.fromEntries(given) });
 }
 
 function isGiven<T>(value: T): value is NonNullable<T> {

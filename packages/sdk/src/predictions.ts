@@ -1,7 +1,7 @@
 import { modelPath, withQuery } from "./address.ts";
 import { idsIn } from "./errors.ts";
 import { readEvents } from "./events.ts";
-import { formOf, type Input, randomText, withParts } from "./form.ts";
+import { formOf, type Input, inputForm, randomText } from "./form.ts";
 import { createReplayFilter, cutShort, eventOf, isLast, unlessFailed } from "./prediction-events.ts";
 import type {
   Prediction,
@@ -87,12 +87,12 @@ export function predictions({ json, jsonWithHeaders, open, retries }: Transport)
   const all: Predictions = {
     async predict(model, input, options = {}) {
       const path = `${modelPath(model)}/predict`;
-      return json({ ...options, method: "POST", path, body: formOf(input), answersLate: true });
+      return json({ ...options, method: "POST", path, body: inputForm(input), answersLate: true });
     },
 
     async *stream(model, input, { user, signal } = {}) {
       const path = `${modelPath(model)}/predict/stream/`;
-      const body = formOf(withParts(input, { user }));
+      const body = inputForm(input, { user });
       const { headers, lines } = await open({ method: "POST", path, body, signal });
       for await (const { data } of readEvents(lines)) {
         const event = unlessFailed(eventOf(data, headers), headers);
@@ -106,7 +106,7 @@ export function predictions({ json, jsonWithHeaders, open, retries }: Transport)
       const { prediction_id } = await json<{ prediction_id: string }>({
         method: "POST",
         path: `${modelPath(model)}/predict/async/`,
-        body: formOf(withParts(input, { user, webhook })),
+        body: inputForm(input, { user, webhook }),
         idempotencyKey: idempotencyKey ?? (retries > 0 ? randomText() : undefined),
         signal,
       });

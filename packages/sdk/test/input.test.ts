@@ -66,6 +66,25 @@ describe("a field", () => {
   });
 });
 
+test.each<[string, unknown]>([
+  ["Promise", Promise.resolve({ prompt: "x" })],
+  ["Map", new Map([["prompt", "x"]])],
+  ["FormData", new FormData()],
+  ["Blob", new Blob(["x"])],
+  ["Array", ["x"]],
+  ["Point", new Point()],
+  ["string", "hi"],
+  ["undefined", undefined],
+  ["null", null],
+])("an input that is %s is refused before anything is sent", async (kind, input) => {
+  sent.length = 0;
+  const refusal = new TypeError(`The input cannot be sent (${kind}): it is a plain object that has the fields by name`);
+  await expect(client.predict("a/b", input as Input)).rejects.toThrow(refusal);
+  await expect(client.stream("a/b", input as Input).next()).rejects.toThrow(refusal);
+  await expect(client.submit("a/b", input as Input, { user: { id: 7 } })).rejects.toThrow(refusal);
+  expect(sent).toEqual([]);
+});
+
 test("webhook and user may stand in the input or in the options, but not in both", async () => {
   const webhook = { url: "http://hook.test" };
   const user = { id: 7 };
