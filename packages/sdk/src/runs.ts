@@ -20,12 +20,11 @@ export interface RunList {
   offset: number;
 }
 
-/** Which runs: of one agent, or all of the caller. */
-export interface RunFilter {
-  agent_id?: string | undefined;
-  status?: RunStatus | undefined;
-  parent_run_id?: string | undefined;
-}
+/** Which runs: of one agent, those that one run started, or all of the caller. The service has no list by both. */
+export type RunFilter = { status?: RunStatus | undefined } & (
+  | { agent_id?: string | undefined; parent_run_id?: undefined }
+  | { agent_id?: undefined; parent_run_id?: string | undefined }
+);
 
 export interface Confirmations {
   /** What a run has asked, answered or not. */
@@ -88,6 +87,9 @@ export function runs(transport: Transport): Runs {
     },
     get: async (id, { signal, ...query } = {}) => json({ method: "GET", path: withQuery(at(id), query), signal }),
     async list({ agent_id, signal, ...query } = {}) {
+      if (agent_id !== undefined && query.parent_run_id !== undefined) {
+        throw new TypeError("Runs are listed by agent_id or by parent_run_id, not by both");
+      }
       const path = agent_id === undefined ? "/v1/runs" : `/v1/agents/${segment(agent_id)}/runs`;
       return json({ method: "GET", path: withQuery(path, query), signal });
     },

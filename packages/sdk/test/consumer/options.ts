@@ -48,7 +48,10 @@ export async function passedOn(maybe: { text?: string; number?: number; flag?: b
   await client.agents.revisions.diff("agt_1", "rev_1", { against: text });
   await client.agents.create({ name: "A", goal: "Do it.", tools: [], model: text });
   await client.runs.create("agt_1", { input: {}, wait: number }, { idempotencyKey: text });
-  await client.runs.list({ agent_id: text, status: undefined, parent_run_id: text });
+  await client.runs.list({ agent_id: text, status: undefined });
+  await client.runs.list({ parent_run_id: text });
+  // @ts-expect-error The service has no list by both.
+  await client.runs.list({ agent_id: "agt_1", parent_run_id: "run_1" });
   await client.runs.listEvents("run_1", { after: number });
   client.runs.events("run_1", { after: number, tries: number });
   await client.runs.confirmations.approve("run_1", "cnf_1", { reason: text });
