@@ -18,8 +18,8 @@ export interface ModelCard extends Omit<Manifest, "backend"> {
   urls: Record<string, string>;
 }
 
-/** What a model needs, and what has a default; a `cog` backend can tell its own input and output. */
-export type NewModel = WithDefaults<Manifest, "title" | "kind" | "backend">;
+/** What a model needs, and what has a default: its title is its name. A `cog` backend can tell its own input and output. */
+export type NewModel = WithDefaults<Manifest, "kind" | "backend">;
 
 /** The fields to change. */
 export type ModelChange = WithDefaults<ManifestPatch, never>;

@@ -38,7 +38,8 @@ export async function passedOn(maybe: { text?: string; number?: number; flag?: b
   await client.files.download("http://file.test", { headers: undefined });
   await client.files.list({ page: number, page_size: number });
   await client.models.list({ kind: undefined, q: text });
-  await client.models.put("a/b", { title: "B", kind: "other", backend: { type: "cog" }, capacity: number });
+  await client.models.put("a/b", { title: text, kind: "other", backend: { type: "cog" }, capacity: number });
+  await client.models.put("a/b", { kind: "other", backend: { type: "cog" } });
   await client.models.update("a/b", { title: text, capacity: number });
   await client.account.usage({ from_date: date, to_date: date });
   await client.account.expenses({ username: text, start_date: date, end_date: date, page: number });
