@@ -1,4 +1,4 @@
-import { bytesAsBlob, isPlain, jsonOrRefusal, kindOf } from "./field-content.ts";
+import { bytesAsBlob, isPlain, kindOf, textOrRefusal } from "./field-content.ts";
 import { headerValue } from "./header-value.ts";
 
 /** What JSON can carry. A field of an object that is undefined is left out; a date is sent as ISO 8601. */
@@ -15,8 +15,8 @@ export type JsonValue =
 
 /**
  * A value of an input field. Lists and objects are sent as JSON, bytes as a file, an address as its text. Null and
- * undefined are left out, which means the field's default. What can be read only once, or later, is refused as a
- * TypeError: a stream, a promise.
+ * undefined are left out, which means the field's default. What can be read only once, or later, or would arrive as
+ * something else, is refused as a TypeError: a stream, a promise, NaN, an invalid date.
  */
 export type InputField = JsonValue | Blob | ArrayBuffer | ArrayBufferView;
 
@@ -48,7 +48,7 @@ export function formOf(input: Readonly<Record<string, unknown>>): Blob {
   const parts: (string | Blob)[] = [];
   for (const [name, value] of Object.entries(input)) {
     if (!isGiven(value)) continue;
-    const part = partOf(name, value);
+    const part = bytesAsBlob(value) ?? textOrRefusal(name, value);
     if (typeof part === "string") parts.push(headOf(boundary, name), part.toWellFormed());
     else {
       const filename = part instanceof File ? part.name : name;
@@ -95,16 +95,6 @@ function headOf(boundary: string, name: string, file?: FilePart): string {
 const newBoundary = () => `gantry-${randomText()}`;
 const endOf = (boundary: string) => `--${boundary}--\r\n`;
 const typeOf = (boundary: string) => `multipart/form-data; boundary=${boundary}`;
-
-function partOf(name: string, value: NonNullable<unknown>): string | Blob {
-  if (value instanceof URL) return value.href;
-  if (value instanceof Date) return value.toISOString();
-  return bytesAsBlob(value) ?? (isScalar(value) ? String(value) : jsonOrRefusal(name, value));
-}
-
-function isScalar(value: unknown): boolean {
-  return ["string", "number", "boolean", "bigint"].includes(typeof value);
-}
 
 /** As browsers do it, but for the backslash, which they leave as it is: at the end it would escape the quote. */
 function escaped(text: string): string {

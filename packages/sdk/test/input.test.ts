@@ -25,16 +25,40 @@ class Money {
     return "1.50";
   }
 }
+class Says {
+  #told: unknown;
+  constructor(told: unknown) {
+    this.#told = told;
+  }
+  toJSON() {
+    return this.#told;
+  }
+}
 
 describe("a field", () => {
+  test("is sent as its text where it is a number, a date or an address", async () => {
+    const whole = 2n ** 64n;
+    const at = new Date(0);
+    await client.predict("a/b", { none: 0, half: 0.5, whole, at, link: new URL("http://a.test") } as object as Input);
+    expect(fields()).toEqual({
+      none: "0",
+      half: "0.5",
+      whole: "18446744073709551616",
+      at: "1970-01-01T00:00:00.000Z",
+      link: "http://a.test/",
+    });
+  });
+
   test("is sent as JSON where it is a list or an object, of whatever class", async () => {
     const input = { plain: { a: [1, null] }, none: Object.create(null), point: new Point(), money: [new Money()] };
-    await client.predict("a/b", { ...input, list: [], at: [new Date(0)] } as object as Input);
+    const told = [new Says({ a: 1 }), new Says(null), new Says([])];
+    await client.predict("a/b", { ...input, told, list: [], at: [new Date(0)] } as object as Input);
     expect(fields()).toEqual({
       plain: '{"a":[1,null]}',
       none: "{}",
       point: '{"x":1}',
       money: '["1.50"]',
+      told: '[{"a":1},null,[]]',
       list: "[]",
       at: '["1970-01-01T00:00:00.000Z"]',
     });
@@ -52,6 +76,17 @@ describe("a field", () => {
     ["Uint8Array within a list or an object", () => ({ image: new Uint8Array(2) })],
     ["Buffer within a list or an object", () => [Buffer.from("x")]],
     ["Promise within a list or an object", () => ({ deep: [{ later: Promise.resolve() }] })],
+    ["NaN", () => Number.NaN],
+    ["-Infinity", () => Number.NEGATIVE_INFINITY],
+    ["NaN within a list or an object", () => [1, Number.NaN]],
+    ["Infinity within a list or an object", () => ({ most: Number.POSITIVE_INFINITY })],
+    ["Invalid Date", () => new Date("never")],
+    ["Invalid Date within a list or an object", () => [new Date("never")]],
+    ["Says", () => new Says(new Map([["a", 1]]))],
+    ["Says", () => new Says(Number.NaN)],
+    ["Says", () => new Says(new Date(0))],
+    ["Says", () => new Says(undefined)],
+    ["Says within a list or an object", () => ({ deep: [new Says(undefined)] })],
   ])("that is %s is refused before anything is sent", async (kind, make) => {
     sent.length = 0;
     const refusal = new RegExp(
