@@ -1,13 +1,10 @@
 import { z } from "zod";
-import { wholeNumber } from "./query-schema.ts";
+import { longestList, wholeNumber } from "./query-schema.ts";
 import { deliveriesQuery } from "./webhooks.ts";
-
-/** No list is that long; it keeps the offset within what every number on the way can hold. */
-const lastPage = 1_000_000_000;
 
 /** Which part of a management list. */
 export const managementPage = z.object({
-  page: wholeNumber(1, lastPage).default(1).describe("Counts from 1."),
+  page: wholeNumber(1, longestList).default(1).describe("Counts from 1."),
   page_size: wholeNumber(1, 100).default(20).describe("How many entries at most."),
 });
 

@@ -56,13 +56,13 @@ export const searchTextIfAny = z
   .optional();
 
 /** No list is that long; it keeps the offset within what every number on the way can hold. */
-const largestOffset = 1_000_000_000;
+export const longestList = 1_000_000_000;
 
 /** Which part of a list: `limit` from 1 and `offset` from 0. */
 export function page(otherwise = 20, most = 100) {
   return {
     limit: wholeNumber(1, most).default(otherwise).describe("How many entries at most."),
-    offset: wholeNumber(0, largestOffset).default(0).describe("How many entries to leave out before the first."),
+    offset: wholeNumber(0, longestList).default(0).describe("How many entries to leave out before the first."),
   };
 }
 
