@@ -20,5 +20,6 @@ export function tellingBody(response: Response, whyBroken: (thrown: unknown) => 
     cancel: (reason) => (reader ?? response.body)?.cancel(reason),
   });
   const { status, statusText, headers, url } = response;
+  // An answer that is made here has no address of its own, so it is put upon it; a clone() of it has none.
   return Object.defineProperty(new Response(body, { status, statusText, headers }), "url", { value: url });
 }
