@@ -1,41 +1,12 @@
-import type { CreateKeyBody, KeyRecord, MeRecord } from "@gantry/wire";
+import type { CreateKeyBody, ExpensesRecord, KeyRecord, MeRecord, UsageRecord } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
-
-/** A prediction that has ended, and what it cost. */
-export interface UsageRecord {
-  request_id: string;
-  model_name: string;
-  route: "sync" | "stream" | "async" | "agent";
-  status: number;
-  created_at: string;
-  /** Seconds. */
-  inference_time: number | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cached_tokens: number | null;
-  /** Dollars. */
-  price: number;
-}
 
 /** Both ends belong to the range. A text without a zone is UTC. */
 export interface UsageRange {
   from_date?: Date | string | undefined;
   to_date?: Date | string | undefined;
-}
-
-/** What a user spent, by model, in dollars: requests that cost something, none else. */
-export interface Expenses {
-  results: { model_name: string; request_count: number; sub_total_spent: number; avg_per_request: number }[];
-  start_date: string;
-  end_date: string;
-  page: number;
-  /** The totals are those of the range, not of the page. */
-  total_spent: number;
-  total_count: number;
-  total_models: number;
-  total_pages: number;
 }
 
 export interface Account {
@@ -54,7 +25,7 @@ export interface Account {
       end_date?: Date | string | undefined;
       page?: number | undefined;
     } & CallOptions,
-  ): Promise<Expenses>;
+  ): Promise<ExpensesRecord>;
   keys: {
     list(options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
     /** All of them, newest first, read page by page as the loop goes on. */

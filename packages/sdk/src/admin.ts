@@ -2,13 +2,15 @@ import type {
   ChangeUserBody,
   CreateKeyBody,
   CreateUserBody,
+  CreditRecord,
   KeyRecord,
+  LedgerRecord,
+  OverviewRecord,
   PlanRecord,
   PutPlanBody,
   UserRecord,
 } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
-import type { BooksRecord, CreditRecord, OverviewRecord } from "./admin-records.ts";
 import { randomText } from "./form.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -43,12 +45,17 @@ export interface AdminPlans {
   delete(name: string, options?: CallOptions): Promise<void>;
 }
 
+export type Turnover = OverviewRecord["today"];
+
+/** A check of the books without its currency, which is all that telling its outcome takes. */
+export type BooksRecord = Omit<LedgerRecord, "currency">;
+
 /** For admins; to others it is `forbidden`. */
 export interface Admin {
   users: AdminUsers;
   plans: AdminPlans;
   overview(options?: CallOptions): Promise<OverviewRecord>;
-  checkBooks(options?: CallOptions): Promise<BooksRecord & { currency: "USD" }>;
+  checkBooks(options?: CallOptions): Promise<LedgerRecord>;
 }
 
 const base = "/api/v2/admin";

@@ -22,6 +22,7 @@ export type {
   CreateRunBody,
   CreateToolServerBody,
   CreateUserBody,
+  CreditRecord,
   DeliveryRecord,
   DeliveryStatus,
   DriveFileRecord,
@@ -30,17 +31,20 @@ export type {
   DriveList,
   DriveRecord,
   ErrorType,
+  ExpensesRecord as Expenses,
   FieldSchema,
   FileRecord,
   IdpActionRecord,
   IdpConnectorRecord,
   IdpOutcomeRecord as IdpOutcome,
   KeyRecord,
+  LedgerRecord,
   ListChange,
   Manifest,
   ManifestPatch,
   MeRecord,
   ObjectSchema,
+  OverviewRecord,
   PlanRecord,
   Pricing,
   PutPlanBody,
@@ -64,12 +68,12 @@ export type {
   ToolServerAuth,
   ToolServerRecord,
   ToolServerStatus,
+  UsageRecord,
   UserRecord,
   ValueChange,
 } from "@gantry/wire";
-export type { Account, Expenses, UsageRange, UsageRecord } from "./account.ts";
-export type { Admin, AdminPlans, AdminUsers } from "./admin.ts";
-export type { BooksRecord, CreditRecord, OverviewRecord, Turnover } from "./admin-records.ts";
+export type { Account, UsageRange } from "./account.ts";
+export type { Admin, AdminPlans, AdminUsers, BooksRecord, Turnover } from "./admin.ts";
 export type { AgentList, Agents, NewAgent } from "./agents.ts";
 export { type ClientOptions, createClient, type GantryClient } from "./client.ts";
 export type {

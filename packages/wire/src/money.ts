@@ -52,6 +52,7 @@ export const usageRecord = z.object({
   cached_tokens: tokens.describe("Those of the input that the backend had in its cache."),
   price: amount("").describe("Dollars; 0 where it failed."),
 });
+/** A prediction that has ended, and what it cost. */
 export type UsageRecord = z.infer<typeof usageRecord>;
 
 const expense = z.object({
@@ -71,6 +72,10 @@ export const expensesRecord = z.object({
   total_models: z.int(),
   total_pages: z.int(),
 });
+/**
+ * What a user spent, by model, in dollars: requests that cost something, none else. The totals are those of the range, not
+ * of the page.
+ */
 export type ExpensesRecord = z.infer<typeof expensesRecord>;
 
 const currency = z.literal("USD");
@@ -82,6 +87,7 @@ export const creditRecord = z.object({
     .object({ id: z.int(), amount: amount(""), reason: z.string(), created_at: z.iso.datetime() })
     .describe("Of the ledger."),
 });
+/** A wallet after money was added or taken away, and the entry of the ledger. In dollars. */
 export type CreditRecord = z.infer<typeof creditRecord>;
 
 export const ledgerRecord = z
@@ -99,6 +105,7 @@ export const ledgerRecord = z
     ),
   })
   .describe("Whether the books are right: they are when nothing is listed.");
+/** Whether the books are right: they are when nothing is listed. */
 export type LedgerRecord = z.infer<typeof ledgerRecord>;
 
 export const turnoverRecord = z.object({
@@ -135,4 +142,5 @@ export const overviewRecord = z
     currency,
   })
   .describe("The whole installation on one page.");
+/** The whole installation on one page. Money in dollars. */
 export type OverviewRecord = z.infer<typeof overviewRecord>;
