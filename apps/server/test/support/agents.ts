@@ -34,6 +34,8 @@ export interface AgentsUnderTest {
   call(method: NonNullable<InjectOptions["method"]>, path: string, who?: string, body?: unknown): Promise<Answer>;
   /** How often drives were asked for. */
   driveLookups(): number;
+  /** How often a schema was checked, or a value against one. */
+  schemaTrials(): number;
   /** A small agent with these fields; answers its id. */
   makeAgent(who: string, fields?: object): Promise<string>;
   newUser(username: string, reach?: readonly string[] | null): Promise<string>;
@@ -97,11 +99,22 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
   const has = (table: OwnedThings["drives"], ownerId: string, id: string) =>
     [...ids].some(([username, userId]) => userId === ownerId && table[username]?.includes(id));
   let driveLookups = 0;
+  let schemaTrials = 0;
   const agents = openAgents({
     database,
     clock: systemClock,
     templates: createTemplates(),
-    schemas,
+    schemas: {
+      ...schemas,
+      check: (...given) => {
+        schemaTrials++;
+        return schemas.check(...given);
+      },
+      validate: (...given) => {
+        schemaTrials++;
+        return schemas.validate(...given);
+      },
+    },
     models,
     connectorTools: [writeTool, readTool],
     drivesAmong: async (ownerId, given) => {
@@ -141,6 +154,7 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
 
   return {
     driveLookups: () => driveLookups,
+    schemaTrials: () => schemaTrials,
     app,
     database,
     accounts,

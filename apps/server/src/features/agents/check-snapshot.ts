@@ -1,5 +1,7 @@
-import type { AgentSnapshot } from "@gantry/wire";
+import type { AgentSnapshot, AgentTool, ToolBinding } from "@gantry/wire";
+import type { Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
+import { asToolBinding, isAgentBinding } from "./binding.rules.ts";
 import { checkSurroundings } from "./check-surroundings.ts";
 import type { AgentsContext } from "./context.ts";
 import { type CheckedDraft, nothing, type SnapshotFindings, schemaIssue } from "./findings.ts";
@@ -16,12 +18,13 @@ export async function checkSnapshot(
   draft: CheckedDraft,
 ): Promise<SnapshotFindings> {
   const { fields } = draft;
-  const { goal, input_schema, output_schema } = fields;
+  const { goal, input_schema, output_schema, tools } = fields;
   const found = await Promise.all([
     goal === undefined ? nothing() : checkGoal(context, goal, input_schema),
     input_schema ? checkSchema(context, "input_schema", input_schema) : nothing(),
     output_schema ? checkSchema(context, "output_schema", output_schema) : nothing(),
     checkSurroundings(context, surroundingsOf(context, caller), caller, draft),
+    tools ? checkArguments(context, tools) : nothing(),
   ]);
   const issues = found.flatMap((part) => part.issues);
   if (Buffer.byteLength(JSON.stringify(fields)) > maxSnapshotBytes) {
@@ -60,4 +63,28 @@ async function checkSchema(
     issues: faults.map((found) => schemaIssue(found, ["body", field])),
     warnings: types.includes("object") ? [] : [{ field, message }],
   };
+}
+
+/** Of all tools that fix some. An agent whose values do not fit is not saved, so they are not tried when it is read. */
+async function checkArguments(context: AgentsContext, tools: readonly AgentTool[]): Promise<SnapshotFindings> {
+  const found = await Promise.all(
+    tools.map((tool, at) =>
+      isAgentBinding(tool) ? [] : argumentIssues(context, asToolBinding(tool), ["body", "tools", at, "arguments"]),
+    ),
+  );
+  return { issues: found.flat(), warnings: [] };
+}
+
+/** Fixed values must be what the tool takes; which ones are required is decided when it is called. */
+async function argumentIssues(
+  { schemas, tools }: AgentsContext,
+  { id, arguments: given }: ToolBinding,
+  root: readonly (string | number)[],
+): Promise<Issue[]> {
+  const info = tools.get(id);
+  if (!info || given === undefined) return [];
+  const known = (info.parameters.properties ?? {}) as object;
+  const values = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name)));
+  const faults = await schemas.validate({ ...info.parameters, required: [] }, values);
+  return faults.map((found) => schemaIssue(found, root));
 }

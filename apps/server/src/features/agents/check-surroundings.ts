@@ -13,10 +13,13 @@ import {
 } from "./binding.rules.ts";
 import type { AgentsContext } from "./context.ts";
 import { describeCircle, findCircle } from "./find-circle.ts";
-import { type CheckedDraft, nothing, type SnapshotFindings, schemaIssue } from "./findings.ts";
+import { type CheckedDraft, nothing, type SnapshotFindings } from "./findings.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** What the contents of an agent name: each field that is given. It comes and goes while the contents stand. */
+/**
+ * What the contents of an agent name: each field that is given. It comes and goes while the contents stand, so it is
+ * looked at again for every agent of a list: by lookups that the list shares, never by trying a schema.
+ */
 export async function checkSurroundings(
   context: AgentsContext,
   surroundings: Surroundings,
@@ -61,10 +64,7 @@ async function checkTools(
   const issues = [...toolIssues(tools, context.tools), ...nameIssues(tools, names)];
   const warnings: AgentWarning[] = [];
   for (const [at, tool] of tools.entries()) {
-    if (!isAgentBinding(tool)) {
-      issues.push(...(await argumentIssues(context, asToolBinding(tool), ["body", "tools", at, "arguments"])));
-      continue;
-    }
+    if (!isAgentBinding(tool)) continue;
     const agent = callable.get(tool.agent_id);
     const loc = ["body", "tools", at, "agent_id"];
     if (!agent) issues.push({ type: "value_error", loc, msg: `There is no agent ${tool.agent_id} that you may call` });
@@ -85,20 +85,6 @@ export async function circleIssue(
 ): Promise<Issue> {
   const msg = await describeCircle(sql, userId, agentId, circle);
   return { type: "value_error", loc: ["body", "tools"], msg };
-}
-
-/** Fixed values must be what the tool takes; which ones are required is decided when it is called. */
-async function argumentIssues(
-  { schemas, tools }: AgentsContext,
-  { id, arguments: given }: ReturnType<typeof asToolBinding>,
-  root: readonly (string | number)[],
-): Promise<Issue[]> {
-  const info = tools.get(id);
-  if (!info || given === undefined) return [];
-  const known = (info.parameters.properties ?? {}) as object;
-  const values = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name)));
-  const faults = await schemas.validate({ ...info.parameters, required: [] }, values);
-  return faults.map((found) => schemaIssue(found, root));
 }
 
 /** Whether a tool that there is goes by such an id. */

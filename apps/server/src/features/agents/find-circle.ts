@@ -32,8 +32,9 @@ export async function findCircle(
 }
 
 /**
- * The same before the calls are written, with the drafts of the user where one is named: of two changes that only together close a circle, the second one sees the first,
- * because nobody else writes whom an agent calls until the transaction ends.
+ * The same before the calls are written, with the drafts of the user where one is named: of two changes that only
+ * together close a circle, the second one sees the first, because nobody else writes whom an agent calls until the
+ * transaction ends.
  */
 export async function findCircleBeforeWriting(
   tx: Transaction,

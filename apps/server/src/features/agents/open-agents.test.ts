@@ -124,3 +124,15 @@ test("a list asks for what its agents name as often as a single one does", async
   expect(body.agents.map(({ id }: { id: string }) => id).sort()).toEqual(ids.map(({ id }) => id).sort());
   expect(bench.driveLookups() - before).toBe(1);
 });
+
+test("who reads agents tries no schemas: the thread that does is everybody's", async () => {
+  const tools = [{ type: "tool", id: "http_request", arguments: { method: "GET" } }];
+  const { id } = await make({ tools });
+  expect(bench.schemaTrials()).toBeGreaterThan(0);
+  const before = bench.schemaTrials();
+  const { body } = await bench.call("GET", "/v1/agents?limit=1", "ann");
+  expect(body.agents).toMatchObject([{ id, tools, warnings: [] }]);
+  expect((await bench.call("GET", `/v1/agents/${id}`, "ann")).status).toBe(200);
+  expect((await publish(id)).status).toBe(200);
+  expect(bench.schemaTrials() - before).toBe(0);
+});
