@@ -76,7 +76,8 @@ export const createKeyBody = z.strictObject({
     .trim()
     .max(100)
     .regex(/^\P{Cc}*$/u, "A name has no control characters")
-    .optional(),
+    .optional()
+    .describe("Without control characters."),
   expires_at: dateTime.nullable().optional().describe("A time without a zone is UTC; left out or null: never."),
   models: z
     .array(endpointId)

@@ -25,7 +25,8 @@ const lineOfText = (most: number) =>
   z
     .string()
     .max(most)
-    .regex(/^(?=.*\S)\P{Cc}+$/u, "Must be a line of text, not blank and without control characters");
+    .regex(/^(?=.*\S)\P{Cc}+$/u, "Must be a line of text, not blank and without control characters")
+    .describe("A line of text, not blank and without control characters.");
 const id = z.string().min(1).max(100);
 const jsonObject = z.record(z.string(), z.unknown());
 
@@ -37,7 +38,7 @@ export const agentBinding = z
       .string()
       .regex(/^[a-zA-Z0-9_-]{1,64}$/, "A tool's name has 1 to 64 letters, digits, _ and -")
       .optional()
-      .describe("What the model calls it by; left out: the agent's slug."),
+      .describe("What the model calls it by: letters, digits, `_` and `-`, 64 at most. Left out: the agent's slug."),
     description: z.string().max(2000).optional().describe("What the model is told that it does."),
   })
   .describe("Another agent as a tool; its arguments are that agent's input.");

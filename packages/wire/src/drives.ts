@@ -17,7 +17,8 @@ export const createDriveBody = z.strictObject({
   name: text(200)
     .min(1)
     .regex(/^\P{Cc}*$/u, "Must have no control characters")
-    .regex(/\S/, "Must not be blank"),
+    .regex(/\S/, "Must not be blank")
+    .describe("Not blank, and without control characters."),
   description: text(2000).nullish(),
 });
 

@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { templateOf } from "../../src/http/foundation/request-path.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
-import { referencesIn } from "../support/openapi.ts";
+import { inlined, referencesIn } from "../support/openapi.ts";
 
 interface Operation {
   operationId: string;
@@ -49,6 +49,27 @@ test.each([
   const { paths } = (await gantry.call("GET", `${base}/openapi.json`)).body;
   expect(Object.keys(paths[path][method].responses).join(" ")).toBe(statuses);
 });
+
+/** Every regular expression in it, with where it stands. */
+function patternsIn(node: unknown, at = ""): [at: string, pattern: string][] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([name, part]): [string, string][] => {
+    const own = name === "pattern" && typeof part === "string" ? [part] : [];
+    const names = name === "patternProperties" ? Object.keys(part as object) : [];
+    return [...[...own, ...names].map((found): [string, string] => [at, found]), ...patternsIn(part, `${at}/${name}`)];
+  });
+}
+
+test.each(["/v1/openapi.json", "/api/v2/openapi.json", "/docs/manifest.schema.json"])(
+  "%s has only regular expressions that every language reads",
+  async (address) => {
+    const { text } = await gantry.call("GET", address);
+    const patterns = patternsIn(JSON.parse(text));
+    expect(patterns.length).toBeGreaterThan(0);
+    const plain = /^(\\[dDsSwW.x/-]|\(\?:|\((?!\?)|[^\\(])+$/;
+    expect(patterns.filter(([, pattern]) => !plain.test(pattern))).toEqual([]);
+  },
+);
 
 describe.each([
   ["/v1", agentsApi],
@@ -121,6 +142,12 @@ describe.each([
       ...Object.keys(responses).map((name) => `#/components/responses/${name}`),
     ];
     expect([...referencesIn(document)].sort()).toEqual(components.sort());
+  });
+
+  test("has no regular expression in what is answered: that may be spelled by another rule later", async () => {
+    const document = inlined(await read());
+    const answers = operationsOf(document.paths).map(({ operation }) => operation.responses);
+    expect(patternsIn(answers)).toEqual([]);
   });
 
   test("has examples that its routes would accept", () => {

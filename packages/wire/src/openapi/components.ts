@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Api, Json } from "./operation.ts";
+import { isPortable } from "./portable-pattern.rules.ts";
 
 type Direction = "input" | "output";
 
@@ -56,8 +57,16 @@ function withDiscriminators(schemas: Record<string, Json>): Record<string, Json>
   );
 }
 
-/** Takes away what says nothing to a reader: that a number is one, that a name is text, how a date is spelled. */
-function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }) {
+interface Described {
+  zodSchema: z.core.$ZodTypes;
+  jsonSchema: z.core.JSONSchema.BaseSchema;
+}
+
+/**
+ * Takes away what says nothing to a reader: that a number is one, that a name is text, how a date is spelled; and what a
+ * reader in another language may not be able to read: a pattern that is more than plain.
+ */
+function tidy({ zodSchema, jsonSchema }: Described): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   delete jsonSchema.propertyNames;
@@ -66,6 +75,17 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSche
     delete jsonSchema.pattern;
     jsonSchema.format = "date-time";
   }
+  if (def.type === "string") keepPatterns(jsonSchema, isPortable);
+}
+
+/** Of a text that must match several, each stands in a part of its own. */
+function keepPatterns(schema: Described["jsonSchema"], isKept: (pattern: string) => boolean): void {
+  const patterns = [schema, ...(schema.allOf ?? [])].flatMap(({ pattern }) => pattern ?? []).filter(isKept);
+  const [only, ...others] = patterns;
+  delete schema.pattern;
+  delete schema.allOf;
+  if (others.length > 0) schema.allOf = patterns.map((pattern) => ({ pattern }));
+  else if (only !== undefined) schema.pattern = only;
 }
 
 function describeAll(names: Names, io: Direction): Record<string, Json> {
@@ -77,8 +97,10 @@ function describeAll(names: Names, io: Direction): Record<string, Json> {
     override: (described) => {
       tidy(described);
       const { jsonSchema } = described;
-      // An answer may have more in a later version, and a client must take it.
-      if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      if (io === "input") return;
+      // An answer may have more in a later version, or be spelled by another rule, and a client must take it.
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      if (jsonSchema.type === "string") keepPatterns(jsonSchema, () => false);
     },
   });
   return Object.fromEntries(
