@@ -57,9 +57,9 @@ export type UsageRecord = z.infer<typeof usageRecord>;
 
 const expense = z.object({
   model_name: z.string(),
-  request_count: z.int(),
+  request_count: z.int().describe("Predictions that cost something."),
   sub_total_spent: amount(""),
-  avg_per_request: amount(""),
+  avg_per_request: amount("for one of these"),
 });
 
 export const expensesRecord = z.object({
@@ -68,8 +68,8 @@ export const expensesRecord = z.object({
   end_date: z.iso.datetime(),
   page: z.int(),
   total_spent: amount("in the whole range, not on this page"),
-  total_count: z.int().describe("Predictions in the whole range."),
-  total_models: z.int(),
+  total_count: z.int().describe("Predictions in the whole range that cost something."),
+  total_models: z.int().describe("Models in the whole range that cost something."),
   total_pages: z.int(),
 });
 /**

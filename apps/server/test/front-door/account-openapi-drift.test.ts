@@ -7,6 +7,8 @@ interface Schema {
   type?: string;
   format?: string;
   enum?: string[];
+  description?: string;
+  items?: Schema;
   minimum?: number;
   maximum?: number;
   default?: unknown;
@@ -65,6 +67,18 @@ test("what is left out of the query of a list is the default that is told", asyn
     const told = Object.fromEntries(operation.parameters.map(({ name, schema }) => [name, schema.default]));
     const { body } = await gantry.call("GET", concrete(path));
     expect([body.page, body.page_size], path).toEqual([told.page, told.page_size]);
+  }
+});
+
+test("of expenses it is told that they count only what cost something", async () => {
+  const free = await gantry.call("POST", "/api/v1/gantry/rules/predict", { form: { prompt: "x" } });
+  expect(free.status, free.text).toBe(200);
+  const { body } = await gantry.call("GET", "/api/v2/admin/expenses");
+  const { schema } = paths["/{username}/expenses"]?.get?.responses["200"]?.content?.["application/json"] ?? {};
+  const { total_count, total_models, results } = schema?.properties ?? {};
+  expect([body.total_count, body.total_models, body.results]).toEqual([0, 0, []]);
+  for (const told of [total_count, total_models, results?.items?.properties?.request_count]) {
+    expect(told?.description).toContain("cost something");
   }
 });
 

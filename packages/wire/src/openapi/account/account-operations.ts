@@ -32,7 +32,7 @@ export const accountGroup: OperationGroup = {
       path: "/{username}/expenses",
       summary: "What a user spent, by model",
       description:
-        "Your own; those of others for admins. Of the last seven days unless the range says otherwise. The same is at `/{username}/expenses/`, without `/api/v2`.",
+        "Your own; those of others for admins. What cost nothing, such as what failed, is not counted: `listUsage` has it. Of the last seven days unless the range says otherwise. The same is at `/{username}/expenses/`, without `/api/v2`.",
       answer: expensesRecord,
       query: expensesQuery,
       fails: [403],
