@@ -29,11 +29,19 @@ test("names that are none are refused, all of them and by name", async () => {
   const answer = await make(ann, ["gantry/image", "gantry/imgae", "ann/nothing", "no-such-user/x"]);
   expect(refused(answer), answer.text).toEqual([422, ["gantry/imgae", "ann/nothing", "no-such-user/x"]]);
   expect(answer.body.detail[0]).toMatchObject({
-    loc: ["body", "models"],
+    loc: ["body", "models", 1],
     type: "value_error",
     msg: "There is no model gantry/imgae that the owner of the key may call",
   });
   expect((await gantry.call("GET", "/api/v2/keys", { key: ann })).body.total_count).toBe(1);
+});
+
+test("a name is told where it stands in the body, and one that stands twice is kept once", async () => {
+  const twice = ["gantry/image", "gantry/image"];
+  const answer = await make(bob, [...twice, "gantry/imgae"]);
+  expect([answer.status, answer.body.detail[0].loc], answer.text).toEqual([422, ["body", "models", 2]]);
+  const made = await make(bob, twice);
+  expect([made.status, made.body.models], made.text).toEqual([201, ["gantry/image"]]);
 });
 
 test("another's private model is told as one that does not exist, also to an admin", async () => {

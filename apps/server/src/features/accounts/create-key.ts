@@ -1,5 +1,5 @@
 import { newId } from "@gantry/wire";
-import { fault, throwIfAny } from "../../kernel/errors.ts";
+import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller } from "./caller.ts";
 import type { AccountsContext } from "./context.ts";
 import { newKeyPair } from "./key-format.rules.ts";
@@ -32,6 +32,7 @@ async function issueKey(context: AccountsContext, userId: string, wanted: KeyReq
   const pair = newKeyPair();
   const record = await insertKey(database.sql, {
     ...wanted,
+    models: wanted.models && [...new Set(wanted.models)],
     id: newId("key"),
     userId,
     public: pair.public,
@@ -49,13 +50,12 @@ async function refuseUnknownModels(
 ): Promise<void> {
   if (models === null || !callableModels) return;
   const known = await callableModels(userId, models);
-  const unknown = models.filter((endpointId) => !known.has(endpointId));
   throwIfAny(
-    unknown.map((endpointId) => ({
-      type: "value_error",
-      loc: ["body", "models"],
-      msg: `There is no model ${endpointId} that the owner of the key may call`,
-      input: endpointId,
-    })),
+    models.flatMap((endpointId, at): Issue[] => {
+      const msg = `There is no model ${endpointId} that the owner of the key may call`;
+      return known.has(endpointId)
+        ? []
+        : [{ type: "value_error", loc: ["body", "models", at], msg, input: endpointId }];
+    }),
   );
 }

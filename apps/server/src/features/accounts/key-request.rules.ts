@@ -15,7 +15,7 @@ export function readKeyRequest(body: unknown, now: Date): KeyRequest {
   return {
     name: wanted.name ?? "",
     expiresAt: wanted.expires_at == null ? null : utc(wanted.expires_at),
-    models: wanted.models == null ? null : [...new Set(wanted.models)],
+    models: wanted.models ?? null,
     monthlyLimitMicros: wanted.monthly_limit == null ? null : microsOfDollars(wanted.monthly_limit),
   };
 }

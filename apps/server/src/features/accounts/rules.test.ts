@@ -93,7 +93,7 @@ describe("what a key may manage", () => {
 describe("the request for a key", () => {
   const now = new Date("2030-01-01T00:00:00Z");
 
-  it("takes a time without a zone as UTC and keeps each model once", () => {
+  it("takes a time without a zone as UTC and the models as they stand", () => {
     const wanted = readKeyRequest(
       { name: " ci ", expires_at: "2030-01-01T00:00:01", models: ["a1/b", "a1/b"], monthly_limit: 2.5 },
       now,
@@ -101,7 +101,7 @@ describe("the request for a key", () => {
     expect(wanted).toEqual({
       name: "ci",
       expiresAt: new Date("2030-01-01T00:00:01Z"),
-      models: ["a1/b"],
+      models: ["a1/b", "a1/b"],
       monthlyLimitMicros: 2_500_000,
     });
   });
