@@ -74,6 +74,18 @@ test("$schema is for the editor: it is taken and not kept", async () => {
   // Nothing was changed, so the version stays.
   const again = await gantry.call("PATCH", "/api/v1/admin/edited", { json: { $schema } });
   expect(again.body.version).toBe(patch.body.version);
-  const wrong = await gantry.call("PUT", "/api/v1/admin/edited", { json: { $schema: 5, ...chat } });
-  expect([wrong.status, wrong.body.detail[0].loc]).toEqual([422, ["body", "$schema"]]);
+  for (const [method, json] of [
+    ["PUT", { $schema: 5, ...chat }],
+    ["PATCH", { $schema: 5 }],
+  ] as const) {
+    const wrong = await gantry.call(method, "/api/v1/admin/edited", { json });
+    expect([wrong.status, wrong.body.detail[0].loc], method).toEqual([422, ["body", "$schema"]]);
+  }
+  // Nor where the model stands under an earlier rule, which lets a patch through that does not touch the fault.
+  await gantry.database.sql`
+    update models set manifest = jsonb_set(manifest::jsonb, '{input,properties,prompt,minLength}', '"older"')::json
+    where name = 'edited'`;
+  const older = await gantry.call("PATCH", "/api/v1/admin/edited", { json: { $schema, capacity: 8 } });
+  expect([older.status, older.body.capacity], older.text).toEqual([200, 8]);
+  expect(older.body).not.toHaveProperty("$schema");
 });

@@ -37,10 +37,9 @@ export function withFurther(issues: readonly Issue[], further: readonly Issue[])
   return [...issues, ...further.filter((issue) => !told.has(placeOf(issue)))];
 }
 
-/** The stored manifest with the patched fields in place; null takes a field out. What is for editors does not come in. */
+/** The stored manifest with the patched fields in place; null takes a field out. */
 export function patched(stored: Manifest, patch: object): Record<string, unknown> {
-  const { $schema: _forEditors, ...whole } = { $schema: undefined, ...stored, ...patch };
-  return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
+  return Object.fromEntries(Object.entries({ ...stored, ...patch }).filter(([, value]) => value !== null));
 }
 
 /**
@@ -55,7 +54,10 @@ export function checkPatched(name: string, stored: Manifest, patch: object): Che
   const issues = checked.issues.filter(
     (issue) => Object.hasOwn(patch, String(issue.loc[1])) || !standing.has(JSON.stringify(issue)),
   );
-  return issues.length > 0 ? wrong(issues) : { manifest: { ...stored, ...manifestDefaults, ...whole }, issues: [] };
+  if (issues.length > 0) return wrong(issues);
+  // As where nothing is wrong, what is for editors is not kept.
+  const { $schema: _forEditors, ...kept } = whole;
+  return { manifest: { ...stored, ...manifestDefaults, ...kept }, issues: [] };
 }
 
 /**
