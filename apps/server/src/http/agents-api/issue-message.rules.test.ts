@@ -10,6 +10,24 @@ test.each<[string, [Issue, ...Issue[]], string]>([
   ["a field of an entry", [issue(["body", "tools", 1, "agent_id"])], "tools[1].agent_id: Field required"],
   ["a parameter", [issue(["query", "limit"], "Must be at most 100")], "limit: Must be at most 100"],
   ["an entry of a list that is the body", [issue(["body", 0])], "[0]: Field required"],
+  ["a name that is not plain", [issue(["body", "input", "two words"])], 'input["two words"]: Field required'],
+  ["a name with a dot, first", [issue(["body", "a.b", "x-y"])], '["a.b"].x-y: Field required'],
+  ["no name", [issue(["body", "", 0])], '[""][0]: Field required'],
+  [
+    "a name that breaks the line, rings and turns the text around",
+    [issue(["body", 'a"\n\u0007\u009b\u202e\u2028\u{e0041}é'])],
+    '["a\\"\\n\\u0007\\u009b\\u202e\\u2028\\udb40\\udc41é"]: Field required',
+  ],
+  [
+    "such a name in what is said of it",
+    [issue(["body", "tools"], "There is no tool a\n\u202eb")],
+    "tools: There is no tool a\\u000a\\u202eb",
+  ],
+  [
+    "a place that is too long when it is written out",
+    [issue(["body", "\n".repeat(80)])],
+    `["${"\\n".repeat(49)}…: Field required`,
+  ],
   ["a place that is too long", [issue(["body", "a".repeat(200)])], `${"a".repeat(100)}…: Field required`],
   [
     "the first of several",
