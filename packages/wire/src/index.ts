@@ -71,6 +71,7 @@ export {
   eventsQuery,
   itemsQuery,
   listQuery,
+  liveEventsQuery,
   marketplaceQuery,
   revisionsQuery,
   runQuery,

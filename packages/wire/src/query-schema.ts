@@ -67,12 +67,13 @@ export function page(otherwise = 20, most = 100) {
 }
 
 /**
- * The query of a list, with the only parameters that it has: a misspelt one is told with those, because without it the
- * list would look as if it had been narrowed and held all that there is.
+ * A query with the only parameters that it has: a misspelt one is told with those, because without it a list would look as
+ * if it had been narrowed and held all that there is, and an answer as if it had been waited for.
  */
-export function listParameters<const Shape extends z.ZodRawShape>(shape: Shape) {
-  const known = Object.keys(shape).join(", ");
+export function onlyParameters<const Shape extends z.ZodRawShape>(shape: Shape) {
+  const names = Object.keys(shape);
+  const known = `${names.length === 1 ? "there is only" : "there are"} ${names.join(", ")}`;
   return z.strictObject(shape, {
-    error: ({ code }) => (code === "unrecognized_keys" ? `Unknown parameter: there are ${known}` : undefined),
+    error: ({ code }) => (code === "unrecognized_keys" ? `Unknown parameter: ${known}` : undefined),
   });
 }

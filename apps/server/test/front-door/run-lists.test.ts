@@ -29,3 +29,20 @@ test("the runs of an agent are not found whenever the agent is not, unless they 
   expect((await call("GET", `/v1/agents/${open}/runs`, caller)).body).toMatchObject({ total: 1 });
   expect((await call("GET", `/v1/agents/${open}/runs`, await newUser())).status).toBe(404);
 });
+
+test("a parameter that is misspelt is told where a run is read and its events listed, not where they are followed", async () => {
+  const { id } = (await run(await makeAgent())).body;
+  for (const [path, only] of [
+    [`/v1/runs/${id}?wiat=3`, "wait"],
+    [`/v1/runs/${id}/events/list?afer=3`, "after"],
+  ]) {
+    const { status, body, text } = await call("GET", path ?? "");
+    expect([status, body.error?.message], text).toEqual([
+      400,
+      expect.stringContaining(`Unknown parameter: there is only ${only}`),
+    ]);
+  }
+  // What stands in for a browser's own reader of events adds parameters.
+  const followed = await call("GET", `/v1/runs/${id}/events?lastEventId=1`);
+  expect(followed.status, followed.text).toBe(200);
+});

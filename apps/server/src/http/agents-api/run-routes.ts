@@ -1,4 +1,4 @@
-import { agentRunsQuery, eventNumber, eventsQuery, runQuery, runsQuery } from "@gantry/wire";
+import { agentRunsQuery, eventNumber, eventsQuery, liveEventsQuery, runQuery, runsQuery } from "@gantry/wire";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AgentAddress } from "../../features/agents/index.ts";
 import { checkIdempotencyKey, rateHeaders } from "../../features/predictions/index.ts";
@@ -55,13 +55,13 @@ export function runRoutes(runs: Runs): AgentsRoutes {
     });
 
     app.get<OfRun>("/runs/:runId/events", async (request, reply) => {
-      const after = readAfter(request);
+      const after = readAfter(liveEventsQuery, request);
       const run = await runs.readOwn(await callerOf(request), request.params.runId);
       await streamRunEvents({ runs, keys }, run, after, reply);
     });
 
     app.get<OfRun>("/runs/:runId/events/list", async (request) => {
-      const after = readAfter(request);
+      const after = readAfter(eventsQuery, request);
       const run = await runs.readOwn(await callerOf(request), request.params.runId);
       const events = await runs.listEvents(run, after, eventsAtOnce);
       const last = events.at(-1)?.n ?? run.lastEvent;
@@ -122,8 +122,8 @@ async function startRun(
 }
 
 /** Where a reader was: the header of a browser that connects again, or the parameter. */
-function readAfter({ query, headers }: FastifyRequest): number {
-  const { after } = parseOrThrow(eventsQuery, query, ["query"]);
+function readAfter(known: typeof eventsQuery | typeof liveEventsQuery, { query, headers }: FastifyRequest): number {
+  const { after } = parseOrThrow(known, query, ["query"]);
   const seen = headers["last-event-id"];
   return seen === undefined ? after : parseOrThrow(eventNumber, seen, ["header", "last-event-id"]);
 }

@@ -1,4 +1,4 @@
-import { agentRunsQuery, eventsQuery, runQuery, runsQuery } from "../../agents-queries.ts";
+import { agentRunsQuery, eventsQuery, liveEventsQuery, runQuery, runsQuery } from "../../agents-queries.ts";
 import { runEventList } from "../../run-events.ts";
 import { answerConfirmationBody, confirmationRecord, createRunBody, runRecord, runSecretRecord } from "../../runs.ts";
 import type { OperationGroup } from "../operation.ts";
@@ -74,7 +74,7 @@ export const runGroup: OperationGroup = {
         description:
           "`event` is the type of a `RunEvent`, `data` its fields as JSON (of `completed` the output), `id` its number.",
       },
-      query: eventsQuery,
+      query: liveEventsQuery,
       headers: ["Last-Event-ID"],
       also: [204],
     },
