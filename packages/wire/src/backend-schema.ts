@@ -22,7 +22,7 @@ export const backendTypes = {
 
 export type BackendType = keyof typeof backendTypes;
 
-/** Those whose models are asked by `prompt`, and have no other way to be asked. */
+/** Those that take messages and tools. As a model such a one is asked by `prompt`, and has no other way to be asked. */
 export const promptedBackends: ReadonlySet<unknown> = new Set<BackendType>([
   "builtin",
   "openai-chat",

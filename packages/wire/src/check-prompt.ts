@@ -36,8 +36,13 @@ function hasPicture(properties: Fields, required: readonly unknown[]): boolean {
   );
 }
 
+/** Blanks are no question: some backends refuse them, others make one up. */
+export function asksNothing(prompt: unknown): boolean {
+  return prompt === undefined || prompt === null || (typeof prompt === "string" && prompt.trim() === "");
+}
+
 /** Null means the default. */
 function isAlwaysText(prompt: Fields, isRequired: boolean): boolean {
-  if (typeof prompt.default === "string" && prompt.default !== "") return true;
+  if (typeof prompt.default === "string" && !asksNothing(prompt.default)) return true;
   return isRequired && !typesOf(prompt).includes("null");
 }

@@ -77,7 +77,8 @@ export {
   runQuery,
   runsQuery,
 } from "./agents-queries.ts";
-export { type BackendType, backendTypes, secretNamePattern } from "./backend-schema.ts";
+export { type BackendType, backendTypes, promptedBackends, secretNamePattern } from "./backend-schema.ts";
+export { asksNothing } from "./check-prompt.ts";
 export {
   type CreateDriveBody,
   createDriveBody,

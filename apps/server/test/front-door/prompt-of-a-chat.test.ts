@@ -37,6 +37,7 @@ describe("a manifest is refused", () => {
     ["where it may be left out", inputs({ prompt: text }), [`${at} value_error`]],
     ["where it may be left out and a picture too", inputs({ prompt: text, image }), [`${at} value_error`]],
     ["where its default says nothing", inputs({ prompt: { ...text, default: "" } }), [`${at} value_error`]],
+    ["where its default is blank", inputs({ prompt: { ...text, default: " \n" } }), [`${at} value_error`]],
     ["where it may be null", inputs({ prompt: { type: ["string", "null"] } }, ["prompt"]), [`${at} value_error`]],
     ["where it is no text", inputs({ prompt: { type: "integer" } }, ["prompt"]), [`${at} value_error`]],
     ["beside its other faults", inputs({ a: {} }), ["input.properties.a.type missing", `${at} missing`]],
@@ -84,8 +85,10 @@ describe("a call that asks nothing", () => {
     expect([200, 201], made.text).toContain(made.status);
     const before = [await spent(), llm.requests.length];
     for (const way of ways) {
-      const answer = await gantry.call("POST", `/api/v1/admin/asked/${way}`, { form: { prompt: "" } });
-      expect([answer.status, faults(answer)], answer.text).toEqual([422, ["prompt missing"]]);
+      for (const prompt of ["", " \t\n\u00a0"]) {
+        const answer = await gantry.call("POST", `/api/v1/admin/asked/${way}`, { form: { prompt } });
+        expect([answer.status, faults(answer)], answer.text).toEqual([422, ["prompt missing"]]);
+      }
     }
     expect([await spent(), llm.requests.length]).toEqual(before);
   });
@@ -94,13 +97,14 @@ describe("a call that asks nothing", () => {
     const made = await put("seeing", manifest(inputs({ prompt: text, image }, ["prompt", "image"])));
     expect([200, 201], made.text).toContain(made.status);
     const call = (file: Blob) =>
-      gantry.call("POST", "/api/v1/admin/seeing/predict", { form: { prompt: "", image: file } });
+      gantry.call("POST", "/api/v1/admin/seeing/predict", { form: { prompt: " ", image: file } });
     const wrong = await call(new Blob(["no picture"]));
     expect([wrong.status, faults(wrong)], wrong.text).toEqual([422, ["image invalid_image_format"]]);
     const pixels = { width: 20, height: 20, channels: 3 as const, background: "red" };
     const png = await sharp({ create: pixels }).png().toBuffer();
     const right = await call(new Blob([new Uint8Array(png)]));
     expect(right.status, right.text).toBe(200);
+    expect(JSON.stringify(llm.requests.at(-1))).not.toContain('"text":" "');
   });
 
   test("of the painter is a picture of nothing in particular", async () => {

@@ -1,4 +1,4 @@
-import type { ObjectSchema } from "@gantry/wire";
+import { asksNothing, type ObjectSchema } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import type { ChatMessage, ChatResult } from "./chat.ts";
 import { type FileInput, type InputValue, isFileInput, type ModelDriver } from "./driver.ts";
@@ -20,7 +20,7 @@ export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>)
     const { prompt, system, max_tokens, temperature, seed, ...others } = call.input;
     const { files, values } = partedByKind(others);
     const images = await inlined(files);
-    const text = textOf(prompt);
+    const text = asksNothing(prompt) ? "" : textOf(prompt);
     if (text === "" && images.length === 0) throw fault("missing", "Field required", { loc: ["body", "prompt"] });
     const messages: ChatMessage[] = [{ role: "user", content: text }];
     if (textOf(system) !== "") messages.unshift({ role: "system", content: textOf(system) });

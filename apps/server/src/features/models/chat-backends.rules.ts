@@ -1,19 +1,9 @@
-import type { BackendType, Manifest } from "@gantry/wire";
+import { type Manifest, promptedBackends } from "@gantry/wire";
 
-/** Which backends take messages and tools; the others take an input and give an output, which no agent can work with. */
-const talks: Readonly<Record<BackendType, boolean>> = {
-  builtin: true,
-  "openai-chat": true,
-  anthropic: true,
-  google: true,
-  "openai-images": false,
-  "ark-images": false,
-  cog: false,
-  gantry: false,
-};
-
-/** Whether an agent can work with a model; of those inside the server one can. */
+/**
+ * Whether an agent can work with a model: whether its backend takes messages and tools. The others take an input and give
+ * an output, which no agent can work with; of those inside the server one talks.
+ */
 export function holdsConversations({ backend: { type, model } }: Pick<Manifest, "backend">): boolean {
-  if (type === "builtin") return model === "rules";
-  return Object.hasOwn(talks, type) && talks[type as BackendType];
+  return type === "builtin" ? model === "rules" : promptedBackends.has(type);
 }

@@ -1,4 +1,4 @@
-import type { Manifest } from "@gantry/wire";
+import { asksNothing, type Manifest } from "@gantry/wire";
 import type { Issue } from "../../../kernel/errors.ts";
 import { holdsConversations } from "../../models/index.ts";
 import { type CheckedFields, missing } from "./check-fields.rules.ts";
@@ -13,6 +13,6 @@ export function promptIssues(
 ): Issue[] {
   // A manifest without the field is its owner's fault, and told as that when it is run.
   if (!holdsConversations({ backend }) || !Object.hasOwn(input.properties, "prompt")) return [];
-  const isAsked = (values.prompt ?? "") !== "" || files.length > 0 || addresses.length > 0;
+  const isAsked = !asksNothing(values.prompt) || files.length > 0 || addresses.length > 0;
   return isAsked || issues.length > 0 ? [] : [missing("prompt")];
 }
