@@ -182,8 +182,9 @@ function checkStream(field: Field, place: Place, ctx: Context): void {
 export const closedButForExtensions = { additionalProperties: false, patternProperties: { [extension.source]: {} } };
 
 function fieldAt(place: Place) {
+  const { isStream, ...ofEvery } = keywords;
   return z
-    .looseObject(keywords)
+    .looseObject(place === "output" ? { ...ofEvery, isStream } : ofEvery)
     .superRefine((field: unknown, ctx) => {
       if (!isRecord(field)) return;
       checkType(field, place, ctx);
@@ -193,7 +194,7 @@ function fieldAt(place: Place) {
       checkStream(field, place, ctx);
       checkRequired(field, ctx);
     }, always)
-    .meta({ id: `${place}-field`, ...closedButForExtensions });
+    .meta({ id: `${place}-field`, ...closedButForExtensions, ...(place !== "nested" && { required: ["type"] }) });
 }
 
 /** Every required name must be that of a property. Shared with the whole input and output. */

@@ -18,17 +18,37 @@ const maxRequired = 30;
 /** A field's name is the name of a form part, a property in every client's language, and a column on a page. */
 const fieldNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
+/** Every object has them already: a field of that name could not be told from one that was left out. */
+const namesOfAnyObject: readonly string[] = Object.getOwnPropertyNames(Object.prototype);
+/** What the request itself has beside the input. */
+const namesOfRequests: readonly string[] = ["user", "webhook"];
+const secondSpelling = "i_";
+
 const known = new Set(["type", "properties", "required", "additionalProperties", ...Object.keys(annotations)]);
 
 function faultOfName(name: string, place: "input" | "output"): string | undefined {
-  // Every object has it already: a field of that name could not be told from one that was left out.
-  if (name in Object.prototype) return `The name ${name} is reserved`;
+  if (namesOfAnyObject.includes(name)) return `The name ${name} is reserved`;
   if (!fieldNamePattern.test(name)) {
     return "A field's name has letters, digits, _ and -, begins with a letter or _, and has 64 characters at most";
   }
   if (place === "output") return undefined;
-  if (name === "user" || name === "webhook") return `The input name ${name} is taken by the request itself`;
-  return name.startsWith("i_") ? "An input name may not begin with i_, the second spelling of file fields" : undefined;
+  if (namesOfRequests.includes(name)) return `The input name ${name} is taken by the request itself`;
+  return name.startsWith(secondSpelling)
+    ? `An input name may not begin with ${secondSpelling}, the second spelling of file fields`
+    : undefined;
+}
+
+/** The same rules for a document; what is wrong with a name, code says better. */
+function namesToldFor(place: "input" | "output"): Record<string, unknown> {
+  const refused =
+    place === "output"
+      ? { enum: namesOfAnyObject }
+      : { anyOf: [{ enum: [...namesOfAnyObject, ...namesOfRequests] }, { pattern: `^${secondSpelling}` }] };
+  return {
+    propertyNames: { type: "string", pattern: fieldNamePattern.source, not: refused },
+    maxProperties: maxFields,
+    ...(place === "output" && { minProperties: 1 }),
+  };
 }
 
 function requiredTexts(properties: Record<string, unknown>, required: unknown): number {
@@ -45,7 +65,7 @@ function objectSchema(place: "input" | "output") {
     .looseObject({
       ...annotations,
       type: oneOf(["object"]),
-      properties: z.record(z.string(), place === "input" ? inputField : outputField),
+      properties: z.record(z.string(), place === "input" ? inputField : outputField).meta(namesToldFor(place)),
       required: z.array(z.string()).optional(),
       additionalProperties: z.literal(false).optional(),
     })

@@ -14,7 +14,8 @@ let accepts: ValidateFunction;
 beforeAll(async () => {
   gantry = await startGantry();
   const { text } = await gantry.call("GET", address, { key: "" });
-  accepts = new Ajv({ strict: false, allErrors: true }).compile(JSON.parse(text));
+  // Strict, as some editors are.
+  accepts = new Ajv({ strict: true, allErrors: true }).compile(JSON.parse(text));
 });
 afterAll(() => gantry.close());
 
@@ -43,6 +44,12 @@ test("it accepts every manifest of the examples, which name it, and those that a
   }
 });
 
+const inputOf = (name: string, field: object) => ({
+  input: { ...chat.input, properties: { ...chat.input.properties, [name]: field } },
+});
+const outputOf = (properties: object) => ({ kind: "other", output: { type: "object", properties } });
+const text = { type: "string" };
+
 test.each([
   ["a field that is unknown", { colour: "red" }],
   ["a kind that is none", { kind: "smell" }],
@@ -55,12 +62,32 @@ test.each([
     { input: { type: "object", properties: { a: { type: "string", pattern: "x" } } } },
   ],
   ["a type that is none", { input: { type: "object", properties: { a: { type: "text" } } } }],
+  ["a field without a type", inputOf("a", { title: "A" })],
+  ["a streamed input", inputOf("a", { ...text, isStream: true })],
+  ["a streamed part of a field", inputOf("a", { type: "array", items: { ...text, isStream: false } })],
+  ["an output without fields", outputOf({})],
+  ["more fields than there may be", outputOf(Object.fromEntries([...Array(101).keys()].map((n) => [`f${n}`, text])))],
+  ["a name that is no name in every language", inputOf("é", text)],
+  ["a name that every object has", outputOf({ constructor: text })],
+  ["a name that the request has itself", inputOf("webhook", text)],
+  ["a name that is the second spelling of another", inputOf("i_image", text)],
   ["a window of what is no text", { kind: "other", context_window: 5 }],
   ["a price below zero", { pricing: { per_request: -1 } }],
 ])("it refuses %s, as the server does", async (_, change) => {
   const manifest = JSON.parse(JSON.stringify({ ...chat, ...change }));
   expect(accepts(manifest)).toBe(false);
   expect((await gantry.call("PUT", "/api/v1/admin/refused", { json: manifest })).status).toBe(422);
+});
+
+test("it accepts names and fields at the edge of what the server takes", async () => {
+  const name = "_".padEnd(64, "a-0");
+  const nested = { type: "object", properties: { é: { title: "Anything" } } };
+  for (const change of [inputOf(name, nested), outputOf({ i_image: text, user: { type: ["string", "null"] } })]) {
+    const manifest = { ...chat, ...change };
+    expect(accepts(manifest) ? [] : accepts.errors).toEqual([]);
+    const put = await gantry.call("PUT", "/api/v1/admin/edge", { json: manifest });
+    expect([200, 201], put.text).toContain(put.status);
+  }
 });
 
 test("$schema is for the editor: it is taken and not kept", async () => {

@@ -26,24 +26,30 @@ function describe(): Json {
     properties: { ...properties, backend: { ...(properties.backend as Json), allOf: backendNeeds() } },
     required: required.filter((name) => !mayBeMissing.includes(name)),
     allOf: [
-      { if: { properties: { backend: having("type", "cog") } }, else: { required: ["input", "output"] } },
+      { if: { type: "object", properties: { backend: having("type", "cog") } }, else: needing(["input", "output"]) },
       {
         if: having("kind", "text"),
-        else: { properties: { context_window: false, model_size_in_billions: false } },
+        else: { type: "object", properties: { context_window: false, model_size_in_billions: false } },
       },
     ],
   };
 }
 
 function having(name: string, value: string): Json {
-  return { properties: { [name]: { const: value } }, required: [name] };
+  return { type: "object", properties: { [name]: { const: value } }, required: [name] };
+}
+
+/** Each part says again what it is about, and names what it requires: strict validators refuse a schema that does not. */
+function needing(required: readonly string[], refused: readonly string[] = []): Json {
+  const told = (names: readonly string[], isAllowed: boolean) => names.map((name) => [name, isAllowed]);
+  const properties = Object.fromEntries([...told(required, true), ...told(refused, false)]);
+  return { type: "object", required, properties };
 }
 
 function backendNeeds(): Json[] {
   return Object.entries(backendTypes).map(([type, needs]) => {
     const named = (need: string) => Object.entries(needs).flatMap(([name, found]) => (found === need ? [name] : []));
-    const properties = Object.fromEntries(named("refused").map((name) => [name, false]));
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; nobody awaits it
-    return { if: having("type", type), then: { required: named("required"), properties } };
+    return { if: having("type", type), then: needing(named("required"), named("refused")) };
   });
 }
