@@ -26,6 +26,7 @@ beforeAll(async () => {
       S3_REGION: s3.region,
       S3_ACCESS_KEY_ID: s3.accessKeyId,
       S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+      GANTRY_WORKER_PARALLEL: "1",
     },
   });
   const answer = await gantry.call("PUT", "/api/v1/admin/look", {
@@ -96,6 +97,30 @@ test("a queued one whose input breaks off on its way to the model waits for it",
     expect(await statusOf(answer.body.prediction_id, 10)).toBe(200);
   }
 }, 60_000);
+
+test("one whose input breaks off at every try fails after five, free of charge, and others run meanwhile", async () => {
+  const account = async () => (await gantry.call("GET", "/api/v2/me")).body;
+  const { balance } = await account();
+  const [cuts, started] = [faulty.cuts, cog.started];
+  faulty.cutAll("/inputs/", 60_000);
+  try {
+    const form = { image: picture };
+    const { prediction_id: id } = (await gantry.call("POST", `${path}/async/`, { form })).body;
+    await waitFor("the first break", () => faulty.cuts > cuts);
+    const other = await gantry.call("POST", `${path}/async/`, { form: {} });
+    await waitFor("the upstream call", () => cog.open === 1);
+    cog.finishOne();
+    expect(await statusOf(other.body.prediction_id, 10)).toBe(200);
+    expect(await statusOf(id, 45)).toBe(503);
+    expect([faulty.cuts, cog.started]).toEqual([cuts + 5, started + 1]);
+    const result = await gantry.call("GET", `${path}/async/result/?request_id=${id}`);
+    expect(JSON.stringify(result.body)).toContain("An input file could not be read whole");
+    expect((await account()).reserved).toBe(0);
+    expect(balance - (await account()).balance).toBeCloseTo(0.001, 6); // of the other one
+  } finally {
+    faulty.cutAll(undefined);
+  }
+}, 90_000);
 
 const listed = async () => (await gantry.call("GET", "/api/v2/files")).body.results as { id: string; origin: string }[];
 

@@ -5,6 +5,8 @@ export interface FaultyS3 {
   endpoint: string;
   /** Breaks the connection of the next download whose path contains this, after so many bytes of its body. */
   cutNext(part: string, afterBytes: number): void;
+  /** Breaks every download whose path contains this, after so many bytes of its body; undefined: none more. */
+  cutAll(part: string | undefined, afterBytes?: number): void;
   /** Answers what this chooses with a 503, as a server that is overloaded; undefined: nothing more. */
   refuse(chosen: ((method: string, path: string) => boolean) | undefined): void;
   /** Lets what this chooses wait for ever; undefined: nothing more. */
@@ -19,7 +21,7 @@ type Chosen = ((method: string, path: string) => boolean) | undefined;
 /** Stands before a real S3 server and fails where a test says so. Hosts are passed on: they are signed. */
 export async function startFaultyS3(target: string): Promise<FaultyS3> {
   const { hostname, port } = new URL(target);
-  let cut: { part: string; afterBytes: number } | undefined;
+  let cut: { part: string; afterBytes: number; isOnce: boolean } | undefined;
   let cuts = 0;
   let refused: Chosen;
   let silent: Chosen;
@@ -35,7 +37,7 @@ export async function startFaultyS3(target: string): Promise<FaultyS3> {
     const isCut = cut !== undefined && method === "GET" && path.includes(cut.part);
     let left = isCut && cut ? cut.afterBytes : Number.POSITIVE_INFINITY;
     if (isCut) {
-      cut = undefined;
+      if (cut?.isOnce) cut = undefined;
       cuts++;
     }
     const onward = httpRequest({ hostname, port, method, path, headers, agent: false }, (answer) => {
@@ -57,7 +59,10 @@ export async function startFaultyS3(target: string): Promise<FaultyS3> {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cutNext(part, afterBytes) {
-      cut = { part, afterBytes };
+      cut = { part, afterBytes, isOnce: true };
+    },
+    cutAll(part, afterBytes = 1) {
+      cut = part === undefined ? undefined : { part, afterBytes, isOnce: false };
     },
     refuse(chosen) {
       refused = chosen;

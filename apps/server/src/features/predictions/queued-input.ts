@@ -43,20 +43,27 @@ async function putFile(blobs: BlobStore, key: string, file: CheckedFile): Promis
   else await blobs.put(key, await file.open(), { contentType });
 }
 
+/** A file that the store did not give, or not whole. */
+export interface UnreadFile {
+  key: string;
+  /** It was opened, and its bytes ended too early. */
+  brokeOff: boolean;
+}
+
 /**
- * `onAway` is called where a file cannot be opened, or not be read to its end, because the store is away: nothing was done
+ * `onUnread` is called where a file cannot be opened, or not be read to its end, because the store is away: nothing was done
  * with the input then. A model gets all of its files before it begins, so one that was read before may have been used.
  */
 export function openInput(
   blobs: BlobStore,
   predictionId: string,
   stored: Record<string, unknown>,
-  onAway: () => void,
+  onUnread: (file: UnreadFile) => void,
 ): Record<string, InputValue> {
   return Object.fromEntries(
     Object.entries(stored).map(([field, value]) => [
       field,
-      isStoredFile(predictionId, value) ? asFile(blobs, value, onAway) : (value as InputValue),
+      isStoredFile(predictionId, value) ? asFile(blobs, value, onUnread) : (value as InputValue),
     ]),
   );
 }
@@ -64,12 +71,13 @@ export function openInput(
 function asFile(
   blobs: BlobStore,
   { $file: { key, contentType, size, filename } }: StoredFile,
-  onAway: () => void,
+  onUnread: (file: UnreadFile) => void,
 ): FileInput {
   let wasRead = false;
-  const tellAway = (error: unknown) => {
-    if (!wasRead && error instanceof Fault && error.type === "service_unavailable") onAway();
+  const tellUnread = (error: unknown, brokeOff: boolean) => {
+    if (!wasRead && error instanceof Fault && error.type === "service_unavailable") onUnread({ key, brokeOff });
   };
+  const broke = (error: unknown) => tellUnread(error, true);
   return {
     kind: "file",
     contentType,
@@ -77,11 +85,11 @@ function asFile(
     filename: filename ?? undefined,
     async open(): Promise<Readable> {
       const found = await blobs.open(key).catch((error) => {
-        tellAway(error);
+        tellUnread(error, false);
         throw error;
       });
       if (!found) throw fault("internal_server_error", "An input file is no longer there");
-      found.body.once("error", tellAway).once("end", () => {
+      found.body.once("error", broke).once("end", () => {
         wasRead = true;
       });
       return found.body;

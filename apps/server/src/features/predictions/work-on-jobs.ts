@@ -12,9 +12,10 @@ import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import { Fragments } from "./fragments.ts";
 import type { Hand, Loan } from "./hands.ts";
 import type { HeldPredictions } from "./held-predictions.ts";
+import { createInputWaits } from "./input-waits.ts";
 import { type ClaimedJob, claimJobs, releasePredictions } from "./job-store.ts";
 import { endedUnused, type Outcome, streamedField } from "./prediction.ts";
-import { hasFiles, openInput } from "./queued-input.ts";
+import { hasFiles, openInput, type UnreadFile } from "./queued-input.ts";
 import type { Settlement } from "./settle-predictions.ts";
 
 export interface WorkerDeps extends ExecutionDeps {
@@ -46,8 +47,6 @@ export interface Worker {
 }
 
 const claimedAtOnce = 50;
-/** Until what met a file store that is away goes back into the line: many of them must not go round in a hurry. */
-const awayMs = 2_000;
 
 /**
  * Runs queued predictions. Every claim is SQL, so any number of workers share the work; a wake-up only says that it is
@@ -56,16 +55,20 @@ const awayMs = 2_000;
  *   accepted ──────────────┐ started with its acceptance, where a hand is free
  *      ▼                   ▼
  *   queued ──claim──► running ──settle──► ended
- *      ▲                 └─ worker died or hands it back, or its input is away: claim number + 1
+ *      ▲                 └─ worker died or hands it back, or its input was not read: claim number + 1
  *      └─────────────────────┘
  */
 export function createWorker(deps: WorkerDeps): Worker {
   const running = new Register<ClaimedJob>();
+  const inputWaits = createInputWaits(deps);
+  /** Running ones that rest until they try to read their input again: they need no hand. */
+  let resting = 0;
+  const stopping = new AbortController();
   /** Hands that wait for an acceptance. */
   let reserved = 0;
   /** Whatever may yet become a job here. */
   const reservations = new Ring<Promise<void>>();
-  const freeHands = () => deps.parallel - running.size - reserved;
+  const freeHands = () => deps.parallel - (running.size - resting) - reserved;
   const begin = (job: ClaimedJob) => void deps.telemetry.within(deps.telemetry.resumed(job.trace), () => run(job));
   const taking = createTaking<ClaimedJob>({
     freeHands,
@@ -120,7 +123,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   async function run(job: ClaimedJob): Promise<void> {
     running.set(job.id, job);
     let isPlain = false;
-    let isInputAway = false;
+    let unread: UnreadFile | undefined;
     const held = deps.held.hold(job.id);
     held.accepted(job.claim);
     noteWait(deps.telemetry, job);
@@ -135,24 +138,27 @@ export function createWorker(deps: WorkerDeps): Worker {
         held,
         userId: job.userId,
         model,
-        input: openInput(deps.blobs, job.id, job.input, () => {
-          isInputAway = true;
+        input: openInput(deps.blobs, job.id, job.input, (file) => {
+          unread = file;
         }),
         pricing: job.pricing,
         ...(fragments && { onFragment: (name, text) => fragments.add(name, text) }),
       });
       outcome = fragments?.close(outcome) ?? outcome;
       // A driver may have opened it again; then it is the failure of the call that counts.
-      if (isInputAway && isOfOurs(outcome) && mayWaitOn(job, model)) {
-        const why = "The file store is away, a queued prediction waits for its input";
-        deps.log.warn({ prediction_id: job.id, err: outcome.fault }, why);
-        outcome = (await stoppedWithin(awayMs, held.signal)) ?? outcome;
-        if (!held.signal.aborted && running.get(job.id) === job) {
-          await releasePredictions(deps.database.sql, [job], false);
-          deps.wakeWorkers();
-          return;
+      if (unread && isOfOurs(outcome)) {
+        const verdict = await inputWaits.judge(job, model, unread, outcome.fault);
+        if ("failure" in verdict) outcome = { ...outcome, fault: verdict.failure };
+        else {
+          outcome = (await stoppedWhileResting(verdict.pauseMs, held.signal)) ?? outcome;
+          if (!held.signal.aborted && running.get(job.id) === job) {
+            await releasePredictions(deps.database.sql, [job], false);
+            deps.wakeWorkers();
+            return;
+          }
         }
       }
+      inputWaits.forget(job.id);
       // Handed back, or claimed anew: another claim runs it.
       if (running.get(job.id) !== job) return;
       if (outcome.kind === "failed" && outcome.fault.status >= 500) {
@@ -172,6 +178,20 @@ export function createWorker(deps: WorkerDeps): Worker {
     }
   }
 
+  /** What it came to when it was stopped meanwhile. Of a process that goes down another takes it over at once. */
+  async function stoppedWhileResting(milliseconds: number, signal: AbortSignal): Promise<Outcome | undefined> {
+    resting++;
+    lookForMore();
+    try {
+      await rest(milliseconds, AbortSignal.any([signal, stopping.signal]));
+      return undefined;
+    } catch {
+      return signal.aborted ? endedUnused(signal.reason as Fault) : undefined;
+    } finally {
+      resting--;
+    }
+  }
+
   /** What went wrong here would go wrong at every other try, and each may call and pay the model. */
   async function giveUp({ id, claim }: ClaimedJob): Promise<void> {
     const failure = fault("internal_server_error", "Internal server error", { retryable: false });
@@ -186,6 +206,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     lendHands,
     isFull: () => freeHands() <= 0,
     async stop() {
+      stopping.abort();
       await taking.stop();
       await Promise.all(reservations.all());
     },
@@ -209,24 +230,6 @@ function isOfEngine(error: unknown): boolean {
 
 function isOfOurs(outcome: Outcome): outcome is Outcome & { kind: "failed" } {
   return outcome.kind === "failed" && outcome.fault.type === "service_unavailable";
-}
-
-/**
- * A model was not called yet, so what waits for its input may be tried again, as long as it might have waited in the line. What
- * cannot be stored at its end is not: each try would call, and perhaps pay, the model behind it once more.
- */
-function mayWaitOn({ acceptedAt }: ClaimedJob, { manifest }: Model): boolean {
-  return Date.now() - acceptedAt.getTime() < (manifest.max_queue_seconds + manifest.timeout_seconds) * 1000;
-}
-
-/** What it came to when it was stopped meanwhile. */
-async function stoppedWithin(milliseconds: number, signal: AbortSignal): Promise<Outcome | undefined> {
-  try {
-    await rest(milliseconds, signal);
-    return undefined;
-  } catch (reason) {
-    return endedUnused(reason as Fault);
-  }
 }
 
 function noteWait(telemetry: Telemetry, { id, acceptedAt, waitedMs }: ClaimedJob): void {
