@@ -29,6 +29,7 @@ import {
 } from "../../features/files/index.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
+import { createLog } from "../../kernel/log.ts";
 import { blobContract } from "./blobs.contract.ts";
 import type { BlobStore } from "./blobs.ts";
 import { openS3Blobs, type S3Options } from "./s3.ts";
@@ -394,7 +395,7 @@ describe.skipIf(!server)("what an upload link brings without us", () => {
     const kept = await send(10);
     const large = await send(maxUploadBytes + 1);
     const never = await createUploadLink(files, { ownerId, base: "http://gantry.example" });
-    await sweepAbandonedFiles(files, new Date(Date.now() + 26 * 3_600_000));
+    await sweepAbandonedFiles(files, new Date(Date.now() + 26 * 3_600_000), createLog("silent"));
     const rows = await files.database.sql<{ key: string }[]>`select key from files`;
     const keys = rows.map((row) => row.key);
     expect(keys).toContain(kept.key);

@@ -7,6 +7,7 @@ import { testDatabase } from "../../../test/support/database.ts";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import { fault } from "../../kernel/errors.ts";
+import { createLog } from "../../kernel/log.ts";
 import {
   collectDeletedFiles,
   createUploadLink,
@@ -63,6 +64,8 @@ const count = async (table: string) =>
   (await deps.database.sql<{ n: number }[]>`select count(*)::int as n from ${deps.database.sql(table)}`)[0]?.n;
 const total = async () => (await deps.database.sql`select bytes from upload_totals where user_id = ${ana}`)[0]?.bytes;
 
+const swept = (those: FilesDeps) => sweepAbandonedFiles(those, deps.clock.now(), createLog("silent"));
+
 test("bytes that could not be removed are collected later", async () => {
   const { key, id } = await uploaded("mine");
   const blobs = { ...deps.blobs, delete: async () => Promise.reject(new Error("away")) };
@@ -110,7 +113,7 @@ test("what a link brought to a store of its own is looked at, and thrown away wh
   await expect(open(used.s3Path)).rejects.toMatchObject({ type: "storage_full", retryable: false });
   expect(await deps.blobs.stat(used.key)).toBeUndefined();
   ahead = 26 * hour;
-  await sweepAbandonedFiles(narrow, deps.clock.now());
+  expect(await swept(narrow)).toEqual({ looked: 3, dropped: 2 });
   expect([await deps.blobs.stat(never.key), await count("files"), await total()]).toEqual([undefined, 1, 5]);
 });
 
@@ -129,16 +132,50 @@ test("what a link brought after its file was counted is looked at once more when
   await put(much?.key ?? "", "123456789012");
   await deps.blobs.delete(lost?.key ?? "");
   ahead = 24 * hour;
-  expect(await sweepAbandonedFiles(narrow, deps.clock.now())).toBe(0);
+  expect(await swept(narrow)).toEqual({ looked: 0, dropped: 0 });
   ahead = 26 * hour;
-  expect(await sweepAbandonedFiles(narrow, deps.clock.now())).toBe(5);
+  expect(await swept(narrow)).toEqual({ looked: 5, dropped: 2 });
   const rows = await deps.database.sql<{ key: string; size: number }[]>`select key, size from files order by key`;
   const kept = [same, grown, lost].map((one, n) => ({ key: one?.key, size: n === 1 ? 5 : 3 }));
   expect(rows).toEqual(kept.sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1)));
   for (const one of [long, much]) expect(await deps.blobs.stat(one?.key ?? "")).toBeUndefined();
-  expect([await total(), await count("open_links"), await sweepAbandonedFiles(narrow, deps.clock.now())]).toEqual([
-    11, 0, 0,
-  ]);
+  expect([await total(), await count("open_links"), (await swept(narrow)).looked]).toEqual([11, 0, 0]);
+});
+
+test("one that is damaged is left, and keeps nobody from looking at the others", async () => {
+  const links = await Promise.all(Array.from({ length: 4 }, () => linked()));
+  const [counted, uncounted, later, unused] = links.map(({ key }) => key);
+  for (const { key } of links) if (key !== unused) await put(key, "123");
+  for (const { key, s3Path } of links)
+    if (key === counted || key === later) await openOwnedFile(deps, { ownerId: ana, s3Path, loc: ["body", "image"] });
+  await put(later ?? "", "12345");
+  await deps.database
+    .sql`update open_links set created_at = created_at - interval '1 second' where key = ${counted ?? ""}`;
+  const stat: BlobStore["stat"] = async (key) => {
+    if (key === counted || key === uncounted) throw new Error("the stored object is damaged");
+    return deps.blobs.stat(key);
+  };
+  const damaged = { ...deps, blobs: { ...deps.blobs, stat } };
+  ahead = 26 * hour;
+  expect(await swept(damaged)).toEqual({ looked: 3, dropped: 1 });
+  expect([await count("files"), await count("open_links"), await total()]).toEqual([3, 0, 8]);
+  expect(await swept(damaged)).toEqual({ looked: 0, dropped: 0 });
+});
+
+test("a row that the database refuses is tried again, and a store that is away ends the look", async () => {
+  const links = await Promise.all(Array.from({ length: 2 }, () => linked()));
+  ahead = 26 * hour;
+  const [first] = links.map(({ key }) => key).sort();
+  const failing = (error: Error): FilesDeps => {
+    const remove: BlobStore["delete"] = async (key) => (key === first ? Promise.reject(error) : deps.blobs.delete(key));
+    return { ...deps, blobs: { ...deps.blobs, delete: remove } };
+  };
+  await expect(swept(failing(fault("service_unavailable", "away")))).rejects.toMatchObject({
+    type: "service_unavailable",
+  });
+  await swept(failing(new Error("deadlock detected")));
+  expect([await count("files"), await count("open_links")]).toEqual([1, 1]);
+  expect(await swept(deps)).toEqual({ looked: 1, dropped: 1 });
 });
 
 test("a link that is deleted with its file is not looked at again", async () => {

@@ -318,11 +318,12 @@ describe("the sweep", () => {
     await deps.database.sql`
       update files set state = 'awaiting', size = null, etag = null where key = ${keyOf(half.file_input?.s3_path)}`;
 
-    await sweepAbandonedFiles(deps, new Date());
+    const sweep = (now: Date) => sweepAbandonedFiles(deps, now, createLog("silent"));
+    await sweep(new Date());
     expect(await rowOf(unused.file_input?.s3_path)).toBeDefined();
     const later = new Date(Date.now() + 25.5 * 3_600_000);
-    expect(await sweepAbandonedFiles(deps, later)).toBeGreaterThanOrEqual(3);
-    expect(await sweepAbandonedFiles(deps, later)).toBe(0);
+    expect((await sweep(later)).looked).toBeGreaterThanOrEqual(3);
+    expect(await sweep(later)).toEqual({ looked: 0, dropped: 0 });
     expect(await rowOf(unused.file_input?.s3_path)).toBeUndefined();
     expect(await rowOf(half.file_input?.s3_path)).toBeUndefined();
     expect(await deps.blobs.stat(keyOf(half.file_input?.s3_path))).toBeUndefined();

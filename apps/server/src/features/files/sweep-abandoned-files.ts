@@ -1,4 +1,5 @@
 import { Fault } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
 import { type FilesDeps, patienceMillis } from "./files-deps.ts";
 import { acknowledge } from "./find-usable-file.ts";
 import {
@@ -12,36 +13,63 @@ import {
 
 const batch = 200;
 
+/** What became of a row. One that is left is listed again. */
+type Fate = "kept" | "dropped" | "left";
+
 /**
  * Gives up what never arrived: links that nobody used, uploads and outputs whose process died. And looks for the last time
  * at what came by links that have run out: an external store takes uploads without telling us, so something else may have
- * come since it was counted. Called now and then, by any number of nodes. Answers how many rows it looked at, so that the
- * caller can come back soon after a full batch.
+ * come since it was counted. Called now and then, by any number of nodes. Answers how many rows need no other look, so
+ * that the caller can come back soon as long as there are some, and how many of them it gave up. A row that cannot be
+ * looked at does not keep it from the others; a store or a database that is away does.
  */
-export async function sweepAbandonedFiles(deps: FilesDeps, now: Date): Promise<number> {
+export async function sweepAbandonedFiles(deps: FilesDeps, now: Date, log: Log) {
   const before = new Date(now.getTime() - patienceMillis);
   const { sql } = deps.database;
   const awaiting = await listAwaitingSince(sql, before, batch);
   const linked = await listLinkedSince(sql, before, batch);
+  const fates: Fate[] = [];
   for (const row of [...awaiting, ...linked]) {
-    await settle(deps, row);
-    if (row.origin === "link") await closeLink(sql, row.key);
+    try {
+      fates.push(await settle(deps, row, log));
+      if (row.origin === "link") await closeLink(sql, row.key);
+    } catch (error) {
+      if (isOfType(error, "service_unavailable")) throw error;
+      log.warn({ file: row.key, err: error }, "An abandoned file could not be looked at, it is tried again in an hour");
+    }
   }
-  return awaiting.length + linked.length;
+  return {
+    looked: fates.filter((fate) => fate !== "left").length,
+    dropped: fates.filter((fate) => fate === "dropped").length,
+  };
 }
 
-async function settle(deps: FilesDeps, row: FileRow): Promise<void> {
+async function settle(deps: FilesDeps, row: FileRow, log: Log): Promise<Fate> {
   const { database, blobs } = deps;
   // What came by a link is a file, looked at or not.
-  const info = row.origin === "link" ? await blobs.stat(row.key) : undefined;
-  if (info && info.size <= row.maxBytes && (await isKept(acknowledge(deps, row, info)))) return;
+  const info = row.origin === "link" ? await statOrDamage(deps, row.key) : undefined;
+  if (info instanceof Error) {
+    // No other look would find more. Its owner may delete it, or the operator bring its bytes back.
+    log.warn({ file: row.key, err: info }, "What came by an upload link cannot be read, it is left as it is");
+    return row.state === "stored" ? "kept" : "left";
+  }
+  if (info && info.size <= row.maxBytes && (await isKept(acknowledge(deps, row, info)))) return "kept";
   if (row.state === "stored") {
     // Its bytes are lost, or this is another store than it was: no reason to forget the file as well.
-    if (!info) return;
+    if (!info) return "kept";
     await markAwaitingAgain(database.sql, row);
   }
   await blobs.delete(row.key);
   await deleteAwaiting(database.sql, row.key);
+  return "dropped";
+}
+
+/** What is wrong with an object that is there; a store that is away says nothing about it. */
+async function statOrDamage({ blobs }: FilesDeps, key: string) {
+  return blobs.stat(key).catch((error: Error) => {
+    if (error instanceof Fault) throw error;
+    return error;
+  });
 }
 
 /** False where it is more than its owner may store: that is given up like what never came. */
@@ -50,7 +78,11 @@ async function isKept(acknowledged: Promise<unknown>): Promise<boolean> {
     await acknowledged;
     return true;
   } catch (error) {
-    if (error instanceof Fault && error.type === "storage_full") return false;
+    if (isOfType(error, "storage_full")) return false;
     throw error;
   }
+}
+
+function isOfType(error: unknown, type: Fault["type"]): boolean {
+  return error instanceof Fault && error.type === type;
 }

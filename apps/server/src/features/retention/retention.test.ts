@@ -279,13 +279,17 @@ test("a clock that is set back does not stop it: what is due is told by the proc
   }
 });
 
-test("uploads that never came are given up, all of them in one pass", async () => {
+test("uploads that never came are given up, all of them in one pass, and they alone are counted", async () => {
+  const link = await createUploadLink(files, { ownerId: "usr_a", base: "http://x" });
+  const key = parseS3Path(String(link.file_input?.s3_path))?.key ?? "";
+  await blobs.put(key, Buffer.from("came"), { contentType: "text/plain" });
   for (let i = 0; i < 205; i++) await createUploadLink(files, { ownerId: "usr_a", base: "http://x" });
   await node().pass();
-  expect(await count("files")).toBe(205);
+  expect(await count("files")).toBe(206);
   ahead = 26 * 3_600_000;
   await node().pass();
-  expect(await count("files")).toBe(0);
+  expect(await count("files")).toBe(1);
+  expect(logged).toContain(`"task":"abandoned uploads","count":205`);
 });
 
 test("uploads go when their days are over, where a number of days is set; outputs have theirs", async () => {

@@ -91,10 +91,9 @@ export function startRetention(deps: RetentionDeps): Retention {
     {
       name: "abandoned uploads",
       everyMs: hourMs,
-      // A full portion of those that stay, because their bytes had come, is no reason to go on: they are marked.
       step: async (now) => {
-        const looked = await sweepAbandonedFiles(files, new Date(now));
-        return { dropped: looked, more: looked > 0 };
+        const { looked, dropped } = await sweepAbandonedFiles(files, new Date(now), log);
+        return { dropped, more: looked > 0 };
       },
     },
     {
