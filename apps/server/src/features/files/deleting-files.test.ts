@@ -207,6 +207,31 @@ test("what could not be stored is no file of its owner, and what came of it all 
   expect(await Promise.all(late.map((key) => deps.blobs.stat(key)))).toEqual([undefined, undefined]);
 });
 
+test("bytes whose second row the database refused are no file of their owner, and are collected", async () => {
+  const { sql } = deps.database;
+  await sql.unsafe(`
+    create function refuse_update() returns trigger language plpgsql as $$
+      begin raise exception 'deadlock detected' using errcode = '40P01'; end $$;
+    create trigger refuse_update before update on files for each row execute function refuse_update()`);
+  const stored: string[] = [];
+  const put: BlobStore["put"] = async (key, body, options) => {
+    stored.push(key);
+    return deps.blobs.put(key, body, options);
+  };
+  const watched = { ...deps, blobs: { ...deps.blobs, put } };
+  try {
+    const body = Readable.from([Buffer.from("mine")]);
+    await expect(storeUpload(watched, { ownerId: ana, body, base })).rejects.toThrow();
+  } finally {
+    await sql.unsafe("drop trigger refuse_update on files; drop function refuse_update()");
+  }
+  const [key = ""] = stored;
+  expect(await deps.blobs.stat(key)).toBeDefined();
+  expect([await count("files"), await count("deleted_files")]).toEqual([0, 1]);
+  expect(await collectDeletedFiles(deps, deps.clock.now())).toEqual({ dropped: 1, more: false });
+  expect([await deps.blobs.stat(key), await count("deleted_files")]).toEqual([undefined, 0]);
+});
+
 test("an upload that is taken back from a store that is away is collected later", async () => {
   const { key, s3Path } = await uploaded("mine");
   const blobs = { ...deps.blobs, delete: async () => Promise.reject(new Error("away")) };

@@ -23,7 +23,7 @@ export async function storeBody(
   } = deps;
   const createdAt = clock.now();
   const after = insertAwaiting(sql, { ...file, declaredType: contentType, now: createdAt });
-  let info: BlobInfo;
+  let info: BlobInfo | undefined;
   let isKept: boolean;
   try {
     const bounds = { maxBytes: file.maxBytes, ...(signal && { signal }) };
@@ -35,11 +35,12 @@ export async function storeBody(
       () => true,
       () => false,
     );
-    // A store that did not answer may have the bytes after all: then the collector looks for them.
-    const isUnknown = error instanceof Fault && error.type === "service_unavailable";
-    const until = mayArriveUntil({ origin: file.origin, state: "awaiting", createdAt });
+    // Bytes that are there, or may be because the store did not answer, are the collector's to look for.
+    const hasArrived = info !== undefined;
+    const mayBeThere = hasArrived || (error instanceof Fault && error.type === "service_unavailable");
+    const until = mayArriveUntil({ origin: file.origin, state: hasArrived ? "stored" : "awaiting", createdAt });
     // Should this fail too, the sweep does it later; what the caller must hear is why the bytes were not stored.
-    if (hasRow) await (isUnknown ? giveUpFile(sql, file, until) : deleteAwaiting(sql, file.key)).catch(() => {});
+    if (hasRow) await (mayBeThere ? giveUpFile(sql, file, until) : deleteAwaiting(sql, file.key)).catch(() => {});
     throw error;
   }
   if (!isKept) {
