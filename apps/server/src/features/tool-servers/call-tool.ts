@@ -33,7 +33,7 @@ export async function callTool(context: ToolServersContext, call: ServerToolCall
   const server = await findServerOrThrow(context, call.ownerId, call.serverId);
   const { tool, arguments: given, signal, onProgress } = call;
   try {
-    return await useServer(context, server, async (target, mask) => {
+    return await useServer(context, server, async (target, { mask }) => {
       const result = await context.clients.callTool(target, { tool, arguments: given, signal, onProgress });
       return { ...resultText(result, mask), isError: result.isError };
     });

@@ -1,7 +1,7 @@
 import type { ToolServerAuth } from "@gantry/wire";
 import { ToolServerError, type ToolServerTarget } from "../../engines/tools/tools.ts";
 import type { ToolServersContext } from "./context.ts";
-import { hiding } from "./hide.rules.ts";
+import { type Hiding, hiding, nothingHidden } from "./hide.rules.ts";
 import type { SealedToolServer } from "./tool-server.ts";
 
 type Place = Pick<SealedToolServer, "id" | "ownerId" | "url">;
@@ -33,20 +33,20 @@ export type Callable = Omit<SealedToolServer, "authType" | "status" | "lastError
 export interface Opened {
   target: ToolServerTarget;
   /** For texts that the server had a hand in: a server may repeat what it was sent. */
-  mask(text: string): string;
+  hiding: Hiding;
 }
 
 /** The server as it is called. */
 export function openServer({ vault }: ToolServersContext, server: Callable): Opened {
   const { id, revision, url, connectionType, sealedCredential, authHeader } = server;
   const bare = { id, revision, url, connectionType };
-  if (!sealedCredential) return { target: bare, mask: (text) => text };
+  if (!sealedCredential) return { target: bare, hiding: nothingHidden };
   const credential = unseal(() => vault.open(sealedCredential, sealContext(server)));
   const header =
     authHeader === null
       ? { name: "authorization", value: `Bearer ${credential}` }
       : { name: authHeader, value: credential };
-  return { target: { ...bare, header }, mask: hiding(credential) };
+  return { target: { ...bare, header }, hiding: hiding(credential) };
 }
 
 function unseal(open: () => string): string {

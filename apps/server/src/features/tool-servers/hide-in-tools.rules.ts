@@ -1,20 +1,24 @@
-import type { ToolList } from "../../engines/tools/tools.ts";
+import type { ServerTool, ToolList } from "../../engines/tools/tools.ts";
+import type { Hiding } from "./hide.rules.ts";
 
 /**
  * Tools without the credential, which a server may have put into anything that it says of them. A tool is called by its
  * name, so that one whose name holds it cannot be shown at all.
  */
-export function hideInTools({ tools, unusable, isCut }: ToolList, mask: (text: string) => string): ToolList {
-  const isClean = ({ name }: { name: string }) => mask(name) === name;
+export function hideInTools({ tools, unusable, isCut }: ToolList, hiding: Hiding): ToolList {
+  const isClean = ({ name }: { name: string }) => hiding.mask(name) === name;
   return {
-    tools: tools.filter(isClean).map((tool) => ({
-      ...tool,
-      description: mask(tool.description),
-      parameters: hideInObject(tool.parameters, mask),
-    })),
+    tools: tools.filter(isClean).map((tool) => hideInTool(tool, hiding)),
     unusable: unusable.filter(isClean),
     isCut,
   };
+}
+
+/** A schema may have many thousand texts: they are looked at one by one only where there is something to hide. */
+function hideInTool(tool: ServerTool, { mask, isIn }: Hiding): ServerTool {
+  const description = mask(tool.description);
+  const isTelling = isIn(JSON.stringify(tool.parameters));
+  return { ...tool, description, parameters: isTelling ? hideInObject(tool.parameters, mask) : tool.parameters };
 }
 
 /** The same object where nothing is hidden in it: what was made of it once can be used again. */

@@ -2,7 +2,7 @@ import { type ToolList, ToolServerError } from "../../engines/tools/tools.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import { findServerOrThrow } from "./find-server.ts";
-import { hideInTools } from "./hide-in-tools.rules.ts";
+import { shownTools } from "./shown-tools.ts";
 import type { SealedToolServer } from "./tool-server.ts";
 import { useServer, withoutWords } from "./use-server.ts";
 
@@ -38,8 +38,8 @@ export async function toolsOf(
   server: SealedToolServer,
   { signal, fresh = false }: { signal?: AbortSignal | undefined; fresh?: boolean } = {},
 ): Promise<ToolList> {
-  const list = await useServer(context, server, async (target, mask) =>
-    hideInTools(await context.clients.listTools(target, { fresh, ...(signal && { signal }) }), mask),
+  const list = await useServer(context, server, async (target, hiding) =>
+    shownTools(await context.clients.listTools(target, { fresh, ...(signal && { signal }) }), target, hiding),
   );
   context.known.note(server, list);
   return list;

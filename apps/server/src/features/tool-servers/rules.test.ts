@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
-import { hiding } from "./hide.rules.ts";
+import { hiding, nothingHidden } from "./hide.rules.ts";
 import { hideInTools } from "./hide-in-tools.rules.ts";
 import { keepsOrigin } from "./keeps-origin.rules.ts";
 import { resultText } from "./result-text.rules.ts";
+import { shownTools } from "./shown-tools.ts";
 import { isServerToolName, nameTools } from "./tool-names.rules.ts";
 
 const asIs = (text: string) => text;
@@ -158,7 +159,31 @@ describe("hiding a credential", () => {
     ["Basic not/base64", "no pair: not/base64", "no pair: [hidden]"],
     ["abc", "abc is too short", "abc is too short"],
   ])("%j in %j", (credential, said, shown) => {
-    expect(hiding(credential)(said)).toBe(shown);
+    expect(hiding(credential).mask(said)).toBe(shown);
+  });
+
+  it("is looked for in the JSON of what may hold it, however it is written there", () => {
+    const { isIn } = hiding('a"b\\c1234');
+    for (const said of ['a"b\\c1234', 'a\\"b\\\\c1234']) expect(isIn(JSON.stringify({ x: [said] }))).toBe(true);
+    expect(isIn(JSON.stringify({ x: "a b c1234" }))).toBe(false);
+  });
+
+  it("in large lists takes little time, and for each list once", () => {
+    const enough = Object.fromEntries(Array.from({ length: 3500 }, (_, at) => [`key-${at}`, { a: "b" }]));
+    const one = { description: "", parameters: { properties: enough }, readOnly: true, destructive: false };
+    const tools = Array.from({ length: 64 }, (_, at) => ({
+      ...one,
+      name: `t${at}`,
+      parameters: structuredClone(one.parameters),
+    }));
+    const list = { tools, unusable: [], isCut: false };
+    const target = { id: "x", revision: 1, url: "http://x", connectionType: "sse" as const };
+    const basic = "Basic c2VrcmV0OnBhc3N3b3Jk";
+    const before = process.cpuUsage();
+    const shown = shownTools(list, { ...target, header: { name: "authorization", value: basic } }, hiding(basic));
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(150);
+    expect(shownTools(list, { ...target, header: { name: "authorization", value: basic } }, hiding(basic))).toBe(shown);
+    expect(shownTools(list, target, nothingHidden)).not.toBe(shown);
   });
 
   it("in everything that a server says of its tools, but for tools whose name holds it", () => {

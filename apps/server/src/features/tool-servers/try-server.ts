@@ -3,7 +3,7 @@ import { ToolServerError } from "../../engines/tools/tools.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import type { Callable } from "./credential.ts";
-import { hideInTools } from "./hide-in-tools.rules.ts";
+import { shownTools } from "./shown-tools.ts";
 import type { Met } from "./tool-server.ts";
 import { callServer, connected, metWith } from "./use-server.ts";
 
@@ -19,8 +19,8 @@ export async function tryServer(context: ToolServersContext, server: Callable): 
   const id = newId("request");
   const signal = AbortSignal.timeout(patienceMs);
   try {
-    const list = await callServer(context, server, async (target, mask) =>
-      hideInTools(await context.clients.listTools({ ...target, id }, { signal }), mask),
+    const list = await callServer(context, server, async (target, hiding) =>
+      shownTools(await context.clients.listTools({ ...target, id }, { signal }), target, hiding),
     );
     context.known.note(server, list);
     return connected;

@@ -1,10 +1,11 @@
 import { ToolServerError, type ToolServerFailure, type ToolServerTarget } from "../../engines/tools/tools.ts";
 import type { ToolServersContext } from "./context.ts";
 import { type Callable, openServer } from "./credential.ts";
+import type { Hiding } from "./hide.rules.ts";
 import { updateStatus } from "./store.ts";
 import type { Met, SealedToolServer } from "./tool-server.ts";
 
-type Work<T> = (target: ToolServerTarget, mask: (text: string) => string) => Promise<T>;
+type Work<T> = (target: ToolServerTarget, hiding: Hiding) => Promise<T>;
 
 const longestMessage = 400;
 
@@ -23,13 +24,16 @@ export function withoutWords({ reason, status }: ToolServerError): Error {
 
 /** Calls a server. What it fails with can be shown to its owner: the credential is hidden in it. It may quote the server. */
 export async function callServer<T>(context: ToolServersContext, server: Callable, work: Work<T>): Promise<T> {
-  const { target, mask } = openServer(context, server);
+  const { target, hiding } = openServer(context, server);
   try {
-    return await work(target, mask);
+    return await work(target, hiding);
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
     const { reason, message, outcome, status } = error;
-    throw new ToolServerError(reason, short(mask(message)), { outcome, ...(status !== undefined && { status }) });
+    throw new ToolServerError(reason, short(hiding.mask(message)), {
+      outcome,
+      ...(status !== undefined && { status }),
+    });
   }
 }
 
