@@ -88,7 +88,7 @@ export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits>
     const known = connection.tools;
     if (known && (known.isUnderWay || (!fresh && performance.now() - known.at < limits.listTtlMs))) return known.listed;
     // Not the caller's signal: who leaves must not take the list away from the others.
-    const listed = readTools(connection.client, AbortSignal.timeout(limits.listMs), limits.listMs);
+    const listed = readTools(connection.client, connection.target, AbortSignal.timeout(limits.listMs), limits.listMs);
     const entry = { listed, at: performance.now(), isUnderWay: true };
     connection.tools = entry;
     listed.then(

@@ -1,12 +1,12 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { isWithinDepth } from "../../kernel/storable-issues.ts";
+import { descriptionMargin, longestDescription } from "./description.rules.ts";
 import { anyObject, isObject, textOf } from "./json.ts";
-import { type ServerTool, type ToolList, ToolServerError } from "./tools.ts";
+import { type ServerTool, type ToolList, ToolServerError, type ToolServerTarget } from "./tools.ts";
 
 const mostPages = 100;
 const mostTools = 1000;
 const longestName = 128;
-const longestDescription = 8192;
 const longestSchema = 65_536;
 const deepestSchema = 32;
 /** Of names, descriptions and schemas together. */
@@ -18,7 +18,13 @@ const anyArguments = { type: "object" };
 const taskOnly = "It can be called as a task only, which is not done here";
 
 /** All pages, up to the bounds; what lies beyond them is left out. */
-export async function readTools(client: Client, signal: AbortSignal, timeout: number): Promise<ToolList> {
+export async function readTools(
+  client: Client,
+  target: ToolServerTarget,
+  signal: AbortSignal,
+  timeout: number,
+): Promise<ToolList> {
+  const mostDescription = longestDescription + descriptionMargin(target);
   const tools = new Map<string, ServerTool>();
   const unusable = new Map<string, string>();
   const list = (isCut: boolean): ToolList => ({
@@ -35,7 +41,7 @@ export async function readTools(client: Client, signal: AbortSignal, timeout: nu
     const result = await client.request({ method: "tools/list", params }, anyObject, { signal, timeout });
     if (!Array.isArray(result.tools)) throw new ToolServerError("protocol", "The server's list of tools is no list");
     for (const entry of result.tools) {
-      const read = readTool(entry);
+      const read = readTool(entry, mostDescription);
       if (!read || tools.has(read.tool.name)) continue;
       text += read.size;
       if (tools.size + unusable.size === mostTools || text > mostText) return list(true);
@@ -50,13 +56,16 @@ export async function readTools(client: Client, signal: AbortSignal, timeout: nu
   return list(true);
 }
 
-function readTool(entry: unknown): { tool: ServerTool; size: number; isTaskOnly: boolean } | undefined {
+function readTool(
+  entry: unknown,
+  mostDescription: number,
+): { tool: ServerTool; size: number; isTaskOnly: boolean } | undefined {
   if (!isObject(entry)) return undefined;
   const name = textOf(entry.name);
   // Such a name could not be bound, shown or called.
   if (!name || name.length > longestName || /[\p{Cc}\p{Cs}]/u.test(name)) return undefined;
   const annotations = isObject(entry.annotations) ? entry.annotations : {};
-  const description = (textOf(entry.description) ?? textOf(entry.title) ?? "").slice(0, longestDescription);
+  const description = (textOf(entry.description) ?? textOf(entry.title) ?? "").slice(0, mostDescription);
   const { parameters, size } = readSchema(entry.inputSchema);
   const readOnly = annotations.readOnlyHint === true;
   const destructive = !readOnly && annotations.destructiveHint === true;

@@ -13,6 +13,7 @@ export interface ToolServerTarget {
 /** A tool as the server lists it. What it says about itself is a claim, not a fact. */
 export interface ServerTool {
   name: string;
+  /** With the margin that a credential may need to be hidden in it before it is shown. */
   description: string;
   /** A JSON Schema of bounded size and depth. */
   parameters: Record<string, unknown>;

@@ -1,24 +1,37 @@
-import type { ServerTool, ToolList } from "../../engines/tools/tools.ts";
+import { descriptionMargin, longestDescription } from "../../engines/tools/description.rules.ts";
+import type { ServerTool, ToolList, ToolServerTarget } from "../../engines/tools/tools.ts";
 import type { Hiding } from "./hide.rules.ts";
 
 /**
  * Tools without the credential, which a server may have put into anything that it says of them. A tool is called by its
  * name, so that one whose name holds it cannot be shown at all.
  */
-export function hideInTools({ tools, unusable, isCut }: ToolList, hiding: Hiding): ToolList {
+export function hideInTools(
+  { tools, unusable, isCut }: ToolList,
+  target: Pick<ToolServerTarget, "header">,
+  hiding: Hiding,
+): ToolList {
+  const margin = descriptionMargin(target);
   const isClean = ({ name }: { name: string }) => hiding.mask(name) === name;
   return {
-    tools: tools.filter(isClean).map((tool) => hideInTool(tool, hiding)),
+    tools: tools.filter(isClean).map((tool) => hideInTool(tool, margin, hiding)),
     unusable: unusable.filter(isClean),
     isCut,
   };
 }
 
 /** A schema may have many thousand texts: they are looked at one by one only where there is something to hide. */
-function hideInTool(tool: ServerTool, { mask, isIn }: Hiding): ServerTool {
-  const description = mask(tool.description);
+function hideInTool(tool: ServerTool, margin: number, { mask, isIn }: Hiding): ServerTool {
+  const description = hideInDescription(tool.description, margin, mask);
   const isTelling = isIn(JSON.stringify(tool.parameters));
   return { ...tool, description, parameters: isTelling ? hideInObject(tool.parameters, mask) : tool.parameters };
+}
+
+/** The end of one that was cut may be the beginning of the credential, which nobody would know it by. */
+function hideInDescription(description: string, margin: number, mask: (text: string) => string): string {
+  const wasCut = description.length === longestDescription + margin;
+  const shown = mask(description);
+  return shown.slice(0, Math.min(longestDescription, shown.length - (wasCut ? margin : 0))).toWellFormed();
 }
 
 /** The same object where nothing is hidden in it: what was made of it once can be used again. */

@@ -4,10 +4,11 @@ import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
 /** Of what the model gets, the mark of a cut included. */
 export const mostResultBytes = 65_536;
 const markBytes = 200;
+const longestLine = 500;
 
 /** The result as a text for the model: texts and resources as they are, a note for what is no text. */
 export function resultText(result: ToolResult, mask: (text: string) => string): { text: string; truncated: boolean } {
-  const parts = result.content.map(contentText);
+  const parts = result.content.map((content) => contentText(content, mask));
   if (result.structured !== undefined && !repeatsStructure(result)) parts.push(jsonOf(result.structured));
   const text = parts.filter((part) => part !== "").join("\n\n");
   return cut(mask(text === "" ? nothing(result) : text));
@@ -17,7 +18,10 @@ function nothing({ isError }: ToolResult): string {
   return isError ? "The tool failed and gave no reason" : "(no content)";
 }
 
-function contentText(content: ToolContent): string {
+function contentText(content: ToolContent, mask: (text: string) => string): string {
+  // Before it is cut: of a credential that is cut through, a part would be left.
+  const line = (text: string) => mask(text).replace(/\s+/g, " ").slice(0, longestLine);
+  const typeNote = (mimeType: string | undefined) => (mimeType ? `, ${line(mimeType)}` : "");
   switch (content.type) {
     case "text":
       return content.text;
@@ -36,9 +40,6 @@ function contentText(content: ToolContent): string {
       return `[content of the type ${line(content.kind)}, which cannot be shown]`;
   }
 }
-
-const typeNote = (mimeType: string | undefined) => (mimeType ? `, ${line(mimeType)}` : "");
-const line = (text: string) => text.replace(/\s+/g, " ").slice(0, 500);
 
 /** Servers give the structure once more as text, for clients that do not know it. */
 function repeatsStructure({ content, structured }: ToolResult): boolean {

@@ -146,6 +146,9 @@ describe("what the model gets of a result", () => {
   it("without the credential", () => {
     const mask = (text: string) => text.replaceAll("secret", "[hidden]");
     expect(resultText(result([{ type: "text", text: "my secret" }]), mask).text).toBe("my [hidden]");
+    const uri = `${"x".repeat(497)}secret`;
+    const link: ToolContent = { type: "link", uri, name: "a", mimeType: undefined, description: undefined };
+    expect(resultText(result([link]), mask).text).toBe(`[link to a ${"x".repeat(497)}[hi]`);
   });
 });
 
@@ -177,13 +180,13 @@ describe("hiding a credential", () => {
       parameters: structuredClone(one.parameters),
     }));
     const list = { tools, unusable: [], isCut: false };
-    const target = { id: "x", revision: 1, url: "http://x", connectionType: "sse" as const };
     const basic = "Basic c2VrcmV0OnBhc3N3b3Jk";
+    const signedIn = { header: { name: "authorization", value: basic } };
     const before = process.cpuUsage();
-    const shown = shownTools(list, { ...target, header: { name: "authorization", value: basic } }, hiding(basic));
+    const shown = shownTools(list, signedIn, hiding(basic));
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(150);
-    expect(shownTools(list, { ...target, header: { name: "authorization", value: basic } }, hiding(basic))).toBe(shown);
-    expect(shownTools(list, target, nothingHidden)).not.toBe(shown);
+    expect(shownTools(list, signedIn, hiding(basic))).toBe(shown);
+    expect(shownTools(list, {}, nothingHidden)).not.toBe(shown);
   });
 
   it("in everything that a server says of its tools, but for tools whose name holds it", () => {
@@ -199,7 +202,7 @@ describe("hiding a credential", () => {
       { name: "task", reason: "no" },
     ];
     const list = { tools: [telling, { ...clean, name: "x-sekret-1" }, clean], unusable, isCut: false };
-    const hidden = hideInTools(list, hiding("sekret-1"));
+    const hidden = hideInTools(list, {}, hiding("sekret-1"));
     expect(hidden).toEqual({
       tools: [
         {

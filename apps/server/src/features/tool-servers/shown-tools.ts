@@ -8,10 +8,11 @@ const shown = new WeakMap<ToolList, { credential: string | undefined; list: Tool
  * A list of tools as it may be shown. The engine gives the same list to all who ask for some seconds; looking through one
  * of some megabytes takes a while, so that it is done once for each.
  */
-export function shownTools(list: ToolList, { header }: ToolServerTarget, hiding: Hiding): ToolList {
+export function shownTools(list: ToolList, target: Pick<ToolServerTarget, "header">, hiding: Hiding): ToolList {
+  const credential = target.header?.value;
   const known = shown.get(list);
-  if (known && known.credential === header?.value) return known.list;
-  const hidden = hideInTools(list, hiding);
-  shown.set(list, { credential: header?.value, list: hidden });
+  if (known && known.credential === credential) return known.list;
+  const hidden = hideInTools(list, target, hiding);
+  shown.set(list, { credential, list: hidden });
   return hidden;
 }

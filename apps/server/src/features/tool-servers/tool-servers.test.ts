@@ -268,6 +268,23 @@ describe("credentials", () => {
     expect((await t.toolServers.serversAmong(ownerId, [made.id])).get(made.id)?.knownTools).toEqual(new Set(["echo"]));
   });
 
+  it.each([
+    ["behind much else", (sent: string) => "x".repeat(8172) + sent],
+    ["again and again", (sent: string) => sent.repeat(2000)],
+  ])("are not half shown where a long description is cut (%s)", async (_where, description) => {
+    const { made } = await register(
+      {
+        "on tools/list": ({ answer, request: { headers } }) =>
+          answer({ tools: [{ ...echoTool, description: description(`${headers.authorization}`) }] }),
+      },
+      { type: "bearer", token },
+    );
+    const [listed] = (await t.toolServers.listTools(ownerId, made.id)).tools;
+    expect(listed?.description).toContain("Bearer [hid");
+    expect(listed?.description).not.toContain(token.slice(0, 3));
+    expect(listed?.description.length).toBeLessThanOrEqual(8192);
+  });
+
   it("a change reaches the other processes with their next call", async () => {
     let accepted = "first-token";
     const { made, call } = await register(
