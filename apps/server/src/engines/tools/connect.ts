@@ -61,11 +61,15 @@ async function connect(
   mode: "legacy" | { pin: string },
 ): Promise<OpenServer> {
   const late = Promise.withResolvers<never>();
-  const way = createNetFetch(net, target, limits, () => {
+  const way = createNetFetch(net, target, limits, (request) => {
+    if (request !== undefined) return transport.cutFlood(request);
     late.reject(notMade(tooManyMessages()));
     transport.leaveFlood();
   });
-  const transport: WatchedTransport = new WatchedTransport(createTransport(target, way, limits), limits.notifyMs);
+  const transport: WatchedTransport = new WatchedTransport(createTransport(target, way, limits), {
+    notifyMs: limits.notifyMs,
+    onSessionLeft: (session) => endSession(target, way, limits, session),
+  });
   const options: ClientOptions = {
     // No sampling, no questions to the user, no roots: a server can ask for nothing but a ping.
     capabilities: {},
@@ -113,6 +117,15 @@ function createTransport(target: ToolServerTarget, { fetch }: NetFetch, limits: 
       return () => clearTimeout(timer);
     },
   });
+}
+
+/** By a request of its own: the transport, and all that still arrives on it, is closed by then. */
+function endSession({ url }: ToolServerTarget, { fetch }: NetFetch, { farewellMs }: ToolLimits, session: string): void {
+  const headers = { "mcp-session-id": session };
+  fetch(url, { method: "DELETE", headers, signal: AbortSignal.timeout(farewellMs) }).then(
+    ({ body }) => body?.cancel(),
+    () => {},
+  );
 }
 
 /** What the net port or the server said is clearer than what the library made of it. */

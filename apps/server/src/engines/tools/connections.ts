@@ -19,8 +19,6 @@ interface Kept {
   idle: NodeJS.Timeout | undefined;
 }
 
-const farewellMs = 3000;
-
 /**
  * One connection a server, used by all calls to it.
  *
@@ -146,13 +144,16 @@ export class Connections {
   /** Says good-bye and closes; nobody waits for it but the end of the process. */
   #end(kept: Kept): void {
     clearTimeout(kept.idle);
-    const closing = kept.opening.then(farewell, () => {});
+    const closing = kept.opening.then(
+      (connection) => farewell(connection, this.#limits.farewellMs),
+      () => {},
+    );
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
 }
 
-async function farewell({ client, transport }: Connection): Promise<void> {
+async function farewell({ client, transport }: Connection, farewellMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, farewellMs);

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { waitFor } from "../../../test/support/wait-for.ts";
 import { countMessages, eventsIn, listedIn } from "./message-count.ts";
-import { initializeResult, type Script, text } from "./scripted-server.fixture.ts";
+import { initializeResult, json, type Script, text } from "./scripted-server.fixture.ts";
 import type { ToolServerTarget } from "./tools.ts";
 import { useToolsBench } from "./tools-bench.fixture.ts";
 
@@ -84,6 +84,39 @@ describe("a server that sends more messages than are read", () => {
       },
     });
     await expect(call()).rejects.toMatchObject({ ...flood, outcome: "unknown" });
+  });
+});
+
+describe("a flood", () => {
+  const events = "data: {}\n\n".repeat(200_000);
+
+  it("in one answer ends that call alone", async () => {
+    const { tools, target, count } = await bench({
+      "on tools/call": ({ response, message, answer }) => {
+        if (message.params.name === "slow") setTimeout(() => answer(text("slow")), 1500);
+        else stream(response, events);
+      },
+    });
+    const slow = tools.callTool(target, { tool: "slow", arguments: {} });
+    await waitFor("the slow call", () => count("tools/call") === 1);
+    await expect(tools.callTool(target, { tool: "loud", arguments: {} })).rejects.toMatchObject(flood);
+    expect((await slow).content).toEqual([{ type: "text", text: "slow" }]);
+    expect(count("initialize")).toBe(1);
+  });
+
+  it("that comes unasked ends the connection, and the server's session", async () => {
+    const { call, server } = await bench({
+      "on initialize": ({ response, message }) => {
+        response.setHeader("mcp-session-id", "s-1");
+        json(response, { jsonrpc: "2.0", id: message.id, result: initializeResult });
+      },
+      onStream: (_request, response) => void stream(response, events),
+      "on tools/call": () => {},
+    });
+    await expect(call()).rejects.toMatchObject(flood);
+    await waitFor("the farewell", () =>
+      server.requests.some(({ method, headers }) => method === "DELETE" && headers["mcp-session-id"] === "s-1"),
+    );
   });
 });
 

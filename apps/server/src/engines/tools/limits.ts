@@ -10,6 +10,8 @@ export interface ToolLimits {
   callTotalMs: number;
   /** Messages that want no answer, such as the word that a call is cancelled. */
   notifyMs: number;
+  /** To tell a server that its session is over. */
+  farewellMs: number;
   /** Without any call, a connection is closed. */
   idleMs: number;
   /** A connection this old takes no new call. */
@@ -40,6 +42,7 @@ export const defaultToolLimits: ToolLimits = {
   callMs: 60_000,
   callTotalMs: 300_000,
   notifyMs: 15_000,
+  farewellMs: 3000,
   idleMs: 60_000,
   ageMs: 1_800_000,
   listTtlMs: 30_000,

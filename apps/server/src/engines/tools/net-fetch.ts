@@ -1,4 +1,5 @@
 import { ReadableStream } from "node:stream/web";
+import type { RequestId } from "@modelcontextprotocol/client";
 import type { Net, NetBody, NetBounds, NetHeaders, NetRequest } from "../net/net.ts";
 import type { ToolLimits } from "./limits.ts";
 import { countMessages, eventsIn, listedIn, type MessageBounds } from "./message-count.ts";
@@ -6,6 +7,9 @@ import { quote } from "./quote.rules.ts";
 import { ToolServerError, type ToolServerTarget } from "./tools.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** With the id of the request whose answer it is, where it is that. */
+type OnFlood = (request: RequestId | undefined) => void;
 
 export interface NetFetch {
   fetch: Fetch;
@@ -26,7 +30,7 @@ const bodiless = new Set([204, 205, 304]);
  * sizes and times are bounded. It adds the credential itself, so that the library never sees it, and follows no
  * redirect. The library's own time-outs and aborts arrive as `init.signal`.
  */
-export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolLimits, onFlood: () => void): NetFetch {
+export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolLimits, onFlood: OnFlood): NetFetch {
   const { origin } = new URL(target.url);
   let last: ReturnType<NetFetch["last"]>;
   let streamed = 0;
@@ -56,7 +60,7 @@ export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolL
       },
       onFlood(failure) {
         last = { failure };
-        onFlood();
+        onFlood(unasked ? undefined : requestIn(init.body));
       },
     });
   }
@@ -84,6 +88,10 @@ export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolL
     last: () => last,
     streamed: () => streamed,
   };
+}
+
+function requestIn(body: unknown): RequestId | undefined {
+  return typeof body === "string" ? (JSON.parse(body) as { id?: RequestId }).id : undefined;
 }
 
 interface Watch {

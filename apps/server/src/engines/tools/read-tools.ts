@@ -1,8 +1,14 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { isWithinDepth } from "../../kernel/storable-issues.ts";
-import { descriptionMargin, longestDescription } from "./description.rules.ts";
 import { anyObject, isObject, textOf } from "./json.ts";
-import { type ServerTool, type ToolList, ToolServerError, type ToolServerTarget } from "./tools.ts";
+import {
+  descriptionMargin,
+  longestDescription,
+  type ServerTool,
+  type ToolList,
+  ToolServerError,
+  type ToolServerTarget,
+} from "./tools.ts";
 
 const mostPages = 100;
 const mostTools = 1000;

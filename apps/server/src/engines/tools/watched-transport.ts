@@ -20,6 +20,12 @@ const afterAnswerMs = 1000;
 const mostRequests = 100;
 const requestWindowMs = 10_000;
 
+interface Watch {
+  notifyMs: number;
+  /** Called once the connection of a flood is closed, where the server gave a session, which it need not keep. */
+  onSessionLeft(session: string): void;
+}
+
 /**
  * Stands between the library's client and its transport, and does what neither does:
  *
@@ -27,22 +33,22 @@ const requestWindowMs = 10_000;
  * - a request that is cancelled, or answered, gives its stream up;
  * - the one stream of an `sse` connection is the session: when it breaks, the connection is over, not reconnected;
  * - messages that want no answer have an end too;
- * - a server that floods us, with requests or with anything else, is left.
+ * - an answer that floods us is cut; a server that does so unasked, or with requests, is left, and told so.
  */
 export class WatchedTransport implements Transport {
   onclose: (() => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   onmessage: Transport["onmessage"];
   readonly #inner: StreamableHTTPClientTransport | SSEClientTransport;
-  readonly #notifyMs: number;
+  readonly #watch: Watch;
   /** Requests without an answer, and what cuts their streams. */
   readonly #unanswered = new Map<RequestId, AbortController>();
   #closed = false;
   #requests = { since: 0, count: 0 };
 
-  constructor(inner: StreamableHTTPClientTransport | SSEClientTransport, notifyMs: number) {
+  constructor(inner: StreamableHTTPClientTransport | SSEClientTransport, watch: Watch) {
     this.#inner = inner;
-    this.#notifyMs = notifyMs;
+    this.#watch = watch;
     inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => this.#receive(message, extra);
     inner.onerror = (error: Error) => {
       this.onerror?.(error);
@@ -83,7 +89,7 @@ export class WatchedTransport implements Transport {
   async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     if ("method" in message && "id" in message) return this.#sendRequest(message.id, message, options);
     try {
-      await this.#send(message, { ...options, requestSignal: AbortSignal.timeout(this.#notifyMs) });
+      await this.#send(message, { ...options, requestSignal: AbortSignal.timeout(this.#watch.notifyMs) });
     } finally {
       const cancelled = cancelledRequest(message);
       if (cancelled !== undefined) this.#giveUp(cancelled)?.abort();
@@ -128,13 +134,21 @@ export class WatchedTransport implements Transport {
     this.onmessage?.({ jsonrpc: "2.0", id, error: { code: streamEndedCode, message: "The answer broke off" } });
   }
 
+  /** One request gets no answer any more; the others, which have streams of their own, go on. */
+  cutFlood(id: RequestId): void {
+    const cut = this.#giveUp(id);
+    if (!cut) return;
+    this.onmessage?.({ jsonrpc: "2.0", id, error: { code: floodCode, message: "Too many messages" } });
+    cut.abort();
+  }
+
   /** Whatever was asked gets no answer any more. */
   leaveFlood(): void {
-    for (const id of [...this.#unanswered.keys()]) {
-      this.#giveUp(id);
-      this.onmessage?.({ jsonrpc: "2.0", id, error: { code: floodCode, message: "Too many messages" } });
-    }
+    if (this.#closed) return;
+    const session = this.sessionId;
+    for (const id of [...this.#unanswered.keys()]) this.cutFlood(id);
     void this.close();
+    if (session !== undefined) this.#watch.onSessionLeft(session);
   }
 
   #giveUp(id: RequestId): AbortController | undefined {

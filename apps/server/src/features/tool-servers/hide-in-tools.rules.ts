@@ -1,5 +1,10 @@
-import { descriptionMargin, longestDescription } from "../../engines/tools/description.rules.ts";
-import type { ServerTool, ToolList, ToolServerTarget } from "../../engines/tools/tools.ts";
+import {
+  descriptionMargin,
+  longestDescription,
+  type ServerTool,
+  type ToolList,
+  type ToolServerTarget,
+} from "../../engines/tools/tools.ts";
 import type { Hiding } from "./hide.rules.ts";
 
 /**
