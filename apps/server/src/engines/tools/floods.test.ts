@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { waitFor } from "../../../test/support/wait-for.ts";
-import { countMessages, eventsIn, listedIn } from "./message-count.ts";
+import { countInAll, eventsIn, listedIn } from "./message-count.ts";
+import { paceMessages } from "./message-pace.ts";
 import { initializeResult, json, type Script, text } from "./scripted-server.fixture.ts";
 import type { ToolServerTarget } from "./tools.ts";
 import { useToolsBench } from "./tools-bench.fixture.ts";
@@ -120,11 +121,11 @@ describe("a flood", () => {
   });
 });
 
-it("some hundreds of messages, and a large answer, are read", async () => {
+it("some thousands of messages, and a large answer, are read", async () => {
   const large = `${'{"a":[1,"]",{}],'.repeat(3)}\n\n`.repeat(20_000);
   const script: Script = {
     "on tools/call": ({ response, message }) =>
-      stream(response, `data: ${remark}\n\n`.repeat(900) + answerTo(message.id, text(large))),
+      stream(response, `data: ${remark}\n\n`.repeat(1500) + answerTo(message.id, text(large))),
   };
   const { call, server } = await bench(script);
   expect((await call()).content).toEqual([{ type: "text", text: large }]);
@@ -137,6 +138,41 @@ it("some hundreds of messages, and a large answer, are read", async () => {
   expect((await call()).content).toEqual([{ type: "text", text: large }]);
 });
 
+it("an answer that is spread over many lines is read", async () => {
+  const rows = Array.from({ length: 60_000 }, (_, at) => ({ at, name: "abc" }));
+  const { call } = await bench({
+    "on tools/call": ({ response, message }) => {
+      const answer = { jsonrpc: "2.0", id: message.id, result: { content: [], structuredContent: { rows } } };
+      stream(response, `${JSON.stringify(answer, null, 1).replace(/^/gm, "data: ")}\n\n`);
+    },
+  });
+  expect((await call()).structured).toEqual({ rows });
+});
+
+it("an `sse` stream may bring the messages of all the calls that run side by side", async () => {
+  let events: ServerResponse | undefined;
+  const { tools, target, server } = await bench(
+    {
+      onStream: (_request, response) => {
+        events = response.writeHead(200, { "content-type": "text/event-stream" });
+        events.write("event: endpoint\ndata: /mcp\n\n");
+      },
+      "on initialize": ({ response, message }) => {
+        response.writeHead(202).end();
+        events?.write(answerTo(message.id, initializeResult));
+      },
+      "on tools/call": ({ response, message }) => {
+        response.writeHead(202).end();
+        events?.write(`data: ${remark}\n\n`.repeat(100) + answerTo(message.id, text("done")));
+      },
+    },
+    { messagesAtOnce: 120, messagesASecond: 10, heldBackMs: 100 },
+  );
+  const sse: ToolServerTarget = { ...target, url: server.url, connectionType: "sse" };
+  const calls = [1, 2, 3, 4].map(() => tools.callTool(sse, { tool: "echo", arguments: {} }));
+  expect(await Promise.all(calls)).toHaveLength(4);
+});
+
 describe("counting", () => {
   const bytes = (said: string) => new TextEncoder().encode(said);
   /** In one piece, and byte by byte. */
@@ -146,7 +182,9 @@ describe("counting", () => {
   };
 
   it("events end with an empty line, wherever the pieces end", () => {
-    expect(counts(eventsIn, `: x\n${"data: x\n".repeat(120)}\n`)).toEqual([3, 3]);
+    expect(counts(eventsIn, `: x\n${"data: x\n".repeat(120)}\n`)).toEqual([1, 1]);
+    expect(counts(eventsIn, `${": x\ndat\nid: 1\ndatas: 1\n".repeat(5)}\n`)).toEqual([3, 3]);
+    expect(counts(eventsIn, `data: ${"x".repeat(40_000)}\n\n`)).toEqual([3, 3]);
     expect(counts(eventsIn, "data: 1\n\n: x\ndata: 2\ndata: 3\n\n\ndata: 4")).toEqual([3, 3]);
   });
 
@@ -155,9 +193,39 @@ describe("counting", () => {
     expect(counts(listedIn, '{"a":[1,2,3],"b":4}')).toEqual([0, 0]);
   });
 
-  it("slow ones are bounded in all", () => {
-    const count = countMessages(() => 1, { inAll: 3, aSecond: 100 });
-    for (let n = 0; n < 3; n++) count(new Uint8Array());
-    expect(() => count(new Uint8Array())).toThrow("too many messages");
+  it("those of a list are bounded in all", () => {
+    const count = countInAll(3);
+    count(3);
+    expect(() => count(1)).toThrow("too many messages");
+  });
+});
+
+describe("the pace of a stream", () => {
+  /** Messages in one second after the other; what was waited for comes on top. */
+  const pauses = (...seconds: number[]) => {
+    let now = 0;
+    const pace = paceMessages({ atOnce: 5000, aSecond: 1000, heldBackMs: 5000 }, () => now);
+    return seconds.map((messages) => {
+      now += 1000;
+      const pause = pace(messages);
+      now += pause;
+      return pause;
+    });
+  };
+
+  it("leaves bursts and what goes on at the pace alone", () => {
+    expect(pauses(5000, 1000, 900, 1000)).toEqual([0, 0, 0, 0]);
+    expect(new Set(pauses(...Array(600).fill(1000)))).toEqual(new Set([0]));
+  });
+
+  it("holds back what is somewhat faster, for as long as it is", () => {
+    const held = pauses(...Array(600).fill(1500));
+    expect(held.slice(0, 8)).toEqual(Array(8).fill(0));
+    expect(held.at(-1)).toBe(500);
+  });
+
+  it("ends what stays far above it, and what is far too much at once", () => {
+    expect(() => pauses(5000, ...Array(30).fill(4000))).toThrow("too many messages");
+    expect(() => pauses(10_500)).toThrow("too many messages");
   });
 });

@@ -28,12 +28,13 @@ export interface ToolLimits {
   answerBytes: number;
   /** Of the stream on which a server speaks unasked (and in `sse` answers too), as long as a connection lives. */
   streamBytes: number;
-  /** Of one answer: each is read by itself, and reading takes much longer than sending. */
+  /** Of one answer in one piece: each is read by itself, and reading takes much longer than sending. */
   answerMessages: number;
-  /** Of the stream on which a server speaks unasked. */
-  streamMessages: number;
-  /** Of one answer or stream. */
+  /** Of one stream, be it an answer or not; `sse`, where one stream brings all answers, has as many times that as calls. */
+  messagesAtOnce: number;
   messagesASecond: number;
+  /** How long a stream with more of them is held back, beyond half of the time, before it is cut. */
+  heldBackMs: number;
 }
 
 export const defaultToolLimits: ToolLimits = {
@@ -52,6 +53,7 @@ export const defaultToolLimits: ToolLimits = {
   answerBytes: 16 * 1024 * 1024,
   streamBytes: 64 * 1024 * 1024,
   answerMessages: 10_000,
-  streamMessages: 100_000,
+  messagesAtOnce: 5000,
   messagesASecond: 1000,
+  heldBackMs: 5000,
 };

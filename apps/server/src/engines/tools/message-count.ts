@@ -1,14 +1,9 @@
 import { ToolServerError } from "./tools.ts";
 
-/** How many messages a server may send. */
-export interface MessageBounds {
-  /** In one answer, or on one stream. */
-  inAll: number;
-  aSecond: number;
-}
-
 const lineFeed = 10;
-const linesAMessage = 50;
+const linesAMessage = 10;
+const bytesAMessage = 16_384;
+const dataField = new TextEncoder().encode("data:");
 const [quote, backslash, comma] = [...'"\\,'].map((letter) => letter.charCodeAt(0));
 const opening = new Set([..."[{"].map((letter) => letter.charCodeAt(0)));
 const closing = new Set([..."]}"].map((letter) => letter.charCodeAt(0)));
@@ -17,39 +12,41 @@ export function tooManyMessages(): ToolServerError {
   return new ToolServerError("too_large", "The server sends too many messages", { outcome: "unknown" });
 }
 
-/**
- * Counts messages in the bytes that bring them, before anybody reads them: reading a small one takes a thousand times as
- * long as sending it, so that a few megabytes of them would hold up the process. Throws where there are too many.
+/*
+ * Messages are counted in the bytes that bring them, before anybody reads them: reading a small one takes a thousand times
+ * as long as sending it, so that a few megabytes of them would hold up the process.
  */
-export function countMessages(messagesIn: (chunk: Uint8Array) => number, { inAll, aSecond }: MessageBounds) {
-  let all = 0;
-  let recent = { since: performance.now(), count: 0 };
-  return (chunk: Uint8Array): void => {
-    const count = messagesIn(chunk);
-    const now = performance.now();
-    if (now - recent.since > 1000) recent = { since: now, count: 0 };
-    all += count;
-    recent.count += count;
-    if (all > inAll || recent.count > aSecond) throw tooManyMessages();
-  };
-}
 
 /**
  * Of a stream of events whose only line ends are line feeds: an empty line ends one. Other lines take some time as well,
- * comments and rubbish too, so that many of them count as one more.
+ * comments and rubbish too, so that some of them count as one more. Lines of data take little, and one message may have
+ * any number of them: they count by their bytes alone.
  */
 export function eventsIn(): (chunk: Uint8Array) => number {
-  let lineBegin = 0;
+  let begun = new Uint8Array();
   let lines = 0;
+  let bytes = 0;
   return (chunk) => {
     let events = 0;
-    for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, at + 1)) {
-      if (at === lineBegin || ++lines % linesAMessage === 0) events += 1;
-      lineBegin = at + 1;
+    let from = 0;
+    for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, from)) {
+      if (begun.length === 0 && at === from) events += 1;
+      else if (!isData(begun, chunk, from)) events += ++lines % linesAMessage === 0 ? 1 : 0;
+      if (begun.length > 0) begun = new Uint8Array();
+      from = at + 1;
     }
-    lineBegin -= chunk.length;
-    return events;
+    if (from < chunk.length && begun.length < dataField.length) {
+      begun = Uint8Array.from([...begun, ...chunk.subarray(from, from + dataField.length)]);
+    }
+    const whole = Math.floor((bytes + chunk.length) / bytesAMessage);
+    bytes = (bytes + chunk.length) % bytesAMessage;
+    return events + whole;
   };
+}
+
+/** Of a line of which the beginning may have come before. */
+function isData(begun: Uint8Array, chunk: Uint8Array, from: number): boolean {
+  return dataField.every((byte, at) => byte === (at < begun.length ? begun[at] : chunk[from + at - begun.length]));
 }
 
 /** Of JSON: one, or as many as a list of them has. */
@@ -74,5 +71,14 @@ export function listedIn(): (chunk: Uint8Array) => number {
       else if (byte === comma && depth === 1) messages += 1;
     }
     return messages;
+  };
+}
+
+/** Of one answer, of which all are read together at its end. */
+export function countInAll(most: number): (messages: number) => void {
+  let all = 0;
+  return (messages) => {
+    all += messages;
+    if (all > most) throw tooManyMessages();
   };
 }

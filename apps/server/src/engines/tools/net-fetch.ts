@@ -1,8 +1,10 @@
 import { ReadableStream } from "node:stream/web";
+import { setTimeout } from "node:timers/promises";
 import type { RequestId } from "@modelcontextprotocol/client";
 import type { Net, NetBody, NetBounds, NetHeaders, NetRequest } from "../net/net.ts";
 import type { ToolLimits } from "./limits.ts";
-import { countMessages, eventsIn, listedIn, type MessageBounds } from "./message-count.ts";
+import { countInAll, eventsIn, listedIn } from "./message-count.ts";
+import { type MessagePace, paceMessages } from "./message-pace.ts";
 import { quote } from "./quote.rules.ts";
 import { ToolServerError, type ToolServerTarget } from "./tools.ts";
 
@@ -34,6 +36,12 @@ export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolL
   const { origin } = new URL(target.url);
   let last: ReturnType<NetFetch["last"]>;
   let streamed = 0;
+  const streams = target.connectionType === "sse" ? limits.parallel : 1;
+  const pace: MessagePace = {
+    atOnce: limits.messagesAtOnce * streams,
+    aSecond: limits.messagesASecond * streams,
+    heldBackMs: limits.heldBackMs,
+  };
 
   async function fetch(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const url = new URL(address);
@@ -54,7 +62,8 @@ export function createNetFetch(net: Net, target: ToolServerTarget, limits: ToolL
     last = { status: answer.status };
     return toResponse(answer.status, answer.headers, answer.body, {
       isGet: method === "GET",
-      messages: { inAll: unasked ? limits.streamMessages : limits.answerMessages, aSecond: limits.messagesASecond },
+      answerMessages: limits.answerMessages,
+      pace,
       onBytes(bytes) {
         if (unasked) streamed += bytes;
       },
@@ -97,7 +106,8 @@ function requestIn(body: unknown): RequestId | undefined {
 interface Watch {
   /** The library looks at no type of what it gets then. */
   isGet: boolean;
-  messages: MessageBounds;
+  answerMessages: number;
+  pace: MessagePace;
   onBytes(bytes: number): void;
   /** Before whoever reads hears of it. */
   onFlood(failure: unknown): void;
@@ -123,8 +133,17 @@ async function toResponse(status: number, headers: NetHeaders, body: NetBody, wa
   // What the library may read as events is taken for events, whatever else it says that it is.
   const isJson = !watch.isGet && /^\s*application\/json\s*(;|$)/i.test(shown.headers.get("content-type") ?? "");
   const convert = isJson ? (chunk: Uint8Array) => chunk : lineFeeds();
-  const count = countMessages(isJson ? listedIn() : eventsIn(), watch.messages);
-  return new Response(streamOf(body, convert, count, watch), shown);
+  return new Response(streamOf(body, convert, pauseAfter(isJson, watch), watch), shown);
+}
+
+/** How long to wait after a piece. One of JSON is not read before its end, so that waiting would spare nothing. */
+function pauseAfter(isJson: boolean, { answerMessages, pace }: Watch): (chunk: Uint8Array) => number | undefined {
+  if (isJson) {
+    const [messagesIn, count] = [listedIn(), countInAll(answerMessages)];
+    return (chunk) => void count(messagesIn(chunk));
+  }
+  const [messagesIn, wait] = [eventsIn(), paceMessages(pace)];
+  return (chunk) => wait(messagesIn(chunk));
 }
 
 function redirected(status: number, { location }: NetHeaders): ToolServerError {
@@ -162,7 +181,7 @@ async function beginning(body: NetBody, most: number): Promise<string> {
 function streamOf(
   body: NetBody,
   convert: (chunk: Uint8Array) => Uint8Array,
-  count: (chunk: Uint8Array) => void,
+  pauseAfter: (chunk: Uint8Array) => number | undefined,
   { onBytes, onFlood }: Watch,
 ): ReadableStream<Uint8Array> {
   const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
@@ -172,14 +191,17 @@ function streamOf(
       if (done) return controller.close();
       onBytes(value.length);
       const converted = convert(value);
+      let pause: number | undefined;
       try {
-        count(converted);
+        pause = pauseAfter(converted);
       } catch (failure) {
         body.destroy();
         onFlood(failure);
         throw failure;
       }
       controller.enqueue(converted);
+      // Nothing more is read meanwhile, and the server can send no more than fits in between.
+      if (pause) await setTimeout(pause, undefined, { ref: false });
     },
     cancel() {
       body.destroy();
