@@ -1,10 +1,10 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from "@modelcontextprotocol/client";
 import { NetError, type NetFailure } from "../net/net.ts";
-import { isObject, textOf } from "./json.ts";
+import { isObject, type Json, textOf } from "./json.ts";
 import { tooManyMessages } from "./message-count.ts";
 import { quote } from "./quote.rules.ts";
 import { ToolServerError, type ToolServerFailure, type ToolServerTarget } from "./tools.ts";
-import { floodCode, streamEndedCode } from "./watched-transport.ts";
+import { floodCode, streamEndedCode, type WatchedTransport } from "./watched-transport.ts";
 
 const ofNet: Record<NetFailure, ToolServerFailure> = {
   invalid_url: "unreachable",
@@ -32,13 +32,19 @@ function statusOf(error: unknown): { status: number; text: string } | undefined 
   return posted ? { status: Number(posted[1]), text: posted[2] ?? "" } : undefined;
 }
 
-/** The server does not know the session; it has not looked at the request itself. */
-export function isSessionLost(error: unknown): boolean {
+/** Codes of JSON-RPC for a method, or arguments, that a server has looked at. */
+const ofTheRequest: ReadonlySet<unknown> = new Set([-32_601, -32_602]);
+
+/**
+ * The server does not know the session; it has not looked at the request itself. One that never gave a session has none to
+ * lose, whatever its refusals say.
+ */
+export function isSessionLost(error: unknown, { hasSession }: Pick<WatchedTransport, "hasSession">): boolean {
   if (error instanceof SdkError && error.code === SdkErrorCode.NotConnected) return true;
   if (error instanceof Error && error.message === "Not connected") return true;
-  const refusal = statusOf(error);
-  if (refusal?.status === 404) return true;
-  return refusal?.status === 400 && /session|not initialized/i.test(refusal.text);
+  const refusal = hasSession ? statusOf(error) : undefined;
+  if (!refusal || ofTheRequest.has(rpcError(refusal.text)?.code)) return false;
+  return refusal.status === 404 || (refusal.status === 400 && /session|not initialized/i.test(refusal.text));
 }
 
 /** Whatever the library, the net port or the server made of a request, in our words. */
@@ -85,12 +91,17 @@ function unknownVersion(error: unknown): string | undefined {
  * came with any other answer. What is wrong with one call says nothing about the server; what says more is told as it is
  * of every request.
  */
-export function refusedCall(error: unknown): { message: string } | ToolServerError | undefined {
+export function refusedCall(
+  error: unknown,
+  transport: Pick<WatchedTransport, "hasSession">,
+): { message: string } | ToolServerError | undefined {
   const refusal = statusOf(error);
-  if (!refusal || [401, 403, 404, 405].includes(refusal.status) || isSessionLost(error)) return undefined;
+  if (!refusal || [401, 403, 405].includes(refusal.status) || isSessionLost(error, transport)) return undefined;
   const { status, text } = refusal;
   const isOfOneCall = status >= 400 && status < 500;
-  const said = rpcMessage(text);
+  const said = textOf(rpcError(text)?.message);
+  // Without a word of JSON-RPC there is no MCP server at this address.
+  if (status === 404 && said === undefined) return undefined;
   if (isOfOneCall && said !== undefined) return { message: said };
   const { message, reason, outcome } = ofStatus(status, error);
   // A page for a browser explains nothing to anybody else.
@@ -102,10 +113,10 @@ export function refusedCall(error: unknown): { message: string } | ToolServerErr
   });
 }
 
-function rpcMessage(text: string): string | undefined {
+function rpcError(text: string): Json | undefined {
   try {
     const { jsonrpc, error }: Record<string, unknown> = Object(JSON.parse(text));
-    return jsonrpc === "2.0" && isObject(error) ? textOf(error.message) : undefined;
+    return jsonrpc === "2.0" && isObject(error) ? error : undefined;
   } catch {
     return undefined;
   }

@@ -40,7 +40,7 @@ export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits>
         try {
           return await work(connection);
         } catch (error) {
-          if (isSessionLost(error) && !isLast) {
+          if (isSessionLost(error, connection.transport) && !isLast) {
             connections.drop(connection);
             return undefined;
           }
@@ -121,7 +121,7 @@ export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits>
 }
 
 async function callOn(
-  { client }: Connection,
+  { client, transport }: Connection,
   call: ToolCall,
   signal: AbortSignal,
   timeout: number,
@@ -131,7 +131,7 @@ async function callOn(
   try {
     return readResult(await client.request({ method: "tools/call", params }, anyObject, options));
   } catch (error) {
-    const refused = error instanceof ProtocolError && !ownCodes.has(error.code) ? error : refusedCall(error);
+    const refused = error instanceof ProtocolError && !ownCodes.has(error.code) ? error : refusedCall(error, transport);
     if (!refused || refused instanceof ToolServerError) throw refused ?? error;
     // The server's own word: no such tool, arguments that do not fit.
     return { content: [{ type: "text", text: refused.message }], structured: undefined, isError: true };

@@ -69,6 +69,11 @@ export class WatchedTransport implements Transport {
     return "sessionId" in this.#inner ? this.#inner.sessionId : undefined;
   }
 
+  /** Whether the server may forget one; of an `sse` connection the address for requests is the session. */
+  get hasSession(): boolean {
+    return !this.hasPerRequestStream || this.sessionId !== undefined;
+  }
+
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion(version);
   }
