@@ -48,18 +48,21 @@ describe("a call that is refused by its status", () => {
     [400, -32000, "The obsession tool is away", undefined],
     [404, -32602, "Unknown tool: echo", undefined],
     [404, -32001, "Resource 42 not found", undefined],
-  ])("a %i with the code %i (%s) is no lost session, but the answer to one call", async (status, code, message, session) => {
-    const { call, count } = await bench({
-      "on initialize": ({ response, message: { id } }) => {
-        if (session !== undefined) response.setHeader("mcp-session-id", session);
-        json(response, { jsonrpc: "2.0", id, result: initializeResult });
-      },
-      "on tools/call": ({ response, message: { id } }) =>
-        json(response, { jsonrpc: "2.0", id, error: { code, message } }, status),
-    });
-    expect(await call()).toMatchObject({ isError: true, content: [{ type: "text", text: message }] });
-    expect(count("tools/call")).toBe(1);
-  });
+  ])(
+    "a %i with the code %i (%s) is no lost session, but the answer to one call",
+    async (status, code, message, session) => {
+      const { call, count } = await bench({
+        "on initialize": ({ response, message: { id } }) => {
+          if (session !== undefined) response.setHeader("mcp-session-id", session);
+          json(response, { jsonrpc: "2.0", id, result: initializeResult });
+        },
+        "on tools/call": ({ response, message: { id } }) =>
+          json(response, { jsonrpc: "2.0", id, error: { code, message } }, status),
+      });
+      expect(await call()).toMatchObject({ isError: true, content: [{ type: "text", text: message }] });
+      expect(count("tools/call")).toBe(1);
+    },
+  );
 
   it.each([
     [429, "slow\ndown", "refused", "The server answers with status 429: slow down"],
@@ -102,7 +105,9 @@ describe("a list of tools", () => {
     const taskOnly = { ...echoTool, name: "slow", execution: { taskSupport: "required" } };
     const optional = { ...echoTool, name: "either", execution: { taskSupport: "optional" } };
     const { tools, target } = await bench({
-      "on tools/list": ({ answer }) => answer({ tools: [echoTool, taskOnly, optional] }),
+      "on tools/list": ({ answer }) =>
+        // What is listed twice is what it is listed as first.
+        answer({ tools: [echoTool, taskOnly, optional, { ...echoTool, name: "slow" }, { ...taskOnly, name: "echo" }] }),
     });
     expect(await tools.listTools(target)).toMatchObject({
       tools: [{ name: "echo" }, { name: "either" }],

@@ -48,7 +48,8 @@ export async function readTools(
     if (!Array.isArray(result.tools)) throw new ToolServerError("protocol", "The server's list of tools is no list");
     for (const entry of result.tools) {
       const read = readTool(entry, mostDescription);
-      if (!read || tools.has(read.tool.name)) continue;
+      // Of several of one name the first is it.
+      if (!read || tools.has(read.tool.name) || unusable.has(read.tool.name)) continue;
       text += read.size;
       if (tools.size + unusable.size === mostTools || text > mostText) return list(true);
       if (read.isTaskOnly) unusable.set(read.tool.name, taskOnly);
