@@ -7,9 +7,11 @@ import {
 } from "../../engines/tools/tools.ts";
 import type { Hiding } from "./hide.rules.ts";
 
+const tellingName = "Its name holds the credential, or a part of it";
+
 /**
  * Tools without the credential, which a server may have put into anything that it says of them. A tool is called by its
- * name, so that one whose name holds it cannot be shown at all.
+ * name, so that one whose name holds it cannot be used.
  */
 export function hideInTools(
   { tools, unusable, isCut }: ToolList,
@@ -18,9 +20,10 @@ export function hideInTools(
 ): ToolList {
   const margin = descriptionMargin(target);
   const isClean = ({ name }: { name: string }) => hiding.mask(name) === name;
+  const telling = tools.filter((tool) => !isClean(tool)).map(({ name }) => ({ name, reason: tellingName }));
   return {
     tools: tools.filter(isClean).map((tool) => hideInTool(tool, margin, hiding)),
-    unusable: unusable.filter(isClean),
+    unusable: [...unusable, ...telling].map(({ name, reason }) => ({ name: hiding.mask(name), reason })),
     isCut,
   };
 }

@@ -3,7 +3,7 @@
  * fewer than eight characters; this is for those that were.
  */
 const shortestHidden = 6;
-/** What stands behind a scheme's word may be any word of a language. */
+/** What stands behind a scheme's word, or is a password, may be any word of a language. */
 const shortestPart = 8;
 
 /** What takes a credential, and what it is made of, out of what a server says. */
@@ -46,5 +46,5 @@ function pairOf(credential: string): string[] {
   if (encoded === undefined) return [];
   const pair = Buffer.from(encoded, "base64").toString("utf8");
   const colon = pair.indexOf(":");
-  return colon === -1 ? [] : [pair, pair.slice(colon + 1)];
+  return colon === -1 ? [] : [pair, pair.slice(colon + 1)].filter(({ length }) => length >= shortestPart);
 }

@@ -159,6 +159,7 @@ describe("hiding a credential", () => {
     ["Token 0123456789", "behind the word: 0123456789", "behind the word: [hidden]"],
     ["Token short", "short words are left, Token short is not", "short words are left, [hidden] is not"],
     ["Basic c2VrcmV0OnBhc3N3b3Jk", "c2VrcmV0OnBhc3N3b3Jk, sekret:password, password", "[hidden], [hidden], [hidden]"],
+    ["Basic YW5uOnNlYXJjaA==", "ann:search is a pair, search a word", "[hidden] is a pair, search a word"],
     ["Basic not/base64", "no pair: not/base64", "no pair: [hidden]"],
     ["abc", "abc is too short", "abc is too short"],
   ])("%j in %j", (credential, said, shown) => {
@@ -189,7 +190,7 @@ describe("hiding a credential", () => {
     expect(shownTools(list, {}, nothingHidden)).not.toBe(shown);
   });
 
-  it("in everything that a server says of its tools, but for tools whose name holds it", () => {
+  it("in everything that a server says of its tools, tools whose name holds it cannot be used", () => {
     const clean = { name: "b", description: "", parameters: { type: "object" }, readOnly: true, destructive: false };
     const telling = {
       ...clean,
@@ -212,7 +213,11 @@ describe("hiding a credential", () => {
         },
         clean,
       ],
-      unusable: [{ name: "task", reason: "no" }],
+      unusable: [
+        { name: "[hidden]-task", reason: "no" },
+        { name: "task", reason: "no" },
+        { name: "x-[hidden]", reason: "Its name holds the credential, or a part of it" },
+      ],
       isCut: false,
     });
     expect(hidden.tools[1]?.parameters).toBe(clean.parameters);
