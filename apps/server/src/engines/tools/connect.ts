@@ -6,7 +6,7 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import type { Net } from "../net/net.ts";
-import { ofStatus, toToolServerError } from "./failures.ts";
+import { notMade, ofStatus, toToolServerError } from "./failures.ts";
 import type { ToolLimits } from "./limits.ts";
 import { tooManyMessages } from "./message-count.ts";
 import { createNetFetch, type NetFetch } from "./net-fetch.ts";
@@ -135,11 +135,6 @@ function connectFailure(error: unknown, { last }: NetFetch): ToolServerError {
   if (met && "failure" in met) return notMade(toToolServerError(met.failure));
   if (met && met.status >= 300) return ofStatus(met.status, error);
   return notMade(toToolServerError(error));
-}
-
-/** Shaking hands calls no tool. */
-function notMade({ reason, message, cause }: ToolServerError): ToolServerError {
-  return new ToolServerError(reason, message, { cause });
 }
 
 function isRefusal(error: unknown): boolean {

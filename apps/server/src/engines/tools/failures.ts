@@ -122,6 +122,11 @@ function rpcError(text: string): Json | undefined {
   }
 }
 
+/** Shaking hands and listing call no tool. */
+export function notMade({ reason, message, cause, status }: ToolServerError): ToolServerError {
+  return new ToolServerError(reason, message, { cause, ...(status !== undefined && { status }) });
+}
+
 /** What its owner can do about it, where that depends on how the server was registered. */
 export function withAdvice(error: ToolServerError, { header, connectionType }: ToolServerTarget): ToolServerError {
   const { reason, status, outcome, cause } = error;

@@ -1,7 +1,7 @@
 import { type Progress, ProtocolError } from "@modelcontextprotocol/client";
 import type { Net } from "../net/net.ts";
 import { type Connection, Connections } from "./connections.ts";
-import { isSessionLost, refusedCall, toToolServerError, withAdvice } from "./failures.ts";
+import { isSessionLost, notMade, refusedCall, toToolServerError, withAdvice } from "./failures.ts";
 import { anyObject } from "./json.ts";
 import { defaultToolLimits, type ToolLimits } from "./limits.ts";
 import { readResult } from "./read-result.ts";
@@ -106,7 +106,9 @@ export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits>
     listTools: (target, { signal: caller, fresh = false } = {}) =>
       within(target, limits.connectMs + limits.listMs, caller, (signal) =>
         request(target, signal, (connection) => orAborted(listedTools(connection, fresh), signal)),
-      ),
+      ).catch((error) => {
+        throw error instanceof ToolServerError ? notMade(error) : error;
+      }),
 
     callTool: (target, call) =>
       within(target, limits.callTotalMs, call.signal, (signal) =>

@@ -97,6 +97,20 @@ describe("calling a tool", () => {
     expect((await statusOf(made.id)).status).toBe("connected");
   });
 
+  it("a server that cannot be used for all it says is stored as such; one answer that is too large is not", async () => {
+    const large = "data: {}\n\n".repeat(200_000);
+    const flood = { "content-type": "text/event-stream" };
+    const { server, made, call } = await register({
+      "on tools/call": ({ response }) => void response.writeHead(200, flood).end(large),
+    });
+    expect(await call()).toMatchObject({ isError: true, failure: "unknown" });
+    expect((await statusOf(made.id)).status).toBe("connected");
+    server.script = { "on tools/list": ({ response }) => void response.writeHead(200, flood).end(large) };
+    await expect(t.toolServers.listTools(ownerId, made.id)).rejects.toMatchObject({ type: "downstream_service_error" });
+    const tooMuch = { status: "unreachable", lastError: "The server sends too many messages" };
+    expect(await statusOf(made.id)).toEqual(tooMuch);
+  });
+
   it("what was met last is the status, however calls overlap", async () => {
     const { made, call } = await register({
       "on tools/call": ({ answer, response, message }) => {
@@ -265,7 +279,9 @@ describe("credentials", () => {
     ];
     expect(listed.tools).toEqual([expect.objectContaining({ name: "echo", description: "Bearer [hidden]" })]);
     expect(JSON.stringify([listed, described])).not.toContain("5f0c7e1a");
-    expect((await t.toolServers.serversAmong(ownerId, [made.id])).get(made.id)?.knownTools).toEqual(new Set(["echo"]));
+    expect((await t.toolServers.serversAmong(ownerId, [made.id])).get(made.id)?.knownTools).toEqual(
+      new Set(["echo", "[hidden]"]),
+    );
   });
 
   it.each([

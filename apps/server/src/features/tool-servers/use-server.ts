@@ -63,9 +63,11 @@ export async function useServer<T>(context: ToolServersContext, server: SealedTo
   }
 }
 
-const ofOneUse: ReadonlySet<ToolServerFailure> = new Set(["busy", "too_large", "refused"]);
+const ofOneUse: ReadonlySet<ToolServerFailure> = new Set(["busy", "refused"]);
+/** Of a tool that was called; before that it is the server that is slow, or says too much. */
+const ofOneAnswer: ReadonlySet<ToolServerFailure> = new Set(["timeout", "too_large"]);
 
-/** Says nothing about whether the server can be reached: a queue on our side, a tool that refuses, is slow or says too much. */
+/** Says nothing about whether the server can be used: a queue on our side, a tool that refuses, is slow or says too much. */
 function isPassing({ reason, outcome }: ToolServerError): boolean {
-  return ofOneUse.has(reason) || (reason === "timeout" && outcome === "unknown");
+  return ofOneUse.has(reason) || (ofOneAnswer.has(reason) && outcome === "unknown");
 }
