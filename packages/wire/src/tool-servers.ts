@@ -98,3 +98,14 @@ export const serverToolRecord = z.strictObject({
   parameters: z.record(z.string(), z.unknown()).describe("A JSON Schema of the arguments."),
 });
 export type ServerToolRecord = z.infer<typeof serverToolRecord>;
+
+export const serverToolListRecord = z.strictObject({
+  tools: z.array(serverToolRecord),
+  unusable: z
+    .array(z.strictObject({ name: z.string(), reason: z.string() }))
+    .describe("Those that no agent can call, and why."),
+  is_cut: z
+    .boolean()
+    .describe("Whether the server has more than are read: a thousand, or 4 MB of what it says of them."),
+});
+export type ServerToolListRecord = z.infer<typeof serverToolListRecord>;

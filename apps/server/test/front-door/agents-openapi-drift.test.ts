@@ -124,7 +124,7 @@ describe("what the document says of a query is what its route reads", () => {
     expect(queryOf("get", path)).toEqual({});
     const { properties, required } = answerOf("get", path) as Schema;
     expect(Object.keys(properties ?? {})).toEqual(required);
-    expect(required).toHaveLength(1);
+    for (const word of ["total", "limit", "offset"]) expect(required).not.toContain(word);
   });
 });
 

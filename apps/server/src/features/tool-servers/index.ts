@@ -1,3 +1,4 @@
+export type { ToolList } from "../../engines/tools/tools.ts";
 export type { ServerToolCall, ServerToolOutcome } from "./call-tool.ts";
 export type { DescribedTools, ModelTool, ServerBinding } from "./describe-tools.ts";
 export { openToolServers, type ToolServers, type ToolServersDeps } from "./open-tool-servers.ts";

@@ -1,4 +1,4 @@
-import { newId, serverToolRecord, toolServerRecord } from "@gantry/wire";
+import { newId, serverToolListRecord, toolServerRecord } from "@gantry/wire";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type AccountsUnderTest, type Answer, accountsUnderTest } from "../../../test/support/account-api.ts";
@@ -391,18 +391,30 @@ describe("DELETE /v1/mcp-servers/{id}", () => {
 });
 
 describe("GET /v1/mcp-servers/{id}/tools", () => {
-  it("200: name, description and schema of each", async () => {
+  it("200: name, description and schema of each, and what cannot be used", async () => {
     const schema = {
       type: "object",
       properties: { a: { type: "string", enum: ["x"], default: "x" } },
       required: ["a"],
     };
     const tool = { ...echoTool, inputSchema: schema, annotations: { destructiveHint: true } };
-    const { id } = await create({ "on tools/list": ({ answer }) => answer({ tools: [tool] }) });
+    const later = { ...echoTool, name: "later", execution: { taskSupport: "required" } };
+    const { id } = await create({ "on tools/list": ({ answer }) => answer({ tools: [tool, later] }) });
     const answer = await call("GET", `/${id}/tools`);
     expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ tools: [{ name: "echo", description: "Says it again.", parameters: schema }] });
-    serverToolRecord.parse(answer.body.tools[0]);
+    expect(answer.body).toEqual({
+      tools: [{ name: "echo", description: "Says it again.", parameters: schema }],
+      unusable: [{ name: "later", reason: "It can be called as a task only, which is not done here" }],
+      is_cut: false,
+    });
+    serverToolListRecord.parse(answer.body);
+  });
+
+  it("200: a thousand of them, and that there are more", async () => {
+    const tools = Array.from({ length: 1001 }, (_, at) => ({ ...echoTool, name: `t${at}` }));
+    const { id } = await create({ "on tools/list": ({ answer }) => answer({ tools }) });
+    const { body } = await call("GET", `/${id}/tools`);
+    expect([body.tools.length, body.is_cut]).toEqual([1000, true]);
   });
 
   it.each(["streamable_http", "sse"] as const)("200 with the reference server over %s", async (connectionType) => {

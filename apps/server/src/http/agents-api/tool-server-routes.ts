@@ -3,12 +3,12 @@ import {
   createToolServerBody,
   deleteQuery,
   listQuery,
-  type ServerToolRecord,
+  type ServerToolListRecord,
   type ToolServerRecord,
 } from "@gantry/wire";
 import type { FastifyRequest } from "fastify";
 import { refuseConfined } from "../../features/accounts/index.ts";
-import type { ToolServer, ToolServers } from "../../features/tool-servers/index.ts";
+import type { ToolList, ToolServer, ToolServers } from "../../features/tool-servers/index.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
@@ -60,17 +60,20 @@ export function toolServerRoutes(toolServers: ToolServers): AgentsRoutes {
       const ownerId = await ownerOf(request);
       const signal = clientPresence(reply);
       try {
-        const { tools } = await toolServers.listTools(ownerId, request.params.serverId, signal);
-        return {
-          tools: tools.map(
-            ({ name, description, parameters }): ServerToolRecord => ({ name, description, parameters }),
-          ),
-        };
+        return toolListRecord(await toolServers.listTools(ownerId, request.params.serverId, signal));
       } catch (error) {
         if (signal.aborted) return reply.code(499).send();
         throw error;
       }
     });
+  };
+}
+
+function toolListRecord({ tools, unusable, isCut }: ToolList): ServerToolListRecord {
+  return {
+    tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    unusable,
+    is_cut: isCut,
   };
 }
 

@@ -69,6 +69,7 @@ export const agentsApi: Api = {
     ...Object.fromEntries(Object.entries(runEventEntries).map(([type, entry]) => [nameOfEvent(type), entry])),
     ToolServer: servers.toolServerRecord,
     ServerTool: servers.serverToolRecord,
+    ServerToolList: servers.serverToolListRecord,
     Drive: drives.driveRecord,
     DriveFile: drives.driveFileRecord,
     DriveItem: drives.driveItem,

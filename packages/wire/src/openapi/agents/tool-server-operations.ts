@@ -1,5 +1,10 @@
 import { deleteQuery, listQuery } from "../../agents-queries.ts";
-import { changeToolServerBody, createToolServerBody, serverToolRecord, toolServerRecord } from "../../tool-servers.ts";
+import {
+  changeToolServerBody,
+  createToolServerBody,
+  serverToolListRecord,
+  toolServerRecord,
+} from "../../tool-servers.ts";
 import type { Operation, OperationGroup } from "../operation.ts";
 
 const operations: Operation[] = [
@@ -63,8 +68,7 @@ const operations: Operation[] = [
     path: "/mcp-servers/{mcp_server_id}/tools",
     summary: "List the tools of a server",
     description: "The server is asked; a 502 tells what it said.",
-    answer: serverToolRecord,
-    list: "tools",
+    answer: serverToolListRecord,
     fails: [502],
   },
 ];
