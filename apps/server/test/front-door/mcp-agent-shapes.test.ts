@@ -61,12 +61,15 @@ describe("an agent whose input schema", () => {
   test.each([
     ["string", { type: "string" }],
     ["array", { type: ["array", "null"] }],
+    ["either", { anyOf: [{ type: "string" }, { type: "number" }] }],
   ])("is of the type %s is not offered: no arguments could be its input", async (slug, input_schema) => {
     await t.makeAgent({ name: slug, input_schema }, { key: ann });
     expect(await offered(slug)).toBeUndefined();
     await expect(client.callTool({ name: `agent_${slug}`, arguments: {} })).rejects.toThrow("Unknown tool");
   });
 });
+
+let writers = 0;
 
 describe("files in what an agent answers", () => {
   const pictureOf = async (key: string): Promise<string> => {
@@ -89,6 +92,18 @@ describe("files in what an agent answers", () => {
     const picture = await fetch(links[0]?.uri ?? "");
     expect([picture.status, picture.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
   });
+
+  test.each(["`$`", "**$**", "'$'", "“$”", "[$]", "{$}", "|$|", "a [link]($)."])(
+    "are found as they stand in %s",
+    async (written) => {
+      const own = await pictureOf(ann);
+      const slug = `writer-${++writers}`;
+      await t.makeAgent({ name: slug }, { key: ann });
+      t.llm.script = inTurn({ text: JSON.stringify({ note: `See ${written.replace("$", own)}` }) });
+      const result = (await client.callTool({ name: `agent_${slug}`, arguments: {} })) as CallToolResult;
+      expect(linksIn(result), JSON.stringify(result.content)).toHaveLength(1);
+    },
+  );
 
   test("and small images of models come with a link as well", async () => {
     const result = (await client.callTool({

@@ -56,8 +56,8 @@ export async function linksWithin(
   }
 }
 
-/** An address may stand at the end of a sentence. */
-const withoutStop = (address: string) => address.replace(/[.,;:!?]+$/, "");
+/** An address may stand at the end of a sentence, or between quotes or marks of Markdown. */
+const withoutStop = (address: string) => address.replace(/[.,;:!?`*'’”»|\]}]+$/, "");
 
 function linkTo(uri: string, file: OutputFile | undefined, field: string): AnswerPart {
   return {
