@@ -5,6 +5,7 @@ import type { Runnable } from "../agents/index.ts";
 import type { Model } from "../models/index.ts";
 import type { McpToolsContext } from "./context.ts";
 import { createMayAsk } from "./may-ask.ts";
+import { takesObject } from "./takes-object.rules.ts";
 import { modelToolName, readToolName } from "./tool-names.rules.ts";
 import { unlessMissing } from "./unless-missing.ts";
 
@@ -70,8 +71,8 @@ async function findAgent(context: McpToolsContext, caller: Caller, slug: string)
 }
 
 /** Whether a call of it could come to a run: its key reaches the model, and arguments, an object, can be its input. */
-export function isCallable(caller: Caller, { model, input_schema: { type } }: AgentSnapshot): boolean {
-  return keyReaches(caller, model) && (type === undefined || [type].flat().includes("object"));
+export function isCallable(caller: Caller, { model, input_schema: input }: AgentSnapshot): boolean {
+  return keyReaches(caller, model) && takesObject(input);
 }
 
 async function findCutModel({ models }: McpToolsContext, caller: Caller, toolName: string, q: string) {

@@ -4,7 +4,23 @@ import { Fault, fault } from "../../kernel/errors.ts";
 import { priceOf } from "./describe-tool.rules.ts";
 import { inputSchemaOf } from "./input-schema.rules.ts";
 import { refusal } from "./refusal.rules.ts";
+import { takesObject } from "./takes-object.rules.ts";
 import { agentToolName, modelToolName, readToolName } from "./tool-names.rules.ts";
+
+test.each([
+  [{}, true],
+  [{ type: ["object", "null"] }, true],
+  [{ anyOf: [{ type: "string" }, { oneOf: [{ type: "object" }, { type: "null" }] }] }, true],
+  [{ $ref: "#/$defs/a" }, true],
+  [{ enum: ["a", {}] }, true],
+  [{ type: "string" }, false],
+  [{ anyOf: [{ type: "string" }, { type: "number" }] }, false],
+  [{ allOf: [{ type: "object" }, { type: "array" }] }, false],
+  [{ type: "object", oneOf: [{ const: 1 }, false] }, false],
+  [{ enum: ["a", 1] }, false],
+])("an object may answer to %j: %s", (schema, may) => {
+  expect(takesObject(schema)).toBe(may);
+});
 
 describe("the name of a tool", () => {
   const owner = `o${"w-".repeat(19)}`;
