@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, expect, it } from "vitest";
 import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
 import { hiding, nothingHidden } from "./hide.rules.ts";
@@ -172,22 +173,25 @@ describe("hiding a credential", () => {
     expect(isIn(JSON.stringify({ x: "a b c1234" }))).toBe(false);
   });
 
-  it("in large lists takes little time, and for each list once", () => {
-    const enough = Object.fromEntries(Array.from({ length: 3500 }, (_, at) => [`key-${at}`, { a: "b" }]));
-    const one = { description: "", parameters: { properties: enough }, readOnly: true, destructive: false };
-    const tools = Array.from({ length: 64 }, (_, at) => ({
-      ...one,
-      name: `t${at}`,
-      parameters: structuredClone(one.parameters),
-    }));
+  it.each([
+    ["nothing to hide", "b"],
+    ["something in each tool", "password"],
+  ])("in large lists holds nobody up, and is done once for each (%s)", async (_what, said) => {
+    const properties = Object.fromEntries(Array.from({ length: 3500 }, (_, at) => [`key-${at}`, { a: said }]));
+    const one = { description: "", readOnly: true, destructive: false };
+    const tools = Array.from({ length: 64 }, (_, at) => ({ ...one, name: `t${at}`, parameters: { properties } }));
     const list = { tools, unusable: [], isCut: false };
     const basic = "Basic c2VrcmV0OnBhc3N3b3Jk";
     const signedIn = { header: { name: "authorization", value: basic } };
-    const before = process.cpuUsage();
-    const shown = shownTools(list, signedIn, hiding(basic));
-    expect(process.cpuUsage(before).user / 1000).toBeLessThan(150);
-    expect(shownTools(list, signedIn, hiding(basic))).toBe(shown);
-    expect(shownTools(list, {}, nothingHidden)).not.toBe(shown);
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const shown = await shownTools(list, signedIn, hiding(basic));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    delay.disable();
+    expect(delay.max / 1e6).toBeLessThan(250);
+    expect(JSON.stringify(shown)).not.toContain("password");
+    expect(await shownTools(list, signedIn, hiding(basic))).toBe(shown);
+    expect(await shownTools(list, {}, nothingHidden)).not.toBe(shown);
   });
 
   it("in everything that a server says of its tools, tools whose name holds it cannot be used", () => {
