@@ -62,6 +62,7 @@ export type {
   RunSecretRecord as RunSecret,
   RunStatus,
   SecretRecord,
+  ServerToolListRecord,
   ServerToolRecord,
   ToolBinding,
   ToolRecord,
