@@ -20,6 +20,7 @@ import { countCpu } from "./support/cpu.ts";
 import { addUsers, emptyQueue, fillQueue } from "./support/fill-queue.ts";
 import { adminKey, type ServedGantry, serveGantry } from "./support/gantry.ts";
 import { formRequest, load } from "./support/load.ts";
+import { median } from "./support/median.ts";
 import { installPeers } from "./support/peers.ts";
 import { type Served, serve } from "./support/processes.ts";
 import { startRedis } from "./support/redis.ts";
@@ -219,12 +220,12 @@ async function compare(): Promise<void> {
     await redis?.stop();
     await rabbit?.stop();
   }
-  const median = (name: string) => (rates.get(name) ?? []).toSorted((a, b) => a - b)[rounds >> 1] ?? Number.NaN;
+  const rateOf = (name: string) => median(rates.get(name) ?? []);
   for (const [name, found] of rates)
     console.log(`  ${name.padEnd(18)} ${found.map((rate) => rate.toFixed(0)).join(", ")}`);
   for (const name of ["gantry, PostgreSQL", "gantry, RabbitMQ"]) {
     if (rates.has(name) && rates.has("BullMQ"))
-      verdict(`${name} against BullMQ`, median(name) / median("BullMQ"), "at least", 2);
+      verdict(`${name} against BullMQ`, rateOf(name) / rateOf("BullMQ"), "at least", 2);
   }
 }
 

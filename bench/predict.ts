@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { countCpu, countOwnCpu } from "./support/cpu.ts";
 import { formRequest, load } from "./support/load.ts";
+import { median } from "./support/median.ts";
 import { installPeers } from "./support/peers.ts";
 import { type Served, serve } from "./support/processes.ts";
 import { verdict } from "./support/verdict.ts";
@@ -73,10 +74,6 @@ async function measure(name: string, served: Served, request: Buffer, connection
   return result.perSecond;
 }
 
-/** Not the best one: on a busy machine that is the round in which the other was disturbed. */
-const middle = (ratios: readonly number[]): number =>
-  ratios.toSorted((one, other) => one - other)[Math.floor((ratios.length - 1) / 2)] ?? 0;
-
 try {
   await putModel();
   const toGantry = formRequest("/api/v1/admin/instant/predict", fields, { "X-API-KEY": adminKey });
@@ -108,8 +105,8 @@ try {
         `(the bare proxy: ${shown(bareToPeer)} times)`,
     );
     if (connections !== 256) continue;
-    verdict("rate against the bare proxy", middle(ratios), "at least", 0.65);
-    if (portkey) verdict("rate against Portkey", middle(toPeer), "at least", 10);
+    verdict("rate against the bare proxy", median(ratios), "at least", 0.65);
+    if (portkey) verdict("rate against Portkey", median(toPeer), "at least", 10);
   }
 } finally {
   await Promise.all([upstream.stop(), proxy.stop(), portkey?.stop(), gantry.stop()]);

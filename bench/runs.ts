@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { countCpu } from "./support/cpu.ts";
 import { adminKey, serveGantry } from "./support/gantry.ts";
+import { median } from "./support/median.ts";
 import { installPeers } from "./support/peers.ts";
 import { serve } from "./support/processes.ts";
 import { verdict } from "./support/verdict.ts";
@@ -65,8 +66,6 @@ async function runMany(count: number): Promise<void> {
     }),
   );
 }
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 await runMany(50);
 const figures: { own: number; below: number; perSecond: number }[] = [];

@@ -13,6 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { countCpu, countOwnCpu } from "./support/cpu.ts";
 import { adminKey, serveGantry } from "./support/gantry.ts";
 import { formRequest } from "./support/load.ts";
+import { median } from "./support/median.ts";
 import { installPeers } from "./support/peers.ts";
 import { type Served, serve } from "./support/processes.ts";
 import { loadStreams } from "./support/stream-load.ts";
@@ -115,9 +116,6 @@ async function leave(way: Way, streams: number): Promise<number> {
   while ((await ask("/open")) > 0) await sleep(200);
   return left;
 }
-
-const median = (figures: readonly number[]): number =>
-  [...figures].sort((a, b) => a - b)[figures.length >> 1] ?? Number.NaN;
 
 async function paced(streams: number): Promise<void> {
   const paceMs = paceOf(streams);

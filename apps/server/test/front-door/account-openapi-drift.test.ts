@@ -1,25 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, type GantryNode, startGantry } from "../support/gantry.ts";
-import { inlined } from "../support/openapi.ts";
-
-interface Schema {
-  type?: string;
-  format?: string;
-  enum?: string[];
-  description?: string;
-  items?: Schema;
-  minimum?: number;
-  maximum?: number;
-  default?: unknown;
-  properties?: Record<string, Schema>;
-  required?: string[];
-}
-interface Operation {
-  parameters: { name: string; in: string; schema: Schema }[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
-}
+import { inlined, type Operation, type Schema } from "../support/openapi.ts";
 
 let gantry: GantryNode;
 let paths: Record<string, Record<string, Operation>>;

@@ -1,24 +1,7 @@
 import { agentVisibilities, confirmPolicies, connectionTypes, runStatuses } from "@gantry/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, type GantryNode, startGantry } from "../support/gantry.ts";
-import { inlined } from "../support/openapi.ts";
-
-interface Schema {
-  type?: string;
-  enum?: string[];
-  minimum?: number;
-  maximum?: number;
-  default?: unknown;
-  properties?: Record<string, Schema>;
-  items?: Schema;
-  anyOf?: Schema[];
-  required?: string[];
-}
-interface Operation {
-  parameters: { name: string; in: string; schema: Schema }[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
-}
+import { inlined, type Operation, type Schema } from "../support/openapi.ts";
 
 let gantry: GantryNode;
 let paths: Record<string, Record<string, Operation>>;

@@ -1,6 +1,27 @@
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
 type Document = any;
 
+/** As far as tests look at one. */
+export interface Schema {
+  type?: string;
+  format?: string;
+  enum?: string[];
+  description?: string;
+  minimum?: number;
+  maximum?: number;
+  default?: unknown;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  required?: string[];
+}
+
+export interface Operation {
+  parameters: { name: string; in: string; schema: Schema }[];
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+}
+
 /** The document with what its references stand for in their place. */
 export function inlined(document: Document): Document {
   const find = (ref: string) =>
