@@ -1,3 +1,4 @@
+import { writev } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { addAbortSignal, finished, type Readable } from "node:stream";
 import { type Fault, fault } from "../../kernel/errors.ts";
@@ -101,17 +102,27 @@ async function writeBatches(
   return { size, rest: batch };
 }
 
-async function writeAll(handle: FileHandle, buffers: readonly Uint8Array[]): Promise<void> {
-  let rest = buffers.filter((buffer) => buffer.length > 0);
-  while (rest.length > 0) {
-    let { bytesWritten } = await handle.writev(rest);
-    // A disk that is nearly full takes a part; the next call names the error.
-    rest = rest.flatMap((buffer) => {
-      const taken = Math.min(bytesWritten, buffer.length);
-      bytesWritten -= taken;
-      return taken === buffer.length ? [] : [buffer.subarray(taken)];
-    });
-  }
+/** By callbacks, because the promises of a file handle cost more than the write of a small batch. */
+function writeAll({ fd }: FileHandle, buffers: readonly Uint8Array[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const write = (rest: readonly Uint8Array[]) =>
+      writev(fd, rest, (error, written) => {
+        if (error) return reject(error);
+        if (written === rest.reduce((sum, { length }) => sum + length, 0)) return resolve();
+        // A disk that is nearly full takes a part; the next call names the error.
+        write(withoutFirst(rest, written));
+      });
+    write(buffers);
+  });
+}
+
+function withoutFirst(buffers: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let left = bytes;
+  return buffers.flatMap((buffer) => {
+    const taken = Math.min(left, buffer.length);
+    left -= taken;
+    return taken === buffer.length ? [] : [buffer.subarray(taken)];
+  });
 }
 
 export function tooLarge(maxBytes: number): Fault {

@@ -47,12 +47,12 @@ export async function openFilesystemBlobs(options: {
 
   /** The file is written; from here on it becomes the object. */
   async function publish(handle: FileHandle, from: string, key: string, after?: Promise<unknown>): Promise<Date> {
-    const [{ mtime }] = await Promise.all([handle.stat(), handle.datasync()]);
+    await handle.datasync();
     await after;
     const path = pathOf(key);
     await rename(from, path);
     await Promise.all([renames.sync(dirname(path)), handle.close()]);
-    return mtime;
+    return clock.now();
   }
 
   async function put(

@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { fault } from "../../kernel/errors.ts";
-import { canonicalQuery, decodePercent, encodePath, parseQuery, type QueryPairs } from "./uri-encoding.ts";
+import { canonicalQuery, decodePercent, encodePath, parseQuery } from "./uri-encoding.ts";
 
 /**
  * AWS Signature V4 in a link's query, for S3: made for and checked on the links of the embedded store. The signature
@@ -24,10 +24,10 @@ const algorithm = "AWS4-HMAC-SHA256";
 interface Signed {
   method: LinkMethod;
   host: string;
-  /** Decoded. */
+  /** Encoded. */
   path: string;
-  /** All of the query but the signature itself. */
-  query: QueryPairs;
+  /** All of the query but the signature itself, in canonical form. */
+  query: string;
   /** As in X-Amz-Date: 20130524T000000Z. */
   time: string;
   region: string;
@@ -36,8 +36,8 @@ interface Signed {
 function signatureOf(signed: Signed, secretAccessKey: string): Buffer {
   const canonicalRequest = [
     signed.method,
-    encodePath(signed.path),
-    canonicalQuery(signed.query),
+    signed.path,
+    signed.query,
     `host:${signed.host}\n`,
     "host",
     "UNSIGNED-PAYLOAD",
@@ -84,19 +84,18 @@ export function signLink(options: LinkOptions): string {
   }
   const base = new URL(options.base);
   const prefix = decodePercent(base.pathname.replace(/\/+$/, "")) ?? "";
-  const path = prefix + options.path;
+  const path = encodePath(prefix + options.path);
   const time = `${options.now.toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
-  const query: QueryPairs = [
+  const query = canonicalQuery([
     ["X-Amz-Algorithm", algorithm],
     ["X-Amz-Credential", `${credentials.accessKeyId}/${time.slice(0, 8)}/${region}/s3/aws4_request`],
     ["X-Amz-Date", time],
     ["X-Amz-Expires", String(expiresInSeconds)],
     ["X-Amz-SignedHeaders", "host"],
     ...Object.entries(options.query ?? {}),
-  ];
+  ]);
   const signature = signatureOf({ method, host: base.host, path, query, time, region }, credentials.secretAccessKey);
-  const address = `${base.origin}${encodePath(path)}?${canonicalQuery(query)}`;
-  const url = `${address}&X-Amz-Signature=${signature.toString("hex")}`;
+  const url = `${base.origin}${path}?${query}&X-Amz-Signature=${signature.toString("hex")}`;
   checkLinkLength(url);
   return url;
 }
@@ -146,11 +145,12 @@ export function verifyLink(received: ReceivedLink): ReadonlyMap<string, string> 
 
   const given = Buffer.alloc(32);
   given.write(/^[0-9a-f]{64}$/.exec(values.get("X-Amz-Signature") ?? "")?.[0] ?? "", "hex");
-  const query = pairs.filter(([name]) => name !== "X-Amz-Signature");
+  const query = canonicalQuery(pairs.filter(([name]) => name !== "X-Amz-Signature"));
   let matches = false;
   for (const address of received.addresses) {
-    const path = decodePercent(address.path);
-    if (path === undefined) throw wrong();
+    const decoded = decodePercent(address.path);
+    if (decoded === undefined) throw wrong();
+    const path = encodePath(decoded);
     for (const method of received.methods) {
       const expected = signatureOf(
         { method, host: address.host, path, query, time, region },

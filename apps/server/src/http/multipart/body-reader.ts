@@ -11,6 +11,11 @@ export class BodyReader {
   #isEnded = false;
   #failure: { error: unknown } | undefined;
   readonly isStreaming = true;
+  /**
+   * Given what comes while somebody waits for it, so that no piece of a long body costs a promise. Who takes it and can
+   * take more answers true; otherwise the waiting ends, without a piece.
+   */
+  take: ((chunk: Buffer) => boolean) | undefined;
   /** Set while someone waits for bytes. */
   #wake: (() => void) | undefined;
   /** Called once, as soon as it is known that no more will come. */
@@ -30,7 +35,10 @@ export class BodyReader {
     else if (request.destroyed) this.#onClose();
   }
 
-  /** The next piece, undefined at the end. A few pieces are taken ahead; then the client has to wait. */
+  /**
+   * The next piece, undefined at the end, and an empty one where `take` had it. A few pieces are taken ahead; then the
+   * client has to wait.
+   */
   async more(): Promise<Buffer | undefined> {
     this.#maxAhead = 4;
     for (;;) {
@@ -74,9 +82,18 @@ export class BodyReader {
   }
 
   readonly #onData = (chunk: Buffer): void => {
+    if (this.#wake && this.take) {
+      if (this.take(chunk)) this.#timer.refresh();
+      else this.#hand(nothing);
+    } else {
+      this.#hand(chunk);
+    }
+  };
+
+  #hand(chunk: Buffer): void {
     if (this.#chunks.push(chunk) >= this.#maxAhead) this.#request.pause();
     this.#awake();
-  };
+  }
 
   readonly #onEnd = (): void => {
     this.#isEnded = true;
@@ -101,6 +118,8 @@ export class BodyReader {
     this.#awake();
   }
 }
+
+const nothing = Buffer.alloc(0);
 
 export function malformedBody(msg: string): Fault {
   return fault("multipart_invalid", msg);

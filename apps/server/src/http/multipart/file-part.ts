@@ -28,15 +28,17 @@ export class FilePart<T> {
   }
 
   /**
-   * Resolves when the receiver wants more. Once it has stopped reading, nothing more is taken from the client until it
-   * has said how it went; if well, the rest is dropped.
+   * Resolves when the receiver wants more; undefined where it does already. Once it has stopped reading, nothing more is
+   * taken from the client until it has said how it went; if well, the rest is dropped.
    */
-  async feed(chunk: Buffer): Promise<void> {
-    if (!this.#isReceiverDone && (this.#stream.destroyed || !this.#stream.push(chunk))) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+  feed(chunk: Buffer): Promise<void> | undefined {
+    if (this.#isReceiverDone || (!this.#stream.destroyed && this.#stream.push(chunk))) return this.#failed();
+    return new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    }).then(() => this.#failed());
+  }
+
+  #failed(): undefined {
     if (this.#failure) throw this.#failure.error;
   }
 
