@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { blobApi } from "../../http/blob-api/index.ts";
 import { createServer } from "../../http/foundation/server.ts";
 import { Fault } from "../../kernel/errors.ts";
@@ -109,7 +109,13 @@ describe("temporary files", () => {
       setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
     const ended = once(child, "exit");
-    for (let i = 0; i < 200 && (await readdir(temporary).catch(() => [])).length === 0; i++) await sleep(50);
+    onTestFinished(() => void child.kill("SIGKILL"));
+    // The file of the whole one is a temporary one too, for a moment.
+    const hasHalf = async () => {
+      const sizes = (await readdir(temporary).catch(() => [])).map((name) => stat(join(temporary, name)));
+      return (await Promise.allSettled(sizes)).some((one) => one.status === "fulfilled" && one.value.size > 1_000_000);
+    };
+    for (let i = 0; i < 200 && !(await hasHalf()); i++) await sleep(50);
     await openStore(home);
     // One that lives keeps its file.
     expect(await readdir(temporary)).toHaveLength(1);
