@@ -46,8 +46,8 @@ export class Scanner {
   }
 
   write(chunk: Buffer): void {
-    const rest = this.#bytes.subarray(this.#at);
-    this.#bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const hasRest = this.#at < this.#bytes.length;
+    this.#bytes = hasRest ? Buffer.concat([this.#bytes.subarray(this.#at), chunk]) : chunk;
     this.#at = 0;
   }
 
@@ -140,7 +140,7 @@ export class Scanner {
     }
     this.#at = end;
     if (start < end) {
-      const chunk = this.#bytes.subarray(start, end);
+      const chunk = end - start === this.#bytes.length ? this.#bytes : this.#bytes.subarray(start, end);
       // A piece that is given away whole is not kept: its receiver may free it.
       if (end === this.#bytes.length) this.#letGoOfAll();
       return { type: "data", chunk };
