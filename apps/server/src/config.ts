@@ -150,6 +150,12 @@ export const settings = {
     0,
     300,
   ),
+  GANTRY_STOP_GRACE_SECONDS: integer(
+    "Seconds that running work has to end when the process stops; what is queued goes back to the queue after them.",
+    30,
+    1,
+    3600,
+  ),
   GANTRY_WORKER_PARALLEL: integer("Queued predictions that one worker process runs at the same time.", 64, 1, 1000),
   GANTRY_RUN_PARALLEL: integer("Runs of agents that one worker process works on at the same time.", 64, 1, 1000),
   S3_ENDPOINT: webAddress(

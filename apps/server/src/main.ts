@@ -16,7 +16,6 @@ import { unknownSettings } from "./unknown-settings.rules.ts";
 setFlagsFromString("--no-allocation-site-pretenuring");
 
 const oldestNode = 24;
-const drainMs = 30_000;
 /** After the drain, for the last bytes of answers on their way. */
 const lastBytesMs = 2_000;
 /** A stop that lasts so long says what it waits for, and again as long as it lasts. */
@@ -80,7 +79,7 @@ function stopOnSignal(
   doorway: Doorway,
   starting: Promise<Gantry>,
   cutOff: AbortController,
-  delayMs: number,
+  { delayMs, drainMs }: { delayMs: number; drainMs: number },
   log: Log,
 ): void {
   let stopping = false;
@@ -135,7 +134,11 @@ async function main(): Promise<void> {
   const port = await listen(doorway, config);
   const cutOff = new AbortController();
   const starting = start(config, log, cutOff.signal);
-  stopOnSignal(doorway, starting, cutOff, config.GANTRY_STOP_DELAY_SECONDS * 1000, log);
+  const patience = {
+    delayMs: config.GANTRY_STOP_DELAY_SECONDS * 1000,
+    drainMs: config.GANTRY_STOP_GRACE_SECONDS * 1000,
+  };
+  stopOnSignal(doorway, starting, cutOff, patience, log);
   const gantry = await starting.catch((error: unknown) => {
     if (!cutOff.signal.aborted) refuse(whyOf(error));
   });

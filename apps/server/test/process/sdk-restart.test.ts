@@ -50,6 +50,7 @@ beforeAll(async () => {
     GANTRY_ALLOW_PRIVATE_NETWORK: "1",
     GANTRY_LLM_URL: llm.url,
     GANTRY_LLM_MODEL: "test",
+    GANTRY_STOP_GRACE_SECONDS: "8",
     PORT: String(await freePort()),
   };
   await start();

@@ -10,6 +10,9 @@ import { recoveryBoundSeconds } from "./crash-storm.ts";
 import { untilQuiet } from "./money-storm.ts";
 import { promptOf, type Script, startUpstreams, type Upstreams } from "./upstreams.ts";
 
+/** Less than what a process has by itself, and enough to start another meanwhile. */
+const graceSeconds = 15;
+
 interface Workplace {
   cluster: Cluster;
   database: Database;
@@ -23,7 +26,8 @@ interface Workplace {
 async function withWorkers(workers: string[], work: (place: Workplace) => Promise<void>): Promise<void> {
   const databaseUrl = await testDatabaseUrl();
   const upstreams = await startUpstreams();
-  const nodes = Object.fromEntries(workers.map((name) => [name, { GANTRY_ROLE: "worker" }]));
+  const worker = { GANTRY_ROLE: "worker", GANTRY_STOP_GRACE_SECONDS: String(graceSeconds) };
+  const nodes = Object.fromEntries(workers.map((name) => [name, worker]));
   const cluster = await startCluster({ databaseUrl, nodes: { api: { GANTRY_ROLE: "api" }, ...nodes } });
   const database = connect({ url: databaseUrl, poolSize: 2 });
   const { url } = cluster.node("api");
@@ -98,7 +102,11 @@ describe.concurrent("a worker that is asked to stop", () => {
       const short = await accept({ end: "ok", ms: 3_000 });
       const long = await accept({ end: "hang" });
       await waitFor("both to run", () => upstreams.open === 2);
-      const exit = leaving.terminate();
+      let leftAfter = 0;
+      const askedAt = performance.now();
+      const exit = leaving.terminate().finally(() => {
+        leftAfter = (performance.now() - askedAt) / 1000;
+      });
       await staying.start();
       const later = await accept({ end: "ok" });
       await waitFor("a new job to be the other's", async () => (await endOf(later))?.status === 200, 30_000);
@@ -106,6 +114,8 @@ describe.concurrent("a worker that is asked to stop", () => {
       expect(await endOf(short)).toEqual({ status: 200, type: null, charges: 1 });
       expect(upstreams.seen.get(short)?.calls).toBe(1);
       expect(await exit).toEqual({ code: 0, signal: null });
+      expect(leftAfter).toBeGreaterThanOrEqual(graceSeconds);
+      expect(leftAfter).toBeLessThan(graceSeconds + 10);
       await waitFor("the long one to run again", () => upstreams.seen.get(long)?.calls === 2, 20_000);
       const [row] = await database.sql`select deaths from live_predictions where id = ${long}`;
       expect(row).toEqual({ deaths: 0 });
