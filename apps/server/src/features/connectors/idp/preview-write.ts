@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { fault } from "../../../kernel/errors.ts";
+import { maskAnswer, maskSent } from "./action-secrets.rules.ts";
 import { type Action, readerOf } from "./action-table.ts";
 import { buildRequest } from "./build-request.rules.ts";
 import { callTenant, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
 import type { IdpContext } from "./context.ts";
 import { cutForQuestion } from "./cut-long-text.rules.ts";
-import { isObject, maskRecords, scrubDeep } from "./mask.rules.ts";
-import { type Arguments, actionOrThrow, inputSecretPaths } from "./run-action.ts";
+import { isObject, scrubDeep } from "./mask.rules.ts";
+import { type Arguments, actionOrThrow } from "./run-action.ts";
 import { openConnector } from "./stored-connector.ts";
 
 /** The question that is put before a write: everything that will be sent, without its secrets. */
@@ -47,7 +48,7 @@ export async function previewWrite(
     tenant: tenant.domain,
     method: request.method,
     path: request.path,
-    body: request.body ? shown(maskRecords(request.body, inputSecretPaths(action)), tenant) : null,
+    body: request.body ? shown(maskSent(action, request.body), tenant) : null,
     destructive: action.destructive === true,
     ...(changes && { changes }),
     warnings: [...connector.warnings, ...advice, ...trouble],
@@ -68,15 +69,14 @@ async function changesOf(
   if (!reader) return { trouble: [] };
   const old = await readOld(context, reader, tenant, given, signal);
   if (typeof old === "string") return { trouble: [old] };
-  const paths = inputSecretPaths(action);
-  const [oldMasked, newMasked] = [maskRecords(old, paths), maskRecords(body, paths)] as Record<string, unknown>[];
+  const [oldMasked, newMasked] = [maskAnswer(action, old, tenant.token), maskSent(action, body)];
   const changes: Changes = {};
   for (const [field, value] of Object.entries(body)) {
     // Compared as they are, shown masked: a secret that changes is told too.
     if (isDeepStrictEqual(old[field], value)) continue;
     changes[field] = {
-      ...(Object.hasOwn(old, field) && { old: shown(oldMasked?.[field], tenant) }),
-      new: shown(newMasked?.[field], tenant),
+      ...(Object.hasOwn(old, field) && { old: shown(oldMasked[field], tenant) }),
+      new: shown(newMasked[field], tenant),
     };
   }
   return { changes, trouble: [] };

@@ -372,11 +372,16 @@ describe("the question before a write", () => {
     expect(t.tenant.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /api/v2/clients/cli_1"]);
   });
 
-  it("masks nested secrets of an input that only the answer's paths name", async () => {
+  it("masks nested secrets of an input, and shows the scripts that it brings", async () => {
     const options = { app_secret: "s-1", configuration: { KEY: "s-2" }, customScripts: { login: "s-3" }, domain: "d" };
     const { body } = await preview("idp_connection_create", { name: "c", strategy: "auth0", options });
     expect(body).toMatchObject({
-      options: { app_secret: "[hidden]", configuration: { KEY: "[hidden]" }, customScripts: "[hidden]", domain: "d" },
+      options: {
+        app_secret: "[hidden]",
+        configuration: { KEY: "[hidden]" },
+        customScripts: { login: "s-3" },
+        domain: "d",
+      },
     });
     const secrets = [{ name: "K", value: "s-4" }];
     const made = await preview("idp_action_create", { name: "a", supported_triggers: [{ id: "post-login" }], secrets });

@@ -1,12 +1,13 @@
 import type { IdpOutcomeRecord } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
+import { maskAnswer, maskSent, secretsSent } from "./action-secrets.rules.ts";
 import { type Action, findAction } from "./action-table.ts";
 import { buildRequest, type TenantRequest } from "./build-request.rules.ts";
 import { callTenant, Patience, type Tenant, type TenantAnswer, TenantRefusal } from "./call-tenant.ts";
 import { checkArguments } from "./check-arguments.ts";
 import type { IdpContext } from "./context.ts";
 import { cutForCaller, cutForModel } from "./cut-long-text.rules.ts";
-import { isObject, maskRecords, scrubDeep, secretsIn } from "./mask.rules.ts";
+import { isObject } from "./mask.rules.ts";
 import { openConnector } from "./stored-connector.ts";
 import { toActionFault } from "./tenant-errors.rules.ts";
 
@@ -34,14 +35,8 @@ export function actionOrThrow(name: string): Action {
   return action;
 }
 
-/** Where secrets of this action stand in what is sent: what is secret in a record is secret in its making too. */
-export function inputSecretPaths(action: Action): string[] {
-  return [...(action.sensitive_input ?? []), ...(action.redact_response ?? [])];
-}
-
 export function maskArguments(name: string, given: Arguments): Record<string, unknown> {
-  const masked = maskRecords(given, inputSecretPaths(actionOrThrow(name)));
-  return isObject(masked) ? masked : {};
+  return maskSent(actionOrThrow(name), given);
 }
 
 /** Runs one action. Whether a write was confirmed is for the caller of this function to know. */
@@ -68,7 +63,7 @@ export async function runAction(
       domain: tenant.domain,
       tokenScopes: connector.scopes,
       tokenWarnings: connector.warnings,
-      secrets: [tenant.token, ...secretsIn(request.body, inputSecretPaths(action))],
+      secrets: [tenant.token, ...secretsSent(action, request.body)],
     });
   }
 }
@@ -131,7 +126,7 @@ function isNotBuilt(error: unknown): boolean {
 }
 
 function outcomeOf(action: Action, body: unknown, token: string, warnings: string[]): ActionOutcome {
-  const masked = scrubDeep(maskRecords(body, action.redact_response ?? []), [token]);
+  const masked = maskAnswer(action, body, token);
   const more = warnings.length > 0 ? { warnings } : {};
   const outcome: ActionOutcome = {
     forCaller: { result: cutForCaller(action, masked), ...more },
