@@ -19,6 +19,14 @@ afterEach(() => {
 const action = (name: string, given: object = {}, confirm?: boolean) =>
   t.gantry.call("POST", `/v1/connectors/idp/actions/${name}`, { json: { arguments: given, confirm } });
 
+/** A run that makes one call, approved beforehand; answers its id. */
+async function runOne(name: string, args: object): Promise<string> {
+  t.llm.script = inTurn({ calls: [{ name, args }] }, { text: "done" });
+  const { body, text } = await t.run(await t.makeAgent({ tools: [name] }), { approve: [name] });
+  expect(body.status, text).toBe("done");
+  return body.id;
+}
+
 describe("the question before a write", () => {
   test.each([
     [
@@ -65,5 +73,34 @@ describe("the question before a write", () => {
     expect(asked.text).not.toMatch(/Sent-\d|Kept-Key|goog-secret|conf-secret/);
     const { old, new: wanted } = asked.body.error.details.changes.options;
     expect([old.customScripts, wanted.customScripts.login]).toEqual(["[hidden]", "const key = configuration.KEY"]);
+  });
+});
+
+describe("a secret that the tenant repeats in a success", () => {
+  const made = { name: "a", supported_triggers: [{ id: "post-login" }], secrets: [{ name: "K", value: "S3cret" }] };
+
+  test.each([
+    ["idp_action_create", made, { id: "act_2", ...made, deployed_version: { secrets: made.secrets } }],
+    [
+      "idp_user_create",
+      { connection: "db", email: "a@b.c", password: "S3cret" },
+      { user_id: "auth0|x", note: "your password is S3cret" },
+    ],
+    ["idp_user_get", { id: "auth0|ann" }, { identities: [{ access_token: "S3cret" }], note: "with S3cret" }],
+  ])("of %s reaches neither the model nor the events nor the caller", async (name, args, body) => {
+    tenant.script.push({ status: 200, body }, { status: 200, body });
+    const runId = await runOne(name, args);
+    expect(t.told(1)[0]).toContain("[hidden]");
+    const calls = await t.gantry.database.sql`select result from run_calls where run_id = ${runId}`;
+    const shown = `${t.told(1)}${JSON.stringify(await t.events(runId))}${JSON.stringify(calls)}`;
+    expect(shown).not.toContain("S3cret");
+    const direct = await action(name, args, true);
+    expect([direct.status, direct.text.includes("S3cret")]).toEqual([200, false]);
+  });
+
+  test("is left where it is too short to be told from other words", async () => {
+    tenant.script.push({ status: 201, body: { user_id: "auth0|x", name: "Ada", password: "a" } });
+    const { body } = await action("idp_user_create", { connection: "db", email: "a@b.c", password: "a" }, true);
+    expect(body.result).toEqual({ user_id: "auth0|x", name: "Ada", password: "[hidden]" });
   });
 });

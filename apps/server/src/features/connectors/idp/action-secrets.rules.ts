@@ -1,5 +1,5 @@
 import type { Action } from "./action-table.ts";
-import { maskRecords, scrubDeep, secretsIn } from "./mask.rules.ts";
+import { hiddenIn, maskRecords, scrubDeep, secretsIn } from "./mask.rules.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,19 @@ export function secretsSent(action: Action, sent: Fields | undefined): string[] 
   return secretsIn(sent, action.sensitive_input ?? []);
 }
 
-/** What the tenant answered, without its secrets and without the token, which the tenant may repeat. */
-export function maskAnswer<T>(action: Action, answer: T, token: string): T {
-  return scrubDeep(maskRecords(answer, action.redact_response ?? []), [token]) as T;
+/** In a whole answer a shorter one would be found in words that have nothing to do with it. */
+const shortestRepeated = 6;
+
+/**
+ * What the tenant answered, without its secrets and those that were sent to it: neither where they belong nor where the
+ * tenant repeats them, such as in a note.
+ */
+export function maskAnswer<T>(action: Action, answer: T, call: { sent: Fields | undefined; token: string }): T {
+  const { redact_response: answered = [], sensitive_input: given = [] } = action;
+  const masked = maskRecords(answer, [...answered, ...given]);
+  const repeated = [
+    ...hiddenIn(answer, masked, shortestRepeated),
+    ...secretsSent(action, call.sent).filter(({ length }) => length >= shortestRepeated),
+  ];
+  return scrubDeep(masked, [call.token, ...repeated]) as T;
 }

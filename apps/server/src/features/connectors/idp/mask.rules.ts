@@ -84,16 +84,24 @@ function maskNames(value: unknown): unknown {
   );
 }
 
-/** The secret texts that masking hid, longest first: an error text of the tenant may repeat one of them. */
+/** A shorter text would be found in every other word. */
+const shortestSecret = 3;
+
+/** The secret texts that masking hid: an error text of the tenant may repeat one of them. */
 export function secretsIn(body: unknown, paths: readonly string[]): string[] {
+  return hiddenIn(body, maskRecords(body, paths), shortestSecret);
+}
+
+/** What stands in the one and is hidden in the other, as far as it is not shorter than that. */
+export function hiddenIn(plain: unknown, masked: unknown, shortest: number): string[] {
   const found = new Set<string>();
-  collect(body, maskRecords(body, paths), found);
-  return [...found].sort((a, b) => b.length - a.length);
+  collect(plain, masked, found);
+  return [...found].filter((text) => text.length >= shortest);
 }
 
 function collect(plain: unknown, masked: unknown, found: Set<string>): void {
   if (masked === hidden && plain !== hidden) {
-    for (const text of textsIn(plain)) if (text.length >= shortestSecret) found.add(text);
+    for (const text of textsIn(plain)) found.add(text);
   } else if (Array.isArray(plain) && Array.isArray(masked)) {
     plain.forEach((element, index) => {
       collect(element, masked[index], found);
@@ -103,24 +111,52 @@ function collect(plain: unknown, masked: unknown, found: Set<string>): void {
   }
 }
 
-/** A shorter text would be found in every other word. */
-const shortestSecret = 3;
-
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
   else if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) yield* textsIn(inner);
 }
 
 export function scrub(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
+  return scrubberOf(secrets)(text);
 }
 
 /** The same for every text inside a value. */
 export function scrubDeep(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === "string") return scrub(value, secrets);
-  if (Array.isArray(value)) return value.map((element) => scrubDeep(element, secrets));
+  return scrubEach(value, scrubberOf(secrets));
+}
+
+function scrubEach(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === "string") return clean(value);
+  if (Array.isArray(value)) return value.map((element) => scrubEach(element, clean));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, scrubDeep(inner, secrets)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, scrubEach(inner, clean)]));
+}
+
+/** Far more than records need; an answer made to be slow to look through is hidden from there on. */
+const mostComparisons = 5_000_000;
+
+/** Looks for all secrets in one pass, as a page of records may hide hundreds of them. Of two at one place the longer. */
+function scrubberOf(secrets: readonly string[]): (text: string) => string {
+  const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
+  const firsts = new Set(secrets.map((secret) => secret.charCodeAt(0)));
+  const byStart = Map.groupBy(longestFirst, (secret) => secret.slice(0, shortestSecret));
+  let comparisons = 0;
+  return (text) => {
+    let clean = "";
+    let from = 0;
+    for (let at = 0; at + shortestSecret <= text.length; at++) {
+      const near = firsts.has(text.charCodeAt(at)) ? byStart.get(text.slice(at, at + shortestSecret)) : undefined;
+      if (near === undefined) continue;
+      comparisons += near.length;
+      if (comparisons > mostComparisons) return hidden;
+      const found = near.find((secret) => text.startsWith(secret, at));
+      if (found === undefined) continue;
+      clean += text.slice(from, at) + hidden;
+      from = at + found.length;
+      at = from - 1;
+    }
+    return clean + text.slice(from);
+  };
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -69,7 +69,7 @@ async function changesOf(
   if (!reader) return { trouble: [] };
   const old = await readOld(context, reader, tenant, given, signal);
   if (typeof old === "string") return { trouble: [old] };
-  const [oldMasked, newMasked] = [maskAnswer(action, old, tenant.token), maskSent(action, body)];
+  const [oldMasked, newMasked] = [maskAnswer(action, old, { sent: body, token: tenant.token }), maskSent(action, body)];
   const changes: Changes = {};
   for (const [field, value] of Object.entries(body)) {
     // Compared as they are, shown masked: a secret that changes is told too.

@@ -56,7 +56,8 @@ export async function runAction(
     context.log.info({ user_id: userId, tenant: tenant.domain, action: name }, "identity write");
   try {
     const { body } = await execute(context, action, tenant, request, { patience, signal });
-    return outcomeOf(action, body, tenant.token, [...connector.warnings, ...advice]);
+    const call = { sent: request.body, token: tenant.token };
+    return outcomeOf(action, body, maskAnswer(action, body, call), [...connector.warnings, ...advice]);
   } catch (error) {
     throw toActionFault(error, {
       action,
@@ -125,8 +126,7 @@ function isNotBuilt(error: unknown): boolean {
   return /\bbuilt\b/i.test(String(error.body.message)) && /\bstate\b/i.test(String(error.body.message));
 }
 
-function outcomeOf(action: Action, body: unknown, token: string, warnings: string[]): ActionOutcome {
-  const masked = maskAnswer(action, body, token);
+function outcomeOf(action: Action, body: unknown, masked: unknown, warnings: string[]): ActionOutcome {
   const more = warnings.length > 0 ? { warnings } : {};
   const outcome: ActionOutcome = {
     forCaller: { result: cutForCaller(action, masked), ...more },
