@@ -66,6 +66,7 @@ describe("the question before a write", () => {
       client_secret: "Sent-1-secret",
       configuration: { KEY: "Sent-2-secret" },
       signingKey: { key: "Sent-3-secret" },
+      gateway_authentication: { method: "bearer", secret: "Sent-4-secret" },
       customScripts: { login: "const key = configuration.KEY" },
     };
     const asked = await action("idp_connection_update", { id: "con_1", options });
@@ -73,6 +74,7 @@ describe("the question before a write", () => {
     expect(asked.text).not.toMatch(/Sent-\d|Kept-Key|goog-secret|conf-secret/);
     const { old, new: wanted } = asked.body.error.details.changes.options;
     expect([old.customScripts, wanted.customScripts.login]).toEqual(["[hidden]", "const key = configuration.KEY"]);
+    expect(wanted.gateway_authentication.method).toBe("bearer");
   });
 });
 

@@ -1,19 +1,7 @@
+import { isSecretName } from "./secret-names.rules.ts";
+
 /** Stands for a secret wherever a person, a model, an event or a log could read it. */
 export const hidden = "[hidden]";
-
-/** Texts under these names are secrets wherever they stand, also in parts of an answer that no path of the table names. */
-const alwaysSecret = new Set([
-  "client_secret",
-  "app_secret",
-  "signing_secret",
-  "access_token",
-  "access_token_secret",
-  "refresh_token",
-  "id_token",
-  "password",
-  "bindPassword",
-  "twilio_token",
-]);
 
 type Steps = readonly string[];
 
@@ -72,16 +60,12 @@ function hideAt(here: unknown, [step, ...rest]: Steps): void {
   }
 }
 
-/** A deep copy; a text under a name that always means a secret is hidden on the way. */
-function maskNames(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(maskNames);
+/** A deep copy; a text under a name that always means a secret is hidden on the way, as are those of a list there. */
+function maskNames(value: unknown, isSecret = false): unknown {
+  if (typeof value === "string") return isSecret ? hidden : value;
+  if (Array.isArray(value)) return value.map((element) => maskNames(element, isSecret));
   if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      alwaysSecret.has(name) && typeof inner === "string" ? hidden : maskNames(inner),
-    ]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, maskNames(inner, isSecretName(name))]));
 }
 
 /** A shorter text would be found in every other word. */
@@ -133,7 +117,7 @@ function scrubEach(value: unknown, clean: (text: string) => string): unknown {
 }
 
 /** Far more than records need; an answer made to be slow to look through is hidden from there on. */
-const mostComparisons = 5_000_000;
+const mostComparisons = 1_000_000;
 
 /** Looks for all secrets in one pass, as a page of records may hide hundreds of them. Of two at one place the longer. */
 function scrubberOf(secrets: readonly string[]): (text: string) => string {

@@ -133,6 +133,36 @@ describe("masking", () => {
     });
   });
 
+  it("knows a secret by its name, and what only sounds like one", () => {
+    const secrets = [
+      { options: { gateway_authentication: { secret: "s" }, consumerSecret: "s", api_key: "s", bindPassword: "s" } },
+      { azure_blob: { storageAccessKey: "s" }, azure_sb: { sasKey: "s" }, layer: { privateKey: "s" } },
+      { wams: { masterkey: "s" }, sap_api: { servicePassword: "s" }, firebase: { private_key: "s" } },
+      { body: { newPassword: "s", password_confirmation: "s", client_assertion: "s", refreshToken: "s" } },
+      { headers: { authorization: "s", Cookie: ["s", "s"], "set-cookie": "s" }, twilio_token: "s", password_hash: "s" },
+    ];
+    expect(JSON.stringify(maskRecords(secrets, []))).not.toContain('"s"');
+    const harmless = {
+      token_endpoint_auth_method: "client_secret_post",
+      passwordPolicy: "good",
+      password_policy: "good",
+      password_history: { enable: true, size: 5 },
+      password_dictionary: { enable: true, dictionary: ["word"] },
+      last_password_reset: "2026-01-01",
+      passwordless_method: "code",
+      change_password: "function (email, newPassword, done) {}",
+      client_assertion_type: "urn:x",
+      jwt_configuration: { secret_encoded: true },
+      azure_sb: { sasKeyName: "n" },
+      firebase: { private_key_id: "i" },
+      private_key_jwt: { credentials: [{ id: "cred_1" }] },
+      password: true,
+      secret: 7,
+      secrets: [{ name: "K" }],
+    };
+    expect(maskRecords(harmless, [])).toEqual(harmless);
+  });
+
   it("finds the secrets that were sent, to take them out of the tenant's own texts", () => {
     const secrets = secretsIn({ password: "hunter22", secrets: [{ name: "K", value: "val-ue" }] }, ["secrets[].value"]);
     expect(secrets).toEqual(["hunter22", "val-ue"]);
