@@ -43,7 +43,9 @@ export const idpRoutes =
       const signal = confirm ? undefined : clientPresence(reply);
       try {
         const call = { arguments: body.arguments ?? {}, confirm, ...(signal && { signal }) };
-        return (await idp.callAction(userId, request.params.name, call)).forCaller;
+        const { forCaller, oneTimeSecret } = await idp.callAction(userId, request.params.name, call);
+        if (oneTimeSecret) reply.header("cache-control", "no-store");
+        return forCaller;
       } catch (error) {
         if (signal?.aborted) return reply.code(499).send();
         throw error;
