@@ -27,7 +27,11 @@ export const idpConnectorRecord = z.strictObject({
 export type IdpConnectorRecord = z.infer<typeof idpConnectorRecord>;
 
 export const idpOutcomeRecord = z.object({
-  result: z.unknown().describe("What the tenant answered; null where it says nothing. Secrets are hidden in it."),
+  result: z
+    .unknown()
+    .describe(
+      "What the tenant answered; null where it says nothing. Secrets are hidden in it, but the one of a client that was just made or rotated.",
+    ),
   warnings: z.array(z.string()).optional(),
 });
 

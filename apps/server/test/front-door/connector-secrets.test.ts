@@ -106,3 +106,40 @@ describe("a secret that the tenant repeats in a success", () => {
     expect(body.result).toEqual({ user_id: "auth0|x", name: "Ada", password: "[hidden]" });
   });
 });
+
+describe("the secret of a client", () => {
+  const secretPath = /\/v1\/runs\/\S+\/secrets\/\S+/;
+
+  test.each([
+    ["idp_client_create", { name: "new" }],
+    ["idp_client_rotate_secret", { id: "cli_1" }],
+  ])("that %s makes is given to the caller once, and stands nowhere else", async (name, args) => {
+    const body = { client_id: "cli_9", client_secret: "long-made-secret-4321", note: "new: long-made-secret-4321" };
+    tenant.script.push({ status: 200, body }, { status: 200, body });
+    const runId = await runOne(name, args);
+    const [told = ""] = t.told(1);
+    expect(told).toContain('"client_secret":"…4321"');
+    expect(told).toContain('"note":"new: [hidden]"');
+    expect(await t.everythingShown(runId)).not.toContain("long-made-secret");
+    const path = secretPath.exec(told)?.[0] ?? "";
+    const fetched = await t.gantry.call("GET", path);
+    expect(fetched.body).toMatchObject({ field: "client_secret", value: "long-made-secret-4321" });
+    expect((await t.gantry.call("GET", path)).status).toBe(404);
+    const direct = await action(name, args, true);
+    expect(direct.body.result).toEqual({ ...body, note: "new: [hidden]" });
+    expect(direct.headers.get("cache-control")).toBe("no-store");
+    const other = await action("idp_client_get", { id: "cli_1" });
+    expect(other.headers.get("cache-control")).toBeNull();
+  });
+
+  test.each(["abc", "elevenchars"])("that is as short as %s is not shown by its end", async (secret) => {
+    tenant.script.push({ status: 200, body: { client_id: "cli_1", client_secret: secret } });
+    const runId = await runOne("idp_client_rotate_secret", { id: "cli_1" });
+    const [told = ""] = t.told(1);
+    expect(told).toContain('"client_secret":"[hidden]"');
+    expect(told).not.toContain("ends in");
+    expect(JSON.stringify(await t.events(runId))).not.toContain(secret.slice(-3));
+    const fetched = await t.gantry.call("GET", secretPath.exec(told)?.[0] ?? "");
+    expect(fetched.body).toMatchObject({ value: secret });
+  });
+});

@@ -7,10 +7,13 @@ export const defaultPageSize = 25;
 /** An action as an agent's tool. */
 export type ToolInfo = ToolRecord;
 
+const shownOnce =
+  "The secret is shown once, to the person who asked for it; a model sees its last four characters at most.";
+
 /** Where the table's notes speak to the builder, this is what a reader needs instead. An empty text says nothing more. */
 const notesForReaders: Readonly<Record<string, string>> = {
-  idp_client_rotate_secret:
-    "The new secret is shown once, to the person who asked for it; it is never stored and the model sees its last four characters only.",
+  idp_client_create: `${shownOnce} Later only idp_client_rotate_secret gives a new one.`,
+  idp_client_rotate_secret: shownOnce,
   idp_action_deploy:
     "The specification says that this binds the action to a flow; the real call only publishes a version. Binding is done upstream with PATCH /actions/triggers/{triggerId}/bindings; an action that is bound already runs its new version at once. While the draft is still being built the call is repeated every two seconds. Scope: create:actions, on some tenants update:actions.",
   idp_tenant_settings_update: "Takes effect for every application at once.",

@@ -13,18 +13,31 @@ import { toActionFault } from "./tenant-errors.rules.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
+/** `last4` only where the value is long enough to keep its secret without them. */
+interface OneTimeSecret {
+  field: string;
+  value: string;
+  last4?: string;
+}
+
 /** What an action gave. Secrets are masked in all of it but `oneTimeSecret` and, for the same call, `forCaller`. */
 export interface ActionOutcome {
   /** For the person who called directly. */
   forCaller: IdpOutcomeRecord;
   /** For a model, its events and its prompts. */
   forModel: { result: unknown; warnings?: string[] };
-  /** The secret that was the purpose of the call: to be handed to the caller once, and shown to nobody else. */
-  oneTimeSecret?: { field: string; value: string; last4: string };
+  /** The secret that the call made: to be handed to the caller once, and shown to nobody else. */
+  oneTimeSecret?: OneTimeSecret;
 }
 
-/** The one action whose purpose is a secret. */
-const rotation = { action: "idp_client_rotate_secret", field: "client_secret" };
+/** Actions that make a secret which nobody could get hold of afterwards, and where it stands in their answer. */
+const madeSecrets: Readonly<Record<string, string>> = {
+  idp_client_create: "client_secret",
+  idp_client_rotate_secret: "client_secret",
+};
+
+/** The end of a shorter secret would be too much of it. */
+const shortestWithTail = 12;
 
 const deployWaitMs = 2000;
 const mostDeployTries = 20;
@@ -133,17 +146,18 @@ function outcomeOf(action: Action, body: unknown, masked: unknown, warnings: str
     // An empty answer is a success that a model should not have to guess.
     forModel: { result: masked === null ? { done: true } : cutForModel(action, masked), ...more },
   };
-  return action.name === rotation.action ? withOneTimeSecret(outcome, body) : outcome;
+  const field = madeSecrets[action.name];
+  return field === undefined ? outcome : withOneTimeSecret(outcome, field, body);
 }
 
-function withOneTimeSecret({ forCaller, forModel }: ActionOutcome, body: unknown): ActionOutcome {
-  const value = isObject(body) ? body[rotation.field] : undefined;
-  if (typeof value !== "string" || !isObject(forCaller.result) || !isObject(forModel.result))
+function withOneTimeSecret({ forCaller, forModel }: ActionOutcome, field: string, body: unknown): ActionOutcome {
+  const value = isObject(body) ? body[field] : undefined;
+  if (typeof value !== "string" || value === "" || !isObject(forCaller.result) || !isObject(forModel.result))
     return { forCaller, forModel };
-  const last4 = value.slice(-4);
+  const last4 = value.length < shortestWithTail ? undefined : value.slice(-4);
   return {
-    forCaller: { ...forCaller, result: { ...forCaller.result, [rotation.field]: value } },
-    forModel: { ...forModel, result: { ...forModel.result, [rotation.field]: `…${last4}` } },
-    oneTimeSecret: { field: rotation.field, value, last4 },
+    forCaller: { ...forCaller, result: { ...forCaller.result, [field]: value } },
+    forModel: { ...forModel, result: { ...forModel.result, ...(last4 && { [field]: `…${last4}` }) } },
+    oneTimeSecret: { field, value, ...(last4 && { last4 }) },
   };
 }

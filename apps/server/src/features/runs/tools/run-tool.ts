@@ -49,7 +49,7 @@ export interface ToolOutcome {
   /** The call failed, and the text says why and what to do: it is told to the model. */
   isError: boolean;
   /** Something that only the run's caller may see, and once: stored sealed, fetched by its own route. */
-  oneTimeSecret?: { field: string; value: string; last4: string };
+  oneTimeSecret?: { field: string; value: string; last4?: string };
   /** What the call used and cost the caller, on top of the run's own model calls. */
   used?: UsedByCall;
 }

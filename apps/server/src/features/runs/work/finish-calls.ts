@@ -213,7 +213,8 @@ async function end(
     const secretId = newId("secret");
     const sealed = Buffer.from(deps.vault.seal(oneTimeSecret.value, secretContext(root, secretId))).toString("base64");
     secrets = [{ id: secretId, field: oneTimeSecret.field, sealed, seconds: secretSeconds }];
-    after += `\n\nThe whole value of ${oneTimeSecret.field} (it ends in ${oneTimeSecret.last4}) is shown once, to the person who started the run: GET /v1/runs/${root}/secrets/${secretId}`;
+    const tail = oneTimeSecret.last4 ? ` (it ends in ${oneTimeSecret.last4})` : "";
+    after += `\n\nThe whole value of ${oneTimeSecret.field}${tail} is shown once, to the person who started the run: GET /v1/runs/${root}/secrets/${secretId}`;
   }
   const text = cutResult(outcome.text, after);
   Object.assign(call, { status: "ended", result: text, isError: outcome.isError });
