@@ -143,3 +143,22 @@ describe("the secret of a client", () => {
     expect(fetched.body).toMatchObject({ value: secret });
   });
 });
+
+test("a call of an action that the agent does not have is told without its secrets", async () => {
+  const args = { connection: "db", email: "a@b.c", password: "Pass-Word-Secret" };
+  const calls = [
+    { name: "idp_user_create", args },
+    { name: "idp_user_create", args: '{"password": "Pass-Word-Secret"' },
+    { name: "idp_create_user", args },
+    { name: "mail", args: { text: "as it is" } },
+  ];
+  t.llm.script = inTurn({ calls }, { text: "done" });
+  const { body } = await t.run(await t.makeAgent({ tools: ["idp_roles_list"] }));
+  const told = (await t.events(body.id)).filter(({ type }) => type === "tool_call");
+  expect(told.map((event) => event.arguments)).toEqual([
+    { ...args, password: "[hidden]" },
+    { __invalid: "[hidden]" },
+    { ...args, password: "[hidden]" },
+    { text: "as it is" },
+  ]);
+});

@@ -1,4 +1,4 @@
-import type { Action } from "./action-table.ts";
+import { type Action, findAction } from "./action-table.ts";
 import { hiddenIn, maskRecords, scrubDeep, secretsIn } from "./mask.rules.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -10,6 +10,16 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function maskSent(action: Action, sent: Fields): Record<string, unknown> {
   return maskRecords(sent, action.sensitive_input ?? []) as Record<string, unknown>;
+}
+
+/**
+ * The same of a call that somebody made up: undefined where its name is not of this connector. Of an action that there is
+ * not, such as a name that is spelt wrong, what is secret by its name alone is hidden.
+ */
+export function maskCall(name: string, given: Fields): Record<string, unknown> | undefined {
+  const action = findAction(name);
+  if (action) return maskSent(action, given);
+  return name.startsWith("idp_") ? (maskRecords(given, []) as Record<string, unknown>) : undefined;
 }
 
 export function secretsSent(action: Action, sent: Fields | undefined): string[] {
