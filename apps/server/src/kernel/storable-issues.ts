@@ -21,7 +21,11 @@ export function storableIssues(body: unknown, maxDepth = deepestBody): { issues:
 function look(value: unknown, loc: Loc, maxDepth: number, issues: Issue[]): boolean {
   if (typeof value === "string") {
     if (value.includes("\0") || !value.isWellFormed()) {
-      issues.push({ type: "value_error", loc, msg: "The text has characters that cannot be stored" });
+      issues.push({
+        type: "value_error",
+        loc,
+        msg: "The text has characters that cannot be stored: NUL, or half of a character",
+      });
     }
   } else if (typeof value === "number" && !Number.isFinite(value)) {
     issues.push({ type: "float_parsing", loc, msg: "The number is too large" });

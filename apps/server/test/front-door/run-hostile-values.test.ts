@@ -137,6 +137,28 @@ describe("a number that is too large to be one", () => {
   });
 });
 
+describe("a text that cannot be stored", () => {
+  test.each([
+    ["NUL", "a\\u0000b"],
+    ["half a character", "a\\ud800b"],
+  ])("in a call is told to the model, and neither a tool nor an agent is called with it: %s", async (_, text) => {
+    const child = await makeAgent({ input_schema: { type: "object" } });
+    const tools = ["run_javascript", { type: "agent", agent_id: child, name: "below" }];
+    const calls = [
+      { name: "run_javascript", args: `{"code":"'${text}'"}` },
+      { name: "below", args: `{"deep":[{"${text}":1}]}` },
+    ];
+    platform.llm.script = inTurn({ calls }, { text: "done" });
+    const { body } = await run(await makeAgent({ tools }));
+    expect(body).toMatchObject({ status: "done" });
+    const told = toolResults(asked().at(-1));
+    expect(told).toHaveLength(2);
+    for (const result of told)
+      expect(result).toMatch(/not called:[\s\S]*cannot be stored: NUL, or half of a character/);
+    expect((await platform.gantry.call("GET", `/v1/runs?parent_run_id=${body.id}`)).body.runs).toEqual([]);
+  });
+});
+
 describe("a name of a field that is not allowed", () => {
   test.each(['{"input": {"__proto__": 1}}', '{"input": {"constructor": {"prototype": 1}}}'])(
     "is told as that: %s",

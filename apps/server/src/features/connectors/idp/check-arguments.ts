@@ -36,9 +36,9 @@ const advisory: readonly { keyword: string; at: RegExp; group?: string }[] = [
 
 /** Throws one fault with everything that is wrong; gives back what the tenant may not like. */
 export function checkArguments(action: Action, given: Readonly<Record<string, unknown>>): string[] {
-  // Alone: nothing else may look at what is nested too deeply.
+  // First, and what is nested too deeply alone: nothing else may look at it. What is stored of a call must be what is sent.
   const { issues: unstorable, isTooDeep } = storableIssues({ arguments: given });
-  if (isTooDeep) throwIfAny(unstorable.slice(-1));
+  throwIfAny(isTooDeep ? unstorable.slice(-1) : unstorable);
   const validate = validatorOf(action);
   const issues: Issue[] = [];
   const warnings: string[] = [];
@@ -61,12 +61,10 @@ export function checkArguments(action: Action, given: Readonly<Record<string, un
   return warnings;
 }
 
-/** A dot segment would be resolved away and address something else; a lone surrogate cannot be encoded. */
+/** A dot segment would be resolved away and address something else. */
 function pathValueIssues(name: string, value: unknown): Issue[] {
-  if (typeof value !== "string") return [];
-  const loc = [...root, name];
-  if (value === "." || value === "..") return [{ type: "value_error", loc, msg: `"${value}" is no id` }];
-  return value.isWellFormed() ? [] : [{ type: "value_error", loc, msg: "The value is no valid Unicode text" }];
+  if (value !== "." && value !== "..") return [];
+  return [{ type: "value_error", loc: [...root, name], msg: `"${value}" is no id` }];
 }
 
 /** Written back, it would take the place of what the tenant has. */

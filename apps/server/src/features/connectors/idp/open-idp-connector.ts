@@ -7,11 +7,12 @@ import type { Log } from "../../../kernel/log.ts";
 import { type Action, actions, isDeprecated, upstreamOf } from "./action-table.ts";
 import { callAction } from "./call-action.ts";
 import { type CallerDeps, defaultTenantLimits, realSleep, type TenantLimits } from "./call-tenant.ts";
+import { checkArguments } from "./check-arguments.ts";
 import { configureConnector } from "./configure-connector.ts";
 import type { IdpContext } from "./context.ts";
 import { type ToolInfo, toolOf } from "./describe-action.rules.ts";
 import { previewWrite, type WritePreview } from "./preview-write.ts";
-import { type ActionOutcome, type Arguments, maskArguments, runAction } from "./run-action.ts";
+import { type ActionOutcome, type Arguments, actionOrThrow, maskArguments, runAction } from "./run-action.ts";
 import { deleteConnector, selectConnector } from "./store.ts";
 import { type Connector, connectorTrouble, readConnector } from "./stored-connector.ts";
 import { TenantGate } from "./tenant-gate.ts";
@@ -35,6 +36,8 @@ export interface IdpConnector {
   listActions(userId: string): Promise<ListedAction[]>;
   /** For agents: all of them. Gantry's own MCP endpoint offers those of kind `read` alone. */
   describeTools(): ToolInfo[];
+  /** Throws one fault with everything that is wrong with the arguments, as `runAction` would. */
+  checkArguments(name: string, given: Arguments): void;
   /** The arguments as events, logs and questions may show them. */
   maskArguments(name: string, given: Arguments): Record<string, unknown>;
   /** The question to put before a write. Checks the arguments; throws what `runAction` would throw about them. */
@@ -90,6 +93,9 @@ export function openIdpConnector({ limits, sleep = realSleep, ...deps }: IdpDeps
       }));
     },
     describeTools: () => tools,
+    checkArguments(name, given) {
+      checkArguments(actionOrThrow(name), given);
+    },
     maskArguments,
     previewWrite: (userId, name, given, signal) => previewWrite(context, userId, name, given, signal),
     runAction: (userId, name, given, signal) => runAction(context, userId, name, given, signal),

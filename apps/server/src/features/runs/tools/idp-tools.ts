@@ -28,6 +28,8 @@ export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: R
     parameters: info.parameters,
     kind: info.kind,
     asks: isWrite,
+    // Some bounds of the table are only advice, which a schema cannot say.
+    check: (given) => idp.checkArguments(info.id, given),
     async execute({ arguments: given, signal }) {
       if (refusal !== undefined) return failedWith(refusal);
       try {

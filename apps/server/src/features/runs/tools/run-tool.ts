@@ -67,6 +67,11 @@ export interface RunTool {
   readonly parameters: Record<string, unknown>;
   /** Whoever executes it wrote `parameters` and checks the arguments as well; left out: `parameters` are all there is. */
   readonly checksItself?: boolean;
+  /**
+   * Throws a Fault with everything that is wrong with the arguments, what cannot be stored too. Left out: `parameters`
+   * decide; given, they only tell the model what to send.
+   */
+  check?(args: Readonly<Record<string, unknown>>): void;
   /** A read that a crash interrupted is made again; a write is reported as "outcome unknown". */
   readonly kind: "read" | "write";
   /** Asks by default before it is called; a binding may say otherwise. */

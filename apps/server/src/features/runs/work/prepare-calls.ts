@@ -1,6 +1,6 @@
 import { newId } from "@gantry/wire";
 import type { ToolCall } from "../../../engines/models/chat.ts";
-import { deepestBody } from "../../../kernel/storable-issues.ts";
+import { deepestBody, storableIssues } from "../../../kernel/storable-issues.ts";
 import type { Run, SaidMessage, StoredCall } from "../run.ts";
 import type { NewCall, NewEvent, RunChange } from "../run-change.ts";
 import type { RunTool } from "../tools/run-tool.ts";
@@ -49,7 +49,7 @@ export async function prepareCalls(
     };
     const refusal = isCutCall(message, position)
       ? cutCallResult(message.cutAtTokens ?? 0)
-      : await refusalOf(deps, run, toolbox, boxed, call, stored);
+      : await refusalOf(deps, { run, signal }, toolbox, boxed, call, stored);
     if (refusal !== undefined || !boxed) {
       refuse(refusal);
       continue;
@@ -99,7 +99,7 @@ function newCall(step: number, position: number, call: ToolCall, args: Record<st
 
 async function refusalOf(
   { schemas }: ToolTurnDeps,
-  { userId, ownerId }: Run,
+  { run: { userId, ownerId }, signal }: Pick<RunSession, "run" | "signal">,
   toolbox: Toolbox,
   boxed: BoxedTool | undefined,
   call: ToolCall,
@@ -118,11 +118,31 @@ async function refusalOf(
   if ("__invalid" in call.arguments) {
     return `The arguments are not a JSON object, or are nested more than ${deepestBody} levels deep. The tool was not called.`;
   }
+  if (boxed.kind === "tool" && boxed.tool.check) return refusalBy(boxed.tool.check, args, signal);
   const faults =
     boxed.kind === "tool"
       ? await schemas[boxed.tool.checksItself ? "validateLoosely" : "validate"](boxed.tool.parameters, args)
       : await schemas.validate(boxed.parameters, args);
-  return faults.length === 0 ? undefined : wrongArguments(faults);
+  if (faults.length > 0) return wrongArguments(faults);
+  // They would be stored otherwise than they were said: the call that is approved would not be the one that is made.
+  const { issues } = storableIssues(args);
+  return issues.length === 0
+    ? undefined
+    : wrongArguments(issues.map(({ loc, msg }) => ({ path: loc.slice(1), message: msg })));
+}
+
+/** What the tool itself has against the arguments. */
+function refusalBy(
+  check: NonNullable<RunTool["check"]>,
+  args: StoredCall["arguments"],
+  signal: AbortSignal,
+): string | undefined {
+  try {
+    check(args);
+  } catch (error) {
+    return notCalled(error, signal);
+  }
+  return undefined;
 }
 
 type Question = { refusal: string } | { refusal?: undefined; confirmation: Confirmation; event: NewEvent };

@@ -1,0 +1,84 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type RunsWithTenant, startRunsWithTenant } from "../support/runs-with-tenant.ts";
+import { inTurn, type LlmAnswer } from "../support/scripted-llm.ts";
+
+let runs: RunsWithTenant;
+let t: RunsWithTenant["t"];
+let tenant: RunsWithTenant["tenant"];
+
+beforeAll(async () => {
+  runs = await startRunsWithTenant();
+  ({ t, tenant } = runs);
+});
+afterAll(() => runs.close());
+beforeEach(() => runs.forget());
+afterEach(() => {
+  expect(tenant.script.splice(0)).toEqual([]);
+});
+
+const call = (name: string, args: object | string = {}): LlmAnswer => ({ calls: [{ name, args }] });
+const writes = () => tenant.seen.filter(({ method }) => method !== "GET");
+
+/** What the model is told of one call that nobody has to approve. */
+async function told(name: string, args: object | string): Promise<string> {
+  t.llm.script = inTurn(call(name, args), { text: "done" });
+  const done = await t.run(await t.makeAgent({ tools: [name] }), { approve: [name] });
+  expect(done.body, done.text).toMatchObject({ status: "done" });
+  expect(await t.confirmations(done.body.id)).toEqual([]);
+  return t.told(1)[0] ?? "";
+}
+
+describe("texts that cannot be stored", () => {
+  test.each([
+    ["NUL", '{"name":"a\\u0000b"}'],
+    ["half a character", '{"name":"a\\ud800b"}'],
+    ["NUL in a name", '{"name":"ab","a\\u0000b":1}'],
+  ])("are refused before anybody is asked, and before the tenant is: %s", async (_, args) => {
+    const agent = await t.makeAgent({ tools: ["idp_role_create"] });
+    for (const approve of [[], ["idp_role_create"]]) {
+      t.llm.requests.length = 0;
+      t.llm.script = inTurn(call("idp_role_create", args), { text: "done" });
+      const done = await t.run(agent, { approve });
+      expect(done.body, done.text).toMatchObject({ status: "done" });
+      expect(await t.confirmations(done.body.id)).toEqual([]);
+      expect(t.told(1)[0]).toMatch(/(?=[\s\S]*cannot be stored)[\s\S]*not called/);
+    }
+    expect(tenant.seen).toEqual([]);
+  });
+
+  test("are refused in a direct call", async () => {
+    for (const confirm of [false, true]) {
+      const json = { arguments: { name: "a\0b" }, confirm };
+      const { status, body } = await t.gantry.call("POST", "/v1/connectors/idp/actions/idp_role_create", { json });
+      expect([status, body.error.type]).toEqual([400, "invalid_input"]);
+      expect(body.error.message).toContain("cannot be stored");
+    }
+    expect(tenant.seen).toEqual([]);
+  });
+});
+
+describe("what the tenant may or may not like", () => {
+  test.each([
+    ["idp_resource_server_create", { identifier: `https://${"a".repeat(652)}` }],
+    ["idp_organization_create", { name: "o".repeat(60) }],
+  ])("is told as a warning and sent: %s", async (name, args) => {
+    const { result, warnings } = JSON.parse(await told(name, args));
+    expect(result).toEqual(expect.any(Object));
+    expect(warnings).toEqual([expect.stringContaining("the tenant may refuse it")]);
+    expect(writes()).toMatchObject([{ body: args }]);
+  });
+
+  test("an update of nothing is told as that", async () => {
+    expect(await told("idp_user_update", { id: "auth0|ann" })).toMatch(/There is nothing to change[\s\S]*not called/);
+    expect(tenant.seen).toEqual([]);
+  });
+
+  test("a read that asks is refused before it does", async () => {
+    const tools = [{ type: "tool", id: "idp_users_list", confirm: "always" }];
+    t.llm.script = inTurn(call("idp_users_list", { per_page: 1000 }), { text: "done" });
+    const done = await t.run(await t.makeAgent({ tools }));
+    expect(done.body, done.text).toMatchObject({ status: "done" });
+    expect(t.told(1)[0]).toMatch(/^per_page: .*<= 100[\s\S]*not called/);
+    expect(tenant.seen).toEqual([]);
+  });
+});
