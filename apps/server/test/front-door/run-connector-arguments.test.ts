@@ -82,3 +82,29 @@ describe("what the tenant may or may not like", () => {
     expect(tenant.seen).toEqual([]);
   });
 });
+
+test("a whole number that cannot be written out as digits is no page", async () => {
+  for (const page of ["1e21", "9007199254740993"]) {
+    expect(await told("idp_users_list", `{"page":${page}}`)).toMatch(/^page: [\s\S]*not called/);
+    t.llm.requests.length = 0;
+  }
+  expect(tenant.seen).toEqual([]);
+});
+
+describe("what a rotated secret is shown as", () => {
+  test("is no secret to write back", async () => {
+    for (const [name, args] of [
+      ["idp_client_update", { id: "cli_1", client_secret: "…1000" }],
+      ["idp_action_update", { id: "act_1", secrets: [{ name: "K", value: "…1000" }] }],
+    ] as const) {
+      expect(await told(name, args)).toMatch(/what stands here for a secret[\s\S]*not called/);
+      t.llm.requests.length = 0;
+    }
+    expect(tenant.seen).toEqual([]);
+  });
+
+  test("is a text like others where no secret stands", async () => {
+    await told("idp_role_update", { id: "rol_1", description: "…more" });
+    expect(writes()).toMatchObject([{ body: { description: "…more" } }]);
+  });
+});

@@ -6,7 +6,7 @@ import { storableIssues } from "../../../kernel/storable-issues.ts";
 import type { Action } from "./action-table.ts";
 import { isCut } from "./cut-long-text.rules.ts";
 import { parametersOf } from "./describe-action.rules.ts";
-import { hidden } from "./mask.rules.ts";
+import { hidden, secretsIn } from "./mask.rules.ts";
 
 /** The schemas are the table's own, so nothing a user wrote is compiled here. Each is compiled when first needed. */
 const ajv = new Ajv2020({ allErrors: true, strict: false });
@@ -53,8 +53,9 @@ export function checkArguments(action: Action, given: Readonly<Record<string, un
     issues.push(
       ...placesOf(given, isCut).map((place) => notTheirs(place, "the mark of a cut, so it is not the whole text")),
     );
+    const isMasked = maskIn(action, given);
     issues.push(
-      ...placesOf(given, isHidden).map((place) => notTheirs(place, "what stands here for a secret, not the secret")),
+      ...placesOf(given, isMasked).map((place) => notTheirs(place, "what stands here for a secret, not the secret")),
     );
   }
   throwIfAny(issues);
@@ -73,7 +74,11 @@ function notTheirs(place: Loc, what: string): Issue {
   return { type: "value_error", loc: [...root, ...place], msg };
 }
 
-const isHidden = (text: string) => text === hidden;
+/** What secrets are shown as: hidden, or a new one by its last four characters, which may be any text elsewhere. */
+function maskIn(action: Action, given: Readonly<Record<string, unknown>>): (text: string) => boolean {
+  const secrets = new Set(secretsIn(given, action.sensitive_input ?? []));
+  return (text) => text === hidden || (/^….{1,4}$/s.test(text) && secrets.has(text));
+}
 
 /** Where in the arguments such texts stand. */
 function placesOf(value: unknown, isSuch: (text: string) => boolean, at: Loc = []): Loc[] {

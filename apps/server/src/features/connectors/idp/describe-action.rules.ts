@@ -84,7 +84,9 @@ function fieldOf({ name, required: _ours, ...schema }: Parameter): JsonSchema {
   const description = schema.description
     .replace("; must be percent-encoded in the path", ", given as it is")
     .replace("percent-encoded audience", "audience, given as it is");
-  return { ...schema, description };
+  // A larger number has no digits of its own any more, and would be sent as another one.
+  const bound = schema.type === "integer" && { maximum: Number.MAX_SAFE_INTEGER };
+  return { ...bound, ...schema, description };
 }
 
 function withStop(text: string): string {
