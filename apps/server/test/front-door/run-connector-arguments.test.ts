@@ -108,3 +108,34 @@ describe("what a rotated secret is shown as", () => {
     expect(writes()).toMatchObject([{ body: { description: "…more" } }]);
   });
 });
+
+describe("a binding that fixes some values of an update", () => {
+  const bound = async (id: string, fixed: object, args: object) => {
+    t.llm.script = inTurn(call(id, args), { text: "done" });
+    const agent = await t.makeAgent({ tools: [{ type: "tool", id, arguments: fixed }] });
+    const done = await t.run(agent, { approve: [id] });
+    expect(done.body, done.text).toMatchObject({ status: "done" });
+    return t.offered(id)?.function.parameters as { required: string[]; minProperties?: number };
+  };
+
+  test.each([
+    ["idp_user_update", { blocked: true }, { id: "auth0|ann" }, 1],
+    ["idp_user_update", { id: "auth0|ann" }, { blocked: true }, 1],
+    ["idp_role_update", { id: "rol_1", name: "new" }, {}, undefined],
+    ["idp_client_update", { something_new: 1 }, { id: "cli_1" }, 1],
+  ])("is taken, and the model is asked for the rest: %s %j", async (id, fixed, args, least) => {
+    const offered = await bound(id, fixed, args);
+    expect(offered.minProperties).toBe(least);
+    const { id: _path, ...body } = { ...fixed, ...args } as Record<string, unknown>;
+    expect(writes()).toMatchObject([{ body }]);
+  });
+
+  test("is refused where the values are wrong, or the action takes no others", async () => {
+    for (const fixed of [{ blocked: "yes" }, { something_new: 1 }]) {
+      const tools = [{ type: "tool", id: "idp_user_update", arguments: fixed }];
+      const json = { name: "Wrong", goal: "Do it.", model: "admin/llm", tools };
+      const { status, body } = await t.gantry.call("POST", "/v1/agents", { json });
+      expect([status, body.error.type]).toEqual([400, "invalid_input"]);
+    }
+  });
+});

@@ -75,7 +75,7 @@ async function checkArguments(context: AgentsContext, tools: readonly AgentTool[
   return { issues: found.flat(), warnings: [] };
 }
 
-/** Fixed values must be what the tool takes; which ones are required is decided when it is called. */
+/** Fixed values must be what the tool takes; which ones, and how many, are required is decided when it is called. */
 async function argumentIssues(
   { schemas, tools }: AgentsContext,
   { id, arguments: given }: ToolBinding,
@@ -85,6 +85,7 @@ async function argumentIssues(
   if (!info || given === undefined) return [];
   const known = (info.parameters.properties ?? {}) as object;
   const values = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name)));
-  const faults = await schemas.validate({ ...info.parameters, required: [] }, values);
+  const { required: _names, minProperties: _least, ...ofEach } = info.parameters;
+  const faults = await schemas.validate(ofEach, values);
   return faults.map((found) => schemaIssue(found, root));
 }

@@ -147,7 +147,10 @@ function withoutFixed(
   const properties = { ...(parameters.properties as Record<string, unknown> | undefined) };
   for (const name of names) delete properties[name];
   const required = ((parameters.required as string[] | undefined) ?? []).filter((name) => !names.includes(name));
-  return { ...parameters, properties, required };
+  // The fixed values count as well.
+  const least = Number(parameters.minProperties ?? 0) - names.length;
+  const { minProperties: _ofAll, ...rest } = parameters;
+  return { ...rest, properties, required, ...(least > 0 && { minProperties: least }) };
 }
 
 function boxAgent(binding: AgentBinding, child: Runnable): BoxedTool {
