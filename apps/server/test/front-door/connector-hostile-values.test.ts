@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { refusal } from "../../src/features/connectors/idp/tenant-routes.fixture.ts";
+import { allScopes } from "../support/idp-connector.ts";
 import { type RunsWithTenant, startRunsWithTenant } from "../support/runs-with-tenant.ts";
 import { inTurn } from "../support/scripted-llm.ts";
 
@@ -105,6 +106,25 @@ describe("an answer of the tenant that is nested too deeply", () => {
     expect(status, text).toBe(200);
     expect(body.result).toEqual({ message: JSON.parse(nested(100)) });
   });
+});
+
+test.each([
+  [{ exp: 1_800_000_000_000 }, null],
+  [{ exp: 1e12 }, null],
+  [{ exp: 8.63e12 }, null],
+  [{ scope: "read:users a\0b" }, ["read:users"]],
+])("a token of the tenant is stored, whatever it says of itself: %j", async (claims, scopes) => {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const token = `${part({ alg: "RS256" })}.${part(claims)}.c2lnbmF0dXJl`;
+  tenant.state.tokens.set(token, allScopes);
+  const key = await t.gantry.newUser(`claims-${crypto.randomUUID().slice(0, 8)}`);
+  const { status, body, text } = await t.gantry.call("PUT", "/v1/connectors/idp", {
+    json: { domain: tenant.domain, token },
+    key,
+  });
+  expect(status, text).toBe(200);
+  expect(body).toMatchObject({ scopes, expires_at: null });
+  expect((await t.gantry.call("GET", "/v1/connectors/idp", { key })).body).toEqual(body);
 });
 
 test("the question before an update does not wait for a silent tenant beyond its five seconds", async () => {

@@ -85,7 +85,14 @@ describe("what a token says", () => {
     for (const token of ["opaque-token", "a.b.c", "e30.!!!.x", jwt([1]), jwt(null), jwt({ exp: "soon", scope: 3 })]) {
       expect(readClaims(token)).toEqual(nothing);
     }
-    expect(readClaims(jwt({ exp: 1e300 })).expiresAt).toBeNull();
+  });
+
+  it("takes an end beyond the year 9999 for none, and leaves out what is no scope", () => {
+    for (const exp of [253_402_300_800, 1e12, 1_800_000_000_000, 8.63e12, 1e300, 0, -1]) {
+      expect(readClaims(jwt({ exp })).expiresAt).toBeNull();
+    }
+    const last = readClaims(jwt({ exp: 253_402_300_799, scope: "read:users a\u0000b read:\u00e4 read:roles" }));
+    expect(last).toEqual({ scopes: ["read:users", "read:roles"], expiresAt: new Date("9999-12-31T23:59:59Z") });
   });
 
   it("warns an hour before the end and after it", () => {

@@ -8,16 +8,18 @@ export interface TokenClaims {
 }
 
 const soonMs = 3_600_000;
-const latestDate = 8_640_000_000_000;
+/** In seconds, the last one of the year 9999. What is later says nothing, such as a token that counts milliseconds. */
+const latestExpiry = 253_402_300_799;
+/** As the standard has them; anything else names nothing that the tenant could have granted. */
+const scopeToken = /^[\x21-\x7e]+$/;
 
 export function readClaims(token: string): TokenClaims {
   const claims = payloadOf(token);
   if (!claims) return { scopes: null, expiresAt: null };
   const { scope, exp } = claims;
-  const expires = typeof exp === "number" && exp > 0 && exp < latestDate ? new Date(exp * 1000) : null;
   return {
-    scopes: typeof scope === "string" ? [...new Set(scope.split(" ").filter((one) => one !== ""))] : null,
-    expiresAt: expires && !Number.isNaN(expires.getTime()) ? expires : null,
+    scopes: typeof scope === "string" ? [...new Set(scope.split(" ").filter((one) => scopeToken.test(one)))] : null,
+    expiresAt: typeof exp === "number" && exp > 0 && exp <= latestExpiry ? new Date(exp * 1000) : null,
   };
 }
 
