@@ -7,6 +7,8 @@ import { spentUntil, waitBeforeRetry } from "./rate-limit.rules.ts";
 import { rateLimited, type TenantGate } from "./tenant-gate.ts";
 
 export interface Tenant {
+  /** Who calls it, by a connector of its own. */
+  userId: string;
   domain: string;
   token: string;
 }
@@ -139,7 +141,7 @@ async function sendOnce(
   patience: Patience,
   signal: AbortSignal | undefined,
 ): Promise<{ status: number; headers: NetHeaders; body: unknown }> {
-  const leave = await enterWhenOpen(deps, tenant.domain, patience, signal);
+  const leave = await enterWhenOpen(deps, tenant, patience, signal);
   try {
     const { callMs, maxBytes } = deps.limits;
     const response = await deps.net.request({
@@ -167,16 +169,16 @@ async function sendOnce(
 
 async function enterWhenOpen(
   { gate, clock, sleep }: CallerDeps,
-  domain: string,
+  tenant: Tenant,
   patience: Patience,
   signal: AbortSignal | undefined,
 ): Promise<() => void> {
   for (;;) {
     const started = clock.now().getTime();
-    const leave = await gate.enter(domain, patience.left, signal);
+    const leave = await gate.enter(tenant, patience.left, signal);
     const now = clock.now().getTime();
     patience.spend(Math.min(patience.left, Math.max(0, now - started)));
-    const closed = gate.closedFor(domain, now);
+    const closed = gate.closedFor(tenant.domain, now);
     if (closed === 0) return leave;
     leave();
     if (!patience.spend(closed)) throw rateLimited(closed);

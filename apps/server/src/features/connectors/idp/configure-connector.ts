@@ -17,7 +17,7 @@ export async function configureConnector(
   userId: string,
   given: { domain: string; token: string },
 ): Promise<Connector> {
-  const tenant = readTenant(given);
+  const tenant = readTenant(userId, given);
   const checked = await checkToken(context, tenant);
   const row = {
     domain: tenant.domain,
@@ -32,9 +32,9 @@ export async function configureConnector(
   return { ...row, warnings: [...warnings] };
 }
 
-function readTenant(given: { domain: string; token: string }): Tenant {
+function readTenant(userId: string, given: { domain: string; token: string }): Tenant {
   throwIfAny([...domainIssues(given.domain), ...tokenIssues(given.token)]);
-  return { domain: normaliseDomain(given.domain), token: given.token };
+  return { userId, domain: normaliseDomain(given.domain), token: given.token };
 }
 
 /** It travels in a header. Of a shorter one the last four characters would be too much to show. */
@@ -46,6 +46,7 @@ function tokenIssues(token: string): Issue[] {
 
 /** What to tell beside success; throws where the pair cannot be right, or nobody could tell. */
 async function checkToken(context: IdpContext, tenant: Tenant): Promise<string[]> {
+  const end = context.gate.beginCheck(tenant.userId);
   try {
     const { body } = await callTenant(
       context,
@@ -72,6 +73,8 @@ async function checkToken(context: IdpContext, tenant: Tenant): Promise<string[]
       );
     }
     throw error instanceof Fault ? error : new Error("the check of a management token failed", { cause: error });
+  } finally {
+    end();
   }
 }
 

@@ -25,7 +25,7 @@ export async function openConnector(
   const { sealedToken, ...row } = await findOrThrow(context, userId);
   const warnings = expiryWarnings(row.expiresAt, context.clock.now());
   const token = unseal(context, sealedToken, sealContext(userId, row.domain));
-  return { tenant: { domain: row.domain, token }, connector: { ...row, warnings } };
+  return { tenant: { userId, domain: row.domain, token }, connector: { ...row, warnings } };
 }
 
 /** Why every call would fail, as far as that can be told without one: there is no connector, or its token is no good. */

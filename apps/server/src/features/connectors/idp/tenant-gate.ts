@@ -5,7 +5,7 @@ export function rateLimited(waitMs: number): Fault {
   return busy("The tenant's rate limit is reached", waitMs, { status: 429 });
 }
 
-/** Too many calls of ours wait for this tenant. Nothing was sent. */
+/** Too many calls of the caller's wait for this tenant, or none came to its turn in time. Nothing was sent. */
 function crowded(waitMs: number): Fault {
   return busy("Too many calls to this tenant are under way", waitMs, {});
 }
@@ -18,19 +18,30 @@ function busy(what: string, waitMs: number, more: Record<string, unknown>): Faul
   });
 }
 
+/** Who calls which tenant. */
+interface Caller {
+  domain: string;
+  userId: string;
+}
+
 interface Waiter {
   admit(): void;
 }
 
 interface Lane {
   inFlight: number;
-  waiting: Waiter[];
+  /** By user, who comes next first. */
+  waiting: Map<string, Waiter[]>;
   /** The tenant said that nothing is left until then. */
   closedUntil: number;
 }
 
 const inFlightPerTenant = 2;
-const longestQueue = 64;
+/** Of one user, for one tenant: as many calls as a turn of an agent makes side by side. */
+const longestLine = 64;
+/** Of one user. Whose tenant it is nobody knows before the check. */
+const mostChecks = 4;
+const checkRetryMs = 1000;
 /** A tenant that names a moment far away, by mistake or not, does not lock itself out for longer. */
 const longestClosureMs = 60_000;
 /** Users choose the tenants, so only so many are remembered. */
@@ -38,10 +49,24 @@ const mostRemembered = 1000;
 
 /**
  * Holds the calls to one tenant, of all users of this node, to two at a time, and lets none through while the tenant's
- * own counter stands at zero.
+ * own counter stands at zero. Anybody may name any tenant, so those who wait for one take turns: of however many calls
+ * one user makes, a single one goes before the next one of another.
  */
 export class TenantGate {
   readonly #lanes = new Map<string, Lane>();
+  readonly #checks = new Map<string, number>();
+
+  /** A check of a token and a domain that are not known to belong together. Gives what ends it. */
+  beginCheck(userId: string): () => void {
+    const underWay = this.#checks.get(userId) ?? 0;
+    if (underWay >= mostChecks) throw busy("Too many checks of your tokens are under way", checkRetryMs, {});
+    this.#checks.set(userId, underWay + 1);
+    return () => {
+      const left = (this.#checks.get(userId) ?? 0) - 1;
+      if (left > 0) this.#checks.set(userId, left);
+      else this.#checks.delete(userId);
+    };
+  }
 
   /** Milliseconds until the tenant takes calls again; 0 when it does. */
   closedFor(domain: string, now: number): number {
@@ -54,17 +79,19 @@ export class TenantGate {
   }
 
   /** Resolves with what gives the place back. Rejects when none is free within `waitMs`, or when the caller leaves. */
-  enter(domain: string, waitMs: number, signal?: AbortSignal): Promise<() => void> {
+  enter({ domain, userId }: Caller, waitMs: number, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     const lane = this.#laneOf(domain);
-    if (lane.inFlight < inFlightPerTenant && lane.waiting.length === 0) {
+    if (lane.inFlight < inFlightPerTenant && lane.waiting.size === 0) {
       lane.inFlight++;
       return Promise.resolve(this.#leave(domain, lane));
     }
-    if (lane.waiting.length >= longestQueue) return Promise.reject(crowded(waitMs));
+    const line = lane.waiting.get(userId) ?? [];
+    if (line.length >= longestLine) return Promise.reject(crowded(waitMs));
     return new Promise((resolve, reject) => {
       const giveUp = (reason: unknown) => {
-        lane.waiting.splice(lane.waiting.indexOf(waiter), 1);
+        line.splice(line.indexOf(waiter), 1);
+        if (line.length === 0) lane.waiting.delete(userId);
         settle();
         reject(reason);
       };
@@ -81,7 +108,8 @@ export class TenantGate {
         },
       };
       signal?.addEventListener("abort", onAbort, { once: true });
-      lane.waiting.push(waiter);
+      line.push(waiter);
+      lane.waiting.set(userId, line);
     });
   }
 
@@ -89,7 +117,7 @@ export class TenantGate {
     const known = this.#lanes.get(domain);
     if (known) return known;
     if (this.#lanes.size >= mostRemembered) this.#forgetIdle();
-    const lane: Lane = { inFlight: 0, waiting: [], closedUntil: 0 };
+    const lane: Lane = { inFlight: 0, waiting: new Map(), closedUntil: 0 };
     this.#lanes.set(domain, lane);
     return lane;
   }
@@ -99,7 +127,7 @@ export class TenantGate {
     return () => {
       if (left) return;
       left = true;
-      const next = lane.waiting.shift();
+      const next = nextOf(lane);
       // The place goes over to the next one without becoming free in between.
       if (next) next.admit();
       else {
@@ -111,7 +139,18 @@ export class TenantGate {
 
   #forgetIdle(): void {
     for (const [domain, lane] of this.#lanes) {
-      if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(domain);
+      if (lane.inFlight === 0 && lane.waiting.size === 0) this.#lanes.delete(domain);
     }
   }
+}
+
+/** Takes the first call of the user whose turn it is; its others come after everybody else's. */
+function nextOf({ waiting }: Lane): Waiter | undefined {
+  for (const [userId, line] of waiting) {
+    const next = line.shift();
+    waiting.delete(userId);
+    if (line.length > 0) waiting.set(userId, line);
+    return next;
+  }
+  return undefined;
 }
