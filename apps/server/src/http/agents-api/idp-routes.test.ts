@@ -218,10 +218,12 @@ describe("PUT /v1/connectors/idp", () => {
   });
 
   it("502 when the tenant fails or cannot be reached, and nothing is stored", async () => {
-    t.tenant.script.push(refusal(500, "A"), refusal(500, "B"), refusal(500, "C"));
-    const failed = await configure();
-    expect(failed.status).toBe(502);
-    expect(failed.body.error).toMatchObject({ type: "upstream_error", details: { status: 500 } });
+    for (const status of [500, 408]) {
+      t.tenant.script.push(refusal(status, "A"), refusal(status, "B"), refusal(status, "C"));
+      const failed = await configure();
+      expect(failed.status).toBe(502);
+      expect(failed.body.error).toMatchObject({ type: "upstream_error", details: { status } });
+    }
     const nobody = await call("PUT", "", { domain: "localhost:1", token: "some-token" });
     expect(nobody.status).toBe(502);
     expect(nobody.body.error).toMatchObject({
@@ -387,7 +389,7 @@ describe("POST /v1/connectors/idp/actions/{name}", () => {
     expect(answer.body.error).toMatchObject({ type: "rate_limit", details: { status: 429, retry_after_seconds: 120 } });
   });
 
-  it.each([401, 403, 404, 409, 400, 500])("502 upstream_error when the tenant answers %d", async (status) => {
+  it.each([401, 403, 404, 408, 409, 400, 500])("502 upstream_error when the tenant answers %d", async (status) => {
     await configure();
     t.tenant.script.push(refusal(status, "No"));
     const answer = await act("idp_role_create", { name: "x" }, true);

@@ -26,6 +26,11 @@ export class TenantRefusal extends Error {
   }
 }
 
+/** The tenant itself failed, or lost patience: nobody can tell what it did. */
+export function isOutage(status: number): boolean {
+  return status >= 500 || status === 408;
+}
+
 export interface TenantAnswer {
   status: number;
   /** Null when the answer is empty, which many writes are. */
@@ -119,7 +124,7 @@ export async function callTenant(
       await deps.sleep(wait, signal);
       continue;
     }
-    if (request.method === "GET" && (status >= 500 || status === 408) && failures < mostRetries) {
+    if (request.method === "GET" && isOutage(status) && failures < mostRetries) {
       const wait = waitBeforeRetry(headers, failures++, now, deps.random());
       if (patience.spend(wait)) {
         await deps.sleep(wait, signal);

@@ -1,6 +1,6 @@
 import { AddressRefused, NetError } from "../../../engines/net/net.ts";
 import { Fault, fault, type Issue, throwIfAny } from "../../../kernel/errors.ts";
-import { callTenant, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
+import { callTenant, isOutage, Patience, type Tenant, TenantRefusal } from "./call-tenant.ts";
 import type { IdpContext } from "./context.ts";
 import { isObject } from "./mask.rules.ts";
 import { upsertConnector } from "./store.ts";
@@ -86,7 +86,7 @@ function judgeRefusal({ status }: TenantRefusal, tenant: Tenant): string[] {
   }
   // The tenant knows the token; it may still be good for other things than this read.
   if (status === 403) return [uncheckedWarning];
-  if (status < 500) throw wrongDomain(`${tenant.domain} does not answer as a management API does (${status})`);
+  if (!isOutage(status)) throw wrongDomain(`${tenant.domain} does not answer as a management API does (${status})`);
   throw fault(
     "downstream_service_error",
     `${tenant.domain} failed (${status}), so the token could not be checked. Repeat later.`,

@@ -89,7 +89,7 @@ function fieldOf({ name, required: _ours, ...schema }: Parameter): JsonSchema {
   return { ...bound, ...schema, description };
 }
 
-function withStop(text: string): string {
+export function withStop(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 

@@ -182,6 +182,7 @@ describe("repeating", () => {
     t.tenant.script.push(refusal(500, "Oops"));
     const failed = await failing("idp_role_create", { name: "x" });
     expect(told(failed)).toMatch(/whether the change was made is unknown/);
+    expect(detailsOf(failed)).toMatchObject({ status: 500, outcome: "unknown" });
     expect(failed.retryable).toBe(false);
     t.tenant.script.push("cut");
     expect(detailsOf(await failing("idp_role_create", { name: "y" }))).toMatchObject({

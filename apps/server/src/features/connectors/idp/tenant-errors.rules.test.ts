@@ -50,3 +50,63 @@ it("a 403 that names another reason is that, whatever the token's scopes", () =>
     expect(message).not.toMatch(/scope/);
   }
 });
+
+/** What an answer means for a call of that action. */
+function failureOf(name: string, status: number, body: unknown): Fault {
+  const context = {
+    action: actionOrThrow(name),
+    domain: "t.example.com",
+    tokenScopes: null,
+    tokenWarnings: [],
+    secrets: [],
+  };
+  return toActionFault(new TenantRefusal(status, body), context) as Fault;
+}
+const told = (...given: Parameters<typeof failureOf>) => failureOf(...given).issues[0].msg;
+
+describe.each([408, 500, 503])("a %i", (status) => {
+  it("leaves open whether a write was done", () => {
+    const failure = failureOf("idp_role_create", status, { message: "Too slow" });
+    expect(failure.issues[0].ctx).toMatchObject({ status, outcome: "unknown" });
+    expect(failure.issues[0].msg).toContain("whether the change was made is unknown: read the state before repeating");
+    expect(failure.retryable).toBe(false);
+  });
+
+  it("is a reason to repeat a read", () => {
+    const failure = failureOf("idp_roles_list", status, { message: "Too slow" });
+    expect(failure.issues[0].msg).toContain("repeat later");
+    expect(failure.issues[0].ctx).not.toHaveProperty("outcome");
+    expect(failure.retryable).toBe(true);
+  });
+});
+
+describe("sentences", () => {
+  it("of the tenant end before ours begin", () => {
+    expect(told("idp_role_create", 409, { message: "A role exists" })).toContain(
+      "says: A role exists. It exists already",
+    );
+    for (const message of ["It exists.", "Does it exist?", "It exists!"]) {
+      expect(told("idp_role_create", 409, { message })).toContain(`says: ${message} It exists already`);
+    }
+    expect(failureOf("idp_role_create", 409, { message: "A role exists" }).issues[0].ctx).toMatchObject({
+      message: "A role exists",
+    });
+  });
+
+  it("speak of an id where the action has one", () => {
+    expect(told("idp_role_get", 404, { message: "No role" })).toContain("Check the id");
+    for (const body of [{ message: "The connection does not exist" }, null]) {
+      expect(told("idp_user_create", 404, body)).toMatch(/Check what the arguments name/);
+      expect(told("idp_user_create", 404, body)).not.toMatch(/the id/);
+    }
+  });
+
+  it("speak of a message where there is one", () => {
+    expect(told("idp_role_create", 418, { message: "A teapot" })).toContain("as the message says");
+    for (const body of [null, "<p>", {}]) {
+      expect(told("idp_role_create", 418, body)).not.toMatch(/message/);
+      expect(told("idp_role_create", 418, body)).toMatch(/does not say why/);
+      expect(told("idp_user_create", 404, body)).not.toMatch(/message/);
+    }
+  });
+});

@@ -1,7 +1,8 @@
 import { NetError } from "../../../engines/net/net.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
 import { type Action, isDeprecated } from "./action-table.ts";
-import { TenantRefusal } from "./call-tenant.ts";
+import { isOutage, TenantRefusal } from "./call-tenant.ts";
+import { withStop } from "./describe-action.rules.ts";
 import { isObject, scrub } from "./mask.rules.ts";
 import { isAllowed } from "./token-claims.rules.ts";
 
@@ -35,15 +36,15 @@ function refusalFault(refusal: TenantRefusal, context: ErrorContext): Fault {
   const { message, errorCode } = readError(body, context.secrets);
   const { what, toDo, ...more } = meaningOf(status, errorCode, message, context);
   const rules =
-    isDeprecated(context.action) && status < 500 && status !== 401
+    isDeprecated(context.action) && !isOutage(status) && status !== 401
       ? " Rules are ending and newer tenants refuse them: use the idp_action_… actions instead."
       : "";
-  const said = message === "" ? "" : ` The tenant says: ${message}`;
+  const said = message === "" ? "" : ` The tenant says: ${withStop(message)}`;
   return fault("downstream_service_error", `${what} (${status}).${said} ${toDo}${rules}`, {
     cause: refusal,
     // The tenant may quote what was sent.
     logged: "The tenant refused an action",
-    retryable: status >= 500 && context.action.method === "GET",
+    retryable: isOutage(status) && context.action.method === "GET",
     ctx: {
       action: context.action.name,
       status,
@@ -61,7 +62,7 @@ function readError(body: unknown, secrets: readonly string[]): { message: string
   const code = isObject(body) ? body.errorCode : "";
   return {
     // Scrubbed before it is cut, or a cut could leave half a secret standing.
-    message: typeof text === "string" ? scrub(text, secrets).slice(0, longestMessage) : "",
+    message: typeof text === "string" ? scrub(text, secrets).slice(0, longestMessage).trim() : "",
     errorCode: typeof code === "string" ? scrub(code, secrets).slice(0, 100) : "",
   };
 }
@@ -71,6 +72,7 @@ interface Meaning {
   toDo: string;
   missing_scopes?: string[];
   field?: string;
+  outcome?: "unknown";
 }
 
 function meaningOf(status: number, errorCode: string, message: string, context: ErrorContext): Meaning {
@@ -88,7 +90,11 @@ function meaningOf(status: number, errorCode: string, message: string, context: 
       action.name === "idp_email_template_update"
         ? " A template that was never created is made with idp_email_template_create."
         : "";
-    return { what: "The tenant has no such thing", toDo: `Check the id, for example with the matching list.${create}` };
+    const toDo =
+      action.path_params.length > 0
+        ? "Check the id, for example with the matching list."
+        : "Check what the arguments name, and that the tenant offers this.";
+    return { what: "The tenant has no such thing", toDo: `${toDo}${create}` };
   }
   if (status === 409) {
     return {
@@ -96,21 +102,20 @@ function meaningOf(status: number, errorCode: string, message: string, context: 
       toDo: "It exists already: read or update it, or choose another name.",
     };
   }
-  if (status >= 500) {
-    const toDo =
-      action.method === "GET"
-        ? "The tenant's service is at fault: repeat later."
-        : "The tenant's service is at fault, and whether the change was made is unknown: read the state before repeating.";
-    return { what: "The tenant failed", toDo };
+  if (isOutage(status)) {
+    const what = "The tenant failed";
+    if (action.method === "GET") return { what, toDo: "The tenant's service is at fault: repeat later." };
+    const unknown = "whether the change was made is unknown: read the state before repeating.";
+    return { what, toDo: `The tenant's service is at fault, and ${unknown}`, outcome: "unknown" };
   }
   if (status >= 300 && status < 400) {
     return { what: "The tenant answered with a redirect", toDo: "Check the domain: it must be the tenant's own." };
   }
   const field = fieldIn(message);
-  const toDo = field
-    ? `Correct the field ${field} and repeat.`
-    : "Correct the arguments as the message says and repeat.";
-  return { what: "The tenant refused the call", toDo, ...(field !== undefined && { field }) };
+  const what = "The tenant refused the call";
+  if (field !== undefined) return { what, toDo: `Correct the field ${field} and repeat.`, field };
+  if (message !== "") return { what, toDo: "Correct the arguments as the message says and repeat." };
+  return { what, toDo: "It does not say why: check the arguments, and that the tenant offers this." };
 }
 
 function forbidden(errorCode: string, message: string, { action, tokenScopes }: ErrorContext): Meaning {
