@@ -23,6 +23,8 @@ export interface ArrivingPrediction {
   /** The run whose next model call it is. */
   runId?: string | undefined;
   reservation: Micros;
+  /** Its payer has not seen it coming: it does not go below zero by its reservation, nor beyond the key's month. */
+  mustBeCovered?: boolean;
   queueSeconds: number;
   queued?: QueuedInput;
   /** Of a queued one: this node has a hand free for it, and runs it if it starts. */
@@ -104,7 +106,7 @@ class Places {
 
 /**
  * Decides about arrivals one by one, those of the same few milliseconds under one lock and with one commit. What is
- * decided, and in which order, stands in migrations/0020.
+ * decided, and in which order, stands in migrations/0020 and 0042.
  */
 export function createDecisions(
   database: Database,
@@ -129,6 +131,7 @@ export function createDecisions(
       holder: one.holder,
       ...(one.runId !== undefined && { run: one.runId }),
       reservation: one.reservation,
+      ...(one.mustBeCovered && { must_be_covered: true }),
       purpose: one.purpose,
       queue_seconds: one.queueSeconds,
       ...one.queued,

@@ -22,6 +22,8 @@ export interface ChatRequest {
   chat: Omit<ChatCall, "signal">;
   /** About how many the messages and tools are: what is reserved for them. */
   inputTokens: number;
+  /** See `RunRequest`. */
+  mustBeCovered: boolean;
   signal: AbortSignal;
   /** Asked when the signal is aborted: whether the run goes on elsewhere, because this node goes down or lost it. */
   isHandedOn(): boolean;
@@ -39,12 +41,13 @@ export type ChatAnswer = Omit<ChatResult, "usage">;
 
 /** One call of a text model for an agent's run: admitted, charged and counted like any prediction. */
 export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promise<ChatEnd> {
-  const { chat, signal, caller, model, predictionId, runId } = request;
+  const { chat, signal, caller, model, predictionId, runId, mustBeCovered } = request;
   const maxTokens = answerLimit(model.manifest, chat.maxTokens);
   let isOurs = () => false;
   const { outcome } = await runPrediction(deps, {
     predictionId,
     runId,
+    mustBeCovered,
     caller,
     model,
     route: "agent",

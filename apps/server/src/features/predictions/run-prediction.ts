@@ -34,6 +34,8 @@ export interface RunRequest {
   route: "sync" | "stream" | "agent";
   /** The run whose next model call it is: it is admitted only while this node works on that run. */
   runId?: string | undefined;
+  /** Nobody who pays has asked for it: it is admitted only where there is money for all that it reserves. */
+  mustBeCovered?: boolean;
   input: Pick<CheckedInput, "input" | "user">;
   /** Called before admission, so that a client that leaves meanwhile already stops it. */
   onHeld(held: HeldPrediction): void;
@@ -82,6 +84,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       holder: deps.nodeId,
       runId: request.runId,
       reservation,
+      ...(request.mustBeCovered && { mustBeCovered: true }),
       purpose: "run",
       queueSeconds: request.model.manifest.max_queue_seconds,
     };

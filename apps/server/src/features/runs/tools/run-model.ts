@@ -10,7 +10,7 @@ import type { CheckedInput, FormReader, Outcome, Predictions } from "../../predi
 import type { UsedByCall } from "../run-change.ts";
 import { isHandedOn } from "../work/stopped.ts";
 import { modelForm } from "./model-form.ts";
-import type { RunScope, RunTool, ToolCallRequest, ToolOutcome } from "./run-tool.ts";
+import { isForItself, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
 import { explainFault, failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 export interface RunModelDeps {
@@ -93,6 +93,8 @@ async function predict(
       caller,
       model,
       route: "agent",
+      // As in call-model.ts.
+      mustBeCovered: !isForItself(scope),
       input,
       onHeld(held) {
         // Who has the run next makes the call again, so this one is not paid; one that nobody makes again is.

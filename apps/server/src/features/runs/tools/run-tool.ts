@@ -28,7 +28,11 @@ export interface RunScope {
  * Whether the agent is run by its creator, for itself. Below another's agent one's own is run as it would be for anybody
  * else: what it does there is what that other one wants.
  */
-export function isForItself({ userId, ownerId, connectors }: RunScope): boolean {
+export function isForItself({
+  userId,
+  ownerId,
+  connectors,
+}: Pick<RunScope, "userId" | "ownerId" | "connectors">): boolean {
   return userId === ownerId && !connectors.includes(underOthers);
 }
 

@@ -7,6 +7,7 @@ import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, Predictions } from "../../predictions/index.ts";
 import type { RunChange, UsedByCall } from "../run-change.ts";
+import { isForItself } from "../tools/run-tool.ts";
 import type { RunSession } from "./session.ts";
 import { isHandedOn, keyIsGone, RunFailed, RunStopped } from "./stopped.ts";
 
@@ -75,6 +76,8 @@ async function makeCall(
     return await predictions.chat({
       ...request,
       runId: session.run.id,
+      // What another's agent calls, its caller has not seen. Of one's own one knows what it may call.
+      mustBeCovered: !isForItself(session.run),
       signal: session.signal,
       isHandedOn: () => isHandedOn(session.signal.reason),
     });
