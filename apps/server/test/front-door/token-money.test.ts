@@ -59,16 +59,29 @@ async function reservedFor(model: string, form: Record<string, string>, key: str
 }
 
 describe("what is reserved for the tokens that an answer may have", () => {
-  test("is never less than nothing, whatever max_tokens says", async () => {
+  test("is that of the usual length where max_tokens bounds nothing", async () => {
     const key = await gantry.newUser("reserver", { plan: "unlimited", credit: 1000 });
     const input = 0.001;
     expect(await reservedFor("whole", { max_tokens: "5000" }, key)).toBe(input + 5);
     expect(await reservedFor("whole", {}, key)).toBe(input + 4.096);
     for (const max_tokens of ["0", "-600000", "-9007199254740991"]) {
-      expect(await reservedFor("whole", { max_tokens }, key), max_tokens).toBe(input);
+      expect(await reservedFor("whole", { max_tokens }, key), max_tokens).toBe(input + 4.096);
     }
     expect(await reservedFor("broken", { max_tokens: "1.5" }, key)).toBe(input + 0.002);
-    expect(await reservedFor("broken", { max_tokens: "-0.5" }, key)).toBe(input);
+    for (const max_tokens of ["-0.5", "0.5"]) {
+      expect(await reservedFor("broken", { max_tokens }, key), max_tokens).toBe(input + 4.096);
+    }
+  });
+
+  test("holds back who asks for none, as it holds back everybody", async () => {
+    const key = await gantry.newUser("none-asked", { plan: "unlimited", credit: 0 });
+    const calls = Array.from({ length: 30 }, () =>
+      gantry.call("POST", "/api/v1/admin/whole/predict/async/", { form: { prompt: "hello", max_tokens: "0" }, key }),
+    );
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 403)).toHaveLength(29);
+    await waitFor("the one that was accepted", async () => (await me(key)).reserved === 0);
   });
 
   test("is bounded where max_tokens is beyond all measure", async () => {
@@ -88,9 +101,9 @@ describe("text that the model reads", () => {
 
   test("is reserved wherever it stands in the input", async () => {
     const key = await gantry.newUser("reader", { plan: "unlimited", credit: 1000 });
-    const plain = await reservedFor("whole", { max_tokens: "0" }, key);
-    expect(await reservedFor("whole", { max_tokens: "0", docs }, key)).toBeGreaterThan(plain + 0.9);
-    expect(await reservedFor("whole", { max_tokens: "0", notes }, key)).toBeGreaterThan(plain + 0.6);
+    const plain = await reservedFor("whole", { max_tokens: "1" }, key);
+    expect(await reservedFor("whole", { max_tokens: "1", docs }, key)).toBeGreaterThan(plain + 0.9);
+    expect(await reservedFor("whole", { max_tokens: "1", notes }, key)).toBeGreaterThan(plain + 0.6);
   });
 
   test("is counted and charged where the upstream reports no tokens", async () => {

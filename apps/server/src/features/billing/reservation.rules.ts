@@ -25,7 +25,11 @@ export function dearestCached(pricing: Pricing, inputTokens: number): number {
   return (pricing.per_million_cached_tokens ?? 0) > (pricing.per_million_input_tokens ?? 0) ? inputTokens : 0;
 }
 
-/** The manifest may leave the field without bounds: whatever it says, a reservation is never less than nothing. */
+/**
+ * The manifest may leave the field without bounds. Below one it bounds nothing: an upstream takes it for not given, and what
+ * reserved nothing for its answer would be held back by no want of funds.
+ */
 function reservedTokens(maxTokens: number | undefined): number {
-  return Math.ceil(Math.min(Math.max(maxTokens ?? usualAnswerTokens, 0), mostTokens));
+  const isGiven = maxTokens !== undefined && maxTokens >= 1;
+  return Math.ceil(Math.min(isGiven ? maxTokens : usualAnswerTokens, mostTokens));
 }
