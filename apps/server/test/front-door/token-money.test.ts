@@ -179,12 +179,36 @@ describe("a model that is priced by tokens, whose backend tells none", () => {
   });
 });
 
-test("a number of tokens that cannot be is the upstream's fault, and nobody pays for it", async () => {
-  const key = await gantry.newUser("nonsense", { plan: "unlimited", credit: 100 });
-  for (const count of [3_000_000_000, Number.MAX_SAFE_INTEGER]) {
-    llm.script = () => ({ text: "done", usage: { in: count, out: 1 } });
-    const answer = await predict("whole", {}, key);
-    expect([answer.status, answer.body.detail[0].type]).toEqual([502, "downstream_service_error"]);
-  }
-  expect(await me(key)).toMatchObject({ balance: 100, reserved: 0 });
+describe("more tokens than an answer can have, as an upstream reports them", () => {
+  const most = 10_000_000;
+
+  test("are counted here instead, and the log says whose they were", async () => {
+    const key = await gantry.newUser("nonsense", { plan: "unlimited", credit: 100 });
+    for (const usage of [
+      { in: 2, out: 2_147_483_647 },
+      { in: most + 1, out: 2 },
+      { in: 2, out: Number.MAX_SAFE_INTEGER },
+    ]) {
+      const { balance } = await me(key);
+      llm.script = () => ({ text: "hello world", usage });
+      const answer = await predict("whole", {}, key);
+      expect(answer.status, answer.text).toBe(200);
+      expect(balance - (await me(key)).balance).toBeCloseTo(0.003, 6);
+    }
+    const [row] = (await gantry.call("GET", "/api/v2/usage", { key })).body.results;
+    expect(row).toMatchObject({ input_tokens: 1, output_tokens: 2, price: 0.003 });
+    const told = gantry
+      .logged()
+      .split("\n")
+      .filter((line) => line.includes("more tokens than an answer can have"));
+    expect(told).toHaveLength(3);
+    for (const line of told) expect(line).toContain('"model":"admin/whole"');
+  });
+
+  test("and up to that they are believed", async () => {
+    const key = await gantry.newUser("long-winded", { plan: "unlimited", credit: 100_000 });
+    llm.script = () => ({ text: "hello world", usage: { in: 1, out: most } });
+    expect((await predict("whole", {}, key)).status).toBe(200);
+    expect((await me(key)).balance).toBe(89_999.999);
+  });
 });

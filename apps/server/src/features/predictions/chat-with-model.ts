@@ -41,7 +41,7 @@ export type ChatAnswer = Omit<ChatResult, "usage">;
 
 /** One call of a text model for an agent's run: admitted, charged and counted like any prediction. */
 export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promise<ChatEnd> {
-  const { chat, signal, caller, model, predictionId, runId, mustBeCovered } = request;
+  const { chat, signal, caller, model, predictionId, runId, mustBeCovered, inputTokens } = request;
   const maxTokens = answerLimit(model.manifest, chat.maxTokens);
   let isOurs = () => false;
   const { outcome } = await runPrediction(deps, {
@@ -52,7 +52,8 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
     model,
     route: "agent",
     input: { input: maxTokens === undefined ? {} : { max_tokens: maxTokens }, user: undefined },
-    reservation: reservationOf(model.manifest, { countedTokens: request.inputTokens, maxTokens }),
+    reservation: reservationOf(model.manifest, { countedTokens: inputTokens, maxTokens }),
+    inputTokens,
     onHeld: (held) => {
       isOurs = () => isHandedOn(held);
       const stop = () => held.stop(request.isHandedOn() ? "lost" : "cancelled");

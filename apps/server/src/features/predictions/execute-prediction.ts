@@ -14,9 +14,8 @@ import type { Span, Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { mostTokens } from "../../kernel/money.ts";
 import type { Model } from "../models/index.ts";
-import { chargeWhenCancelled, chargeWhenDone, isPricedByTokens } from "./charge.rules.ts";
+import { chargeWhenCancelled, chargeWhenDone, isBelievable, isCountable, isPricedByTokens } from "./charge.rules.ts";
 import type { HeldPrediction } from "./held-predictions.ts";
 import { describeModelCall, usageAttributes } from "./model-span.rules.ts";
 import { checkedOutput, makesFiles } from "./output-check.rules.ts";
@@ -36,6 +35,8 @@ export interface Execution {
   userId: string;
   model: Model;
   input: Readonly<Record<string, InputValue>>;
+  /** About how many there are, where the model reads something else than `input`. */
+  inputTokens?: number | undefined;
   /** The prices of the moment of acceptance, where the model may have changed since. */
   pricing?: Pricing;
   onFragment?: ((field: string, text: string) => void | Promise<void>) | undefined;
@@ -76,8 +77,7 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
     // Another face of the driver has another output than the manifest says.
     const output = execution.perform ? stored : checkedOutput(model.manifest.output, stored);
     const outputs = files > 0 || !makesFiles(model.manifest.output) ? Math.max(1, files) : 0;
-    const usage =
-      result.usage ?? (isPricedByTokens(pricing) ? await counted(deps, execution, result.output) : undefined);
+    const usage = await usageOf(deps, execution, pricing, result);
     const price = chargeWhenDone(pricing, { seconds: inferenceMs / 1000, usage, outputs });
     const streamDetails = streamDetailsOf(model, usage);
     return { kind: "done", output, usage, streamDetails, inferenceMs, price };
@@ -97,15 +97,33 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
   }
 }
 
-/** For a backend that reports no tokens although they have a price. What is in files is not counted. */
+/** What the backend reports; counted here where it reports none although they have a price, or what cannot be. */
+async function usageOf(
+  deps: ExecutionDeps,
+  execution: Execution,
+  pricing: Pricing,
+  { usage, output }: ModelResult,
+): Promise<TokenUsage | undefined> {
+  if (usage && isBelievable(usage)) return usage;
+  if (usage) {
+    const { model, held } = execution;
+    deps.log.warn(
+      { model: model.endpointId, prediction_id: held.id, reported: usage },
+      "A backend reports more tokens than an answer can have: they were counted here instead",
+    );
+  } else if (!isPricedByTokens(pricing)) return undefined;
+  return counted(deps, execution, output);
+}
+
+/** What is in files is not counted. */
 async function counted(
   { countTokens }: ExecutionDeps,
-  { input }: Execution,
+  { input, inputTokens }: Execution,
   output: ModelResult["output"],
 ): Promise<TokenUsage> {
   const written = Object.entries(output).filter(([, value]) => !isFile(value));
   return {
-    inputTokens: await countTokens(readableText(input)),
+    inputTokens: inputTokens ?? (await countTokens(readableText(input))),
     outputTokens: await countTokens(readableText(Object.fromEntries(written))),
     estimated: true,
   };
@@ -122,9 +140,11 @@ async function callDriver(
   try {
     const call = { predictionId: held.id, input, signal: held.signal, onFragment };
     const result = await orStopped(held, perform(driver, call));
-    if (result.usage && !isCountable(result.usage)) throw impossibleUsage();
+    const { usage } = result;
+    const isBelieved = usage !== undefined && isBelievable(usage);
+    if (isBelieved && !isCountable(usage)) throw impossibleUsage();
     telemetry.modelCalled(type, performance.now() - startedAt, undefined);
-    if (result.usage) span.set(usageAttributes(result.usage));
+    if (isBelieved) span.set(usageAttributes(usage));
     return result;
   } catch (error) {
     const failure = faultTypeOf(held.signal.aborted ? held.signal.reason : error);
@@ -171,13 +191,7 @@ async function usageBeforeStop(held: HeldPrediction, error: unknown): Promise<To
   // A process that goes down charges nothing for what it leaves, and has no time to count it.
   if (!(error instanceof Interrupted) || held.stoppedBy === "shutdown") return undefined;
   const usage = await error.usage();
-  return isCountable(usage) ? usage : undefined;
-}
-
-function isCountable({ inputTokens, outputTokens, cachedTokens = 0 }: TokenUsage): boolean {
-  return [inputTokens, outputTokens, cachedTokens].every(
-    (count) => Number.isInteger(count) && count >= 0 && count <= mostTokens,
-  );
+  return isBelievable(usage) && isCountable(usage) ? usage : undefined;
 }
 
 function impossibleUsage(): Fault {

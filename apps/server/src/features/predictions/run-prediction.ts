@@ -44,6 +44,7 @@ export interface RunRequest {
   onFragment?(field: string, text: string): void | Promise<void>;
   /** Given where the input does not tell what may be used. */
   reservation?: Micros;
+  inputTokens?: number;
   /** Another way to call the model's driver than its prediction face. */
   perform?: Execution["perform"];
 }
@@ -141,9 +142,9 @@ async function waitForSlot(
 function execute(
   deps: RunDeps,
   held: HeldPrediction,
-  { caller, model, input, route, onFragment, perform }: RunRequest,
+  { caller, model, input, inputTokens, route, onFragment, perform }: RunRequest,
 ): Promise<Outcome> {
-  const execution = { held, userId: caller.userId, model, input: input.input, onFragment, perform };
+  const execution = { held, userId: caller.userId, model, input: input.input, inputTokens, onFragment, perform };
   if (route === "stream") return executeStream(deps, execution);
   const executing = executePrediction(deps, execution);
   if (route === "sync") return executing;
