@@ -78,6 +78,39 @@ test("a confined key makes, changes and retires no model, also none of its list"
   expect(sent).toEqual({ own: [`Bearer ${secret}`], evil: [] });
 });
 
+test("a key with a monthly limit sets no price and no backend: it makes, changes, retires and restores no model", async () => {
+  const limited = {
+    key: (await gantry.call("POST", "/api/v2/keys", { ...whole, json: { monthly_limit: 1 } })).body.key,
+  };
+  const before = (await gantry.call("GET", path, whole)).body;
+  for (const [method, where, json] of [
+    ["PATCH", path, { pricing: {} }],
+    ["PUT", path, manifest(urlOf(evil))],
+    ["PUT", "/api/v1/alice/later", manifest(urlOf(own))],
+    ["DELETE", path, undefined],
+    ["POST", `${path}/restore`, undefined],
+  ] as const) {
+    const answer = await gantry.call(method, where, { ...limited, ...(json !== undefined && { json }) });
+    expect(answer.body, `${method} ${where}`).toEqual({
+      detail: "This key has a monthly limit and may not change models",
+      status_code: 403,
+    });
+  }
+  for (const [method, where, json] of [
+    ["GET", "/api/v2/secrets", undefined],
+    ["PUT", "/api/v2/secrets/up", { value: "other" }],
+    ["DELETE", "/api/v2/secrets/up", undefined],
+  ] as const) {
+    const answer = await gantry.call(method, where, { ...limited, ...(json !== undefined && { json }) });
+    expect(answer.body.detail, `${method} ${where}`).toBe("This key has a monthly limit and may not manage secrets");
+  }
+  expect((await gantry.call("GET", path, whole)).body).toEqual(before);
+  // All else is as for any key of the owner.
+  expect((await gantry.call("POST", `${path}/predict`, { ...limited, form: { prompt: "x" } })).status).toBe(200);
+  expect((await gantry.call("POST", "/v1/drives", { ...limited, json: { name: "Papers" } })).status).toBe(201);
+  expect(sent.evil).toEqual([]);
+});
+
 /** What belongs to the owner, and what such a key may not do with it. */
 const ownersAlone: readonly (readonly [string, string, string])[] = [
   ["GET", "/api/v2/secrets", "manage secrets"],

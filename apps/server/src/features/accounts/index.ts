@@ -1,7 +1,15 @@
 export type { Caller } from "./caller.ts";
 export type { Page } from "./context.ts";
 export type { NewKey } from "./create-key.ts";
-export { beyondKey, isConfined, keyReaches, mayAdministrate, refuseConfined, speaksFor } from "./key-reach.rules.ts";
+export {
+  beyondKey,
+  isConfined,
+  keyReaches,
+  mayAdministrate,
+  refuseConfined,
+  refuseNarrowed,
+  speaksFor,
+} from "./key-reach.rules.ts";
 export { type KeyRequest, readKeyRequest } from "./key-request.rules.ts";
 export { type Accounts, openAccounts } from "./open-accounts.ts";
 export { verifyPassword } from "./password.ts";

@@ -24,9 +24,10 @@ export function mayManage(own: KeyReach & { keyId: string }, target: KeyReach & 
 }
 
 /**
- * Whether a key of an admin carries the admin's power. A key narrowed to some models or to a budget was made to run
- * models; with the admin routes it could make itself another admin. An expiry alone takes nothing away: it says for how
- * long the key works, and what an admin does in that time stays done.
+ * Whether a key of an admin carries the admin's power, and anybody's the power over what things cost and where they lead. A
+ * key narrowed to some models or to a budget was made to run models; with the admin routes it could make itself another
+ * admin, and with the prices of its owner's models its budget would bound nothing. An expiry alone takes nothing away: it
+ * says for how long the key works, and what is done in that time stays done.
  */
 export function mayAdministrate(own: KeyReach): boolean {
   return own.models === null && own.monthlyLimitMicros === null;
@@ -51,6 +52,12 @@ export function keyReaches({ models }: Reach, endpointId: string): boolean {
 /** Refuses a confined key what is its owner's alone; `doing` says what that is: "use drives". */
 export function refuseConfined(own: Reach, doing: string): void {
   if (isConfined(own)) throw beyondKey(doing);
+}
+
+/** Refuses it to a key with a budget, too. */
+export function refuseNarrowed(own: KeyReach, doing: string): void {
+  refuseConfined(own, doing);
+  if (!mayAdministrate(own)) throw fault("forbidden", `This key has a monthly limit and may not ${doing}`);
 }
 
 /** What a confined key is told, where more than its being one decides. */

@@ -2,7 +2,15 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../kernel/errors.ts";
 import { digestOf, foreignKeyPair, hashOf, newKeyPair, publicPartsOf, sameHash } from "./key-format.rules.ts";
-import { isConfined, keyReaches, mayAdministrate, mayManage, refuseConfined, speaksFor } from "./key-reach.rules.ts";
+import {
+  isConfined,
+  keyReaches,
+  mayAdministrate,
+  mayManage,
+  refuseConfined,
+  refuseNarrowed,
+  speaksFor,
+} from "./key-reach.rules.ts";
 import { readKeyRequest } from "./key-request.rules.ts";
 import { hashPassword, verifyPassword } from "./password.ts";
 
@@ -154,6 +162,17 @@ describe("a key with a list of models", () => {
     expect(() => refuseConfined(open, "use drives")).not.toThrow();
     expect(() => refuseConfined(confined, "use drives")).toThrow(
       "This key is confined to some models and may not use drives",
+    );
+  });
+
+  it("is refused what a key with a budget is refused, too", () => {
+    const budgeted = { ...open, models: null, expiresAt: null, monthlyLimitMicros: 1 };
+    expect(() => refuseNarrowed({ ...budgeted, monthlyLimitMicros: null }, "change models")).not.toThrow();
+    expect(() => refuseNarrowed(budgeted, "change models")).toThrow(
+      "This key has a monthly limit and may not change models",
+    );
+    expect(() => refuseNarrowed({ ...budgeted, models: [] }, "change models")).toThrow(
+      "This key is confined to some models and may not change models",
     );
   });
 

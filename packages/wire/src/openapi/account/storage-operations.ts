@@ -34,7 +34,7 @@ export const fileGroup: OperationGroup = {
 export const secretGroup: OperationGroup = {
   tag: "Secrets",
   description:
-    "Credentials that the backends of your models need. They are stored encrypted and never read back. Not for keys that are confined to some models.",
+    "Credentials that the backends of your models need. They are stored encrypted and never read back. Not for keys that are confined to some models or have a monthly limit.",
   operations: [
     {
       id: "listSecrets",
