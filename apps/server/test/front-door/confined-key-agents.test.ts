@@ -191,3 +191,60 @@ describe("a confined key", () => {
     }
   });
 });
+
+describe("what an agent is sold for", () => {
+  const priced = { pricing: { per_run: 0.25 } };
+  const sold = { ...priced, visibility: "public" };
+  const told = (doing: string) => [403, `This key is confined to some models and may not ${doing}`];
+  const limitedTold = [403, "This key has a monthly limit and may not change the price of agents"];
+  const answered = ({ status, body }: Answer) => [status, body.error?.message];
+
+  test("is not changed with a confined key, nor who sees it, nor what of it is published", async () => {
+    const id = await t.makeAgent(sold, whole);
+    const before = await standing(id);
+    for (const pricing of [{ per_run: 0 }, { per_run: 9 }]) {
+      expect(answered(await agents("PATCH", `/${id}`, { pricing }))).toEqual(told("change the price of agents"));
+    }
+    expect(answered(await agents("PATCH", `/${id}`, { visibility: "private" }))).toEqual(
+      told("change who sees an agent"),
+    );
+    expect(answered(await agents("POST", `/${id}/publish`))).toEqual(
+      told("publish agents that are public or have a price"),
+    );
+    expect(await standing(id)).toEqual(before);
+    expect((await agents("PATCH", `/${id}`, { goal: "A draft.", ...sold })).status).toBe(200);
+  });
+
+  test("is not put on sale with a confined key", async () => {
+    expect(answered(await agents("POST", "", plain(priced)))).toEqual(told("change the price of agents"));
+    expect(answered(await agents("POST", "", plain({ visibility: "public" })))).toEqual(
+      told("change who sees an agent"),
+    );
+    const made = await agents("POST", "", plain({ visibility: "private", pricing: { per_run: 0 } }));
+    expect(made.status, made.text).toBe(201);
+    const { id } = made.body;
+    expect((await agents("POST", `/${id}/publish`)).status).toBe(200);
+    expect((await agents("PATCH", `/${id}`, priced, whole)).status).toBe(200);
+    expect(answered(await agents("POST", `/${id}/publish`))).toEqual(told("change the price of agents"));
+    // Nor taken off: a revision from before that cost nothing.
+    expect((await agents("POST", `/${id}/publish`, {}, whole)).status).toBe(200);
+    const first = { revision_id: made.body.revision_id };
+    expect(answered(await agents("POST", `/${id}/publish`, first))).toEqual(told("change the price of agents"));
+  });
+
+  test("is not changed with a key that has a monthly limit; all else of an agent is", async () => {
+    const made = await t.gantry.call("POST", "/api/v2/keys", { ...whole, json: { monthly_limit: 1 } });
+    const limited = { key: made.body.key };
+    const id = await t.makeAgent(sold, whole);
+    const { published_revision_id: first } = (await standing(id)).agent;
+    expect(answered(await agents("PATCH", `/${id}`, { pricing: { per_run: 0 } }, limited))).toEqual(limitedTold);
+    expect(answered(await agents("POST", "", plain(priced), limited))).toEqual(limitedTold);
+    expect((await agents("PATCH", `/${id}`, { goal: "Better.", visibility: "private" }, limited)).status).toBe(200);
+    expect((await agents("POST", `/${id}/publish`, {}, limited)).status).toBe(200);
+    expect((await agents("PATCH", `/${id}`, { pricing: { per_run: 9 } }, whole)).status).toBe(200);
+    expect(answered(await agents("POST", `/${id}/publish`, {}, limited))).toEqual(limitedTold);
+    expect((await agents("POST", `/${id}/publish`, { revision_id: first }, limited)).status).toBe(200);
+    const own = await agents("POST", "", plain({ visibility: "public" }), limited);
+    expect((await agents("POST", `/${own.body.id}/publish`, {}, limited)).status).toBe(200);
+  });
+});

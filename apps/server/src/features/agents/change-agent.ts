@@ -1,7 +1,7 @@
 import { newId } from "@gantry/wire";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
-import type { AgentWithRevision } from "./agent.ts";
+import type { Agent, AgentWithRevision } from "./agent.ts";
 import { agentNotFound } from "./agent-faults.ts";
 import { boundAgentIds } from "./binding.rules.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
@@ -11,7 +11,7 @@ import { findCircleBeforeWriting } from "./find-circle.ts";
 import { asWarning } from "./present-warnings.ts";
 import { requireOwn } from "./read-agent.ts";
 import { readDraft } from "./read-draft.ts";
-import { refuseContents, refuseStanding } from "./refuse-beyond-reach.ts";
+import { refuseContents, refuseSale, refuseStanding } from "./refuse-beyond-reach.ts";
 import { insertRevision, lockOwn, setLatest } from "./store.ts";
 
 const maxTries = 10;
@@ -32,6 +32,7 @@ export async function changeAgent(
   for (let tries = 0; tries < maxTries; tries++) {
     const snapshot = { ...before.revision.snapshot, ...draft.fields };
     await refuseContents(context.database.sql, caller, snapshot);
+    refuseOtherSale(before, before.agent);
     const found = await checkSnapshot(context, caller, { agentId, fields: snapshot });
     const isGiven = ({ loc }: Issue) => loc[1] === undefined || Object.hasOwn(draft.fields, loc[1]);
     throwIfAny([...draft.issues, ...draft.placed(found.issues.filter(isGiven))]);
@@ -42,6 +43,11 @@ export async function changeAgent(
     before = await requireOwn(context, caller, agentId);
   }
   throw fault("conflict", "The agent is being changed by others at this moment");
+
+  function refuseOtherSale({ revision }: AgentWithRevision, { visibility }: Agent): void {
+    const wanted = { visibility: draft.visibility, pricing: draft.fields.pricing };
+    refuseSale(caller, wanted, { visibility, pricing: revision.snapshot.pricing });
+  }
 
   /** Nothing else is checked while the row is locked: that takes time and other connections. */
   function saveUnlessChanged(
@@ -56,6 +62,7 @@ export async function changeAgent(
       if (!locked) throw agentNotFound();
       await refuseStanding(tx, caller, locked);
       if (locked.latestRevisionId !== from.revision.id) return undefined;
+      refuseOtherSale(from, locked);
       const now = context.clock.now();
       const revision = {
         ...content,

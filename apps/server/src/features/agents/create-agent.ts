@@ -5,7 +5,7 @@ import type { AgentWithRevision, Revision } from "./agent.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { readDraft } from "./read-draft.ts";
-import { refuseContents } from "./refuse-beyond-reach.ts";
+import { refuseContents, refuseSale } from "./refuse-beyond-reach.ts";
 import { slugOf } from "./slug.rules.ts";
 import { findFreeSlug, insertAgent, insertRevision } from "./store.ts";
 
@@ -16,6 +16,7 @@ const maxTries = 20;
 export async function createAgent(context: AgentsContext, caller: Caller, body: unknown): Promise<AgentWithRevision> {
   const draft = readDraft(body, "create");
   await refuseContents(context.database.sql, caller, draft.fields);
+  refuseSale(caller, { visibility: draft.visibility, pricing: draft.fields.pricing });
   const { issues, warnings } = await checkSnapshot(context, caller, { agentId: undefined, fields: draft.fields });
   throwIfAny([...draft.issues, ...draft.placed(issues)]);
   // Nothing was wrong, so nothing is missing: what was left out has its default.

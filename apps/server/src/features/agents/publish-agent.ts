@@ -9,7 +9,7 @@ import type { AgentsContext } from "./context.ts";
 import { describeCircle, findCircleBeforeWriting } from "./find-circle.ts";
 import { presentWarnings } from "./present-warnings.ts";
 import { requireOwn } from "./read-agent.ts";
-import { refuseContents, refuseStanding } from "./refuse-beyond-reach.ts";
+import { refuseContents, refusePublishing, refuseStanding } from "./refuse-beyond-reach.ts";
 import { findRevision, lockOwn, setPublished } from "./store.ts";
 
 /**
@@ -31,6 +31,7 @@ export async function publishAgent(
   const wanted = isId("revision", revisionId) ? await findRevision(sql, agentId, revisionId) : undefined;
   if (!wanted) throw revisionNotFound();
   await refuseContents(sql, caller, wanted.snapshot);
+  await refusePublishing(sql, caller, agent, wanted.snapshot);
   const warnings = await presentWarnings(context, caller)(wanted);
   await context.database.transaction(async (tx) => {
     // Drafts do not count here: what is published is what runs.
@@ -39,6 +40,7 @@ export async function publishAgent(
     const locked = await lockOwn(tx, caller.userId, agentId);
     if (!locked) throw agentNotFound();
     await refuseStanding(tx, caller, locked);
+    await refusePublishing(tx, caller, locked, wanted.snapshot);
     if (locked.publishedRevisionId === revisionId) return;
     await setPublished(tx, agentId, revisionId, context.clock.now());
   });
