@@ -6,6 +6,7 @@ import type { Config } from "./config.ts";
 import type { BlobStore } from "./engines/blobs/blobs.ts";
 import { attachEmbeddedDatabase, toolName, toolPoolSize } from "./engines/database/attach.ts";
 import { orNoRoomIn } from "./engines/database/full-disk.ts";
+import { refuseHomeOfAnother } from "./engines/database/home-owner.ts";
 import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
 import { readMigrations } from "./engines/database/migrate.ts";
 import { whileSchemaStays } from "./engines/database/patience.ts";
@@ -47,11 +48,17 @@ async function openExisting({ config, say }: OperateOptions): Promise<Database> 
 }
 
 async function refuseWithoutHome(home: string): Promise<void> {
-  const made = await stat(join(home, "postgres.json")).then(
-    () => true,
-    () => false,
-  );
-  if (!made) throw new Error(`There is no Gantry in ${home}: set GANTRY_HOME or DATABASE_URL`);
+  try {
+    await stat(join(home, "postgres.json"));
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["ENOENT", "ENOTDIR"].includes(code)) {
+      throw new Error(`There is no Gantry in ${home}: set GANTRY_HOME or DATABASE_URL`);
+    }
+    // One that is closed to us may well be there.
+    await refuseHomeOfAnother(home);
+    throw error;
+  }
 }
 
 async function withEngines<T>(

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { stat } from "node:fs/promises";
+import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { recordFileOf } from "./server-record.ts";
@@ -43,7 +43,15 @@ async function notOwn(home: string, self: number): Promise<Foreign | undefined> 
     const uid = await ownerOf(path);
     if (uid !== undefined && uid !== self) return { path, uid };
   }
-  return undefined;
+  const uid = (await isClosed(home)) ? await ownerOf(home) : undefined;
+  return uid === undefined || uid === self ? undefined : { path: home, uid };
+}
+
+async function isClosed(folder: string): Promise<boolean> {
+  return access(folder, constants.X_OK).then(
+    () => false,
+    ({ code }) => code === "EACCES" || code === "EPERM",
+  );
 }
 
 async function ownerOf(path: string): Promise<number | undefined> {
