@@ -18,10 +18,11 @@ const cell = (text) => String(text).replaceAll("|", "\\|");
 
 const tables = {
   settings: [
-    "| setting | default | what it does |",
-    "|---|---|---|",
+    "| setting | default | what it does | what may be set |",
+    "|---|---|---|---|",
     ...Object.entries(settings).map(
-      ([name, { shown, meaning }]) => `| \`${name}\` | ${cell(shown)} | ${cell(meaning)} |`,
+      ([name, { shown, meaning, takes = "any text" }]) =>
+        `| \`${name}\` | ${cell(shown)} | ${cell(meaning)} | ${cell(takes)} |`,
     ),
   ],
   metrics: [

@@ -19,6 +19,14 @@ test("every wrong setting is told at once", () => {
     "  S3_SECRET_ACCESS_KEY must be set, because S3_BUCKET is",
     "  GANTRY_LLM_URL must be set, because GANTRY_LLM_MODEL is",
   ]);
+  expect(faultsOf({ S3_PUBLIC_ENDPOINT: "https://files.test" })).toEqual(
+    ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"].map(
+      (name) => `  ${name} must be set, because S3_PUBLIC_ENDPOINT is`,
+    ),
+  );
+  expect(faultsOf({ OTEL_EXPORTER_OTLP_HEADERS: "authorization=x" })).toEqual([
+    "  OTEL_EXPORTER_OTLP_ENDPOINT must be set, because OTEL_EXPORTER_OTLP_HEADERS is",
+  ]);
 });
 
 test("blanks and line breaks around a value are nobody's wish, and one of nothing else is not set", () => {

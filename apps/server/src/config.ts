@@ -13,10 +13,12 @@ import {
   type Setting,
   sealingKey,
   text,
+  textLike,
   WrongSetting,
   webAddress,
   wrong,
 } from "./setting-kinds.ts";
+import { missingTogether } from "./settings-together.rules.ts";
 
 /**
  * The environment, read once into one frozen object. This is the only file that reads process.env. Every setting is a
@@ -37,6 +39,10 @@ function readCertificates(path: string | undefined): string | undefined {
   }
 }
 
+const shares = "a number from 0 to 1";
+
+const headerPairs = "name=value pairs separated by commas";
+
 /** As OpenTelemetry writes them in the environment. */
 function readHeaders(given: string | undefined): Record<string, string> | undefined {
   if (given === undefined) return undefined;
@@ -45,7 +51,7 @@ function readHeaders(given: string | undefined): Record<string, string> | undefi
     const name = pair.slice(0, at).trim().toLowerCase();
     const value = decoded(pair.slice(at + 1).trim());
     if (at < 1 || !/^[a-z0-9_-]+$/.test(name) || value === undefined || !/^[\x20-\x7e]*$/.test(value)) {
-      wrong("must be name=value pairs separated by commas");
+      wrong(`must be ${headerPairs}`);
     }
     return [name, value];
   });
@@ -65,18 +71,16 @@ const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-
 
 export const settings = {
   PORT: integer("Port to listen on.", 8080, 0, 65535),
-  HOST: {
-    meaning: "Address to listen on.",
-    shown: "127.0.0.1",
-    read: (given) => {
-      if (given === undefined) return "127.0.0.1";
-      return /^[A-Za-z0-9._:%-]+$/.test(given) ? given : wrong("must be the name or the address of this machine");
-    },
-  } satisfies Setting<string>,
+  HOST: textLike(
+    "Address to listen on.",
+    "the name or the address of this machine",
+    (given) => /^[A-Za-z0-9._:%-]+$/.test(given),
+    "127.0.0.1",
+  ),
   GANTRY_HOME: text("Folder that holds all state of an embedded server.", ".gantry"),
   GANTRY_PUBLIC_URL: webAddress("Address that links carry when the server stands behind a proxy."),
   GANTRY_ADMIN_KEY: headerValue(
-    "API key of the user admin, 32 characters or more. Without it the first start makes one and prints it. " +
+    "API key of the user admin. Without it the first start makes one and prints it. " +
       "A value whose key was rotated or revoked since stays without force, and the start warns of it.",
     32,
     512,
@@ -85,19 +89,23 @@ export const settings = {
   GANTRY_EXTRA_CA: {
     meaning: "File with certificates in PEM that outgoing TLS trusts beside the usual authorities.",
     shown: "unset",
+    takes: "a path",
     read: readCertificates,
   } satisfies Setting<string | undefined>,
   GANTRY_SECRET_KEY: sealingKey(
-    "Key that seals stored credentials: 32 bytes in base64. Without it one is made and kept under GANTRY_HOME.",
+    "Key that seals stored credentials. Without it one is made and kept under GANTRY_HOME.",
   ),
   GANTRY_NEW_SECRET_KEY: sealingKey(
     "Key that `gantry rekey` puts in the place of the present one; the server itself does not look at it.",
   ),
-  ANTHROPIC_API_KEY: headerValue("Key of the Anthropic API; with it anthropic/default is answered there."),
-  GANTRY_LLM_URL: webAddress(
-    "An OpenAI-compatible server that answers anthropic/default: the base before /chat/completions.",
+  ANTHROPIC_API_KEY: headerValue(
+    "Key of the Anthropic API; with it anthropic/default is answered there, also where GANTRY_LLM_URL is set.",
   ),
-  GANTRY_LLM_MODEL: optional("Name of the model at GANTRY_LLM_URL."),
+  GANTRY_LLM_URL: webAddress(
+    "An OpenAI-compatible server that answers anthropic/default: the base before /chat/completions. " +
+      "Not where ANTHROPIC_API_KEY is set, which comes first; the start warns of it.",
+  ),
+  GANTRY_LLM_MODEL: optional('Name of the model at GANTRY_LLM_URL; left out, "default" is sent.'),
   GANTRY_LLM_KEY: headerValue("Key for GANTRY_LLM_URL."),
   GANTRY_RESULT_DAYS: integer("Days that results, runs and the files of predictions are kept.", 30, 1, 36_500),
   GANTRY_UPLOAD_DAYS: integer("Days that uploaded files are kept; 0: until their owner deletes them.", 0, 0, 36_500),
@@ -124,18 +132,20 @@ export const settings = {
     "Collector that traces are sent to (OTLP over HTTP, as JSON): the base before /v1/traces.",
   ),
   OTEL_EXPORTER_OTLP_HEADERS: {
-    meaning: "Headers for the collector: name=value, separated by commas, values percent-encoded.",
+    meaning: "Headers for the collector, values percent-encoded.",
     shown: "unset",
+    takes: headerPairs,
     read: readHeaders,
   } satisfies Setting<Record<string, string> | undefined>,
   OTEL_SERVICE_NAME: text("Name of this service in traces.", "gantry"),
   OTEL_TRACES_SAMPLER_ARG: {
-    meaning: "Share of the traces beginning here that are recorded, 0 to 1. A caller's own decision is followed.",
+    meaning: "Share of the traces beginning here that are recorded. A caller's own decision is followed.",
     shown: "1",
+    takes: shares,
     read: (given: string | undefined) => {
       if (given === undefined) return 1;
       const ratio = Number(given);
-      if (!/^\d*\.?\d+$/.test(given) || ratio > 1) wrong("must be a number from 0 to 1");
+      if (!/^\d*\.?\d+$/.test(given) || ratio > 1) wrong(`must be ${shares}`);
       return ratio;
     },
   } satisfies Setting<number>,
@@ -162,14 +172,12 @@ export const settings = {
     "An S3 server that keeps the files, instead of a folder under GANTRY_HOME: scheme, host and port.",
   ),
   S3_PUBLIC_ENDPOINT: webAddress("The address by which clients reach the S3 server, where it is another one."),
-  S3_BUCKET: {
-    meaning: "Bucket that holds everything.",
-    shown: "unset",
-    read: (given) => {
-      if (given === undefined || isBucketName(given)) return given;
-      return wrong("must be 2 to 255 letters, digits, dots, hyphens and underscores");
-    },
-  } satisfies Setting<string | undefined>,
+  S3_BUCKET: textLike(
+    "Bucket that holds everything.",
+    "2 to 255 letters, digits, dots, hyphens and underscores",
+    isBucketName,
+    undefined,
+  ),
   S3_REGION: text("Region of the bucket.", "us-east-1"),
   S3_ACCESS_KEY_ID: headerValue("Access key of the S3 server."),
   S3_SECRET_ACCESS_KEY: optional("Secret of that access key."),
@@ -195,19 +203,30 @@ export const settings = {
 
 export type Config = Readonly<{ [K in keyof typeof settings]: ReturnType<(typeof settings)[K]["read"]> }>;
 
+/** One setting as it was given, or an error that names it. */
+export function readSetting<Name extends keyof Config>(environment: NodeJS.ProcessEnv, name: Name): Config[Name] {
+  try {
+    return settings[name].read(given(environment, name)) as Config[Name];
+  } catch (error) {
+    throw error instanceof WrongSetting ? new WrongSetting(`${name} ${error.message}`) : error;
+  }
+}
+
 /** The whole configuration, or an error whose message lists every wrong setting. */
 export function readConfig(environment: NodeJS.ProcessEnv, workingDirectory: string): Config {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
-  for (const [name, setting] of Object.entries(settings)) {
+  for (const name of Object.keys(settings) as (keyof Config)[]) {
     try {
-      values[name] = setting.read(given(environment, name));
+      values[name] = readSetting(environment, name);
     } catch (error) {
       if (!(error instanceof WrongSetting)) throw error;
-      faults.push(`  ${name} ${error.message}`);
+      faults.push(`  ${error.message}`);
     }
   }
-  faults.push(...missingTogether(values, environment));
+  // One that is wrong is told of already.
+  const isSet = (name: string) => values[name] !== undefined || Boolean(environment[name]?.trim());
+  faults.push(...missingTogether(isSet));
   if (faults.length > 0) throw new Error(`Gantry cannot start, these settings are wrong:\n${faults.join("\n")}`);
   values.GANTRY_HOME = absoluteHome(String(values.GANTRY_HOME), workingDirectory);
   return Object.freeze(values) as Config;
@@ -224,25 +243,6 @@ function given(environment: NodeJS.ProcessEnv, name: string): string | undefined
     wrong("must not hold a line break or another control character");
   return value === "" ? undefined : value;
 }
-
-/** Settings that mean something only together. */
-function missingTogether(values: Record<string, unknown>, environment: NodeJS.ProcessEnv): string[] {
-  // One that is wrong is told of already.
-  const isSet = (name: string) => values[name] !== undefined || Boolean(environment[name]?.trim());
-  return needed.flatMap(([whoever, needs]) => {
-    const given = whoever.find(isSet);
-    return given === undefined
-      ? []
-      : needs.filter((name) => !isSet(name)).map((name) => `  ${name} must be set, because ${given} is`);
-  });
-}
-
-const ofS3 = ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"];
-/** Whoever sets one of the first needs all of the second. */
-const needed: readonly (readonly [whoever: string[], needs: string[]])[] = [
-  [ofS3, ofS3],
-  [["GANTRY_LLM_MODEL", "GANTRY_LLM_KEY"], ["GANTRY_LLM_URL"]],
-];
 
 function absoluteHome(home: string, workingDirectory: string): string {
   if (home === "~" || home.startsWith("~/")) return resolve(homedir(), home.slice(2));

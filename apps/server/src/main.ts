@@ -8,6 +8,7 @@ import { agentErrorBody } from "./http/agents-api/agents-dialect.ts";
 import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
 import { createLog, type Log } from "./kernel/log.ts";
 import { whyOf } from "./kernel/why.ts";
+import { overruledSettings } from "./settings-together.rules.ts";
 import { waitedFor } from "./stopping.rules.ts";
 import { unknownSettings } from "./unknown-settings.rules.ts";
 
@@ -126,6 +127,7 @@ async function main(): Promise<void> {
   const config = readConfigOrRefuse();
   const log = createLog(config.GANTRY_LOG_LEVEL);
   for (const warning of unknownSettings(process.env, Object.keys(settings))) log.warn(warning);
+  for (const warning of overruledSettings(config)) log.warn(warning);
   process.on("uncaughtException", (error) => {
     log.fatal({ err: error }, "A bug ended the process");
     process.exit(1);
@@ -146,7 +148,8 @@ async function main(): Promise<void> {
   doorway.open(gantry.listener, gantry.notReady);
 
   const host = config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;
-  say(`Gantry listens on ${config.GANTRY_PUBLIC_URL ?? `http://${host}:${port}`}`);
+  say(`Gantry listens on http://${host}:${port}`);
+  if (config.GANTRY_PUBLIC_URL) say(`Links lead to ${config.GANTRY_PUBLIC_URL} (GANTRY_PUBLIC_URL)`);
   if (gantry.firstKey) {
     say(`API key of the user admin (shown only now): ${gantry.firstKey}`);
   }

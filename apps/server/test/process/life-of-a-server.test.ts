@@ -94,7 +94,8 @@ describe("starting", () => {
   }, async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const server = start({ PORT: String(port), GANTRY_ADMIN_KEY: "" });
+    const publicUrl = "https://g.example.com";
+    const server = start({ PORT: String(port), GANTRY_ADMIN_KEY: "", GANTRY_PUBLIC_URL: publicUrl });
     const status = (path: string) =>
       fetch(url + path).then(
         (answer) => answer.status,
@@ -111,6 +112,7 @@ describe("starting", () => {
     await waitFor("the server to be ready", async () => (await status("/readyz")) === 200, 60_000);
     expect(await server.url()).toBe(url);
     await waitFor("the key", () => /^API key of/m.test(server.stdout()));
+    expect(server.stdout()).toContain(`Links lead to ${publicUrl}`);
     const keys = [...server.stdout().matchAll(/gk_[a-z0-9]{12}_[a-z0-9]+/g)].map(([key]) => key);
     expect(keys).toHaveLength(1);
     const me = await fetch(`${url}/api/v2/me`, { headers: { "x-api-key": keys[0] ?? "" } });

@@ -66,7 +66,7 @@ test("files in a folder, where the servers that run have a bucket", async () => 
   }
 }, 60_000);
 
-test("a misspelt setting, beside what the start cannot go on with", async () => {
+test("a misspelt setting, and one that another overrules, beside what the start cannot go on with", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   try {
@@ -75,6 +75,8 @@ test("a misspelt setting, beside what the start cannot go on with", async () => 
       PORT: String(port),
       GANTRY_PORT: "4240",
       GANTRY_ALOW_PRIVATE_NETWORK: "1",
+      ANTHROPIC_API_KEY: "sk-ant-1",
+      GANTRY_LLM_URL: "http://llm.test/v1",
       GANTRY_HOME: join(room, "misspelt"),
     });
     expect(await refused.exit).toEqual({ code: 1, signal: null });
@@ -82,6 +84,7 @@ test("a misspelt setting, beside what the start cannot go on with", async () => 
     expect(warnings.map((line) => JSON.parse(line).msg)).toEqual([
       "GANTRY_PORT is no setting and has no effect: is PORT meant?",
       "GANTRY_ALOW_PRIVATE_NETWORK is no setting and has no effect: is GANTRY_ALLOW_PRIVATE_NETWORK meant?",
+      expect.stringMatching(/^GANTRY_LLM_URL has no effect.+: anthropic\/default goes to the Anthropic API\./),
     ]);
   } finally {
     taken.close();
