@@ -4,12 +4,13 @@ export function setting(name: string): string | undefined {
 }
 
 /** Where `gantry serve` listens in the same environment. */
-export function listeningUrl(): string {
-  return `http://${hostToCall(setting("HOST"))}:${setting("PORT") ?? 8080}`;
+export async function listeningUrl(): Promise<string> {
+  const { readSetting } = await import("../../../apps/server/src/config.ts");
+  return `http://${hostToCall(readSetting(process.env, "HOST"))}:${readSetting(process.env, "PORT")}`;
 }
 
-function hostToCall(host: string | undefined): string {
-  if (host === undefined || host === "0.0.0.0") return "127.0.0.1";
+function hostToCall(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;
 }

@@ -13,7 +13,7 @@ export async function ledger(args: readonly string[]): Promise<number> {
       options: { url: { type: "string" }, key: { type: "string" } },
     });
     if (positionals.join(" ") !== "verify") throw new Error("Say what to do: gantry ledger verify");
-    const url = values.url ?? setting("GANTRY_URL") ?? (values.key === undefined ? undefined : listeningUrl());
+    const url = values.url ?? setting("GANTRY_URL") ?? (values.key === undefined ? undefined : await listeningUrl());
     if (url !== undefined) {
       return sayBooks(await createClient({ url, key: values.key ?? setting("GANTRY_KEY") }).checkBooks());
     }

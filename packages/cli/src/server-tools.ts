@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { GantryError } from "@gantry/sdk";
 import type { OperateOptions } from "../../../apps/server/src/operate.ts";
 
 const checkout = fileURLToPath(new URL("../../..", import.meta.url));
@@ -23,9 +24,16 @@ export async function orSayWhy(work: () => Promise<number>, failed = 1): Promise
     return await work();
   } catch (error) {
     const { whyOf } = await import("../../../apps/server/src/kernel/why.ts");
-    console.error(whyOf(error));
+    console.error(isRefusedKey(error) ? refusedKey : whyOf(error));
     return failed;
   }
+}
+
+/** The server speaks of the header that a key travels in, which nobody sees here. */
+const refusedKey = "The server takes no such key, or none was given: give one with --key or GANTRY_KEY";
+
+function isRefusedKey(error: unknown): boolean {
+  return error instanceof GantryError && error.status === 401;
 }
 
 export function sizeOf(bytes: number): string {

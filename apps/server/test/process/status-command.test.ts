@@ -12,6 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
+const refusedKey = /^The server takes no such key, or none was given: give one with --key or GANTRY_KEY\n$/;
+
 test("says whether the server is ready, found by its port as `serve` is, and whose the key is", async () => {
   const { port } = new URL(gantry.url);
   expect(await gantryCommand(["status"], { PORT: port })).toMatchObject({
@@ -20,10 +22,13 @@ test("says whether the server is ready, found by its port as `serve` is, and who
   });
   const asked = await gantryCommand(["status", "--url", gantry.url, "--key", gantry.adminKey], {});
   expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining("The key belongs to admin") });
-  expect(await gantryCommand(["status", "--key", "wrong"], { PORT: port })).toMatchObject({ code: 1 });
+  expect(await gantryCommand(["status", "--key", "wrong"], { PORT: port })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(refusedKey),
+  });
   const nobody = await gantryCommand(["status"], { PORT: "9" });
   expect(nobody).toMatchObject({ code: 2, stderr: "No Gantry answers at http://127.0.0.1:9\n" });
-});
+}, 40_000);
 
 test("blanks around a setting do not count, and an empty one is none", async () => {
   const { port } = new URL(gantry.url);
@@ -67,6 +72,18 @@ test("a wrong argument is told in one line, and not taken for a server that is n
   }
 });
 
+test("a port or a host that is none is told under the name of its setting", async () => {
+  for (const [name, value] of [
+    ["PORT", "abc"],
+    ["PORT", "70000"],
+    ["HOST", "a b"],
+  ] as const) {
+    const { code, stdout, stderr } = await gantryCommand(["status"], { [name]: value });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr.trim().split("\n")).toEqual([expect.stringMatching(`^${name} must be `)]);
+  }
+});
+
 test("what answers but is no Gantry, and what never answers, is none", async () => {
   const page = createServer((_request, response) => response.end("<html>ok</html>"));
   const silent = createServer(() => {});
@@ -87,6 +104,8 @@ test("books that could not be looked at are not called wrong", async () => {
     const { code, stdout, stderr } = await gantryCommand(["ledger", "verify", ...args], {});
     expect([code, stdout], stderr).toEqual([2, ""]);
   }
+  const keyless = await gantryCommand(["ledger", "verify", "--url", gantry.url], {});
+  expect(keyless).toMatchObject({ code: 2, stderr: expect.stringMatching(refusedKey) });
 }, 30_000);
 
 test("what cannot be restored from is told in a sentence", async () => {
