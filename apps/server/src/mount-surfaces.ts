@@ -58,7 +58,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     key: config.GANTRY_METRICS_KEY,
   });
   await app.register(agentsApi, { log, authenticate, routes: parts.agentsRoutes });
-  await app.register(modelCards, { models, authenticate });
+  await app.register(modelCards, { models, authenticate, version: parts.version });
   await app.register(modelApi, parts);
   await app.register(mcpApi, { log, authenticate, tools: parts.mcpTools, publicUrl });
   await app.ready();

@@ -119,6 +119,7 @@ export {
 export { type IdKind, idPrefixes, isId, newId } from "./ids.ts";
 export type { BackendConfig, FieldSchema, Manifest, ManifestPatch, ObjectSchema, Pricing } from "./manifest.ts";
 export { manifestDefaults, manifestSchema } from "./manifest-schema.ts";
+export { modelFilter } from "./models-query.ts";
 export {
   type CreditRecord,
   creditBody,

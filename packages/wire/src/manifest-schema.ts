@@ -30,6 +30,8 @@ function hasStreamedField(output: unknown): boolean {
 /** More than any run is worth; beyond it sums could no longer be counted exactly. */
 const dearestRun = 1_000_000_000;
 
+export const modelKinds = ["image", "video", "text", "other"] as const;
+
 /** What a manifest has where it says nothing. */
 export const manifestDefaults = {
   description: "",
@@ -40,52 +42,49 @@ export const manifestDefaults = {
   pricing: {},
 } satisfies Partial<Manifest>;
 
+/** What each field of a manifest must be; how they go together is checked beside it. */
+export const manifestFields = {
+  $schema: z.string().max(2048).optional().describe("Where an editor finds the schema of a manifest. It is not kept."),
+  title: z.string().min(1).max(200).describe("Left out: the model's name."),
+  description: z.string().max(10_000).default(manifestDefaults.description),
+  kind: oneOf(modelKinds),
+  visibility: oneOf(["public", "private"]).default(manifestDefaults.visibility).describe("Whether others may call it."),
+  capacity: z
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(manifestDefaults.capacity)
+    .describe("How many run at once over all nodes; 0: not active."),
+  timeout_seconds: z
+    .number()
+    .min(1)
+    .max(86_400)
+    .default(manifestDefaults.timeout_seconds)
+    .describe("How long one may run."),
+  max_queue_seconds: z
+    .number()
+    .min(1)
+    .max(604_800)
+    .default(manifestDefaults.max_queue_seconds)
+    .describe("How long one may wait."),
+  context_window: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .describe("Tokens, where the conversation of an agent is compressed. Text models only."),
+  model_size_in_billions: z.number().gt(0).max(1_000_000).optional().describe("Parameters. Text models only."),
+  pricing: pricingSchema
+    .default(manifestDefaults.pricing)
+    .describe("Dollars, summed and rounded once; what is left out costs nothing."),
+  input: inputSchema.describe("What the model takes: a JSON Schema whose properties are the fields of a request."),
+  output: outputSchema.describe("What the model gives: a JSON Schema whose properties are the fields of an answer."),
+  backend: backendSchema.describe("Who answers."),
+};
+
 /** A whole manifest, with the defaults of what was left out. Reports every fault, each under its path. */
 export const manifestSchema: z.ZodType<Manifest> = z
-  .strictObject({
-    $schema: z
-      .string()
-      .max(2048)
-      .optional()
-      .describe("Where an editor finds the schema of a manifest. It is not kept."),
-    title: z.string().min(1).max(200).describe("Left out: the model's name."),
-    description: z.string().max(10_000).default(manifestDefaults.description),
-    kind: oneOf(["image", "video", "text", "other"]),
-    visibility: oneOf(["public", "private"])
-      .default(manifestDefaults.visibility)
-      .describe("Whether others may call it."),
-    capacity: z
-      .int()
-      .min(0)
-      .max(100_000)
-      .default(manifestDefaults.capacity)
-      .describe("How many run at once over all nodes; 0: not active."),
-    timeout_seconds: z
-      .number()
-      .min(1)
-      .max(86_400)
-      .default(manifestDefaults.timeout_seconds)
-      .describe("How long one may run."),
-    max_queue_seconds: z
-      .number()
-      .min(1)
-      .max(604_800)
-      .default(manifestDefaults.max_queue_seconds)
-      .describe("How long one may wait."),
-    context_window: z
-      .int()
-      .min(1)
-      .max(1_000_000_000)
-      .optional()
-      .describe("Tokens, where the conversation of an agent is compressed. Text models only."),
-    model_size_in_billions: z.number().gt(0).max(1_000_000).optional().describe("Parameters. Text models only."),
-    pricing: pricingSchema
-      .default(manifestDefaults.pricing)
-      .describe("Dollars, summed and rounded once; what is left out costs nothing."),
-    input: inputSchema.describe("What the model takes: a JSON Schema whose properties are the fields of a request."),
-    output: outputSchema.describe("What the model gives: a JSON Schema whose properties are the fields of an answer."),
-    backend: backendSchema.describe("Who answers."),
-  })
+  .strictObject(manifestFields)
   .superRefine(
     (manifest: unknown, ctx) => {
       if (!isRecord(manifest)) return;

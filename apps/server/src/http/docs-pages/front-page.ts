@@ -5,8 +5,10 @@ export function frontPage(version: string): string {
   /docs/errors                 every error type
   /docs/manifest.schema.json   the JSON Schema of a model's manifest
   /api/v1                      the models (with a key)
+  /api/v1/openapi.json         the same and how to make your own, described (with a key)
   /api/v2/openapi.json         account, keys, usage, files and administration, described (with a key)
   /v1/openapi.json             the agents platform, described (with a key)
+  /mcp                         models and agents as tools, for clients of the Model Context Protocol (with a key)
   /healthz                     whether this server is up; /readyz whether it is ready
 
 A key goes into the header X-API-KEY.

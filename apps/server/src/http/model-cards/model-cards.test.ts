@@ -35,7 +35,7 @@ beforeAll(async () => {
     keys[username] = await keyOf(username);
   }
   app = createServer({ log, publicUrl: base });
-  await app.register(modelCards, { models, authenticate: accounts.authenticate });
+  await app.register(modelCards, { models, authenticate: accounts.authenticate, version: "0.0.0" });
 });
 
 afterAll(async () => {

@@ -10,6 +10,7 @@ import { readListQuery } from "./list-query.ts";
 export interface ModelCardsDeps {
   models: Models;
   authenticate(presented: string): Promise<Caller>;
+  version: string;
 }
 
 interface OfModel {
@@ -20,7 +21,8 @@ interface OfModel {
 const bodyLimit = maxManifestBytes * 4;
 
 /** The cards of the models: the list, one, its schema document, and making, changing, retiring and restoring it. */
-export async function modelCards(app: FastifyInstance, { models, authenticate }: ModelCardsDeps): Promise<void> {
+export async function modelCards(app: FastifyInstance, deps: ModelCardsDeps): Promise<void> {
+  const { models, authenticate, version } = deps;
   const callerOf = requireCaller(authenticate);
   // Before the body is read: whoever has no key sends nothing that is looked at.
   app.addHook("onRequest", async (request) => {
@@ -38,6 +40,12 @@ export async function modelCards(app: FastifyInstance, { models, authenticate }:
     const { entries, total } = await models.listModels(caller, query);
     const cards = entries.map((model) => modelCard(model, caller, request.baseUrl));
     return listEnvelope(cards, query, total);
+  });
+
+  // The document is loaded when somebody wants it, not at the start.
+  app.get("/api/v1/openapi.json", async (request) => {
+    const { modelsDocument } = await import("@gantry/wire/openapi");
+    return modelsDocument(request.baseUrl, version);
   });
 
   app.get<OfModel>("/api/v1/:owner/:model", async (request) => {

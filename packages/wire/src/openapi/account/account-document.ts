@@ -8,6 +8,7 @@ import { documentOf } from "../document.ts";
 import type { Api } from "../operation.ts";
 import { accountFailures } from "./account-failures.ts";
 import { accountGroup, keyGroup } from "./account-operations.ts";
+import { accountPage } from "./account-page.ts";
 import { adminGroup } from "./admin-operations.ts";
 import { fileGroup, secretGroup, webhookGroup } from "./storage-operations.ts";
 
@@ -50,12 +51,7 @@ export const accountApi: Api = {
   failures: accountFailures,
   failureSchemas: errorSchemas,
   invalid: 422,
-  page: {
-    page: { type: "integer" },
-    page_size: { type: "integer" },
-    total_count: { type: "integer", description: "Entries in the whole list." },
-    total_pages: { type: "integer" },
-  },
+  page: accountPage,
 };
 
 export const accountDocument = documentOf(accountApi);
