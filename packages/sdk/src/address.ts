@@ -1,5 +1,5 @@
 /** The address of a service, to put a path behind. */
-export function serviceAddress(url: string): string {
+export function serviceAddress(url: string | undefined): string {
   if (typeof url !== "string") throw new TypeError("url has to be a text");
   const address = URL.parse(url);
   const isWeb = address?.protocol === "http:" || address?.protocol === "https:";

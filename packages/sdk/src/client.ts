@@ -14,8 +14,8 @@ import { type CallOptions, createTransport } from "./transport.ts";
 import { type Webhooks, webhooks } from "./webhooks.ts";
 
 export interface ClientOptions {
-  /** The address of the service, e.g. http://127.0.0.1:8080 */
-  url: string;
+  /** The address of the service, e.g. http://127.0.0.1:8080. It may come from the environment; without one a TypeError is thrown. */
+  url: string | undefined;
   key?: string | undefined;
   /**
    * How often a call is repeated that failed for the moment; 2 by default, 0 switches it off. Repeated is only what does

@@ -45,7 +45,7 @@ export interface Transport {
 }
 
 export interface TransportOptions {
-  url: string;
+  url: string | undefined;
   key?: string | undefined;
   fetch?: typeof fetch | undefined;
   retries?: number | undefined;

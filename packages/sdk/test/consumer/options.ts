@@ -16,7 +16,7 @@ import {
  */
 export async function passedOn(maybe: { text?: string; number?: number; flag?: boolean; date?: Date }) {
   const { text, number, flag, date } = maybe;
-  const client = createClient({ url: "http://service.test", key: text, retries: number, fetch: undefined });
+  const client = createClient({ url: text, key: text, retries: number, fetch: undefined });
   const signal: AbortSignal | undefined = undefined;
   const input: Input = {
     prompt: text,
