@@ -1,4 +1,4 @@
-export { expensesQuery, managementPage } from "./account-queries.ts";
+export { expensesQuery, managementPage, usageQuery } from "./account-queries.ts";
 export {
   builtInPlans,
   type ChangeUserBody,

@@ -10,10 +10,9 @@ export function readExpensesQuery(query: unknown): ExpensesRequest {
   const issues: Issue[] = [];
   const start = readTimeParameter(given, "start_date", "invalid_parameters", issues);
   const end = readTimeParameter(given, "end_date", "invalid_parameters", issues);
-  const { page } = expensesQuery.shape;
-  for (const { loc, msg } of schemaIssues(page, given.page, ["query", "page"])) {
-    issues.push({ type: "invalid_parameters", loc, msg, input: given.page });
+  for (const { loc, msg } of schemaIssues(expensesQuery, given, ["query"])) {
+    issues.push({ type: "invalid_parameters", loc, msg, input: given[String(loc[1])] });
   }
   throwIfAny(issues);
-  return { start, end, page: page.parse(given.page) };
+  return { start, end, page: expensesQuery.parse(given).page };
 }

@@ -139,6 +139,18 @@ describe.each(["", "/api/v2"])("GET %s/{username}/expenses/", (prefix) => {
     expect(refused.headers["x-service-retryable"]).toBe("false");
   });
 
+  it.each(["from_date=2030-01-01T00:00:00Z", "page_size=1"])(
+    "400: ?%s, which they do not have, with those that they have",
+    async (parameter) => {
+      const refused = await get("ursula", `?${parameter}`);
+      expect(refused.status).toBe(400);
+      const msg = "Unknown parameter: there are start_date, end_date, page";
+      expect(refused.body.detail).toMatchObject([
+        { type: "invalid_parameters", loc: ["query", parameter.split("=")[0]], msg },
+      ]);
+    },
+  );
+
   it("400: all faults at once", async () => {
     const refused = await get("ursula", "?start_date=a&end_date=b&page=c");
     expect(refused.body.detail.map((one: { loc: string[] }) => one.loc[1])).toEqual(["start_date", "end_date", "page"]);

@@ -1,3 +1,4 @@
+import { usageQuery } from "@gantry/wire";
 import type { UsageFilter } from "../../features/billing/index.ts";
 import { Fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { type PageQuery, readPageQuery } from "../foundation/page-query.ts";
@@ -14,7 +15,7 @@ export interface UsageQuery {
 export function readUsageQuery(query: unknown): UsageQuery {
   const given = (query ?? {}) as Record<string, unknown>;
   const issues: Issue[] = [];
-  const page = collecting(issues, () => readPageQuery(given));
+  const page = collecting(issues, () => readPageQuery(given, usageQuery));
   const from = readTimeParameter(given, "from_date", "datetime_parsing", issues);
   const to = readTimeParameter(given, "to_date", "datetime_parsing", issues);
   if (from !== undefined && to !== undefined && from > to) {

@@ -144,6 +144,20 @@ describe("GET /api/v2/usage", () => {
     expect(refused.headers["x-service-retryable"]).toBe("false");
   });
 
+  it.each(["start_date=2030-01-01T00:00:00Z", "model_name=x", "limit=1"])(
+    "422: ?%s, which the list does not have, with those that it has",
+    async (parameter) => {
+      for (const accept of ["application/json", "text/csv"]) {
+        const refused = await get(`?${parameter}`, { headers: { accept } });
+        expect(refused.status, refused.text).toBe(422);
+        const msg = "Unknown parameter: there are page, page_size, from_date, to_date";
+        expect(refused.body.detail).toMatchObject([
+          { type: "extra_forbidden", loc: ["query", parameter.split("=")[0]], msg },
+        ]);
+      }
+    },
+  );
+
   it("422: all faults at once", async () => {
     const refused = await get("?page=0&page_size=x&from_date=a&to_date=b");
     expect(refused.body.detail.map((one: { loc: string[] }) => one.loc[1])).toEqual([

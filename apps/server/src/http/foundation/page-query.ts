@@ -1,4 +1,4 @@
-import { managementPage } from "@gantry/wire";
+import { managementPage, type usageQuery } from "@gantry/wire";
 import { throwIfAny } from "../../kernel/errors.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 
@@ -9,12 +9,15 @@ export interface PageQuery {
   offset: number;
 }
 
-/** The page of a management list; other parameters are not looked at. */
-export function readPageQuery(query: unknown): PageQuery {
+/** The page of a management list; other parameters are not looked at, unless the list's own schema is given. */
+export function readPageQuery(
+  query: unknown,
+  schema: typeof managementPage | typeof usageQuery = managementPage,
+): PageQuery {
   const given = (query ?? {}) as Record<string, unknown>;
-  const issues = schemaIssues(managementPage, given, ["query"]);
+  const issues = schemaIssues(schema, given, ["query"]);
   throwIfAny(issues.map((issue) => ({ ...issue, input: given[String(issue.loc[1])] })));
-  const { page, page_size: pageSize } = managementPage.parse(given);
+  const { page, page_size: pageSize } = schema.parse(given);
   return { page, pageSize, limit: pageSize, offset: (page - 1) * pageSize };
 }
 
