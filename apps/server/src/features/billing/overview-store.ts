@@ -11,8 +11,8 @@ export interface Overview {
   lastSevenDays: Turnover;
   /** What cost most in seven days. */
   topModels: { modelName: string; requests: number; spent: Micros }[];
-  /** The sides of the ledger; they add up to zero. */
-  books: { balances: Micros; reserved: Micros; platform: Micros; outside: Micros };
+  /** The sides of the ledger. They add up to zero: `sum` is added up before they are rounded to numbers. */
+  books: { balances: Micros; reserved: Micros; platform: Micros; outside: Micros; sum: Micros };
 }
 
 interface Turnover {
@@ -71,12 +71,15 @@ export async function selectOverview(sql: Sql): Promise<Overview> {
           group by 1 order by spent desc, n desc, model_name collate "C" limit 5
         ) top),
       'books', (
-        select json_build_object(
-          'balances', coalesce(sum(balance_micros), 0), 'reserved', coalesce(sum(reserved_micros), 0),
-          'platform', (select charged_micros from mark) + (select charged from since_closing),
-          'outside', coalesce((select sum(amount_micros) from ledger where to_account = 'outside'), 0)
-            - coalesce((select sum(amount_micros) from ledger where from_account = 'outside'), 0))
-        from wallets)
+        select json_build_object('balances', balances, 'reserved', reserved, 'platform', platform, 'outside', outside,
+          'sum', balances + platform + outside)
+        from (
+          select coalesce(sum(balance_micros), 0) as balances, coalesce(sum(reserved_micros), 0) as reserved,
+            (select charged_micros from mark) + (select charged from since_closing) as platform,
+            coalesce((select sum(amount_micros) from ledger where to_account = 'outside'), 0)
+              - coalesce((select sum(amount_micros) from ledger where from_account = 'outside'), 0) as outside
+          from wallets
+        ) side)
     ) as overview`;
   return row.overview;
 }

@@ -82,7 +82,7 @@ export function overviewToWire({ books, ...overview }: Overview): OverviewRecord
       reserved: dollarsOfMicros(books.reserved),
       platform: dollarsOfMicros(books.platform),
       outside: dollarsOfMicros(books.outside),
-      sum: dollarsOfMicros(books.balances + books.platform + books.outside),
+      sum: dollarsOfMicros(books.sum),
     },
     currency: "USD",
   };

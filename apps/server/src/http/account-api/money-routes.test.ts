@@ -232,6 +232,17 @@ describe("GET /api/v2/admin/overview", () => {
     expect(body.books.balances).toBeCloseTo(before.books.balances - 0.75, 6);
   });
 
+  it("200: books that add up beyond what a number of JavaScript tells apart", async () => {
+    const [id, other] = [(await me(await site.newUser("ottilie"))).id, (await me(await site.newUser("otmar"))).id];
+    for (const owner of [id, other]) await grantOpeningBalance(site.database, owner, Number.MAX_SAFE_INTEGER);
+    const at = new Date().toISOString();
+    const books = async () => (await site.call("GET", "/api/v2/admin/overview", { key: admin })).body.books;
+    for (let n = 0; n < 3; n++) {
+      await writePast(site.database, [{ userId: id, at, price: 1 }]);
+      expect((await books()).sum).toBe(0);
+    }
+  });
+
   it("403: not an admin", async () => {
     expect((await site.call("GET", "/api/v2/admin/overview", { key: userKey })).status).toBe(403);
   });
