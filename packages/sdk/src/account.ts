@@ -1,22 +1,16 @@
-import type { CreateKeyBody, ExpensesRecord, KeyRecord, MeRecord, UsageRecord } from "@gantry/wire";
+import type { CreateKeyBody, ExpensesRecord, KeyRecord, LedgerEntryRecord, MeRecord, UsageRecord } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
-import { eachOf, type Page, type PageQuery } from "./pages.ts";
+import { eachOf, eachOfThePast, type Page, type PageQuery, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
-
-/** Both ends belong to the range. A text without a zone is UTC. */
-export interface UsageRange {
-  from_date?: Date | string | undefined;
-  to_date?: Date | string | undefined;
-}
 
 export interface Account {
   me(options?: CallOptions): Promise<MeRecord>;
   /** One page, newest first. */
-  usage(options?: UsageRange & PageQuery & CallOptions): Promise<Page<UsageRecord>>;
+  usage(options?: TimeRange & PageQuery & CallOptions): Promise<Page<UsageRecord>>;
   /** All of it, newest first, read page by page as the loop goes on. */
-  eachUsage(options?: UsageRange & CallOptions): AsyncGenerator<UsageRecord>;
+  eachUsage(options?: TimeRange & CallOptions): AsyncGenerator<UsageRecord>;
   /** All of it as a table, a line a request, that arrives as `body` is read. */
-  usageCsv(options?: UsageRange & CallOptions): Promise<Response>;
+  usageCsv(options?: TimeRange & CallOptions): Promise<Response>;
   /** Of the caller, or for an admin of `username`; the last seven days unless the range says otherwise. */
   expenses(
     options?: {
@@ -26,6 +20,10 @@ export interface Account {
       page?: number | undefined;
     } & CallOptions,
   ): Promise<ExpensesRecord>;
+  /** One page of the movements of the wallet, newest first: what was added, taken away, paid and earned. */
+  ledger(options?: TimeRange & PageQuery & CallOptions): Promise<Page<LedgerEntryRecord>>;
+  /** All of them, newest first, read page by page as the loop goes on. */
+  eachLedgerEntry(options?: TimeRange & CallOptions): AsyncGenerator<LedgerEntryRecord>;
   keys: {
     list(options?: PageQuery & CallOptions): Promise<Page<KeyRecord>>;
     /** All of them, newest first, read page by page as the loop goes on. */
@@ -44,18 +42,12 @@ export function account({ json, send, download }: Transport): Account {
   const all: Account = {
     me: ({ signal } = {}) => get("/api/v2/me", signal),
     usage: ({ signal, ...query } = {}) => get(withQuery("/api/v2/usage", { ...query }), signal),
-    eachUsage(options = {}) {
-      let until = options.to_date;
-      return eachOf(
-        async (range) => {
-          const page = await all.usage({ ...options, ...(until && { to_date: until }), ...range });
-          // By the service's clock: what is used while the loop goes on is newer, and moves no page.
-          if (range.page === 1) until = page.results[0]?.created_at ?? until;
-          return page;
-        },
+    eachUsage: (options = {}) =>
+      eachOfThePast(
+        (range) => all.usage({ ...options, ...range }),
         ({ request_id }) => request_id,
-      );
-    },
+        options.to_date,
+      ),
     usageCsv: async ({ signal, ...query } = {}) =>
       download({
         method: "GET",
@@ -67,6 +59,13 @@ export function account({ json, send, download }: Transport): Account {
       const whose = username ?? (await all.me({ signal })).username;
       return get(withQuery(`/${segment(whose)}/expenses/`, query), signal);
     },
+    ledger: ({ signal, ...query } = {}) => get(withQuery("/api/v2/ledger", { ...query }), signal),
+    eachLedgerEntry: (options = {}) =>
+      eachOfThePast(
+        (range) => all.ledger({ ...options, ...range }),
+        ({ id }) => String(id),
+        options.to_date,
+      ),
     keys: {
       list: ({ signal, ...query } = {}) => get(withQuery("/api/v2/keys", { ...query }), signal),
       each: (options) =>

@@ -4,6 +4,7 @@ import type {
   CreateUserBody,
   CreditRecord,
   KeyRecord,
+  LedgerEntryRecord,
   LedgerRecord,
   OverviewRecord,
   PlanRecord,
@@ -12,7 +13,7 @@ import type {
 } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
 import { randomText } from "./form.ts";
-import { eachOf, type Page, type PageQuery } from "./pages.ts";
+import { eachOf, eachOfThePast, type Page, type PageQuery, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface AdminUsers {
@@ -33,6 +34,10 @@ export interface AdminUsers {
     credit: { amount: number; reason: string },
     options?: { idempotencyKey?: string | undefined } & CallOptions,
   ): Promise<CreditRecord>;
+  /** One page of the movements of a wallet, newest first, as its user sees them at `account.ledger`. */
+  ledger(username: string, options?: TimeRange & PageQuery & CallOptions): Promise<Page<LedgerEntryRecord>>;
+  /** All of them, newest first, read page by page as the loop goes on. */
+  eachLedgerEntry(username: string, options?: TimeRange & CallOptions): AsyncGenerator<LedgerEntryRecord>;
 }
 
 /** What users may do at most. */
@@ -88,6 +93,14 @@ function users({ json, retries }: Transport): AdminUsers {
       const key = idempotencyKey ?? (retries > 0 ? randomText() : undefined);
       return json({ method: "POST", path: `${at(username)}/credits`, json: credit, idempotencyKey: key, signal });
     },
+    ledger: async (username, { signal, ...query } = {}) =>
+      json({ method: "GET", path: withQuery(`${at(username)}/ledger`, { ...query }), signal }),
+    eachLedgerEntry: (username, options = {}) =>
+      eachOfThePast(
+        (range) => all.ledger(username, { ...options, ...range }),
+        ({ id }) => String(id),
+        options.to_date,
+      ),
   };
   return all;
 }

@@ -38,6 +38,7 @@ export type {
   IdpConnectorRecord,
   IdpOutcomeRecord as IdpOutcome,
   KeyRecord,
+  LedgerEntryRecord,
   LedgerRecord,
   ListChange,
   Manifest,
@@ -73,7 +74,7 @@ export type {
   UserRecord,
   ValueChange,
 } from "@gantry/wire";
-export type { Account, UsageRange } from "./account.ts";
+export type { Account } from "./account.ts";
 export type { Admin, AdminPlans, AdminUsers, BooksRecord, Turnover } from "./admin.ts";
 export type { AgentList, Agents, NewAgent } from "./agents.ts";
 export { type ClientOptions, createClient, type GantryClient } from "./client.ts";
@@ -92,7 +93,7 @@ export type { Input, InputField, JsonValue } from "./form.ts";
 export type { IdpConnector } from "./idp.ts";
 export type { AgentCardList, Marketplace } from "./marketplace.ts";
 export type { ModelCard, ModelChange, ModelFilter, Models, NewModel } from "./models.ts";
-export type { ListRange, Page, PageQuery } from "./pages.ts";
+export type { ListRange, Page, PageQuery, TimeRange, TimeRange as UsageRange } from "./pages.ts";
 export { textOf, textSoFar } from "./prediction-events.ts";
 export type {
   Prediction,

@@ -14,6 +14,12 @@ export interface PageQuery {
   page_size?: number | undefined;
 }
 
+/** Both ends belong to the range. A text without a zone is UTC. */
+export interface TimeRange {
+  from_date?: Date | string | undefined;
+  to_date?: Date | string | undefined;
+}
+
 /** Where in a list of the agents platform. */
 export interface ListRange {
   /** 1 to 100; 20 by default. */
@@ -37,6 +43,21 @@ export function eachOf<T>(
     const { page, page_size } = pageOver(place);
     const { results, total_count } = await read({ page, page_size });
     return { entries: results, begin: (page - 1) * page_size, total: total_count };
+  }, idOf);
+}
+
+/** The same for a list of what took place, newest first: what comes while the loop goes on is newer, and moves no page. */
+export function eachOfThePast<T extends { created_at: string }>(
+  read: (range: WantedPage & Pick<TimeRange, "to_date">) => Promise<Page<T>>,
+  idOf: (entry: T) => string,
+  until: TimeRange["to_date"],
+): AsyncGenerator<T> {
+  let to_date = until;
+  return eachOf(async (range) => {
+    const page = await read({ ...range, ...(to_date && { to_date }) });
+    // By the service's clock.
+    if (range.page === 1) to_date = page.results[0]?.created_at ?? to_date;
+    return page;
   }, idOf);
 }
 

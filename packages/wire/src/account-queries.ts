@@ -12,8 +12,8 @@ export const managementPage = z.object({
 const moment = z.unknown().optional().meta({ type: "string" });
 const moments = "ISO 8601, as `2026-01-31T23:59:59`; UTC unless it has a zone.";
 
-/** What is added up must be what was asked for, so these two refuse a parameter that they do not have. */
-export const usageQuery = onlyParameters({
+/** What is added up must be what was asked for, so the lists of money refuse a parameter that they do not have. */
+export const datedListQuery = onlyParameters({
   ...managementPage.shape,
   from_date: moment.describe(`Only those of this moment and later, by \`created_at\`. ${moments}`),
   to_date: moment.describe(`Only those of this moment and before, by \`created_at\`. ${moments}`),

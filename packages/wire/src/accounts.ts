@@ -118,12 +118,18 @@ export const keyRecord = z.object({
 });
 export type KeyRecord = z.infer<typeof keyRecord>;
 
+const wallet = {
+  balance: z.number().describe("Dollars."),
+  reserved: z.number().describe("Dollars of the balance that are kept for what runs or waits."),
+};
+
 export const userRecord = z.object({
   id: z.string(),
   username: z.string(),
   role: z.enum(roleNames),
   plan: z.string(),
   disabled: z.boolean(),
+  ...wallet,
   created_at: z.iso.datetime(),
 });
 export type UserRecord = z.infer<typeof userRecord>;
@@ -133,8 +139,7 @@ export const meRecord = z.object({
   username: z.string(),
   role: z.enum(roleNames),
   plan: z.string(),
-  balance: z.number().describe("Dollars."),
-  reserved: z.number().describe("Dollars of the balance that are kept for what runs or waits."),
+  ...wallet,
   currency: z.literal("USD"),
 });
 export type MeRecord = z.infer<typeof meRecord>;

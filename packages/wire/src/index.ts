@@ -1,4 +1,4 @@
-export { expensesQuery, managementPage, usageQuery } from "./account-queries.ts";
+export { datedListQuery, expensesQuery, managementPage } from "./account-queries.ts";
 export {
   builtInPlans,
   type ChangeUserBody,
@@ -124,7 +124,9 @@ export {
   type CreditRecord,
   creditBody,
   type ExpensesRecord,
+  type LedgerEntryRecord,
   type LedgerRecord,
+  ledgerEntryRecord,
   type OverviewRecord,
   type UsageRecord,
   usageRecord,

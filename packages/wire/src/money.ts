@@ -90,6 +90,21 @@ export const creditRecord = z.object({
 /** A wallet after money was added or taken away, and the entry of the ledger. In dollars. */
 export type CreditRecord = z.infer<typeof creditRecord>;
 
+export const ledgerEntryRecord = z.object({
+  id: z.int(),
+  created_at: z.iso.datetime(),
+  kind: z
+    .enum(["credit", "correction", "charge", "sale"])
+    .describe(
+      "Money added by an admin, or taken away by one; a prediction that was paid; a run of an agent that was paid, or earned.",
+    ),
+  amount: amount("").describe("Dollars; what came in is positive, what was taken negative."),
+  reference: z.string().nullable().describe("The id of the prediction or run of a charge or sale."),
+  reason: z.string().nullable().describe("What the admin said of a credit or correction."),
+});
+/** A movement of a wallet. In dollars. */
+export type LedgerEntryRecord = z.infer<typeof ledgerEntryRecord>;
+
 export const ledgerRecord = z
   .object({
     accounts: z.int(),

@@ -56,6 +56,15 @@ describe("a marketplace run", () => {
     expect(spent).toContain(`agents/${creator.name}/${slug}`);
     expect(spent).toContain("0.252");
     expect((await call("GET", "/api/v2/usage", { key: creator.key })).body.results).toEqual([]);
+
+    const paid = (await call("GET", "/api/v2/ledger", { key: caller.key })).body.results;
+    const sold = { kind: "sale", reference: answer.body.id, reason: null };
+    expect(paid).toHaveLength(3);
+    expect(paid).toContainEqual(expect.objectContaining({ ...sold, amount: -0.25 }));
+    const earned = await call("GET", "/api/v2/ledger", { key: creator.key });
+    expect(earned.body).toMatchObject({ results: [{ ...sold, amount: 0.25 }], total_count: 1 });
+    expect(earned.text).not.toContain(caller.name);
+    expect(earned.text).not.toContain("usr_");
   });
 
   test("by the agent's id costs the same, and nothing for its creator", async () => {

@@ -89,6 +89,18 @@ describe("the account", () => {
     expect(await failureOf(user.account.expenses({ username: "admin" }))).toMatchObject({ status: 403 });
     // A user may be called like a list of the account.
     expect(await (await newClient("keys")).account.expenses()).toMatchObject({ total_count: 0 });
+    const paid = ids.map((reference) => ({ kind: "charge", amount: -0.03, reference, reason: null }));
+    const given = { kind: "credit", amount: 10, reference: null };
+    const shown = await Array.fromAsync(user.account.eachLedgerEntry());
+    expect(shown).toMatchObject([...paid, given]);
+    expect(await user.account.ledger({ page_size: 1, page: 4, from_date })).toMatchObject({
+      results: [shown[3]],
+      total_count: 4,
+    });
+    expect(await Array.fromAsync(client.admin.users.eachLedgerEntry("spender"))).toEqual(shown);
+    expect((await client.admin.users.ledger("spender", { to_date: from_date })).results).toEqual([]);
+    expect(await failureOf(user.admin.users.ledger("admin"))).toMatchObject({ status: 403 });
+    expect(await failureOf(client.admin.users.ledger("nobody"))).toMatchObject({ status: 404 });
     expect(await failureOf(user.account.usage({ page: 0 }))).toMatchObject({ type: "greater_than_equal" });
     expect((await client.checkBooks()).discrepancies).toEqual([]);
   });

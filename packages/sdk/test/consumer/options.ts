@@ -42,6 +42,8 @@ export async function passedOn(maybe: { text?: string; number?: number; flag?: b
   await client.models.put("a/b", { kind: "other", backend: { type: "cog" } });
   await client.models.update("a/b", { title: text, capacity: number });
   await client.account.usage({ from_date: date, to_date: date });
+  await client.account.ledger({ from_date: date, to_date: date, page: number });
+  await client.admin.users.ledger("ann", { from_date: date, to_date: date, page_size: number });
   await client.account.expenses({ username: text, start_date: date, end_date: date, page: number });
   await client.account.keys.rotate("key_1", { grace_seconds: number });
   await client.agents.list({ visibility: undefined, limit: number, offset: number });

@@ -1,6 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
-import { readFromOneSnapshot } from "./usage-store.ts";
+import { readFromOneSnapshot } from "./time-store.ts";
 import { type Discrepancy, verifyLedger } from "./verify-ledger.ts";
 
 /** What an operator wants to know about the books. They are right when there is no discrepancy; then the sum is zero. */

@@ -1,7 +1,7 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { TimeCut } from "./time-cut.rules.ts";
-import { cutParameters } from "./usage-store.ts";
+import { cutParameters } from "./time-store.ts";
 
 interface ModelExpense {
   modelName: string;

@@ -3,7 +3,7 @@ import { testDatabase } from "../../../test/support/database.ts";
 import type { Database } from "../../engines/database/database.ts";
 import { writePast, writeUser } from "./books.fixture.ts";
 import { grantOpeningBalance } from "./credit-user.ts";
-import { selectWallet } from "./store.ts";
+import { selectWallets } from "./store.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 let db: Awaited<ReturnType<typeof testDatabase>>;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-const balance = async (): Promise<number | undefined> => (await selectWallet(database.sql, ann))?.balance;
+const balance = async (): Promise<number | undefined> => (await selectWallets(database.sql, [ann])).get(ann)?.balance;
 
 it("an entry is never changed, removed or emptied away", async () => {
   const { sql } = database;
@@ -69,5 +69,5 @@ it("an opening balance is given once, also when many nodes start at the same mom
   const given = await Promise.all(Array.from({ length: 8 }, () => grantOpeningBalance(database, bob, 100_000_000)));
   expect(given.filter(Boolean)).toHaveLength(1);
   expect(await grantOpeningBalance(database, bob, 100_000_000)).toBe(false);
-  expect(await selectWallet(database.sql, bob)).toEqual({ balance: 100_000_000, reserved: 0 });
+  expect((await selectWallets(database.sql, [bob])).get(bob)).toEqual({ balance: 100_000_000, reserved: 0 });
 });

@@ -1,23 +1,26 @@
 import type { Database } from "../../engines/database/database.ts";
-import type { Micros } from "../../kernel/money.ts";
 import { checkBooks, type LedgerReport } from "./check-books.ts";
 import type { CreditRequest } from "./credit-request.rules.ts";
 import { selectUserId } from "./credit-store.ts";
 import { type Credited, creditUser } from "./credit-user.ts";
-import { exportUsage, listUsage, type UsageFilter, type UsagePage } from "./list-usage.ts";
+import { type LedgerPage, listLedger } from "./list-ledger.ts";
+import { exportUsage, listUsage, type UsagePage } from "./list-usage.ts";
 import { type Overview, selectOverview } from "./overview-store.ts";
 import { type Expenses, type ExpensesRequest, readExpenses } from "./read-expenses.ts";
-import { selectWallet } from "./store.ts";
+import { selectWallets, type Wallet } from "./store.ts";
+import type { TimeRange } from "./time-cut.rules.ts";
 import type { UsageRow } from "./usage-store.ts";
 
 /** The reading side of money and what an admin does with it. Each use case is described in its own file. */
 export interface Billing {
   /** Undefined when nobody has that name. */
   userIdOf(username: string): Promise<string | undefined>;
-  /** `balance` is gross of `reserved`. */
-  walletOf(userId: string): Promise<{ balance: Micros; reserved: Micros }>;
-  listUsage(userId: string, filter: UsageFilter, page: { limit: number; offset: number }): Promise<UsagePage>;
-  exportUsage(userId: string, filter: UsageFilter): Promise<AsyncIterable<UsageRow[]>>;
+  /** In the order of the users. */
+  walletsOf(userIds: readonly string[]): Promise<Wallet[]>;
+  walletOf(userId: string): Promise<Wallet>;
+  listLedger(userId: string, range: TimeRange, page: { limit: number; offset: number }): Promise<LedgerPage>;
+  listUsage(userId: string, range: TimeRange, page: { limit: number; offset: number }): Promise<UsagePage>;
+  exportUsage(userId: string, range: TimeRange): Promise<AsyncIterable<UsageRow[]>>;
   readExpenses(userId: string, request: ExpensesRequest): Promise<Expenses>;
   creditUser(credit: {
     adminId: string;
@@ -32,15 +35,23 @@ export interface Billing {
 
 export function openBilling({ database }: { database: Database }): Billing {
   let checking: Promise<LedgerReport> | undefined;
-  return {
-    userIdOf: (username) => selectUserId(database.sql, username),
-    async walletOf(userId) {
-      const wallet = await selectWallet(database.sql, userId);
+
+  async function walletsOf(userIds: readonly string[]): Promise<Wallet[]> {
+    const found = await selectWallets(database.sql, userIds);
+    return userIds.map((userId) => {
+      const wallet = found.get(userId);
       if (!wallet) throw new Error("a user has no wallet");
       return wallet;
-    },
-    listUsage: (userId, filter, page) => listUsage(database, userId, filter, page),
-    exportUsage: (userId, filter) => exportUsage(database, userId, filter),
+    });
+  }
+
+  return {
+    userIdOf: (username) => selectUserId(database.sql, username),
+    walletsOf,
+    walletOf: async (userId) => (await walletsOf([userId]))[0] as Wallet,
+    listLedger: (userId, range, page) => listLedger(database, userId, range, page),
+    listUsage: (userId, range, page) => listUsage(database, userId, range, page),
+    exportUsage: (userId, range) => exportUsage(database, userId, range),
     readExpenses: (userId, request) => readExpenses(database, userId, request),
     creditUser: (credit) => creditUser(database, credit),
     readOverview: () => selectOverview(database.sql),

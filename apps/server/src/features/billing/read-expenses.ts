@@ -3,7 +3,7 @@ import { fault } from "../../kernel/errors.ts";
 import { type ExpenseSums, sumExpenses } from "./expenses-store.ts";
 import { type Moment, momentOfMicros } from "./moment.rules.ts";
 import { cutTime, spanOf, withinSums } from "./time-cut.rules.ts";
-import { readFromOneSnapshot, selectMarks } from "./usage-store.ts";
+import { readFromOneSnapshot, selectMarks } from "./time-store.ts";
 
 export interface ExpensesRequest {
   /** Undefined is 7 days before now. */

@@ -1,12 +1,16 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 
+/** `balance` is gross of `reserved`. */
+export interface Wallet {
+  balance: Micros;
+  reserved: Micros;
+}
+
 /** Reserving and settling are part of admission and settlement: migrations/0009. */
-export async function selectWallet(
-  sql: Sql,
-  userId: string,
-): Promise<{ balance: Micros; reserved: Micros } | undefined> {
-  const [row] = await sql<{ balance: Micros; reserved: Micros }[]>`
-    select balance_micros as balance, reserved_micros as reserved from wallets where user_id = ${userId}`;
-  return row;
+export async function selectWallets(sql: Sql, userIds: readonly string[]): Promise<Map<string, Wallet>> {
+  const rows = await sql<({ userId: string } & Wallet)[]>`
+    select user_id as "userId", balance_micros as balance, reserved_micros as reserved from wallets
+    where user_id = any (${[...userIds]}::text[])`;
+  return new Map(rows.map(({ userId, ...wallet }) => [userId, wallet]));
 }

@@ -6,6 +6,12 @@ export interface Span {
   to: Micros1970;
 }
 
+/** What is asked for. Both ends belong to it; undefined is no end. */
+export interface TimeRange {
+  from: Moment | undefined;
+  to: Moment | undefined;
+}
+
 /** How far the sums by day have come, and how far back single rows reach. */
 export interface UsageMarks {
   /** The database's own time, no earlier than any row that is visible. */
@@ -37,10 +43,10 @@ const down = (time: Micros1970, unit: number): number => Math.floor(time / unit)
 const up = (time: Micros1970, unit: number): number => Math.ceil(time / unit) * unit;
 
 /**
- * Both ends belong to what was asked for. An end that is not in the past is no end: nothing is later than now, and the
+ * An end that is not in the past is no end: nothing is later than now, and the
  * sums of the running hour are then as good as its rows.
  */
-export function spanOf(asked: { from: Moment | undefined; to: Moment | undefined }, now: Micros1970): Span {
+export function spanOf(asked: TimeRange, now: Micros1970): Span {
   const to = asked.to === undefined ? Number.POSITIVE_INFINITY : microsOfMoment(asked.to);
   return {
     from: asked.from === undefined ? 0 : microsOfMoment(asked.from),

@@ -1,6 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
 import { ledgerChecks } from "./ledger-checks.ts";
-import { readFromOneSnapshot } from "./usage-store.ts";
+import { readFromOneSnapshot } from "./time-store.ts";
 
 /** Something in the books that contradicts something else in them. Amounts are in millionths of a dollar. */
 export interface Discrepancy {

@@ -5,6 +5,7 @@ import { adminRoutes, onlyAdmins } from "./admin-routes.ts";
 import type { AccountApiDeps, RouteDeps } from "./deps.ts";
 import { expensesRoutes } from "./expenses-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
+import { ledgerRoutes } from "./ledger-routes.ts";
 import { meRoute } from "./me-route.ts";
 import { moneyRoutes } from "./money-routes.ts";
 import { openApiRoute } from "./openapi-route.ts";
@@ -25,6 +26,7 @@ export async function accountApi(app: FastifyInstance, deps: AccountApiDeps): Pr
   keyRoutes(app, routeDeps);
   usageRoute(app, routeDeps);
   expensesRoutes(app, routeDeps);
+  ledgerRoutes(app, routeDeps);
   await app.register(async (admin) => {
     onlyAdmins(admin, callerOf);
     adminRoutes(admin, routeDeps);

@@ -32,6 +32,8 @@ describe("POST /api/v2/admin/users", () => {
       role: "user",
       plan: "free",
       disabled: false,
+      balance: 0,
+      reserved: 0,
       created_at: expect.any(String),
     });
     expect(userRecord.safeParse(made.body).success).toBe(true);
@@ -97,6 +99,22 @@ describe("GET /api/v2/admin/users", () => {
     expect(all.text).not.toMatch(/password|scrypt/);
     const last = await site.call("GET", `${users}?page_size=1&page=${names.length}`, { key: admin });
     expect(last.body.results).toMatchObject([{ username: "admin", role: "admin", plan: "unlimited" }]);
+  });
+
+  it("200: with what each has, and what of it is reserved", async () => {
+    await create({ username: "rich" });
+    await create({ username: "poor" });
+    await site.call("POST", `${users}/rich/credits`, { key: admin, body: { amount: 12.5, reason: "x" } });
+    await site.call("POST", `${users}/poor/credits`, { key: admin, body: { amount: -0.25, reason: "x" } });
+    await site.database.sql`
+      update wallets set reserved_micros = 30000 where user_id = (select id from users where username = 'rich')`;
+    const { results } = (await site.call("GET", `${users}?page_size=2`, { key: admin })).body;
+    expect(results).toMatchObject([
+      { username: "poor", balance: -0.25, reserved: 0 },
+      { username: "rich", balance: 12.5, reserved: 0.03 },
+    ]);
+    const changed = await site.call("PATCH", `${users}/rich`, { key: admin, body: { plan: "pro" } });
+    expect(changed.body).toMatchObject({ plan: "pro", balance: 12.5, reserved: 0.03 });
   });
 
   it("403: not an admin", async () => {

@@ -1,6 +1,7 @@
 import { changeUserBody, createUserBody, usernamePattern } from "@gantry/wire";
 import type { FastifyInstance } from "fastify";
-import { mayAdministrate, readKeyRequest } from "../../features/accounts/index.ts";
+import { type Caller, mayAdministrate, readKeyRequest, type User } from "../../features/accounts/index.ts";
+import type { Wallet } from "../../features/billing/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { listEnvelope, readPageQuery } from "../foundation/page-query.ts";
@@ -13,30 +14,35 @@ interface WithUsername {
 
 /** Before the body is read, for every route that is registered on `app`. */
 export function onlyAdmins(app: FastifyInstance, callerOf: RouteDeps["callerOf"]): void {
-  app.addHook("onRequest", async (request) => {
-    const caller = await callerOf(request);
-    if (caller.role !== "admin") throw fault("forbidden", "Only an admin may do this");
-    if (!mayAdministrate(caller)) throw fault("forbidden", "A key with an allow list or a limit may not do this");
-  });
+  app.addHook("onRequest", async (request) => refuseUnlessAdmin(await callerOf(request)));
 }
 
-export function adminRoutes(app: FastifyInstance, { accounts, clock }: RouteDeps): void {
+export function refuseUnlessAdmin(caller: Caller): void {
+  if (caller.role !== "admin") throw fault("forbidden", "Only an admin may do this");
+  if (!mayAdministrate(caller)) throw fault("forbidden", "A key with an allow list or a limit may not do this");
+}
+
+export function adminRoutes(app: FastifyInstance, { accounts, billing, clock }: RouteDeps): void {
+  const withWallet = async (user: User) => userToWire(user, await billing.walletOf(user.id));
+
   app.get("/api/v2/admin/users", async (request) => {
     const page = readPageQuery(request.query);
     const { entries, total } = await accounts.listUsers(page);
-    return listEnvelope(entries.map(userToWire), page, total);
+    const wallets = await billing.walletsOf(entries.map(({ id }) => id));
+    const records = entries.map((user, n) => userToWire(user, wallets[n] as Wallet));
+    return listEnvelope(records, page, total);
   });
 
   app.post("/api/v2/admin/users", async (request, reply) => {
     const { body = {} } = request;
     const wanted = parseOrThrow(createUserBody, body, ["body"]);
-    return reply.code(201).send(userToWire(await accounts.createUser(wanted)));
+    return reply.code(201).send(await withWallet(await accounts.createUser(wanted)));
   });
 
   app.patch<WithUsername>("/api/v2/admin/users/:username", async (request) => {
     const { body = {} } = request;
     const change = parseOrThrow(changeUserBody, body, ["body"]);
-    return userToWire(await accounts.changeUser(existing(request.params.username), change));
+    return withWallet(await accounts.changeUser(existing(request.params.username), change));
   });
 
   app.post<WithUsername>("/api/v2/admin/users/:username/keys", async (request, reply) => {

@@ -1,7 +1,15 @@
-import type { CreditRecord, ExpensesRecord, LedgerRecord, OverviewRecord, UsageRecord } from "@gantry/wire";
+import type {
+  CreditRecord,
+  ExpensesRecord,
+  LedgerEntryRecord,
+  LedgerRecord,
+  OverviewRecord,
+  UsageRecord,
+} from "@gantry/wire";
 import {
   type Credited,
   type Expenses,
+  type LedgerEntry,
   type LedgerReport,
   type Overview,
   shownMoment,
@@ -21,6 +29,17 @@ export function usageToWire(row: UsageRow): UsageRecord {
     output_tokens: row.outputTokens,
     cached_tokens: row.cachedTokens,
     price: dollarsOfMicros(row.price),
+  };
+}
+
+export function entryToWire(entry: LedgerEntry): LedgerEntryRecord {
+  return {
+    id: entry.id,
+    created_at: shownMoment(entry.recordedAt),
+    kind: entry.kind as LedgerEntryRecord["kind"],
+    amount: dollarsOfMicros(entry.amount),
+    reference: entry.reference,
+    reason: entry.reason,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { KeyRecord, UserRecord } from "@gantry/wire";
 import type { Key, NewKey, User } from "../../features/accounts/index.ts";
+import type { Wallet } from "../../features/billing/index.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 
 export function keyToWire(key: Key): KeyRecord {
@@ -19,13 +20,15 @@ export function newKeyToWire({ record, key }: NewKey): KeyRecord {
   return { ...keyToWire(record), key };
 }
 
-export function userToWire(user: User): UserRecord {
+export function userToWire(user: User, { balance, reserved }: Wallet): UserRecord {
   return {
     id: user.id,
     username: user.username,
     role: user.role,
     plan: user.plan,
     disabled: user.disabledAt !== null,
+    balance: dollarsOfMicros(balance),
+    reserved: dollarsOfMicros(reserved),
     created_at: user.createdAt.toISOString(),
   };
 }

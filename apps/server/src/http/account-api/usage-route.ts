@@ -3,24 +3,24 @@ import type { FastifyInstance } from "fastify";
 import type { UsageRow } from "../../features/billing/index.ts";
 import { listEnvelope } from "../foundation/page-query.ts";
 import { prefersOverJson } from "../foundation/preferred-type.rules.ts";
+import { readDatedListQuery } from "./dated-list-query.ts";
 import type { RouteDeps } from "./deps.ts";
 import { usageToWire } from "./money-records.ts";
 import { csvHeader, csvLines } from "./usage-csv.rules.ts";
-import { readUsageQuery } from "./usage-query.ts";
 
 /** The caller's ended predictions with their prices: JSON in pages; CSV as the page that is asked for, else as a whole. */
 export function usageRoute(app: FastifyInstance, { billing, callerOf }: RouteDeps): void {
   app.get("/api/v2/usage", async (request, reply) => {
     const { userId } = await callerOf(request);
-    const { page, wantsPage, filter } = readUsageQuery(request.query);
+    const { page, wantsPage, range } = readDatedListQuery(request.query);
     reply.header("vary", "Accept");
     if (!prefersOverJson(request.headers.accept, "text/csv")) {
-      const { entries, total } = await billing.listUsage(userId, filter, page);
+      const { entries, total } = await billing.listUsage(userId, range, page);
       return listEnvelope(entries.map(usageToWire), page, total);
     }
     const portions = wantsPage
-      ? [(await billing.listUsage(userId, filter, page)).entries]
-      : await billing.exportUsage(userId, filter);
+      ? [(await billing.listUsage(userId, range, page)).entries]
+      : await billing.exportUsage(userId, range);
     return reply
       .type("text/csv; charset=utf-8; header=present")
       .header("content-disposition", 'attachment; filename="usage.csv"')

@@ -1,4 +1,4 @@
-import { managementPage, type usageQuery } from "@gantry/wire";
+import { type datedListQuery, managementPage } from "@gantry/wire";
 import { throwIfAny } from "../../kernel/errors.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 
@@ -12,7 +12,7 @@ export interface PageQuery {
 /** The page of a management list; other parameters are not looked at, unless the list's own schema is given. */
 export function readPageQuery(
   query: unknown,
-  schema: typeof managementPage | typeof usageQuery = managementPage,
+  schema: typeof managementPage | typeof datedListQuery = managementPage,
 ): PageQuery {
   const given = (query ?? {}) as Record<string, unknown>;
   const issues = schemaIssues(schema, given, ["query"]);

@@ -36,6 +36,7 @@ export const accountApi: Api = {
     Usage: money.usageRecord,
     Expenses: money.expensesRecord,
     Credit: money.creditRecord,
+    LedgerEntry: money.ledgerEntryRecord,
     Ledger: money.ledgerRecord,
     Overview: money.overviewRecord,
     File: fileRecord,

@@ -1,11 +1,11 @@
-import { expensesQuery, managementPage, usageQuery } from "../../account-queries.ts";
+import { datedListQuery, expensesQuery, managementPage } from "../../account-queries.ts";
 import { createKeyBody, keyRecord, meRecord, rotateKeyBody } from "../../accounts.ts";
-import { expensesRecord, usageRecord } from "../../money.ts";
+import { expensesRecord, ledgerEntryRecord, usageRecord } from "../../money.ts";
 import type { OperationGroup } from "../operation.ts";
 
 export const accountGroup: OperationGroup = {
   tag: "Account",
-  description: "Who the key belongs to, and what was spent.",
+  description: "Who the key belongs to, what came in and what was spent.",
   operations: [
     {
       id: "readMe",
@@ -24,7 +24,7 @@ export const accountGroup: OperationGroup = {
       answer: usageRecord,
       otherwise: { media: "text/csv", description: "A line of names, then a line a prediction (RFC 4180)." },
       list: "results",
-      query: usageQuery,
+      query: datedListQuery,
     },
     {
       id: "readExpenses",
@@ -37,6 +37,16 @@ export const accountGroup: OperationGroup = {
       query: expensesQuery,
       fails: [403],
       invalid: 400,
+    },
+    {
+      id: "listLedger",
+      method: "get",
+      path: "/ledger",
+      summary: "List every movement of your wallet",
+      description: "Newest first: what was added, taken away, paid and earned. They add up to your balance.",
+      answer: ledgerEntryRecord,
+      list: "results",
+      query: datedListQuery,
     },
   ],
 };

@@ -1,4 +1,4 @@
-import { managementPage } from "../../account-queries.ts";
+import { datedListQuery, managementPage } from "../../account-queries.ts";
 import {
   changeUserBody,
   createKeyBody,
@@ -8,7 +8,7 @@ import {
   putPlanBody,
   userRecord,
 } from "../../accounts.ts";
-import { creditBody, creditRecord, ledgerRecord, overviewRecord } from "../../money.ts";
+import { creditBody, creditRecord, ledgerEntryRecord, ledgerRecord, overviewRecord } from "../../money.ts";
 import type { Operation, OperationGroup } from "../operation.ts";
 
 const operations: Operation[] = [
@@ -64,6 +64,16 @@ const operations: Operation[] = [
     answer: creditRecord,
     status: 201,
     headers: ["Idempotency-Key"],
+  },
+  {
+    id: "listLedgerOf",
+    method: "get",
+    path: "/admin/users/{username}/ledger",
+    summary: "List every movement of a user's wallet",
+    description: "Newest first, as the user sees it at `/ledger`.",
+    answer: ledgerEntryRecord,
+    list: "results",
+    query: datedListQuery,
   },
   {
     id: "listPlans",

@@ -1,21 +1,21 @@
-import { usageQuery } from "@gantry/wire";
-import type { UsageFilter } from "../../features/billing/index.ts";
+import { datedListQuery } from "@gantry/wire";
+import type { TimeRange } from "../../features/billing/index.ts";
 import { Fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { type PageQuery, readPageQuery } from "../foundation/page-query.ts";
 import { readTimeParameter } from "./time-parameter.ts";
 
-export interface UsageQuery {
+export interface DatedListQuery {
   page: PageQuery;
   /** Whether the client asked for a page, and not for the list as such. */
   wantsPage: boolean;
-  filter: UsageFilter;
+  range: TimeRange;
 }
 
-/** Everything that is wrong with the query comes in one fault. */
-export function readUsageQuery(query: unknown): UsageQuery {
+/** A page of a list of money, and of which time. Everything that is wrong with the query comes in one fault. */
+export function readDatedListQuery(query: unknown): DatedListQuery {
   const given = (query ?? {}) as Record<string, unknown>;
   const issues: Issue[] = [];
-  const page = collecting(issues, () => readPageQuery(given, usageQuery));
+  const page = collecting(issues, () => readPageQuery(given, datedListQuery));
   const from = readTimeParameter(given, "from_date", "datetime_parsing", issues);
   const to = readTimeParameter(given, "to_date", "datetime_parsing", issues);
   if (from !== undefined && to !== undefined && from > to) {
@@ -23,7 +23,7 @@ export function readUsageQuery(query: unknown): UsageQuery {
   }
   throwIfAny(issues);
   if (!page) throw new Error("a page was neither read nor refused");
-  return { page, wantsPage: given.page !== undefined || given.page_size !== undefined, filter: { from, to } };
+  return { page, wantsPage: given.page !== undefined || given.page_size !== undefined, range: { from, to } };
 }
 
 function collecting<T>(issues: Issue[], read: () => T): T | undefined {

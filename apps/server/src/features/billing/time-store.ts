@@ -1,0 +1,39 @@
+import type { Sql, Transaction } from "../../engines/database/database.ts";
+import { type Micros1970, momentOfMicros } from "./moment.rules.ts";
+import type { Span, TimeCut, UsageMarks } from "./time-cut.rules.ts";
+
+/** As a parameter of the type text: as a timestamptz the driver would make a Date of it and lose microseconds. */
+export function timeParameter(time: Micros1970): string {
+  return time === Number.POSITIVE_INFINITY ? "infinity" : momentOfMicros(time);
+}
+
+/** Everything that is read in the transaction comes from one snapshot: totals and rows agree. */
+export async function readFromOneSnapshot(tx: Transaction): Promise<void> {
+  await tx`set transaction isolation level repeatable read, read only`;
+}
+
+export const micros1970 = (sql: Sql, time: ReturnType<Sql>) => sql`(extract(epoch from ${time}) * 1000000)::bigint`;
+
+export const momentOf = (sql: Sql, time: ReturnType<Sql>) =>
+  sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+export async function selectMarks(sql: Sql): Promise<UsageMarks> {
+  const [marks] = await sql<UsageMarks[]>`
+    select ${micros1970(sql, sql`clock_timestamp()`)} as now,
+      coalesce(${micros1970(sql, sql`days_before`)}, 0) as "daysBefore",
+      coalesce(${micros1970(sql, sql`horizon`)}, 0) as horizon
+    from usage_marks`;
+  if (!marks) throw new Error("usage_marks has lost its row");
+  return marks;
+}
+
+/** The parameters of a cut, as a query takes them. */
+export function cutParameters({ days, hours, rows }: TimeCut) {
+  const from = (spans: readonly Span[]) => spans.map((span) => timeParameter(span.from));
+  const to = (spans: readonly Span[]) => spans.map((span) => timeParameter(span.to));
+  return {
+    days: { from: timeParameter(days.from), to: timeParameter(days.to) },
+    hours: { from: from(hours), to: to(hours) },
+    rows: { from: from(rows), to: to(rows), sign: rows.map((one) => one.sign as number) },
+  };
+}
