@@ -96,6 +96,11 @@ describe("addresses", () => {
   ])("refuses %.60s before anything is sent", async (url) => {
     expect(await failure(netWith().request({ url }))).toBe("invalid_url");
   });
+
+  it("says of an address that is too long just that", async () => {
+    const url = `http://example.com/${"a".repeat(8192)}`;
+    await expect(netWith().request({ url })).rejects.toThrow("The address has more than 8192 characters");
+  });
 });
 
 describe("request", () => {

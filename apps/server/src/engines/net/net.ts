@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 
 /** Why an outgoing call failed. Callers map it to a fault of their own; the message is safe to show to a user. */
 export type NetFailure =
-  /** Not http or https, carries user info, or is no address at all. */
+  /** Not http or https, too long, carries user info, or is no address at all. */
   | "invalid_url"
   /** Resolves to a range that user-caused calls may not reach. */
   | "address_refused"
@@ -15,6 +15,9 @@ export type NetFailure =
   | "too_many_redirects"
   /** `download` only: an answer other than 200. */
   | "status";
+
+/** Characters that an address may have, encoded as it is sent: whoever takes one for later refuses what is longer. */
+export const longestAddress = 8192;
 
 export class NetError extends Error {
   readonly reason: NetFailure;

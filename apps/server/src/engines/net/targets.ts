@@ -1,4 +1,4 @@
-import { NetError } from "./net.ts";
+import { longestAddress, NetError } from "./net.ts";
 
 /** Where a call goes. */
 export interface Target {
@@ -7,7 +7,6 @@ export interface Target {
   path: string;
 }
 
-const longestUrl = 8192;
 const remembered = 256;
 
 /** Checks addresses and takes them apart. A model is called at the same one again and again: the last few are kept. */
@@ -27,8 +26,11 @@ export class Targets {
 
 /** Only http and https, and no user info: it would be sent along, and reads like another host. */
 function targetOf(url: URL | null): Target {
-  if (!url || url.href.length > longestUrl || (url.protocol !== "http:" && url.protocol !== "https:")) {
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) {
     throw new NetError("invalid_url", "The address is no http or https address");
+  }
+  if (url.href.length > longestAddress) {
+    throw new NetError("invalid_url", `The address has more than ${longestAddress} characters`);
   }
   if (url.username !== "" || url.password !== "") {
     throw new NetError("invalid_url", "The address must not carry a user name or password");

@@ -1,5 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { isLongerThan, isWebAddress } from "@gantry/wire";
+import { longestAddress } from "../../../engines/net/net.ts";
+import { addressOf } from "../../webhooks/index.ts";
 import { isObject, parseJson } from "./json-value.rules.ts";
 import type { Report } from "./problem.ts";
 
@@ -62,11 +64,21 @@ export function checkWebhook(text: string, report: Report): WebhookPart | undefi
     report({ type: "url_parsing", msg, path: ["url"] });
     return undefined;
   }
-  return {
+  const part = {
     url,
     headers: textMap(headers, "headers", report, isHeader),
     query_params: textMap(query, "query_params", report, () => true),
   };
+  checkSendable(part, report);
+  return part;
+}
+
+/** What is longer could never be sent. */
+function checkSendable(webhook: WebhookPart, report: Report): void {
+  if (addressOf(webhook).href.length <= longestAddress) return;
+  const path = [new URL(webhook.url).href.length > longestAddress ? "url" : "query_params"];
+  const msg = `The address with its parameters should have at most ${longestAddress} characters once it is encoded`;
+  report({ type: "string_too_long", msg, ctx: { max_length: longestAddress }, path });
 }
 
 function isHeader(name: string, value: string): boolean {
