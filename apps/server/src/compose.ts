@@ -27,6 +27,7 @@ import {
   type LinkOf,
   openPredictions,
   readInput,
+  renewLinks,
   sweepSpool,
 } from "./features/predictions/index.ts";
 import { startRetention } from "./features/retention/index.ts";
@@ -163,7 +164,16 @@ export async function compose(
         (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
     });
     const sender = isWorker
-      ? await startWebhookSender({ database, net, vault, clock, log, telemetry, nodeId })
+      ? await startWebhookSender({
+          database,
+          net,
+          vault,
+          clock,
+          log,
+          telemetry,
+          nodeId,
+          renewPayload: (payload, ageMs) => renewLinks({ linkOf, publicUrl: config.GANTRY_PUBLIC_URL }, payload, ageMs),
+        })
       : undefined;
     const trustedClock = watchClock({ database, log, clock });
     const upkeep = await startUsageUpkeep({

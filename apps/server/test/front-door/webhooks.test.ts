@@ -52,3 +52,36 @@ describe("an address that is too long once it is encoded", () => {
     expect(over.status).toBe(422);
   });
 });
+
+test("a delivery that is sent again late carries links that work, and is else what it was", async () => {
+  const { sql } = gantry.database;
+  const id = (await accept({ url: hook })).body.prediction_id;
+  const arrived = () => received.filter(({ body }) => body.includes(id));
+  await waitFor("the delivery", () => arrived().length === 1);
+  const first = JSON.parse(arrived()[0]?.body ?? "");
+  expect(first.files.image.url).toContain("X-Amz-Signature");
+  const resend = async () => {
+    await waitFor("its end", async () => {
+      const { results } = (await gantry.call("GET", `/api/v2/webhooks/deliveries?prediction_id=${id}`)).body;
+      return results[0].status === "delivered";
+    });
+    const before = arrived().length;
+    await gantry.call("POST", `/api/v2/webhooks/deliveries/${arrived()[0]?.id}/resend`);
+    await waitFor("the delivery once more", () => arrived().length === before + 1);
+    return arrived().at(-1) as (typeof received)[number];
+  };
+  expect((await resend()).body).toBe(arrived()[0]?.body);
+
+  // A test cannot wait for a day: the links of the stored payload are made to be of one.
+  await sql`
+    update webhook_deliveries set created_at = created_at - interval '25 hours',
+      payload = regexp_replace(payload, 'X-Amz-Date=[0-9]{8}', 'X-Amz-Date=20200101')
+    where prediction_id = ${id}`;
+  const late = await resend();
+  expect(late.id).toBe(arrived()[0]?.id);
+  const again = JSON.parse(late.body);
+  expect((await fetch(again.files.image.url)).status).toBe(200);
+  expect(new URL(again.files.image.url).origin).toBe(gantry.url);
+  const { url } = again.files.image;
+  expect(late.body).toBe(JSON.stringify({ ...first, files: { image: { ...first.files.image, url } } }));
+});

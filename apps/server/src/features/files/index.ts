@@ -5,7 +5,7 @@ export { type Examined, examineContent } from "./content-type.ts";
 export { createUploadLink } from "./create-upload-link.ts";
 export { deleteFile } from "./delete-file.ts";
 export { dropOldUploads } from "./drop-old-uploads.ts";
-export { defaultMaxUploadBytes, type FilesDeps, type PresignedUrl } from "./files-deps.ts";
+export { defaultMaxUploadBytes, type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
 export { holdsNewestFile } from "./holds-newest-file.ts";
 export { refuseWithoutRoom } from "./keep-arrival.ts";
 export { type ListedFile, listFiles } from "./list-files.ts";

@@ -24,6 +24,7 @@ export {
 } from "./input/index.ts";
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
+export { renewLinks } from "./renew-links.ts";
 export { answerLimit } from "./reserve.ts";
 export { fileLinks, type LinkOf } from "./result-item.ts";
 export type { RunEnd, RunRequest } from "./run-prediction.ts";

@@ -14,6 +14,7 @@ export interface SendDeps {
   vault: Vault;
   clock: Clock;
   timeoutMs: number;
+  renewPayload(payload: string, ageMs: number): Promise<string>;
 }
 
 export interface Attempt {
@@ -33,11 +34,12 @@ export async function sendDelivery(deps: SendDeps, row: ClaimedRow, openSecrets:
     const secrets = openSecrets();
     if (secrets.length === 0) throw new Error("there is no secret to sign with");
     const webhook = openTarget(vault, row, row.target);
+    const payload = await deps.renewPayload(row.payload, row.ageMs);
     const { status, headers, body } = await net.request({
       url: addressOf(webhook),
       method: "POST",
-      headers: headersOf(webhook, { id: row.id, body: row.payload, at: clock.now(), secrets }),
-      body: row.payload,
+      headers: headersOf(webhook, { id: row.id, body: payload, at: clock.now(), secrets }),
+      body: payload,
       bounds: { totalMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs, maxBytes: mostAnswerBytes },
     });
     const retryAfterMs = readRetryAfter(headers["retry-after"], clock.now());

@@ -22,6 +22,8 @@ export interface WebhookSenderDeps {
   log: Log;
   telemetry?: Telemetry;
   nodeId: string;
+  /** What to send of a payload that was made so long ago: something in it may have run out. */
+  renewPayload(payload: string, ageMs: number): Promise<string>;
   /** For an attempt, from the call to the status of the answer. */
   timeoutMs?: number;
   /** Longer than an attempt can take: then nobody else sends while this node does. */

@@ -29,6 +29,8 @@ export interface ClaimedRow {
   destination: string;
   target: Uint8Array;
   payload: string;
+  /** Since its prediction ended. */
+  ageMs: number;
   failures: number;
   trace: string | null;
 }
@@ -135,7 +137,8 @@ export async function claimDue(
       returning d.*
     )
     select now()::text as at, chosen.id is not null as "isChosen", taken.id, taken.claim, taken.user_id as "userId",
-      taken.prediction_id as "predictionId", taken.destination, taken.target, taken.payload, taken.failures, taken.trace
+      taken.prediction_id as "predictionId", taken.destination, taken.target, taken.payload, taken.failures, taken.trace,
+      extract(epoch from clock_timestamp() - taken.created_at)::float8 * 1000 as "ageMs"
     from (select) as always left join (chosen left join taken on taken.id = chosen.id) on true`;
   const claimed = rows.filter((row): row is (typeof rows)[number] & ClaimedRow => row.id !== null);
   return { claimed, missed: rows.filter((row) => row.isChosen).length - claimed.length, at: rows[0]?.at };

@@ -77,6 +77,7 @@ describe("restarts", () => {
         clock: { now: () => new Date() },
         log: createLog("silent"),
         nodeId: "node-killed",
+        renewPayload: async (payload) => payload,
         leaseMs: ${options.leaseMs},
         timeoutMs: ${options.timeoutMs},
       });`;

@@ -81,6 +81,7 @@ export async function startSender(over: Partial<WebhookSenderDeps> & { allowPriv
     clock,
     log,
     nodeId: "node-a",
+    renewPayload: async (payload) => payload,
     timeoutMs: 1_000,
     schedule: [50, 50],
     ...over,

@@ -24,7 +24,7 @@ export interface NewDelivery extends WebhookOwner {
   /** `owner/model`. */
   modelName: string;
   webhook: SealedWebhook;
-  /** Written as JSON once; every attempt sends the same bytes. */
+  /** Written as JSON once; attempts send the same bytes as long as nothing in it has run out. */
   payload: object;
   /** W3C traceparent of the request that it goes back to. */
   trace?: string | null;

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { renewLinks } from "./renew-links.ts";
+
+const hours = 3_600_000;
+const payload = JSON.stringify({
+  prediction_id: "pred_1",
+  infer_details: { status: 200 },
+  response: { seed: 7, image: "s3://gantry/outputs/pred_1/a.jpg", mask: "s3://elsewhere/outputs/pred_1/b.jpg" },
+  files: { image: { url: "http://here:1/old-a?x=1" }, mask: { url: "http://here:1/old-b" } },
+  last: true,
+});
+const linkOf = async (s3Path: string, base: string) => {
+  if (!s3Path.startsWith("s3://gantry/")) throw new Error("no address of this store");
+  return { url: `${base}/new${s3Path.slice("s3://gantry".length)}` };
+};
+const renewed = (ageMs: number, publicUrl?: string) => renewLinks({ linkOf, publicUrl }, payload, ageMs);
+
+test("links that still work for long stay as they are", async () => {
+  expect(await renewed(11 * hours)).toBe(payload);
+});
+
+test("old ones are made anew in their place, under the address they had; what cannot be signed stays", async () => {
+  expect(await renewed(13 * hours)).toBe(
+    payload.replace("http://here:1/old-a?x=1", "http://here:1/new/outputs/pred_1/a.jpg"),
+  );
+});
+
+test("the address that the operator has set goes before", async () => {
+  expect(await renewed(13 * hours, "https://out.example/gantry")).toContain(
+    '"url":"https://out.example/gantry/new/outputs/pred_1/a.jpg"',
+  );
+});
+
+test("a payload without files keeps its bytes", async () => {
+  const failed = JSON.stringify({ response: { detail: [{ msg: "ü", 1: 2.5e-7 }] }, files: {} });
+  expect(await renewLinks({ linkOf, publicUrl: undefined }, failed, 40 * hours)).toBe(failed);
+});
