@@ -2,9 +2,9 @@ import { type Net, NetError, type NetResponse } from "../../engines/net/net.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type AttemptEnd, readRetryAfter } from "./attempt.rules.ts";
+import type { ClaimedRow } from "./claim-store.ts";
 import { addressOf, headersOf } from "./request.rules.ts";
 import { openTarget } from "./seal-webhook.ts";
-import type { ClaimedRow } from "./store.ts";
 
 /** A receiver has nothing to tell us but a status. */
 const mostAnswerBytes = 16 * 1024;
