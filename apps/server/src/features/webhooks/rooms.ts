@@ -5,6 +5,7 @@ export interface SendLimits {
   perLane: number;
   /** Of all users to one destination: several lanes, so that one user's dead receiver there is nobody else's trouble. */
   perDestination: number;
+  /** Half of it for all lanes together that are not known to answer: silent ones must not hold up those that do. */
   perUser: number;
 }
 
@@ -13,10 +14,18 @@ interface Room {
   room: number;
 }
 
+interface UserRoom extends Room {
+  /** Of that, for lanes that are not known to answer. */
+  unsureRoom: number;
+}
+
 interface LaneRoom {
   destination: string;
   userId: string;
   room: number;
+  /** What its receiver did last time, as far as this node remembers: neither where it is new. */
+  answers: boolean;
+  isSilent: boolean;
 }
 
 /** What is free at this moment. Who is not listed has the whole limit. */
@@ -25,9 +34,10 @@ export interface Rooms {
   perLane: number;
   perDestination: number;
   perUser: number;
+  perUserUnsure: number;
   lanes: LaneRoom[];
   destinations: Room[];
-  users: Room[];
+  users: UserRoom[];
 }
 
 export interface RoomKeeper {
@@ -38,7 +48,7 @@ export interface RoomKeeper {
   note(destination: string, userId: string, answered: boolean): void;
 }
 
-/** Destinations are chosen by users, so only so many are remembered; the oldest memory goes first. */
+/** Destinations are chosen by users, so only so many of either kind are remembered; the oldest memory goes first. */
 const mostRemembered = 2000;
 
 /** A destination is an origin: no space stands in one, nor in an id. */
@@ -49,7 +59,9 @@ export function createRoomKeeper(limits: SendLimits): RoomKeeper {
   const byLane = new Map<string, number>();
   const byDestination = new Map<string, number>();
   const byUser = new Map<string, number>();
+  const answering = new Set<string>();
   const silent = new Set<string>();
+  const perUserUnsure = Math.max(1, Math.floor(limits.perUser / 2));
 
   const add = (counts: Map<string, number>, name: string, change: number) => {
     const count = (counts.get(name) ?? 0) + change;
@@ -66,8 +78,17 @@ export function createRoomKeeper(limits: SendLimits): RoomKeeper {
     [...counts].map(([name, count]) => ({ name, room: Math.max(0, limit - count) }));
   const laneRoom = (lane: string): LaneRoom => {
     const [destination = "", userId = ""] = lane.split(" ");
-    const limit = silent.has(lane) ? 1 : limits.perLane;
-    return { destination, userId, room: Math.max(0, limit - (byLane.get(lane) ?? 0)) };
+    const isSilent = silent.has(lane);
+    const room = Math.max(0, (isSilent ? 1 : limits.perLane) - (byLane.get(lane) ?? 0));
+    return { destination, userId, room, answers: answering.has(lane), isSilent };
+  };
+  const userRooms = (): UserRoom[] => {
+    const unsure = new Map<string, number>();
+    for (const [lane, count] of byLane) if (!answering.has(lane)) add(unsure, lane.split(" ")[1] ?? "", count);
+    return left(byUser, limits.perUser).map((one) => {
+      const unsureRoom = Math.max(0, perUserUnsure - (unsure.get(one.name) ?? 0));
+      return { ...one, unsureRoom };
+    });
   };
 
   return {
@@ -76,20 +97,22 @@ export function createRoomKeeper(limits: SendLimits): RoomKeeper {
       perLane: limits.perLane,
       perDestination: limits.perDestination,
       perUser: limits.perUser,
-      lanes: [...new Set([...byLane.keys(), ...silent])].map(laneRoom),
+      perUserUnsure,
+      lanes: [...new Set([...byLane.keys(), ...silent, ...answering])].map(laneRoom),
       destinations: left(byDestination, limits.perDestination),
-      users: left(byUser, limits.perUser),
+      users: userRooms(),
     }),
     take: (destination, userId) => move(destination, userId, 1),
     giveBack: (destination, userId) => move(destination, userId, -1),
     note(destination, userId, answered) {
       const lane = laneOf(destination, userId);
+      answering.delete(lane);
       silent.delete(lane);
-      if (answered) return;
-      silent.add(lane);
-      for (const oldest of silent) {
-        if (silent.size <= mostRemembered) break;
-        silent.delete(oldest);
+      const alike = answered ? answering : silent;
+      alike.add(lane);
+      for (const oldest of alike) {
+        if (alike.size <= mostRemembered) break;
+        alike.delete(oldest);
       }
     },
   };

@@ -187,10 +187,29 @@ describe("room", () => {
     expect(laneRoomOf(rooms, "a", "ann")).toBe(1);
   });
 
+  test("is half of a user's for lanes that are not known to answer", () => {
+    const rooms = keeper();
+    const unsureRoom = () => rooms.rooms().users.find(({ name }) => name === "ann")?.unsureRoom;
+    rooms.take("new", "ann");
+    rooms.take("a", "ann");
+    expect(unsureRoom()).toBe(1);
+    rooms.note("a", "ann", true);
+    expect(unsureRoom()).toBe(2);
+    rooms.note("a", "ann", false);
+    rooms.take("b", "ann");
+    rooms.take("b", "ann");
+    expect(unsureRoom()).toBe(0);
+    expect(roomOf(rooms.rooms().users, "ann")).toBe(2);
+    expect(rooms.rooms().perUserUnsure).toBe(3);
+  });
+
   test("does not remember lanes without end", () => {
     const rooms = keeper();
-    for (let n = 0; n < 5000; n++) rooms.note(`d${n}`, "ann", false);
-    expect(rooms.rooms().lanes).toHaveLength(2000);
+    for (let n = 0; n < 5000; n++) {
+      rooms.note(`d${n}`, "ann", false);
+      rooms.note(`d${n}`, "bob", true);
+    }
+    expect(rooms.rooms().lanes).toHaveLength(4000);
     expect(laneRoomOf(rooms, "d4999", "ann")).toBe(1);
   });
 });
