@@ -18,7 +18,9 @@ export const deliveryRecord = z.strictObject({
     .describe(
       "`pending`: to be sent, now or at `next_attempt_at`; `delivered`: answered with 2xx; `failed`: given up; `gone`: the receiver answered 410.",
     ),
-  attempts: z.int().describe("Those that came to a result."),
+  attempts: z
+    .int()
+    .describe("Those that came to a result, and those whose server died before it could write one down."),
   latency_ms: z.int().nullable().describe("Of the last attempt."),
   next_attempt_at: z.iso.datetime().nullable().describe("Null once it has ended, and while an attempt is under way."),
   last_error: z.string().nullable().describe("Of the last attempt; null when that was answered with 2xx."),

@@ -26,6 +26,8 @@ export interface ClaimedRow {
  * lane, then the second, and lots are drawn among equals: nobody waits behind another's crowd. Of one user's, what goes
  * to lanes that are silent, or is a retry in one that is not known to answer, comes after the rest.
  *
+ * A claim that has lapsed counts as an attempt: who had it was sending, and did not live to say so.
+ *
  * `missed` were chosen here and taken by another node in the same moment. `at` is the database's time of the look.
  */
 export async function claimDue(
@@ -92,7 +94,8 @@ export async function claimDue(
       for update skip locked
     ), taken as (
       update webhook_deliveries d
-      set claimed_by = ${nodeId}, claim = d.claim + 1, resend = false,
+      set attempts = d.attempts + (d.claimed_by is not null)::int,
+        claimed_by = ${nodeId}, claim = d.claim + 1, resend = false,
         due_at = clock_timestamp() + ${leaseMs} * interval '1 ms'
       from locked where d.id = locked.id
       returning d.*

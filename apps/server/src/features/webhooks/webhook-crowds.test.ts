@@ -54,7 +54,7 @@ describe("restarts", () => {
     await startSender({ nodeId: "node-b", leaseMs });
     await pause(500);
     expect(site.received).toHaveLength(1);
-    expect(await untilEnded(predictionId)).toMatchObject({ status: "delivered", attempts: 1 });
+    expect(await untilEnded(predictionId)).toMatchObject({ status: "delivered", attempts: 2 });
     const [one, two] = site.received as [Received, Received];
     expect(two.headers["webhook-id"]).toBe(one.headers["webhook-id"]);
     expect(two.at - one.at).toBeGreaterThan(leaseMs - 500);
