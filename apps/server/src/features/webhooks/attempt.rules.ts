@@ -66,11 +66,20 @@ function describe(end: AttemptEnd): string {
   return end.status >= 300 && end.status < 400 ? `${answered}: redirects are not followed` : answered;
 }
 
-/** `Retry-After` in either of its forms: seconds or a date. */
+/** The dates of RFC 9110, the usual one first: `Date.parse` makes something of many a text that is none. */
+const httpDates = [
+  /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
+  /^[A-Z][a-z]{5,8}, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/,
+];
+
+/** `Retry-After` in either of its forms: seconds or a date. Anything else asks for nothing. */
 export function readRetryAfter(header: string | string[] | undefined, now: Date): number | undefined {
   const text = [header].flat()[0]?.trim();
   if (!text) return undefined;
   if (/^\d+$/.test(text)) return Number(text) * seconds;
-  const date = Date.parse(text);
+  if (!httpDates.some((form) => form.test(text))) return undefined;
+  // The last of the forms names no zone, and means this one.
+  const date = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
 }

@@ -81,7 +81,10 @@ describe("after an attempt", () => {
     expect(readRetryAfter("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30_000);
     expect(readRetryAfter("Thu, 01 Jan 2020 00:00:30 GMT", now)).toBe(0);
     expect(readRetryAfter(["7", "9"], now)).toBe(7_000);
-    for (const nothing of ["soon", "", undefined]) expect(readRetryAfter(nothing, now)).toBeUndefined();
+    expect(readRetryAfter("Thursday, 01-Jan-26 00:00:30 GMT", now)).toBe(30_000);
+    expect(readRetryAfter("Thu Jan  1 00:00:30 2026", now)).toBe(30_000);
+    const none = ["soon", "soon 2099", "-5", "1.5", "2099-01-01", "Thu, 01 Jan 2099 25:00:00 GMT", "", undefined];
+    for (const nothing of none) expect(readRetryAfter(nothing, now), nothing).toBeUndefined();
   });
 });
 
