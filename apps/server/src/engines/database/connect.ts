@@ -50,7 +50,7 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
     sql: sqlOver(driver, (query) => pool.submit(new QueryJob(query, usual, room.failed))),
     transaction: (work, { deadlineMs: ms } = {}) => transaction(work, ms),
     session: (work, { deadlineMs: ms = deadlineMs } = {}) =>
-      runSession(pool, driver, deadlinesOf(ms), work, (error) => room.failed(error)),
+      runSession(pool, driver, deadlinesOf(ms), work, (error) => room.failed(error), deadlinesOf(readyWithinMs)),
     listen: hub.listen,
     ready: () =>
       quick<{ mode: string }[]>`select current_setting('transaction_read_only') as mode`.then(

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type ConnectionOptions, checkServerIdentity, getCACertificates } from "node:tls";
 import { type ConnectOptions, connectOwn } from "./connect.ts";
 import type { OpenedDatabase } from "./database.ts";
+import { refusePooler } from "./pooler.ts";
 
 export interface ExternalOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
   /** DATABASE_URL: `postgres://user:password@host:port/database?sslmode=...` */
@@ -28,9 +29,11 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
   const address = parse(url);
   const ssl = await verification(address);
   for (const name of clientOnlySettings) address.searchParams.delete(name);
-  const database = connectOwn({ ...pool, url: address.toString(), ...(ssl && { ssl }) });
+  const options = { ...pool, url: address.toString(), ...(ssl && { ssl }) };
+  const database = connectOwn(options);
   try {
-    await database.sql`select 1`;
+    await database.sql.unsafe("select 1");
+    await refusePooler(options);
     return database;
   } catch (error) {
     await database.close();

@@ -4,18 +4,28 @@ import { type Driver, sqlOver } from "./driver.ts";
 import { QueryJob } from "./job.ts";
 import type { Pool } from "./pool.ts";
 
-/** The connection ends with the work: nobody finds settings or locks of before on one that is used again. */
+/**
+ * The connection ends with the work: nobody finds settings or locks of before on one that is used again. Its locks are
+ * given back before, as a pooler may keep the server's side of it.
+ */
 export async function runSession<T>(
   pool: Pool,
   driver: Driver,
   deadlines: Deadlines,
   work: (sql: Sql) => Promise<T>,
   onError: (error: unknown) => void,
+  closing: Deadlines,
 ): Promise<T> {
   const connection = await pool.acquire(deadlines);
+  const sqlWithin = (limit: Deadlines) =>
+    sqlOver(driver, (query) => connection.run(new QueryJob(query, limit, onError)));
   try {
-    return await work(sqlOver(driver, (query) => connection.run(new QueryJob(query, deadlines, onError))));
+    return await work(sqlWithin(deadlines));
   } finally {
+    if (connection.idle)
+      await sqlWithin(closing)
+        .unsafe("select pg_advisory_unlock_all()")
+        .catch(() => undefined);
     await connection.close();
   }
 }
