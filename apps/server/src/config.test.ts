@@ -112,6 +112,23 @@ test("an engine's address names a host where it must, and only what there is", (
       ],
     ),
   ];
+  wrong.push(
+    ["postgres://one,two/gantry", "names several hosts: name one"],
+    ["postgres:///gantry?host=db.test", "has host=, which must stand before the path instead"],
+    [`${database}?sslmode=require&sslmode=disable`, "has sslmode more than once"],
+    [`${database}?sslmode=require&sslcert=/c.pem`, "has one of sslcert and sslkey without the other"],
+    [
+      `${database}?channel_binding=require`,
+      "has channel_binding=require, which Gantry cannot do: use sslmode=verify-full, which proves the server too",
+    ],
+    ...["sslrootcert=/ca.pem", "sslmode=prefer&sslrootcert=/ca.pem", "sslmode=disable&sslrootcert=/ca.pem"].map(
+      (query): [string, string] => [
+        `${database}?${query}`,
+        "has sslrootcert, which is of use only with an sslmode of require, verify-ca, verify-full",
+      ],
+    ),
+  );
+  expect(faultsOf({ DATABASE_URL: `${database}?sslmode=require&sslrootcert=/ca.pem` })).toEqual([]);
   for (const [DATABASE_URL, fault] of wrong) expect(faultsOf({ DATABASE_URL })).toEqual([`  DATABASE_URL ${fault}`]);
 });
 

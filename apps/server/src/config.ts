@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
+import { checkDatabaseAddress } from "./database-address.rules.ts";
 import { isBucketName } from "./kernel/bucket-name.ts";
 import {
   choice,
@@ -65,9 +66,6 @@ function decoded(value: string): string | undefined {
     return undefined;
   }
 }
-
-/** As libpq has them. */
-const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
 export const settings = {
   PORT: integer("Port to listen on.", 8080, 0, 65535),
@@ -191,13 +189,7 @@ export const settings = {
   DATABASE_URL: engineAddress(
     "An external PostgreSQL instead of the embedded one.",
     ["postgres:", "postgresql:"],
-    ({ hostname, searchParams }) => {
-      if (hostname.toLowerCase().startsWith("%2f") || searchParams.get("host")?.startsWith("/")) {
-        wrong("names a socket: name a host instead");
-      }
-      const unknown = searchParams.getAll("sslmode").find((mode) => !sslModes.includes(mode));
-      if (unknown !== undefined) wrong(`has sslmode=${unknown}, which must be one of ${sslModes.join(", ")}`);
-    },
+    checkDatabaseAddress,
   ),
 } as const;
 

@@ -57,28 +57,36 @@ function hasOpenssl(): boolean {
   }
 }
 
+function makeCertificate(name: string, key: string, certificate: string): void {
+  execFileSync(
+    "openssl",
+    [
+      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+      ...["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`, "-keyout", key, "-out", certificate],
+    ],
+    { stdio: "ignore" },
+  );
+}
+
 describe.runIf(hasOpenssl())("over TLS", () => {
   let home: string;
   let certificate: string;
+  let key: string;
+  /** Of an authority that has signed nothing here. */
+  let strange: string;
   let url: string;
   let stopServer: () => Promise<void>;
 
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "gantry-tls-"));
-    certificate = join(home, "server.crt");
-    const key = join(home, "server.key");
-    execFileSync(
-      "openssl",
-      [
-        ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-        ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
-      ],
-      { stdio: "ignore" },
-    );
+    [certificate, key, strange] = [join(home, "server.crt"), join(home, "server.key"), join(home, "strange.crt")];
+    makeCertificate("localhost", key, certificate);
+    makeCertificate("elsewhere", join(home, "strange.key"), strange);
     const cluster = clusterIn(await chooseAccount(await findBinaries(), home, () => undefined));
     await initCluster(cluster, "test");
     const port = await freePort();
-    const settings = { fsync: "off", ssl: "on", ssl_cert_file: certificate, ssl_key_file: key };
+    const files = { ssl_cert_file: certificate, ssl_key_file: key, ssl_ca_file: certificate };
+    const settings = { fsync: "off", ssl: "on", ...files };
     const postmaster = await spawnPostmaster(cluster, port, settings);
     stopServer = async () => {
       postmaster.kill("SIGINT");
@@ -106,6 +114,33 @@ describe.runIf(hasOpenssl())("over TLS", () => {
       connectExternalDatabase({ url: `${other}?sslmode=verify-full&sslrootcert=${certificate}` }),
     ).rejects.toThrow("does not match certificate");
     await expect(connectExternalDatabase({ url: `${url}?sslmode=verify-full` })).rejects.toThrow("self-signed");
+  });
+
+  test("an authority that is named is asked, also where encryption would be enough", async () => {
+    await expect(connectExternalDatabase({ url: `${url}?sslmode=require&sslrootcert=${strange}` })).rejects.toThrow(
+      "self-signed",
+    );
+  });
+
+  test.each(["require", "verify-full"])("one's own certificate is shown: sslmode=%s", async (mode) => {
+    const files = `sslrootcert=${certificate}&sslcert=${certificate}&sslkey=${key}`;
+    const database = await connectExternalDatabase({ url: `${url}?sslmode=${mode}&${files}` });
+    const [row] = await database.sql`select client_dn from pg_stat_ssl where pid = pg_backend_pid()`;
+    expect(row?.client_dn).toBe("/CN=localhost");
+    await database.close();
+  });
+
+  test.each(["sslrootcert", "sslcert", "sslkey"])("a file that is not there is named: %s", async (name) => {
+    await expect(connectExternalDatabase({ url: `${url}?sslmode=require&${name}=/nowhere.pem` })).rejects.toThrow(
+      `DATABASE_URL names a file as ${name} that cannot be read: ENOENT: no such file or directory, open '/nowhere.pem'`,
+    );
+  });
+
+  test("a certificate and a key that do not belong together are refused", async () => {
+    const files = `sslcert=${strange}&sslkey=${key}`;
+    await expect(connectExternalDatabase({ url: `${url}?sslmode=require&${files}` })).rejects.toThrow(
+      "The certificates that DATABASE_URL names cannot be used",
+    );
   });
 
   test("deadlines and lost connections are as they are without", async () => {

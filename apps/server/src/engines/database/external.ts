@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { type ConnectionOptions, checkServerIdentity, getCACertificates } from "node:tls";
 import { type ConnectOptions, connectOwn } from "./connect.ts";
 import type { OpenedDatabase } from "./database.ts";
 import { refusePooler } from "./pooler.ts";
+import { tlsOptions } from "./tls.ts";
 
 export interface ExternalOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
   /** DATABASE_URL: `postgres://user:password@host:port/database?sslmode=...` */
@@ -21,13 +20,13 @@ const clientOnlySettings = [
 ];
 
 /**
- * Connects to a PostgreSQL that someone else runs. `sslmode` as libpq has it: disable, prefer, require (encrypted, not
- * checked), verify-ca, verify-full (checked against `sslrootcert`, or the system's authorities). Rejects when the server
- * does not answer, with the reason; afterwards connections are made anew whenever they are lost.
+ * Connects to a PostgreSQL that someone else runs. `sslmode` as libpq has it: disable, prefer, require (encrypted, and
+ * checked only if there is an `sslrootcert`), verify-ca, verify-full (checked against `sslrootcert`, or the system's
+ * authorities). Rejects when the server does not answer, with the reason; afterwards connections are made anew whenever they are lost.
  */
 export async function connectExternalDatabase({ url, ...pool }: ExternalOptions): Promise<OpenedDatabase> {
   const address = parse(url);
-  const ssl = await verification(address);
+  const ssl = await tlsOptions(address);
   for (const name of clientOnlySettings) address.searchParams.delete(name);
   const options = { ...pool, url: address.toString(), ...(ssl && { ssl }) };
   const database = connectOwn(options);
@@ -41,19 +40,6 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
       cause: error,
     });
   }
-}
-
-/** How the server's certificate is checked. The driver's own way compares an IP address with the name "localhost". */
-async function verification({ hostname, searchParams }: URL): Promise<ConnectionOptions | undefined> {
-  const mode = searchParams.get("sslmode");
-  const file = searchParams.get("sslrootcert");
-  if (mode !== "verify-ca" && mode !== "verify-full") return undefined;
-  const own = file && file !== "system" ? [await readFile(file, "utf8")] : undefined;
-  return {
-    ca: own ?? [...getCACertificates("default"), ...getCACertificates("system")],
-    checkServerIdentity: (_, certificate) =>
-      mode === "verify-full" ? checkServerIdentity(hostname.replace(/^\[|\]$/g, ""), certificate) : undefined,
-  };
 }
 
 function parse(url: string): URL {

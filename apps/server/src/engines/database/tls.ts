@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises";
+import { type ConnectionOptions, checkServerIdentity, createSecureContext, getCACertificates } from "node:tls";
+
+/**
+ * How a connection is encrypted and whom it trusts, by `sslmode` as libpq has it; undefined where that is the driver's
+ * business. Its own way of checking compares an IP address with the name "localhost".
+ */
+export async function tlsOptions({ hostname, searchParams }: URL): Promise<ConnectionOptions | undefined> {
+  const mode = searchParams.get("sslmode") ?? "";
+  if (!["require", "verify-ca", "verify-full"].includes(mode)) return undefined;
+  const root = searchParams.get("sslrootcert");
+  const own = {
+    ...(root && root !== "system" && { ca: [await read("sslrootcert", root)] }),
+    ...(await ownCertificate(searchParams)),
+  };
+  refuseUnusable(own);
+  // Whoever names an authority means it: libpq then checks against it, too.
+  if (mode === "require" && !root) return { ...own, rejectUnauthorized: false };
+  return {
+    ca: [...getCACertificates("default"), ...getCACertificates("system")],
+    ...own,
+    checkServerIdentity: (_, certificate) =>
+      mode === "verify-full" ? checkServerIdentity(hostname.replace(/^\[|\]$/g, ""), certificate) : undefined,
+  };
+}
+
+async function ownCertificate(given: URLSearchParams): Promise<ConnectionOptions> {
+  const [cert, key] = [given.get("sslcert"), given.get("sslkey")];
+  return { ...(cert && { cert: await read("sslcert", cert) }), ...(key && { key: await read("sslkey", key) }) };
+}
+
+async function read(name: string, file: string): Promise<string> {
+  return readFile(file, "utf8").catch((error: Error) => {
+    throw new Error(`DATABASE_URL names a file as ${name} that cannot be read: ${error.message}`, { cause: error });
+  });
+}
+
+function refuseUnusable(own: ConnectionOptions): void {
+  try {
+    createSecureContext(own);
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new Error(`The certificates that DATABASE_URL names cannot be used: ${reason}`, { cause: error });
+  }
+}
