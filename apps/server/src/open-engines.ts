@@ -18,7 +18,8 @@ import type { Log } from "./kernel/log.ts";
 const bucket = "gantry";
 
 export function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<OpenedDatabase> {
-  if (config.DATABASE_URL !== undefined) return connectExternalDatabase({ url: config.DATABASE_URL });
+  if (config.DATABASE_URL !== undefined)
+    return connectExternalDatabase({ url: config.DATABASE_URL, onTrouble: (text) => log.warn(text) });
   return startEmbeddedDatabase({
     home: config.GANTRY_HOME,
     onProgress,

@@ -7,6 +7,7 @@ import { Pool } from "./pool.ts";
 import { watchRoom } from "./room.ts";
 import { runSession } from "./session.ts";
 import { runTransaction } from "./transaction.ts";
+import { isOutOfConnections } from "./unavailable.ts";
 
 export interface ConnectOptions extends DriverOptions {
   /** Connections at most. */
@@ -15,6 +16,10 @@ export interface ConnectOptions extends DriverOptions {
   deadlineMs?: number;
   /** The port at this moment, for a server that may come back at another one. */
   port?: () => number;
+  /** How long a connection may be of no use before it is closed. */
+  idleMs?: number;
+  /** Told what an operator should know of the connections, in sentences, and each thing rarely. */
+  onTrouble?: ((text: string) => void) | undefined;
 }
 
 /** For whoever runs the server too. */
@@ -25,6 +30,7 @@ export interface OwnDatabase extends OpenedDatabase {
 
 const readyWithinMs = 1000;
 const closeWithinMs = 5000;
+const tellAgainMs = 10 * 60_000;
 
 /** The pool that both drivers of the port hand out. Connects when first needed. */
 export function connect(options: ConnectOptions): Database {
@@ -32,13 +38,23 @@ export function connect(options: ConnectOptions): Database {
 }
 
 export function connectOwn(options: ConnectOptions): OwnDatabase {
-  const { poolSize = 16, deadlineMs = 10_000 } = options;
+  const { poolSize = 16, deadlineMs = 10_000, idleMs = 60_000, onTrouble = () => undefined } = options;
   const driver = createDriver(options);
   const settings = { openMs: Math.min(5000, deadlineMs), cancelMs: Math.min(1000, deadlineMs), port: options.port };
-  const pool = new Pool(driver, { size: poolSize, connection: settings, patienceMs: Math.min(1000, deadlineMs) });
+  const pool = new Pool(driver, {
+    size: poolSize,
+    connection: settings,
+    patienceMs: Math.min(1000, deadlineMs),
+    idleMs,
+    onRefused: tellOfWantedConnections(onTrouble),
+  });
   const deadlinesOf = createDeadlinesByLength();
   const usual = deadlinesOf(deadlineMs);
-  const hub = createListenerHub(driver, settings, usual);
+  const hub = createListenerHub(driver, settings, usual, {
+    onRefused: () => pool.makeRoom(),
+    onSettled: () => pool.roomIsTaken(),
+    onTrouble,
+  });
   const transaction = <T>(work: (tx: Transaction) => Promise<T>, ms = deadlineMs): Promise<T> =>
     runTransaction(pool, driver, deadlinesOf(ms), work, (error) => room.failed(error));
   const room = watchRoom(transaction);
@@ -72,5 +88,15 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
       room.stop();
       await Promise.all([hub.close(), pool.close(closeWithinMs)]);
     },
+  };
+}
+
+/** More processes than the server has connections for go on with fewer each, and slower: nothing else says so. */
+function tellOfWantedConnections(tell: (text: string) => void): (error: unknown) => void {
+  let next = 0;
+  return (error) => {
+    if (!isOutOfConnections(error) || performance.now() < next) return;
+    next = performance.now() + tellAgainMs;
+    tell(`The database takes no more connections, of which it should have more: ${(error as Error).message}`);
   };
 }

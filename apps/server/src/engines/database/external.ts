@@ -3,7 +3,8 @@ import type { OpenedDatabase } from "./database.ts";
 import { refusePooler } from "./pooler.ts";
 import { tlsOptions } from "./tls.ts";
 
-export interface ExternalOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
+export interface ExternalOptions
+  extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName" | "onTrouble"> {
   /** DATABASE_URL: `postgres://user:password@host:port/database?sslmode=...` */
   url: string;
 }

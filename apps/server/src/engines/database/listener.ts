@@ -11,6 +11,15 @@ interface Listener {
   onReconnect: (() => void) | undefined;
 }
 
+export interface ListenerEvents {
+  /** No connection could be opened to listen on. */
+  onRefused(): void;
+  /** There is one again, or nobody wants one any more. */
+  onSettled(): void;
+  /** Told once when nothing has been heard for a while, and once when something is heard again. */
+  onTrouble(text: string): void;
+}
+
 export interface ListenerHub {
   listen: Database["listen"];
   close(): Promise<void>;
@@ -19,18 +28,43 @@ export interface ListenerHub {
 const retryMs = 250;
 /** An idle connection does not notice a server that vanished; asking it something does. */
 const heartbeatMs = 15_000;
+/** A restart of the server goes by without a word. */
+const toldAfterMs = 3_000;
 
 /**
  * One connection that all listeners share, apart from the pool.
  *
  *     none ──listen──► opening ──► listening ──lost──► (retryMs) ──► opening, every channel again, onReconnect
  */
-export function createListenerHub(driver: Driver, settings: ConnectionSettings, deadlines: Deadlines): ListenerHub {
+export function createListenerHub(
+  driver: Driver,
+  settings: ConnectionSettings,
+  deadlines: Deadlines,
+  events: ListenerEvents,
+): ListenerHub {
   const listeners = new Set<Listener>();
   let connection: Connection | undefined;
   let opened: Promise<Connection> | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
   let closed = false;
+  let awaySince: number | undefined;
+  let isTold = false;
+
+  function arrived(): void {
+    if (isTold) events.onTrouble("The notifications of the database are heard again");
+    isTold = false;
+    awaySince = undefined;
+    events.onSettled();
+  }
+
+  function gone(error: unknown, wasOpen: boolean): void {
+    if (!wasOpen) events.onRefused();
+    awaySince ??= performance.now();
+    if (isTold || performance.now() - awaySince < toldAfterMs) return;
+    isTold = true;
+    const reason = error instanceof Error ? error.message : String(error);
+    events.onTrouble(`Queued work starts late: the notifications of the database are not heard. ${reason}`);
+  }
 
   function ask(on: Connection, text: string): Promise<unknown> {
     return sqlOver(driver, (query: DriverQuery) => on.run(new QueryJob(query, deadlines))).unsafe(text);
@@ -40,14 +74,21 @@ export function createListenerHub(driver: Driver, settings: ConnectionSettings, 
 
   function open(): Promise<Connection> {
     opened ??= new Promise((resolve, reject) => {
+      let isOpen = false;
       const fresh: Connection = new Connection(
         driver,
         {
-          onFree: () => resolve(fresh),
+          onFree: () => {
+            if (!isOpen) arrived();
+            isOpen = true;
+            resolve(fresh);
+          },
           onEnd: (_, error) => {
             reject(translate(error));
             connection = opened = undefined;
-            if (listeners.size > 0) scheduleReopen();
+            if (closed || listeners.size === 0) return;
+            gone(error, isOpen);
+            scheduleReopen();
           },
           onNotify: (channel, payload) => {
             // Out of the driver's hands first: it would swallow what a listener throws.
@@ -62,12 +103,12 @@ export function createListenerHub(driver: Driver, settings: ConnectionSettings, 
   }
 
   function scheduleReopen(): void {
-    if (!closed) retryTimer ??= setTimeout(reopen, retryMs);
+    retryTimer ??= setTimeout(reopen, retryMs);
   }
 
   async function reopen(): Promise<void> {
     retryTimer = undefined;
-    if (listeners.size === 0) return;
+    if (listeners.size === 0) return events.onSettled();
     try {
       const fresh = await open();
       const channels = new Set([...listeners].map((each) => each.channel));

@@ -18,6 +18,10 @@ export interface PoolOptions {
   connection: ConnectionSettings;
   /** How long waiters bear with a server that refuses connections, so that its restart goes unnoticed. */
   patienceMs: number;
+  /** How long a connection may be of no use before it is closed. */
+  idleMs: number;
+  /** Called each time that the server takes no further connection. */
+  onRefused(error: unknown): void;
 }
 
 const firstRetryMs = 50;
@@ -25,6 +29,8 @@ const lastRetryMs = 500;
 /** More than this waiting means that we are far behind: refuse at once instead of letting everyone expire. */
 const longestLine = 20_000;
 const lifetimeMs = 30 * 60_000;
+/** So many stay open for what comes next, however quiet it is. */
+const keptIdle = 4;
 
 export class Pool {
   readonly #driver: Driver;
@@ -33,19 +39,28 @@ export class Pool {
   readonly #idle: Connection[] = [];
   readonly #held = new Set<Connection>();
   readonly #waiting = new Line<Waiter>();
+  readonly #sparing: NodeJS.Timeout;
   #opening = 0;
   #failures = 0;
+  /** As many as there may be for the moment. */
+  #most: number;
+  /** As many as were idle at every moment since the last look: the longest idle ones, as the last one is taken first. */
+  #unused = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(driver: Driver, options: PoolOptions) {
     this.#driver = driver;
     this.#options = options;
+    this.#most = options.size;
+    this.#sparing = setInterval(() => this.#closeUnused(), options.idleMs);
+    this.#sparing.unref();
   }
 
   submit(waiter: Waiter): void {
     if (waiter.gone) return;
     const connection = this.#waiting.length === 0 ? this.#idle.pop() : undefined;
+    this.#unused = Math.min(this.#unused, this.#idle.length);
     if (this.#closed) waiter.fail(unavailable("The database connection is closed."));
     else if (connection) waiter.take(connection);
     else if (this.#lineIsFull()) waiter.fail(unavailable("Too many queries are waiting for the database."));
@@ -91,9 +106,27 @@ export class Pool {
     return { idle, busy: this.#all.size - idle, waiting: this.#waiting.length };
   }
 
+  /**
+   * The server takes no further connection, and someone else needs one: one of these is closed, now or as soon as one is
+   * free, and none is opened in its place before `roomIsTaken`. The last one stays.
+   */
+  makeRoom(): void {
+    const open = this.#all.size - this.#opening;
+    if (open < 2) return;
+    this.#most = Math.min(this.#most, open - 1);
+    const oldest = this.#idle[0];
+    if (oldest && open > this.#most) this.#drop(oldest);
+  }
+
+  roomIsTaken(): void {
+    this.#most = this.#options.size;
+    this.#grow();
+  }
+
   /** Waits for what is running, up to `ms`. */
   async close(ms: number): Promise<void> {
     this.#closed = true;
+    clearInterval(this.#sparing);
     clearTimeout(this.#retryTimer);
     for (const waiter of this.#waiting.extract(() => true))
       waiter.fail(unavailable("The database connection is closed."));
@@ -108,12 +141,7 @@ export class Pool {
   }
 
   #grow(): void {
-    while (
-      !this.#retryTimer &&
-      !this.#closed &&
-      this.#opening < this.#waiting.length &&
-      this.#all.size < this.#options.size
-    ) {
+    while (!this.#retryTimer && !this.#closed && this.#opening < this.#waiting.length && this.#all.size < this.#most) {
       this.#opening++;
       let opened = false;
       const connection: Connection = new Connection(
@@ -139,28 +167,46 @@ export class Pool {
   }
 
   #free(connection: Connection): void {
+    if (this.#all.size - this.#opening > this.#most) {
+      this.#drop(connection);
+      return;
+    }
     for (let waiter = this.#waiting.shift(); waiter; waiter = this.#waiting.shift()) {
       if (!waiter.gone) {
         waiter.take(connection);
         return;
       }
     }
-    if (performance.now() - connection.openedAt > lifetimeMs) {
-      // Prepared statements and memory pile up on a server's side of a connection; now is a quiet moment.
-      this.#all.delete(connection);
-      void connection.close();
-    } else this.#idle.push(connection);
+    // Prepared statements and memory pile up on a server's side of a connection; now is a quiet moment.
+    if (performance.now() - connection.openedAt > lifetimeMs) this.#drop(connection);
+    else this.#idle.push(connection);
   }
 
-  #lost(connection: Connection, error: unknown, opened: boolean): void {
+  #closeUnused(): void {
+    for (const connection of this.#idle.slice(0, Math.max(0, this.#unused - keptIdle))) this.#drop(connection);
+    this.#unused = this.#idle.length;
+  }
+
+  #drop(connection: Connection): void {
+    this.#forget(connection);
+    void connection.close();
+  }
+
+  #forget(connection: Connection): void {
     this.#all.delete(connection);
     this.#held.delete(connection);
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
+    this.#unused = Math.min(this.#unused, this.#idle.length);
+  }
+
+  #lost(connection: Connection, error: unknown, opened: boolean): void {
+    this.#forget(connection);
     if (opened || this.#closed) {
       this.#grow();
       return;
     }
+    this.#options.onRefused(error);
     this.#refuseImpatient(error);
     if (this.#retryTimer) return;
     const wait = Math.min(firstRetryMs * 2 ** this.#failures++, lastRetryMs);

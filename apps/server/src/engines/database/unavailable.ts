@@ -43,6 +43,11 @@ export function isDiskFull(error: unknown): boolean {
   return codeOf(error) === diskFull || (error instanceof Fault && codeOf(error.cause) === diskFull);
 }
 
+/** All that the server, the database or the role may have are taken. */
+export function isOutOfConnections(error: unknown): boolean {
+  return codeOf(error) === "53300";
+}
+
 export function isUnavailable(error: unknown): boolean {
   return error instanceof Fault && error.type === "service_unavailable";
 }

@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { connect, type Database } from "./index.ts";
+
+const role = `few_${randomBytes(4).toString("hex")}`;
+let own: Awaited<ReturnType<typeof testDatabase>>;
+let url: string;
+
+beforeAll(async () => {
+  own = await testDatabase();
+  await own.database.sql.unsafe(`create role ${role} login password 'few' connection limit 6`);
+  const address = Object.assign(new URL(own.url), { username: role, password: "few" });
+  url = address.toString();
+});
+
+afterAll(async () => {
+  await own.database.sql.unsafe(`drop role ${role}`);
+  await own.drop();
+});
+
+const disconnectAll = () =>
+  own.database.sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;
+
+/** Asks without a pause, ten at a time, until told to stop. */
+function load(database: Database): { stop(): Promise<unknown> } {
+  let isOver = false;
+  const client = async (): Promise<void> => {
+    while (!isOver) await database.sql`select pg_sleep(0.005)`.catch(() => sleep(5));
+  };
+  const clients = Array.from({ length: 10 }, client);
+  return {
+    stop: () => {
+      isOver = true;
+      return Promise.all(clients);
+    },
+  };
+}
+
+test("a pool that holds every connection there is gives one up for who listens", async () => {
+  const told: string[] = [];
+  const database = connect({ url, poolSize: 16, onTrouble: (text) => told.push(text) });
+  const heard: string[] = [];
+  await database.listen("news", (payload) => heard.push(payload));
+  const busy = load(database);
+  await sleep(200);
+  for (let round = 1; round <= 3; round++) {
+    await disconnectAll();
+    await sleep(1500);
+    await own.database.sql.notify("news", `${round}`);
+    await expect.poll(() => heard, { timeout: 2000 }).toContain(`${round}`);
+  }
+  await busy.stop();
+  expect(told).toEqual([
+    expect.stringMatching(/^The database takes no more connections, .+: too many connections for/),
+  ]);
+  await database.close();
+}, 20_000);
+
+test("connections of no use are closed, but for a few, and opened again when there is work", async () => {
+  const database = connect({ url: own.url, poolSize: 12, idleMs: 200 });
+  const work = () => Promise.all(Array.from({ length: 12 }, () => database.sql`select pg_sleep(0.1)`.execute()));
+  await work();
+  expect(database.figures().idle).toBe(12);
+  await expect.poll(() => database.figures(), { timeout: 2000 }).toEqual({ idle: 4, busy: 0, waiting: 0 });
+  await work();
+  expect(database.figures().idle).toBe(12);
+  await database.close();
+});
+
+test("that nobody listens is told once, and when somebody does again", async () => {
+  const told: string[] = [];
+  const database = connect({ url, poolSize: 2, onTrouble: (text) => told.push(text) });
+  await database.listen("news", () => undefined);
+  await own.database.sql.unsafe(`alter role ${role} nologin`);
+  await disconnectAll();
+  const late = expect.stringMatching(
+    /^Queued work starts late: .+ are not heard\. role "few_.+" is not permitted to log/,
+  );
+  await expect.poll(() => told, { timeout: 6000 }).toEqual([late]);
+  await sleep(1000);
+  await own.database.sql.unsafe(`alter role ${role} login`);
+  const again = "The notifications of the database are heard again";
+  await expect.poll(() => told, { timeout: 3000 }).toEqual([late, again]);
+  await database.close();
+}, 15_000);
