@@ -1,15 +1,16 @@
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { chooseAccount } from "./account.ts";
 import { findBinaries } from "./binaries.ts";
 import { clusterIn, initCluster, readPostmasterFile, spawnPostmaster } from "./cluster.ts";
 import { freePort } from "./free-port.ts";
-import { connectExternalDatabase } from "./index.ts";
+import { connect, connectExternalDatabase, type Database } from "./index.ts";
 
 describe("what is wrong is said at the start", () => {
   test.each([
@@ -33,6 +34,31 @@ describe("what is wrong is said at the start", () => {
       "password authentication failed",
     );
     await expect(connectExternalDatabase({ url: `${good}/nowhere` })).rejects.toThrow('"nowhere" does not exist');
+  });
+});
+
+describe("a database in which Gantry cannot work is refused", () => {
+  const name = `unfit_${randomBytes(4).toString("hex")}`;
+  let admin: Database;
+  beforeAll(() => {
+    admin = connect({ url: `${inject("postgresUrl")}/postgres`, poolSize: 1, deadlineMs: 60_000 });
+  });
+  afterEach(() => admin.sql.unsafe(`drop database if exists ${name} with (force)`));
+  afterAll(() => admin.close());
+
+  test.each(["SQL_ASCII", "LATIN1"])("its encoding is %s", async (encoding) => {
+    await admin.sql.unsafe(`create database ${name} encoding '${encoding}' locale 'C' template template0`);
+    await expect(connectExternalDatabase({ url: `${inject("postgresUrl")}/${name}` })).rejects.toThrow(
+      `cannot be used: the encoding of the database "${name}" is ${encoding}, and Gantry needs UTF8: make one with`,
+    );
+  });
+
+  test("no schema is on the way", async () => {
+    await admin.sql.unsafe(`create database ${name}`);
+    await admin.sql.unsafe(`alter database ${name} set search_path = nowhere`);
+    await expect(connectExternalDatabase({ url: `${inject("postgresUrl")}/${name}` })).rejects.toThrow(
+      `the search_path of the role "postgres" names no schema of the database "${name}" that it may use: make one with`,
+    );
   });
 });
 

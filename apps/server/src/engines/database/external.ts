@@ -1,6 +1,7 @@
 import { type ConnectOptions, connectOwn } from "./connect.ts";
-import type { OpenedDatabase } from "./database.ts";
+import type { OpenedDatabase, Sql } from "./database.ts";
 import { refusePooler } from "./pooler.ts";
+import { type ServerFacts, whyDoubtful, whyUnfit } from "./server-facts.rules.ts";
 import { tlsOptions } from "./tls.ts";
 
 export interface ExternalOptions
@@ -32,8 +33,12 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
   const options = { ...pool, url: address.toString(), ...(ssl && { ssl }) };
   const database = connectOwn(options);
   try {
-    await database.sql.unsafe("select 1");
+    const facts = await askFacts(database.sql);
+    const unfit = whyUnfit(facts);
+    if (unfit !== undefined) throw new Error(unfit);
     await refusePooler(options);
+    const doubt = whyDoubtful(facts);
+    if (doubt !== undefined) pool.onTrouble?.(doubt);
     return database;
   } catch (error) {
     await database.close();
@@ -41,6 +46,15 @@ export async function connectExternalDatabase({ url, ...pool }: ExternalOptions)
       cause: error,
     });
   }
+}
+
+/** Without parameters: nothing is prepared before it is known that a connection is a session. */
+async function askFacts(sql: Sql): Promise<ServerFacts> {
+  const [facts] = await sql.unsafe<ServerFacts[]>(`
+    select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+      current_schema() as schema, current_user as role, current_database() as database`);
+  if (!facts) throw new Error("it says nothing of itself");
+  return facts;
 }
 
 function parse(url: string): URL {

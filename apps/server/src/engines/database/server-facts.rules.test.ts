@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { type ServerFacts, whyDoubtful, whyUnfit } from "./server-facts.rules.ts";
+
+const good: ServerFacts = { version: 180001, encoding: "UTF8", schema: "public", role: "app", database: "gantry" };
+
+test.each([
+  [180001, undefined, undefined],
+  [190000, undefined, undefined],
+  [170006, undefined, "The database is PostgreSQL 17: Gantry is tested with 18, to which it should be upgraded"],
+  [150000, undefined, "The database is PostgreSQL 15: Gantry is tested with 18, to which it should be upgraded"],
+  [140012, "it is PostgreSQL 14, and Gantry needs 15 or later, best 18", expect.any(String)],
+  [90624, "it is PostgreSQL 9, and Gantry needs 15 or later, best 18", expect.any(String)],
+])("version %i", (version, unfit, doubtful) => {
+  expect([whyUnfit({ ...good, version }), whyDoubtful({ ...good, version })]).toEqual([unfit, doubtful]);
+});
