@@ -8,6 +8,7 @@ import {
   type Database,
   type OpenedDatabase,
   startEmbeddedDatabase,
+  type Trouble,
 } from "./engines/database/index.ts";
 import { openPostgresQueue } from "./engines/queue/postgres-queue.ts";
 import type { OnTrouble, Queue } from "./engines/queue/queue.ts";
@@ -27,12 +28,19 @@ export function openDatabase(config: Config, log: Log, onProgress: (text: string
   });
 }
 
+const sentences: Readonly<Record<Trouble, string>> = {
+  full: "The disk of the database is full: nothing can be stored",
+  "read-only": "The database is read-only: nothing can be stored",
+  denied: "The database denies its role what is needed: its rights on the tables, or on their schema, were taken away",
+  "login refused": "The database refuses the login: its role, password or rules of access have changed",
+  "no connection left": "The database takes no more connections: all that it, or the role, may have are taken",
+  away: "The database cannot be reached or does not answer in time",
+};
+
 /** Why the database cannot take a prediction now, for `/readyz`. */
 export async function notReady(database: OpenedDatabase): Promise<string | undefined> {
   if (await database.ready()) return undefined;
-  if (database.isFull()) return "The disk of the database is full: nothing can be stored";
-  if (database.isReadOnly()) return "The database is read-only: nothing can be stored";
-  return "The database cannot be reached or does not answer in time";
+  return sentences[database.trouble() ?? "away"];
 }
 
 export async function openOwnBlobs(home: string): Promise<LinkServedStore> {

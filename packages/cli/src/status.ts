@@ -10,6 +10,13 @@ function within(ask: (options: { signal: AbortSignal }) => Promise<boolean>): Pr
   return ask({ signal: AbortSignal.timeout(longestAnswerMs) }).catch(() => false);
 }
 
+/** What the server says of it, which the client of its services has no need for. */
+async function whyNotReady(url: string): Promise<string | undefined> {
+  const answer = await fetch(`${url.replace(/\/+$/, "")}/readyz`, { signal: AbortSignal.timeout(longestAnswerMs) });
+  const { reason } = (await answer.json()) as { reason?: unknown };
+  return typeof reason === "string" ? reason : undefined;
+}
+
 const notAsked = 2;
 
 export function status(args: readonly string[]): Promise<number> {
@@ -31,8 +38,12 @@ async function askStatus(
     return notAsked;
   }
   const ready = await within(client.isReady);
-  console.log(`${url} is up and ${ready ? "ready" : "not ready yet"}`);
-  if (!ready) return 1;
+  if (!ready) {
+    const reason = await whyNotReady(url).catch(() => undefined);
+    console.log(`${url} is up and not ready yet${reason === undefined ? "" : `: ${reason}`}`);
+    return 1;
+  }
+  console.log(`${url} is up and ready`);
   if (key === undefined) return 0;
   const me = await client.me({ signal: AbortSignal.timeout(longestAnswerMs) });
   console.log(`The key belongs to ${me.username} (${me.role}, plan ${me.plan}); balance ${me.balance} ${me.currency}`);

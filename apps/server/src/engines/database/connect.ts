@@ -1,5 +1,5 @@
 import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
-import type { Database, OpenedDatabase, Transaction } from "./database.ts";
+import type { Database, OpenedDatabase, Transaction, Trouble } from "./database.ts";
 import { createDriver, type DriverOptions, type DriverQuery, sqlOver } from "./driver.ts";
 import { QueryJob } from "./job.ts";
 import { createListenerHub } from "./listener.ts";
@@ -7,7 +7,7 @@ import { Pool } from "./pool.ts";
 import { watchRoom } from "./room.ts";
 import { runSession } from "./session.ts";
 import { runTransaction } from "./transaction.ts";
-import { isOutOfConnections } from "./unavailable.ts";
+import { isOutOfConnections, troubleOf } from "./unavailable.ts";
 
 export interface ConnectOptions extends DriverOptions {
   /** Connections at most. */
@@ -60,7 +60,21 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
   const room = watchRoom(transaction);
   const quick = sqlOver(driver, (query: DriverQuery) => pool.submit(new QueryJob(query, deadlinesOf(readyWithinMs))));
 
-  let readOnly = false;
+  let trouble: Trouble | undefined;
+
+  async function lookForTrouble(): Promise<Trouble | undefined> {
+    try {
+      // A standby answers, and takes nothing. Where there are no tables yet, none can be denied.
+      const [row] = await quick<{ mode: string; denied: boolean }[]>`
+        select current_setting('transaction_read_only') as mode, current_schema() is null
+          or not coalesce(has_table_privilege(to_regclass('schema_migrations'), 'select'), true) as denied`;
+      if (room.isFull()) return "full";
+      if (row?.mode === "on") return "read-only";
+      return row?.denied ? "denied" : undefined;
+    } catch {
+      return room.isFull() ? "full" : troubleOf(pool.refusal);
+    }
+  }
 
   return {
     sql: sqlOver(driver, (query) => pool.submit(new QueryJob(query, usual, room.failed))),
@@ -68,19 +82,11 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
     session: (work, { deadlineMs: ms = deadlineMs } = {}) =>
       runSession(pool, driver, deadlinesOf(ms), work, (error) => room.failed(error), deadlinesOf(readyWithinMs)),
     listen: hub.listen,
-    ready: () =>
-      quick<{ mode: string }[]>`select current_setting('transaction_read_only') as mode`.then(
-        // A standby answers, and takes nothing.
-        ([row]) => {
-          readOnly = row?.mode === "on";
-          return !readOnly && !room.isFull();
-        },
-        () => {
-          readOnly = false;
-          return false;
-        },
-      ),
-    isReadOnly: () => readOnly,
+    ready: async () => {
+      trouble = await lookForTrouble();
+      return trouble === undefined;
+    },
+    trouble: () => trouble,
     isFull: room.isFull,
     foundFull: room.foundFull,
     figures: () => pool.figures(),

@@ -33,7 +33,7 @@ export interface TransactionOptions {
  *   `service_unavailable` (503, retryable). Nothing waits for ever, also on a server that is stalled and not gone.
  *   Whether such a query took effect is then unknown, as it is for a `transaction` whose commit was not answered;
  * - a server without room for what is to be stored is the same fault, with another sentence: `isFull` until it has some;
- *   so is one that is read-only, with a third;
+ *   so is one that is read-only, or denies our role a right, with sentences of their own;
  * - `transaction` commits when its function resolves and rolls back when it rejects;
  * - a notification sent with `NOTIFY` reaches every `listen`er of every process, also after a reconnect. What was sent
  *   while a listener was away is lost: `onReconnect` then tells it to look for itself.
@@ -53,7 +53,10 @@ export interface Database {
     onNotify: (payload: string) => void,
     onReconnect?: () => void,
   ): Promise<{ stop(): Promise<void> }>;
-  /** True when a trivial query answers within a second, and the server takes writes and is not known to have no room. */
+  /**
+   * True when a trivial query answers within a second, and the server takes writes, lets us at the tables and is not known
+   * to have no room.
+   */
   ready(): Promise<boolean>;
   /** An answer said that the server's disk is full, and it has not been shown since that there is room again. */
   isFull(): boolean;
@@ -64,6 +67,9 @@ export interface Database {
 
 /** For whoever opened it and tells others whether it serves. */
 export interface OpenedDatabase extends Database {
-  /** When `ready` was last asked, the server answered that it takes nothing to be stored, as a standby does. */
-  isReadOnly(): boolean;
+  /** Why it was not ready when `ready` was last asked. */
+  trouble(): Trouble | undefined;
 }
+
+/** `read-only`: the server answers, and takes nothing to be stored, as a standby does. `denied`: our role lacks rights. */
+export type Trouble = "away" | "login refused" | "no connection left" | "read-only" | "denied" | "full";

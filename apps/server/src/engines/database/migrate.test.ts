@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -89,6 +90,27 @@ test("what must be known is written down also where all has been applied, by cod
   await database.sql`alter table schema_migrations drop column must_know`;
   expect(await migrate(database, dir, { mustKnow: "9001-first.sql" })).toEqual([]);
   await expect(migrate(database, migrationsDir)).rejects.toThrow("does not know the migration 9001-first.sql");
+});
+
+test("a role without the rights for it is told which, where, and how to give them", async () => {
+  await put("9001-first.sql", "create table thing (id int)");
+  const role = `little_${randomBytes(4).toString("hex")}`;
+  await database.sql.unsafe(`create role ${role} login password 'test'`);
+  const address = Object.assign(new URL(own.url), { username: role });
+  const name = address.pathname.slice(1);
+  const little = connect({ url: address.toString(), poolSize: 2 });
+  const told = (reason: string): string =>
+    `The role "${role}" lacks rights that Gantry needs in the database "${name}" (${reason}): it must own the tables, ` +
+    `if there are any, and needs this: grant usage, create on schema "public" to "${role}"`;
+  try {
+    await expect(migrate(little, dir)).rejects.toThrow(told("permission denied for table schema_migrations"));
+    await database.sql.unsafe(`grant select on schema_migrations to ${role}`);
+    await expect(migrate(little, dir)).rejects.toThrow(told("permission denied for schema public"));
+  } finally {
+    await little.close();
+    await database.sql.unsafe(`drop owned by ${role}`);
+    await database.sql.unsafe(`drop role ${role}`);
+  }
 });
 
 test("names that would be ambiguous are refused", async () => {

@@ -11,6 +11,7 @@ import {
   statementsOutside,
 } from "./migration.rules.ts";
 import { longestWaitMs, nowAndThen, type Patience, stepAside, takeSchema, untilLocked, watched } from "./patience.ts";
+import { codeOf, isDenied } from "./unavailable.ts";
 
 /** Building an index beside the traffic on a large table takes its time, and costs nobody else any. */
 const buildingDeadlineMs = 6 * 3_600_000;
@@ -30,10 +31,32 @@ export interface MigrateOptions extends Patience {
  * code from before that is refused. Returns the names of those applied.
  */
 export async function migrate(database: Database, dir: string, options: MigrateOptions = {}): Promise<string[]> {
+  try {
+    return await migrateAll(database, dir, options);
+  } catch (error) {
+    throw isDenied(error) ? await lackOfRights(database, error as Error) : error;
+  }
+}
+
+async function lackOfRights({ sql }: Database, error: Error): Promise<Error> {
+  const [at] = await sql<{ role: string; name: string; schema: string }[]>`
+    select current_user as role, current_database() as name, current_schema() as schema`;
+  const reason = error.cause instanceof Error ? error.cause.message : error.message;
+  return new Error(
+    `The role "${at?.role}" lacks rights that Gantry needs in the database "${at?.name}" (${reason}): it must own the ` +
+      `tables, if there are any, and needs this: grant usage, create on schema "${at?.schema}" to "${at?.role}"`,
+    { cause: error },
+  );
+}
+
+async function migrateAll(database: Database, dir: string, options: MigrateOptions): Promise<string[]> {
   const known = await readMigrations(dir);
   const wanted = known.filter(({ name }) => options.only?.has(name) ?? true);
   // Undefined: there is no such table yet, or one without all its columns.
-  let before = await selectApplied(database.sql).catch(() => undefined);
+  let before = await selectApplied(database.sql).catch((error) => {
+    if (["42P01", "42703"].includes(codeOf(error))) return undefined;
+    throw error;
+  });
   if (!before) {
     await inTransaction(database, "The table of migrations", options, makeTable);
     before = await selectApplied(database.sql);

@@ -33,6 +33,8 @@ const lifetimeMs = 30 * 60_000;
 const keptIdle = 4;
 
 export class Pool {
+  /** Why no further connection could be opened, until one is. */
+  refusal: unknown;
   readonly #driver: Driver;
   readonly #options: PoolOptions;
   readonly #all = new Set<Connection>();
@@ -152,6 +154,7 @@ export class Pool {
               opened = true;
               this.#opening--;
               this.#failures = 0;
+              this.refusal = undefined;
             }
             if (!this.#held.has(connection)) this.#free(connection);
           },
@@ -206,6 +209,7 @@ export class Pool {
       this.#grow();
       return;
     }
+    this.refusal = error;
     this.#options.onRefused(error);
     this.#refuseImpatient(error);
     if (this.#retryTimer) return;

@@ -20,7 +20,7 @@ async function closeToWrites(setting: "on" | "off"): Promise<void> {
 test("a server that only reads, as a standby does, is not ready and says why, and is again when it writes", async () => {
   await closeToWrites("on");
   const standby = await connectExternalDatabase({ url: own.url, poolSize: 1 });
-  expect([await standby.ready(), standby.isReadOnly(), standby.isFull()]).toEqual([false, true, false]);
+  expect([await standby.ready(), standby.trouble(), standby.isFull()]).toEqual([false, "read-only", false]);
   const refused = {
     type: "service_unavailable",
     retryable: true,
@@ -33,6 +33,6 @@ test("a server that only reads, as a standby does, is not ready and says why, an
   // The connection is of before. A refused query ends it: the next one may lead to a server that writes.
   await expect(standby.sql`create table item (id int)`.execute()).rejects.toMatchObject(refused);
   await expect.poll(() => standby.ready(), { timeout: 5000 }).toBe(true);
-  expect(standby.isReadOnly()).toBe(false);
+  expect(standby.trouble()).toBe(undefined);
   await standby.close();
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transaction } from "./database.ts";
-import { isDiskFull, isUnavailable } from "./unavailable.ts";
+import { isDenied, isDiskFull, isUnavailable } from "./unavailable.ts";
 
 /** Whether the server has room to store anything, as far as its answers say. */
 export interface Room {
@@ -34,7 +34,7 @@ export function watchRoom(transaction: (work: (tx: Transaction) => Promise<void>
       full = await transaction(storeSomething).then(
         () => false,
         // Who may not make such a table cannot find out so: the next answer that says "full" tells it again.
-        (error) => isUnavailable(error),
+        (error) => isUnavailable(error) && !isDenied(error),
       );
     }
   }

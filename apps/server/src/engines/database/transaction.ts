@@ -4,7 +4,7 @@ import type { Transaction } from "./database.ts";
 import { type Driver, type DriverQuery, sqlOver } from "./driver.ts";
 import { QueryJob } from "./job.ts";
 import type { Pool } from "./pool.ts";
-import { isDiskFull, isUnavailable } from "./unavailable.ts";
+import { isDenied, isDiskFull, isUnavailable } from "./unavailable.ts";
 
 /**
  *     begin ──► work ──► commit ──► answered "COMMIT": resolve
@@ -60,7 +60,7 @@ async function abandon(
   statement: (text: string) => Promise<unknown>,
 ): Promise<void> {
   if (connection.ended) return;
-  if (isUnavailable(error) && !isDiskFull(error)) return connection.end(error);
+  if (isUnavailable(error) && !isDiskFull(error) && !isDenied(error)) return connection.end(error);
   try {
     await statement("rollback"); // outside a transaction (after a COMMIT that failed) only a warning
   } catch (rollbackError) {

@@ -1,10 +1,13 @@
 import { Fault, fault } from "../../kernel/errors.ts";
+import type { Trouble } from "./database.ts";
 
 /** A failover left us on a standby, or someone has closed it to writes. */
 const readOnly = "25006";
+/** Our role has not, or no longer, the rights that it needs. */
+const denied = "42501";
 
 /**
- * Errors that say "the server is away, or threw us out, or has nothing left to work with", by Node's code, the driver's
+ * Errors that say "the server is away, or threw us out, or lets us do nothing, or has nothing left to work with", by Node's code, the driver's
  * code or SQLSTATE. SQLSTATE classes 08 (connection) and 53 (out of connections, memory, disk) count as a whole.
  */
 const awayCodes = new Set([
@@ -13,11 +16,12 @@ const awayCodes = new Set([
   ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED", "CONNECT_TIMEOUT"],
   ...["57014", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04"],
   readOnly,
+  denied,
 ]);
 
 const diskFull = "53100";
 /** The driver keeps a connection after these, so it may be used again. */
-const harmlessCodes = new Set(["57014", diskFull]);
+const harmlessCodes = new Set(["57014", diskFull, denied]);
 
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -38,9 +42,22 @@ export function endsConnection(error: unknown): boolean {
   return isAway(error) && !harmlessCodes.has(codeOf(error));
 }
 
+const hasCode = (error: unknown, code: string): boolean =>
+  codeOf(error) === code || (error instanceof Fault && codeOf(error.cause) === code);
+
 /** The server is there and has no room for what the query would have stored. */
 export function isDiskFull(error: unknown): boolean {
-  return codeOf(error) === diskFull || (error instanceof Fault && codeOf(error.cause) === diskFull);
+  return hasCode(error, diskFull);
+}
+
+export function isDenied(error: unknown): boolean {
+  return hasCode(error, denied);
+}
+
+/** Why no connection is to be had, as far as the server has said. */
+export function troubleOf(refusal: unknown): Trouble {
+  if (isOutOfConnections(refusal)) return "no connection left";
+  return isAnswer(refusal) && codeOf(refusal).startsWith("28") ? "login refused" : "away";
 }
 
 /** All that the server, the database or the role may have are taken. */
@@ -69,6 +86,9 @@ export function awayFor(error: unknown): Fault {
   }
   if (code === readOnly) {
     return unavailable("The database is read-only: nothing can be stored for the moment.", error);
+  }
+  if (code === denied) {
+    return unavailable("The database denies its role what is needed: nothing can be done for the moment.", error);
   }
   return unavailable("The database cannot be reached for the moment.", error);
 }
