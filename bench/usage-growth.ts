@@ -1,6 +1,6 @@
 /**
- * Usage and expenses of one user over a hundred thousand and over ten million rows: what grows with them must not be the
- * time of an answer. The real server over HTTP, one request after another, on an embedded database of its own.
+ * Usage, expenses and ledger of one user over a hundred thousand and over ten million rows: what grows with them must not
+ * be the time of an answer. The real server over HTTP, one request after another, on an embedded database of its own.
  *
  *     node bench/usage-growth.ts [rows …]
  */
@@ -42,6 +42,9 @@ const kinds: Record<string, (rows: number) => string> = {
   "expenses, seven days": () => "/admin/expenses/",
   "expenses, a range": () => `/admin/expenses/?${someRange(["start_date", "end_date"])}`,
   "expenses, all": () => "/api/v2/admin/expenses/?start_date=2000-01-01T00:00:00",
+  "ledger, first page": () => "/api/v2/ledger",
+  "ledger, a deep page": (rows) => `/api/v2/ledger?page_size=100&page=${Math.floor(within(1, rows * 0.008))}`,
+  "ledger, a range": () => `/api/v2/ledger?${someRange(["from_date", "to_date"])}`,
   "operator's overview": () => "/api/v2/admin/overview",
 };
 

@@ -132,7 +132,6 @@ export {
   usageRecord,
 } from "./money.ts";
 export { firstSegments, modelNamePattern, reservedUsernames, usernamePattern } from "./names.ts";
-export { searchText } from "./query-schema.ts";
 export { type RunEventData, type RunEventEntry, type RunEventList, runEventList } from "./run-events.ts";
 export {
   answerConfirmationBody,
