@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect as connectSocket } from "node:net";
@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, inject, test } from "vitest";
+import { isFile, provide } from "../../../test/support/system-packages.ts";
 import { freePort } from "./free-port.ts";
 import { connect, connectExternalDatabase, type Database } from "./index.ts";
 import { type Asked, proveSessions } from "./pooler.ts";
@@ -65,16 +66,10 @@ test("a pooler that knows no transactions is called so", async () => {
   await expect(proveSessions(first, { unsafe } as Asked)).rejects.toThrow(refusal);
 });
 
-function hasPgbouncer(): boolean {
-  try {
-    execFileSync("pgbouncer", ["--version"]);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const program = "/usr/sbin/pgbouncer";
+const hasPgbouncer = await provide({ name: "PgBouncer", packages: ["pgbouncer"], isThere: () => isFile(program) });
 
-describe.runIf(hasPgbouncer())("behind PgBouncer", () => {
+describe.runIf(hasPgbouncer)("behind PgBouncer", () => {
   async function through<T>(mode: string, work: (url: string) => Promise<T>): Promise<T> {
     const server = new URL(inject("postgresUrl"));
     const home = await mkdtemp(join(tmpdir(), "gantry-pooler-"));
@@ -86,7 +81,7 @@ describe.runIf(hasPgbouncer())("behind PgBouncer", () => {
     const file = join(home, "pgbouncer.ini");
     await writeFile(file, settings.join("\n"));
     const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
-    const pooler = spawn("pgbouncer", [...user, file], { stdio: "ignore" });
+    const pooler = spawn(program, [...user, file], { stdio: "ignore" });
     try {
       while (!(await answers(port))) await sleep(20);
       return await work(`postgres://postgres:test@127.0.0.1:${port}/postgres`);
