@@ -96,7 +96,10 @@ async function fill(): Promise<void> {
   annaKey = await source.newUser("anna", { credit: 5, key: { monthly_limit: 3, name: "main" } });
   await source.newUser("bert", { plan: "free", credit: 0.001 });
   const anna = { key: annaKey };
-  await must(source.call("PUT", "/api/v2/secrets/openai", { ...anna, json: { value: 'sk-secret \\ " ,()' } }), 201);
+  // A key with a limit runs models and makes none.
+  const wide = await must(source.call("POST", "/api/v2/admin/users/anna/keys", { json: { name: "wide" } }), 201);
+  const owner = { key: String(wide.key) };
+  await must(source.call("PUT", "/api/v2/secrets/openai", { ...owner, json: { value: 'sk-secret \\ " ,()' } }), 201);
   const manifest = {
     title: 'Odd, "text" (1)\\\n',
     description: "é日🙂 \u0001",
@@ -108,7 +111,7 @@ async function fill(): Promise<void> {
     output: { type: "object", properties: { output: { type: "string" } } },
     backend: { type: "cog", url: `http://127.0.0.1:${port}/cog`, secret: "openai" },
   };
-  await must(source.call("PUT", "/api/v1/anna/odd", { ...anna, json: manifest }), 201);
+  await must(source.call("PUT", "/api/v1/anna/odd", { ...owner, json: manifest }), 201);
   const picture = await must(
     source.call("POST", "/api/v1/gantry/image/predict", { ...anna, form: { prompt: "a lake", size: "1280x720" } }),
     200,
