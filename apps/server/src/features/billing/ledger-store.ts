@@ -51,16 +51,16 @@ export async function selectEntries(
   span: Span,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<LedgerEntry[]> {
-  const within = sql`recorded_at >= ${timeParameter(span.from)}::text::timestamptz
-    and recorded_at < ${timeParameter(span.to)}::text::timestamptz`;
+  // Each is bounded by itself: sorted together, all entries of the span would be read for one page.
+  const newest = (which: Query) => sql`(
+    select id, recorded_at from ledger
+    where ${which} and recorded_at >= ${timeParameter(span.from)}::text::timestamptz
+      and recorded_at < ${timeParameter(span.to)}::text::timestamptz
+    order by recorded_at desc, id desc limit ${limit + offset})`;
   return sql<LedgerEntry[]>`
     with page as materialized (
       select id, recorded_at from (
-        select id, recorded_at from ledger where ${paid(sql, userId)} and ${within}
-        union all
-        select id, recorded_at from ledger where ${corrected(sql, userId)} and ${within}
-        union all
-        select id, recorded_at from ledger where ${received(sql, userId)} and ${within}
+        ${newest(paid(sql, userId))} union all ${newest(corrected(sql, userId))} union all ${newest(received(sql, userId))}
       ) entry order by recorded_at desc, id desc limit ${limit} offset ${offset}
     )
     select l.id, ${momentOf(sql, sql`l.recorded_at`)} as "recordedAt", l.kind, l.reason,
