@@ -33,6 +33,8 @@ describe("an admin", () => {
       role: "user",
       plan: "pro",
       disabled: false,
+      balance: 0,
+      reserved: 0,
       created_at: expect.any(String),
     });
     expect(await failureOf(client.admin.users.create({ username: "ann" }))).toMatchObject({
