@@ -78,14 +78,17 @@ test("the address that the start prints says what is there, and nothing of this 
     "/docs/errors",
     "/docs/manifest.schema.json",
     "/api/v1",
+    "/api/v1/openapi.json",
     "/api/v2/openapi.json",
     "/v1/openapi.json",
+    "/mcp",
     "/healthz",
     "/readyz",
   ]);
   for (const path of named) {
     const answer = await fetch(`${gantry.url}${path}`, { headers: { "x-api-key": gantry.adminKey } });
-    expect(answer.status, path).toBe(200);
+    // Who looks at the address of the tool server without speaking its protocol is told that it is one.
+    expect(answer.status, path).toBe(path === "/mcp" ? 405 : 200);
     await answer.arrayBuffer();
   }
   expect((await fetch(gantry.url, { method: "POST" })).status).toBe(405);
