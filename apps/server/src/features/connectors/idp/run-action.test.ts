@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { allScopes, type IdpUnderTest, idpUnderTest } from "../../../../test/support/idp-connector.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import { realSleep } from "./call-tenant.ts";
@@ -214,6 +214,7 @@ describe("repeating", () => {
     t.tenant.delayMs = 300;
     const leaving = new AbortController();
     const others = [run("idp_users_list"), run("idp_users_list")];
+    await vi.waitFor(() => expect(t.tenant.seen).toHaveLength(2), { interval: 5 });
     const waiting = t.idp.runAction(t.userId, "idp_users_list", {}, leaving.signal);
     setTimeout(() => leaving.abort(new Error("gone")), 100);
     await expect(waiting).rejects.toThrow("gone");
