@@ -116,24 +116,27 @@ function scrubEach(value: unknown, clean: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, scrubEach(inner, clean)]));
 }
 
-/** Far more than records need; an answer made to be slow to look through is hidden from there on. */
-const mostComparisons = 1_000_000;
+/** In characters. Far more than records need; an answer made to be slow to look through is hidden from there on. */
+const mostCompared = 50_000_000;
 
 /** Looks for all secrets in one pass, as a page of records may hide hundreds of them. Of two at one place the longer. */
 function scrubberOf(secrets: readonly string[]): (text: string) => string {
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
   const firsts = new Set(secrets.map((secret) => secret.charCodeAt(0)));
-  const byStart = Map.groupBy(longestFirst, (secret) => secret.slice(0, shortestSecret));
-  let comparisons = 0;
+  const byStart = new Map<string, { secrets: string[]; length: number }>();
+  for (const [start, secrets] of Map.groupBy(longestFirst, (secret) => secret.slice(0, shortestSecret))) {
+    byStart.set(start, { secrets, length: secrets.reduce((sum, { length }) => sum + length, 0) });
+  }
+  let compared = 0;
   return (text) => {
     let clean = "";
     let from = 0;
     for (let at = 0; at + shortestSecret <= text.length; at++) {
       const near = firsts.has(text.charCodeAt(at)) ? byStart.get(text.slice(at, at + shortestSecret)) : undefined;
       if (near === undefined) continue;
-      comparisons += near.length;
-      if (comparisons > mostComparisons) return hidden;
-      const found = near.find((secret) => text.startsWith(secret, at));
+      compared += near.length;
+      if (compared > mostCompared) return hidden;
+      const found = near.secrets.find((secret) => text.startsWith(secret, at));
       if (found === undefined) continue;
       clean += text.slice(from, at) + hidden;
       from = at + found.length;
