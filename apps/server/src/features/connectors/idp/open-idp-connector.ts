@@ -12,7 +12,7 @@ import { configureConnector } from "./configure-connector.ts";
 import type { IdpContext } from "./context.ts";
 import { type ToolInfo, toolOf } from "./describe-action.rules.ts";
 import { previewWrite, type WritePreview } from "./preview-write.ts";
-import { type ActionOutcome, type Arguments, actionOrThrow, maskArguments, runAction } from "./run-action.ts";
+import { type ActionOutcome, type Arguments, actionOrThrow, runAction } from "./run-action.ts";
 import { deleteConnector, selectConnector } from "./store.ts";
 import { type Connector, connectorTrouble, readConnector } from "./stored-connector.ts";
 import { TenantGate } from "./tenant-gate.ts";
@@ -38,8 +38,6 @@ export interface IdpConnector {
   describeTools(): ToolInfo[];
   /** Throws one fault with everything that is wrong with the arguments, as `runAction` would. */
   checkArguments(name: string, given: Arguments): void;
-  /** The arguments as events, logs and questions may show them. */
-  maskArguments(name: string, given: Arguments): Record<string, unknown>;
   /** The question to put before a write. Checks the arguments; throws what `runAction` would throw about them. */
   previewWrite(userId: string, name: string, given: Arguments, signal?: AbortSignal): Promise<WritePreview>;
   /** Does it, also when it writes: who calls this has the confirmation. */
@@ -96,7 +94,6 @@ export function openIdpConnector({ limits, sleep = realSleep, ...deps }: IdpDeps
     checkArguments(name, given) {
       checkArguments(actionOrThrow(name), given);
     },
-    maskArguments,
     previewWrite: (userId, name, given, signal) => previewWrite(context, userId, name, given, signal),
     runAction: (userId, name, given, signal) => runAction(context, userId, name, given, signal),
     callAction: (userId, name, call) => callAction(context, userId, name, call),

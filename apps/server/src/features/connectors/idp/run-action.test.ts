@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { allScopes, type IdpUnderTest, idpUnderTest } from "../../../../test/support/idp-connector.ts";
 import { Fault } from "../../../kernel/errors.ts";
+import { maskCall } from "./action-secrets.rules.ts";
 import { realSleep } from "./call-tenant.ts";
 import { refusal, tenantState } from "./tenant-routes.fixture.ts";
 
@@ -420,13 +421,13 @@ describe("the question before a write", () => {
 });
 
 it("masks arguments for events and logs", () => {
-  expect(t.idp.maskArguments("idp_user_update", { id: "auth0|ann", password: "hunter22", name: "A" })).toEqual({
+  expect(maskCall("idp_user_update", { id: "auth0|ann", password: "hunter22", name: "A" })).toEqual({
     id: "auth0|ann",
     password: "[hidden]",
     name: "A",
   });
   const options = { bindPassword: "b", client_secret: "c", domain: "d" };
-  expect(t.idp.maskArguments("idp_connection_update", { id: "con_1", options })).toEqual({
+  expect(maskCall("idp_connection_update", { id: "con_1", options })).toEqual({
     id: "con_1",
     options: { bindPassword: "[hidden]", client_secret: "[hidden]", domain: "d" },
   });

@@ -1,6 +1,6 @@
 import type { IdpOutcomeRecord } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
-import { maskAnswer, maskSent, secretsSent } from "./action-secrets.rules.ts";
+import { maskAnswer, secretsSent } from "./action-secrets.rules.ts";
 import { type Action, findAction } from "./action-table.ts";
 import { buildRequest, type TenantRequest } from "./build-request.rules.ts";
 import { callTenant, Patience, type Tenant, type TenantAnswer, TenantRefusal } from "./call-tenant.ts";
@@ -46,10 +46,6 @@ export function actionOrThrow(name: string): Action {
   const action = findAction(name);
   if (!action) throw fault("not_found", `There is no action ${JSON.stringify(name.slice(0, 80))}`);
   return action;
-}
-
-export function maskArguments(name: string, given: Arguments): Record<string, unknown> {
-  return maskSent(actionOrThrow(name), given);
 }
 
 /** Runs one action. Whether a write was confirmed is for the caller of this function to know. */

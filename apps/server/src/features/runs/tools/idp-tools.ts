@@ -1,6 +1,6 @@
 import { fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
-import type { IdpConnector } from "../../connectors/idp/index.ts";
+import { type IdpConnector, maskCall } from "../../connectors/idp/index.ts";
 import { isForItself, type RunScope, type RunTool } from "./run-tool.ts";
 import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
@@ -14,6 +14,18 @@ const confinedKey =
 function refusalOf(scope: RunScope): string | undefined {
   if (scope.caller?.models !== null) return confinedKey;
   return isForItself(scope) || scope.connectors.includes("idp") ? undefined : notAllowed;
+}
+
+/**
+ * A call as events may show it; undefined where it is none of the connector's. A model may call an action that the agent
+ * does not have, with the same secrets, and what is no JSON cannot be looked into.
+ */
+export function maskIdpCall(
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | undefined {
+  const masked = maskCall(name, given);
+  return masked && "__invalid" in given ? { __invalid: "[hidden]" } : masked;
 }
 
 /** An action of the identity connector, on the caller's own tenant. Another's agent needs the caller's leave for it. */
@@ -44,7 +56,7 @@ export function idpTool(info: ToolInfo, { idp }: { idp: IdpConnector }, scope: R
       return (await idp.read(userId)).domain;
     },
     // What is no JSON cannot be looked into.
-    mask: (given) => ("__invalid" in given ? { __invalid: "[hidden]" } : idp.maskArguments(info.id, given)),
+    mask: (given) => maskIdpCall(info.id, given) ?? {},
     ...(isWrite && {
       async preview({ arguments: given, signal }) {
         if (refusal !== undefined) throw fault("forbidden", refusal);

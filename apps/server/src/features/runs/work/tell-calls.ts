@@ -1,21 +1,14 @@
-import { maskCall } from "../../connectors/idp/index.ts";
 import type { Run, StoredCall } from "../run.ts";
 import type { NewEvent, RunChange } from "../run-change.ts";
+import { maskIdpCall } from "../tools/idp-tools.ts";
 import type { BoxedTool } from "../tools/toolbox.ts";
 import { shownCallId } from "./call-id.rules.ts";
 
 /** The events of a call. What a tool masks stands in none of them. */
 export function tellCall({ id }: Run, call: StoredCall, boxed: BoxedTool | undefined): NewEvent {
-  const shown = boxed?.kind === "tool" ? boxed.tool.mask?.(call.arguments) : maskUnboxed(call);
+  const shown = boxed?.kind === "tool" ? boxed.tool.mask?.(call.arguments) : maskIdpCall(call.tool, call.arguments);
   const data = { tool: call.tool, arguments: shown ?? call.arguments, call_id: shownCallId(id, call) };
   return { type: "tool_call", data };
-}
-
-/** A model may call an action that the agent does not have, with the same secrets. */
-function maskUnboxed({ tool, arguments: given }: StoredCall): Record<string, unknown> | undefined {
-  const masked = maskCall(tool, given);
-  // What is no JSON cannot be looked into.
-  return masked && "__invalid" in given ? { __invalid: "[hidden]" } : masked;
 }
 
 /** Of a call of an agent the end of that agent's run tells it, in `write_runs`. */
