@@ -1,22 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { refusal } from "../../src/features/connectors/idp/tenant-routes.fixture.ts";
 import { allScopes } from "../support/idp-connector.ts";
-import { type RunsWithTenant, startRunsWithTenant } from "../support/runs-with-tenant.ts";
+import { useRunsWithTenant } from "../support/runs-with-tenant.ts";
 import { inTurn } from "../support/scripted-llm.ts";
 
-let runs: RunsWithTenant;
-let t: RunsWithTenant["t"];
-let tenant: RunsWithTenant["tenant"];
-
-beforeAll(async () => {
-  runs = await startRunsWithTenant();
-  ({ t, tenant } = runs);
-});
-afterAll(() => runs.close());
-beforeEach(() => runs.forget());
-afterEach(() => {
-  expect(tenant.script.splice(0)).toEqual([]);
-});
+const { t, tenant } = await useRunsWithTenant();
 
 const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
 const deepAnswer = (levels: number, status = 200) => ({

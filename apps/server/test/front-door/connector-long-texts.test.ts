@@ -1,17 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type RunsWithTenant, startRunsWithTenant } from "../support/runs-with-tenant.ts";
+import { expect, test } from "vitest";
+import { useRunsWithTenant } from "../support/runs-with-tenant.ts";
 import { inTurn, type LlmAnswer } from "../support/scripted-llm.ts";
 
-let runs: RunsWithTenant;
-let t: RunsWithTenant["t"];
-let tenant: RunsWithTenant["tenant"];
-
-beforeAll(async () => {
-  runs = await startRunsWithTenant();
-  ({ t, tenant } = runs);
-});
-afterAll(() => runs.close());
-beforeEach(() => runs.forget());
+const { t, tenant } = await useRunsWithTenant();
 
 /** Of many lines, so that it grows when it is written as JSON. */
 const codeOf = (length: number) => 'const a = "b";\n'.repeat(length).slice(0, length);

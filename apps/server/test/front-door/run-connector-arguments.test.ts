@@ -1,20 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type RunsWithTenant, startRunsWithTenant } from "../support/runs-with-tenant.ts";
+import { describe, expect, test } from "vitest";
+import { useRunsWithTenant } from "../support/runs-with-tenant.ts";
 import { inTurn, type LlmAnswer } from "../support/scripted-llm.ts";
 
-let runs: RunsWithTenant;
-let t: RunsWithTenant["t"];
-let tenant: RunsWithTenant["tenant"];
-
-beforeAll(async () => {
-  runs = await startRunsWithTenant();
-  ({ t, tenant } = runs);
-});
-afterAll(() => runs.close());
-beforeEach(() => runs.forget());
-afterEach(() => {
-  expect(tenant.script.splice(0)).toEqual([]);
-});
+const { t, tenant } = await useRunsWithTenant();
 
 const call = (name: string, args: object | string = {}): LlmAnswer => ({ calls: [{ name, args }] });
 const writes = () => tenant.seen.filter(({ method }) => method !== "GET");

@@ -1,3 +1,4 @@
+import { afterAll, afterEach, beforeEach, expect } from "vitest";
 import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
 import { tenantState } from "../../src/features/connectors/idp/tenant-routes.fixture.ts";
 import { serveTenant, type TenantServer } from "../../src/features/connectors/idp/tenant-server.fixture.ts";
@@ -32,4 +33,15 @@ export async function startRunsWithTenant(): Promise<RunsWithTenant> {
       await tenant.close();
     },
   };
+}
+
+/** The same for all tests of a file: each begins anew, and uses up what it had the tenant answer. */
+export async function useRunsWithTenant(): Promise<RunsWithTenant> {
+  const runs = await startRunsWithTenant();
+  beforeEach(() => runs.forget());
+  afterEach(() => {
+    expect(runs.tenant.script.splice(0)).toEqual([]);
+  });
+  afterAll(() => runs.close());
+  return runs;
 }
