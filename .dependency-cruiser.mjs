@@ -21,6 +21,18 @@ export default {
       { pathNot: "^packages/(sdk|wire)/src", dependencyTypesNot: ["core"] },
     ),
     forbid(
+      "console-is-a-client",
+      "The console calls the service as any other client does: by the SDK, over HTTP.",
+      { path: "^apps/console/src" },
+      { path: "^(apps/server|packages/(?!sdk/src/index|wire/src/index))" },
+    ),
+    forbid(
+      "nobody-needs-the-console",
+      "It is served as files.",
+      { pathNot: "^apps/console/" },
+      { path: "^apps/console/" },
+    ),
+    forbid(
       "kernel-needs-wire-alone",
       "Kernel is pure.",
       { path: `${server}kernel/`, pathNot: test },
@@ -91,7 +103,7 @@ export default {
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["import", "node", "default", "types"],
-      extensions: [".ts", ".mjs", ".js", ".json"],
+      extensions: [".ts", ".tsx", ".mjs", ".js", ".json"],
     },
     moduleSystems: ["es6"],
   },

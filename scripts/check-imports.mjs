@@ -5,7 +5,7 @@
 import { cruise } from "dependency-cruiser";
 import config from "../.dependency-cruiser.mjs";
 
-const { output } = await cruise(["apps/server/src", "packages"], {
+const { output } = await cruise(["apps/server/src", "apps/console/src", "packages"], {
   ...config.options,
   ruleSet: config,
   validate: true,

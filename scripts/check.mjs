@@ -3,6 +3,7 @@ import { main } from "./set-up.mjs";
 /** Types, lint and format, import rules, unused code: each fast, all must pass. */
 await main((node) => [
   ["tsc", "-p", "."],
+  ["tsc", "-p", "apps/console"],
   ["tsc", "-p", "packages/sdk/test/consumer"],
   ["tsc", "-p", "packages/sdk/test/consumer/tsconfig.default-lib.json"],
   ["biome", "ci", "--error-on-warnings", "."],

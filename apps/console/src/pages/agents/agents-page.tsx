@@ -1,0 +1,5 @@
+import { Page } from "../../ui/page.tsx";
+
+export function AgentsPage() {
+  return <Page title="My agents">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../ui/page.tsx";
+
+export function DrivesPage() {
+  return <Page title="Drives">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../ui/page.tsx";
+
+export function MoneyPage() {
+  return <Page title="Money">{null}</Page>;
+}

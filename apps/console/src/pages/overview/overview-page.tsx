@@ -1,0 +1,124 @@
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { StatusBadge } from "../../ui/badge.tsx";
+import { Bars } from "../../ui/bars.tsx";
+import { money, seconds } from "../../ui/format.ts";
+import { Moment } from "../../ui/moment.tsx";
+import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { Table } from "../../ui/table.tsx";
+import { lastDays } from "./last-days.ts";
+
+const shownDays = 14;
+
+export function OverviewPage() {
+  const me = useQuery({ queryKey: ["me"], queryFn: ({ signal }) => api.me({ signal }) });
+  return (
+    <Page title="Overview" lead="What you have, what you spent, and what ran last.">
+      <Loaded query={me}>
+        {({ balance, reserved, plan }) => (
+          <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
+            <Figure name="Balance" value={money(balance)} />
+            <Figure name="Reserved for what runs" value={money(reserved)} />
+            <Figure name="Plan" value={plan} />
+            <SpentToday />
+          </dl>
+        )}
+      </Loaded>
+      <div className="grid gap-5 lg:grid-cols-5">
+        <Spending />
+        <Recent />
+      </div>
+    </Page>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: string }) {
+  return (
+    <div className="rounded-lg border border-line bg-panel p-4">
+      <dt className="text-muted text-xs">{name}</dt>
+      <dd className="mt-1 truncate font-semibold text-xl tabular-nums">{value}</dd>
+    </div>
+  );
+}
+
+const days = () => lastDays(shownDays, new Date());
+
+function expensesOf({ start, end }: { start: string; end: string }) {
+  return {
+    queryKey: ["expenses", start],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      api.account.expenses({ start_date: start, end_date: end, signal }),
+    staleTime: 30_000,
+  };
+}
+
+function SpentToday() {
+  const today = days().at(-1);
+  const spent = useQuery({ ...expensesOf(today ?? { start: "", end: "" }), enabled: today !== undefined });
+  return <Figure name="Spent today (UTC)" value={spent.data ? money(spent.data.total_spent) : "…"} />;
+}
+
+function Spending() {
+  const shown = days();
+  const spent = useQueries({ queries: shown.map(expensesOf) });
+  return (
+    <Panel title={`Spent in the last ${shownDays} days`} className="lg:col-span-2">
+      <Bars
+        label="Dollars spent by day"
+        format={money}
+        bars={shown.map(({ start, title }, n) => ({
+          key: start,
+          title,
+          value: spent[n]?.data?.total_spent ?? 0,
+        }))}
+      />
+    </Panel>
+  );
+}
+
+function Recent() {
+  const usage = useQuery({
+    queryKey: ["usage", "recent"],
+    queryFn: ({ signal }) => api.account.usage({ page_size: 8, signal }),
+    refetchInterval: 10_000,
+  });
+  return (
+    <Panel
+      title="Last predictions"
+      flush
+      className="lg:col-span-3"
+      actions={
+        <Link to="/usage" className="text-accent hover:underline">
+          All
+        </Link>
+      }
+    >
+      <Loaded query={usage}>
+        {({ results }) => (
+          <Table
+            label="Last predictions"
+            rows={results}
+            keyOf={({ request_id }) => request_id}
+            columns={[
+              { head: "Model", cell: (row) => row.model_name },
+              { head: "Status", cell: (row) => <StatusBadge status={row.status} /> },
+              { head: "Took", align: "right", wide: true, cell: (row) => seconds(row.inference_time ?? 0) },
+              { head: "Cost", align: "right", cell: (row) => money(row.price) },
+              { head: "When", align: "right", cell: (row) => <Moment at={row.created_at} /> },
+            ]}
+            empty={
+              <Empty title="Nothing has run yet">
+                <Link to="/models" className="text-accent hover:underline">
+                  Choose a model
+                </Link>{" "}
+                and try it in the browser.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+    </Panel>
+  );
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../ui/page.tsx";
+
+export function SecretsPage() {
+  return <Page title="Secrets">{null}</Page>;
+}

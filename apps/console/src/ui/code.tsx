@@ -1,0 +1,38 @@
+import { Check, Copy } from "lucide-react";
+import { useState } from "react";
+import { Button } from "./button.tsx";
+import { toast } from "./toast.ts";
+
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      setTimeout(() => setCopied(false), 1_500);
+    } catch {
+      // A page that did not come over TLS has no clipboard.
+      toast("The browser does not let this page copy: select the text and copy it yourself", "warn");
+    }
+  };
+  return (
+    <Button kind="quiet" icon={copied ? <Check size={14} /> : <Copy size={14} />} onClick={() => void copy()}>
+      {copied ? "Copied" : label}
+    </Button>
+  );
+}
+
+/** A text to read as it is, and to take along. */
+export function CodeBlock({ text, label }: { text: string; label: string }) {
+  return (
+    <figure className="overflow-hidden rounded-md border border-line bg-sunken">
+      <figcaption className="flex items-center justify-between border-line border-b py-1 pr-1 pl-3 text-muted text-xs">
+        {label}
+        <CopyButton text={text} />
+      </figcaption>
+      <pre className="max-h-96 overflow-auto p-3 font-mono text-xs leading-relaxed">
+        <code>{text}</code>
+      </pre>
+    </figure>
+  );
+}

@@ -1,0 +1,113 @@
+import { X } from "lucide-react";
+import { Dialog as Radix } from "radix-ui";
+import { type ReactNode, useState } from "react";
+import { Button } from "./button.tsx";
+import { CopyButton } from "./code.tsx";
+
+interface DialogProps {
+  open: boolean;
+  onClose(): void;
+  title: string;
+  description?: ReactNode;
+  wide?: boolean;
+  children: ReactNode;
+}
+
+export function Dialog({ open, onClose, title, description, wide = false, children }: DialogProps) {
+  return (
+    <Radix.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-ink/40" />
+        <Radix.Content
+          className={`fixed top-1/2 left-1/2 z-40 max-h-[88vh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-panel p-5 shadow-xl ${wide ? "max-w-3xl" : "max-w-lg"}`}
+          {...(!description && { "aria-describedby": undefined })}
+        >
+          <div className="mb-4 flex items-start justify-between gap-4">
+            <div>
+              <Radix.Title className="font-semibold text-base">{title}</Radix.Title>
+              {description && <Radix.Description className="mt-1 text-muted">{description}</Radix.Description>}
+            </div>
+            <Radix.Close aria-label="Close" className="rounded p-1 text-muted hover:bg-sunken hover:text-ink">
+              <X size={16} />
+            </Radix.Close>
+          </div>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+interface ConfirmButtonProps {
+  /** What the button says, before and in the question. */
+  label: string;
+  question: string;
+  /** What follows from it. */
+  explanation?: ReactNode;
+  icon?: ReactNode;
+  quiet?: boolean;
+  onConfirm(): Promise<unknown>;
+}
+
+/** For what cannot be taken back. */
+export function ConfirmButton({ label, question, explanation, icon, quiet = false, onConfirm }: ConfirmButtonProps) {
+  const [open, setOpen] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const confirm = async () => {
+    setBusy(true);
+    try {
+      await onConfirm();
+      setOpen(false);
+    } catch {
+      // It was told by who failed; the question stays.
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Button kind={quiet ? "quiet" : "danger"} icon={icon} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      <Dialog open={open} onClose={() => setOpen(false)} title={question} description={explanation}>
+        <div className="flex justify-end gap-2">
+          <Button onClick={() => setOpen(false)}>Keep it</Button>
+          <Button kind="danger" busy={busy} onClick={() => void confirm()}>
+            {label}
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+interface SecretDialogProps {
+  /** Undefined: closed. */
+  secret: string | undefined;
+  title: string;
+  onClose(): void;
+}
+
+/** A secret that the service tells once. */
+export function SecretDialog({ secret, title, onClose }: SecretDialogProps) {
+  return (
+    <Dialog
+      open={secret !== undefined}
+      onClose={onClose}
+      title={title}
+      description="It is shown this once: copy it now, it cannot be read again."
+    >
+      <div className="flex items-center gap-2 rounded-md border border-line bg-sunken p-2">
+        <code className="min-w-0 flex-1 break-all" data-secret>
+          {secret}
+        </code>
+        <CopyButton text={secret ?? ""} />
+      </div>
+      <div className="mt-4 flex justify-end">
+        <Button kind="primary" onClick={onClose}>
+          I have copied it
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,64 @@
+import { type ComponentProps, type ReactNode, useId } from "react";
+
+const box =
+  "w-full rounded-md border border-strong-line bg-panel px-2.5 py-1.5 placeholder:text-muted/70 " +
+  "aria-invalid:border-bad disabled:opacity-60";
+
+/** What ties a control to its label, its hint and what is wrong with it. */
+export interface ControlProps {
+  id: string;
+  "aria-describedby": string | undefined;
+  "aria-invalid": true | undefined;
+}
+
+interface FieldProps {
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: string | undefined;
+  required?: boolean;
+  children(control: ControlProps): ReactNode;
+}
+
+export function Field({ label, hint, error, required = false, children }: FieldProps) {
+  const id = useId();
+  const said = error ?? hint;
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="font-medium">
+        {label}
+        {required && <span className="text-muted"> (required)</span>}
+      </label>
+      {children({
+        id,
+        "aria-describedby": said === undefined ? undefined : `${id}-said`,
+        "aria-invalid": error === undefined ? undefined : true,
+      })}
+      {said !== undefined && (
+        <p id={`${id}-said`} className={`text-xs ${error === undefined ? "text-muted" : "text-bad"}`}>
+          {said}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function TextInput({ className = "", ...rest }: ComponentProps<"input">) {
+  return <input type="text" autoComplete="off" spellCheck={false} {...rest} className={`${box} ${className}`} />;
+}
+
+export function TextArea({ className = "", ...rest }: ComponentProps<"textarea">) {
+  return <textarea rows={4} {...rest} className={`${box} ${className}`} />;
+}
+
+export function Select({ className = "", ...rest }: ComponentProps<"select">) {
+  return <select {...rest} className={`${box} ${className}`} />;
+}
+
+export function Checkbox({ label, className = "", ...rest }: ComponentProps<"input"> & { label: ReactNode }) {
+  return (
+    <label className={`flex items-center gap-2 ${className}`}>
+      <input type="checkbox" {...rest} className="size-4 accent-accent" />
+      <span>{label}</span>
+    </label>
+  );
+}

@@ -1,0 +1,40 @@
+/** Dollars; of small amounts as many places as it takes to see them. */
+export function money(dollars: number): string {
+  const places = dollars !== 0 && Math.abs(dollars) < 0.01 ? 6 : Math.abs(dollars) < 1 ? 4 : 2;
+  const text = Math.abs(dollars).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: places });
+  return `${dollars < 0 ? "−" : ""}$${text}`;
+}
+
+export const count = (n: number): string => n.toLocaleString("en-US");
+
+const units = ["B", "kB", "MB", "GB", "TB"];
+
+export function bytes(n: number): string {
+  const power = n < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(n) / 3));
+  const value = n / 1000 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
+}
+
+export function seconds(value: number): string {
+  if (value < 1) return `${Math.round(value * 1000)} ms`;
+  if (value < 60) return `${value.toFixed(1)} s`;
+  return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+}
+
+const long = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+export const time = (moment: string | Date): string => long.format(new Date(moment));
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+];
+
+/** As "3 hours ago" or "in 2 days". */
+export function ago(moment: string | Date, now = Date.now()): string {
+  const difference = (new Date(moment).getTime() - now) / 1000;
+  const [unit, size] = steps.find(([, s]) => Math.abs(difference) >= s) ?? ["second", 1];
+  return relative.format(Math.round(difference / size), unit);
+}

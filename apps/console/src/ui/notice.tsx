@@ -1,0 +1,77 @@
+import { GantryError } from "@gantry/sdk";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { CircleAlert, Info, LoaderCircle } from "lucide-react";
+import type { ReactNode } from "react";
+import { wordsOf } from "../api/query-client.ts";
+import { Button } from "./button.tsx";
+import type { Tone } from "./toast.ts";
+
+const tones: Record<Tone, string> = {
+  plain: "border-line bg-sunken",
+  good: "border-good/40 bg-good-soft",
+  bad: "border-bad/40 bg-bad-soft",
+  warn: "border-warn/40 bg-warn-soft",
+  info: "border-info/40 bg-info-soft",
+};
+
+export function Notice({ tone = "info", title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
+  const Icon = tone === "bad" || tone === "warn" ? CircleAlert : Info;
+  return (
+    <div role={tone === "bad" ? "alert" : undefined} className={`flex gap-2.5 rounded-md border p-3 ${tones[tone]}`}>
+      <Icon size={16} className="mt-0.5 shrink-0" />
+      <div className="min-w-0 flex-1 break-words">
+        {title && <p className="font-medium">{title}</p>}
+        {children}
+      </div>
+    </div>
+  );
+}
+
+/** What went wrong, field by field where the service says so, and by which number it can be found in the logs. */
+export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const issues = error instanceof GantryError ? error.issues : [];
+  const requestId = error instanceof GantryError ? error.requestId : undefined;
+  return (
+    <Notice tone="bad" title={wordsOf(error)}>
+      {issues.length > 1 && (
+        <ul className="mt-1 list-disc pl-4">
+          {issues.map(({ loc, message }) => (
+            <li key={`${loc.join(".")} ${message}`}>
+              <code>{loc.join(".")}</code>: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {requestId && <p className="mt-1 text-muted text-xs">Request {requestId}</p>}
+      {onRetry && (
+        <Button className="mt-2" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </Notice>
+  );
+}
+
+export function Loading() {
+  return (
+    <p className="flex items-center justify-center gap-2 p-8 text-muted">
+      <LoaderCircle size={16} className="animate-spin" /> Loading
+    </p>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="flex flex-col items-center gap-2 p-10 text-center">
+      <p className="font-medium">{title}</p>
+      {children && <div className="max-w-prose text-muted">{children}</div>}
+    </div>
+  );
+}
+
+/** What a query came to: its data, or why there is none. What was there before stays while it is asked again. */
+export function Loaded<T>({ query, children }: { query: UseQueryResult<T>; children(data: T): ReactNode }) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.isError) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
+  return <Loading />;
+}

@@ -1,0 +1,50 @@
+import { type ReactNode, useEffect } from "react";
+
+interface PageProps {
+  title: string;
+  /** One sentence: what this page is for. */
+  lead?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+export function Page({ title, lead, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Gantry`;
+  }, [title]);
+  return (
+    <div className="mx-auto flex max-w-6xl flex-col gap-5 px-4 py-6 md:px-8">
+      <header className="flex flex-wrap items-end justify-between gap-3">
+        <div className="min-w-0">
+          <h1 className="truncate font-semibold text-xl tracking-tight">{title}</h1>
+          {lead && <p className="mt-1 max-w-prose text-muted">{lead}</p>}
+        </div>
+        {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface PanelProps {
+  title?: ReactNode;
+  actions?: ReactNode;
+  /** The content goes to the edges: a table. */
+  flush?: boolean;
+  className?: string;
+  children: ReactNode;
+}
+
+export function Panel({ title, actions, flush = false, className = "", children }: PanelProps) {
+  return (
+    <section className={`min-w-0 rounded-lg border border-line bg-panel ${className}`}>
+      {(title || actions) && (
+        <div className="flex min-h-12 flex-wrap items-center justify-between gap-2 border-line border-b px-4 py-2">
+          <h2 className="font-semibold">{title}</h2>
+          {actions}
+        </div>
+      )}
+      <div className={flush ? "" : "p-4"}>{children}</div>
+    </section>
+  );
+}
