@@ -43,9 +43,11 @@ export function createAuthentication({
   const underWay = new Map<string, Promise<Verdict>>();
   let changes = 0;
 
-  function lookUp(digest: string, publicParts: readonly string[]): Promise<Verdict> {
+  async function lookUp(digest: string, presented: string): Promise<Verdict> {
     const shared = underWay.get(digest);
     if (shared) return shared;
+    const publicParts = publicPartsOf(presented, digest);
+    if (publicParts.length === 0) return null;
     const lookup = ask(digest, publicParts).finally(() => {
       if (underWay.get(digest) === lookup) underWay.delete(digest);
     });
@@ -80,14 +82,12 @@ export function createAuthentication({
     async authenticate(presented) {
       if (presented.length > longestKey) throw invalidKey();
       const digest = digestOf(presented);
-      const publicParts = publicPartsOf(presented, digest);
-      if (publicParts.length === 0) throw invalidKey();
       const known = memory.get(digest);
       const age = known ? performance.now() - known.since : Number.POSITIVE_INFINITY;
       if (known?.verdict && age >= renewMillis && age < freshMillis) {
-        lookUp(digest, publicParts).catch((error) => log.warn({ err: error }, "renewing a known key failed"));
+        lookUp(digest, presented).catch((error) => log.warn({ err: error }, "renewing a known key failed"));
       }
-      const verdict = known && age < freshMillis ? known.verdict : await lookUp(digest, publicParts);
+      const verdict = known && age < freshMillis ? known.verdict : await lookUp(digest, presented);
       if (!works(verdict)) throw invalidKey();
       return verdict.caller;
     },
