@@ -1,31 +1,16 @@
 import type { Database } from "../../engines/database/database.ts";
+import { type PageRange, readTimedPage, type TimedPage } from "./read-timed-page.ts";
 import { spanOf, type TimeRange, withinRows } from "./time-cut.rules.ts";
-import { readFromOneSnapshot, selectMarks } from "./time-store.ts";
-import { findPlace } from "./timed-list-store.ts";
+import { selectMarks } from "./time-store.ts";
 import { selectUsage, selectUsageAfter, type UsageRow, usageOf } from "./usage-store.ts";
 
-export interface UsagePage {
-  entries: UsageRow[];
-  total: number;
-}
+export type UsagePage = TimedPage<UsageRow>;
 
 const exportedAtOnce = 1_000;
 
-/** A page of a user's ended predictions, newest first, and how many there are. */
-export async function listUsage(
-  database: Database,
-  userId: string,
-  range: TimeRange,
-  page: { limit: number; offset: number },
-): Promise<UsagePage> {
-  return database.transaction(async (tx) => {
-    const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx)]);
-    const span = withinRows(spanOf(range, marks.now), marks);
-    const { total, place } = await findPlace(tx, usageOf(userId), span, marks, page.offset);
-    if (!place) return { entries: [], total };
-    const rest = { from: span.from, to: Math.min(span.to, place.ends) };
-    return { entries: await selectUsage(tx, userId, rest, { limit: page.limit, offset: place.skip }), total };
-  });
+/** A page of a user's ended predictions. */
+export function listUsage(database: Database, userId: string, range: TimeRange, page: PageRange): Promise<UsagePage> {
+  return readTimedPage(database, usageOf(userId), range, page, { select: selectUsage, within: withinRows });
 }
 
 /**
