@@ -6,12 +6,12 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { McpTools } from "../../features/mcp-tools/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { isOwnOrigin } from "../foundation/origin.rules.ts";
 import { jsonParserOf, notUnicode, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import { leaveBody } from "../multipart/index.ts";
 import { answerMessage } from "./answer-message.ts";
-import { isOwnOrigin } from "./origin.rules.ts";
 
 export interface McpApiDeps {
   log: Log;
