@@ -9,7 +9,7 @@ import { createMedia } from "./engines/media/create-media.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { objectParameters } from "./engines/models/tool-parameters.ts";
 import { joinUnderKey } from "./engines/vault/join-under-key.ts";
-import { openAccounts } from "./features/accounts/index.ts";
+import { openAccounts, signInUrl } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
 import {
   defaultMaxUploadBytes,
@@ -57,6 +57,8 @@ export interface Gantry {
   notReady(): Promise<string | undefined>;
   /** The admin's API key when this start made it, to be shown once. */
   firstKey: string | null;
+  /** Where the admin signs in to the console, at this address of the server, when this start made the admin. */
+  firstSignInUrl: ((base: string) => string) | null;
   drain(milliseconds: number): Promise<void>;
   close(): Promise<void>;
   /** What both of them wait for at this moment. */
@@ -113,7 +115,7 @@ export async function compose(
       callableModels: async (userId, ids) =>
         new Set((await models.callableAmong({ userId, models: null }, ids)).keys()),
     });
-    const { newAdminKey, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
+    const { newAdminKey, newSignInToken, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
     await grantOpeningBalance(database, adminId, openingBalanceMicros);
     const secrets = openSecrets({ database, vault });
     const catalogue = await openModelsWithDrivers({ config, database, log, secrets, waysOut, spoolDir });
@@ -301,6 +303,7 @@ export async function compose(
       listener: (request, response) => app.routing(request, response),
       notReady: () => notReady(database),
       firstKey: newAdminKey,
+      firstSignInUrl: newSignInToken === null ? null : (base) => signInUrl(base, newSignInToken),
       drain: async (milliseconds) => {
         await Promise.all([runs.drain(milliseconds), predictions.drain(milliseconds)]);
       },

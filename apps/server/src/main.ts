@@ -8,6 +8,7 @@ import { agentErrorBody } from "./http/agents-api/agents-dialect.ts";
 import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
 import { createLog, type Log } from "./kernel/log.ts";
 import { whyOf } from "./kernel/why.ts";
+import { addressToCall, listeningAddress } from "./own-address.rules.ts";
 import { overruledSettings } from "./settings-together.rules.ts";
 import { waitedFor } from "./stopping.rules.ts";
 import { unknownSettings } from "./unknown-settings.rules.ts";
@@ -147,11 +148,14 @@ async function main(): Promise<void> {
   if (!gantry) return;
   doorway.open(gantry.listener, gantry.notReady);
 
-  const host = config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;
-  say(`Gantry listens on http://${host}:${port}`);
+  say(`Gantry listens on ${listeningAddress(config.HOST, port)}`);
   if (config.GANTRY_PUBLIC_URL) say(`Links lead to ${config.GANTRY_PUBLIC_URL} (GANTRY_PUBLIC_URL)`);
   if (gantry.firstKey) {
     say(`API key of the user admin (shown only now): ${gantry.firstKey}`);
+  }
+  if (gantry.firstSignInUrl) {
+    const base = config.GANTRY_PUBLIC_URL ?? addressToCall(config.HOST, port);
+    say(`To sign in to the console, once and within a day: ${gantry.firstSignInUrl(base)}`);
   }
   flushCompileCache();
 }

@@ -6,11 +6,6 @@ export function setting(name: string): string | undefined {
 /** Where `gantry serve` listens in the same environment. */
 export async function listeningUrl(): Promise<string> {
   const { readSetting } = await import("../../../apps/server/src/config.ts");
-  return `http://${hostToCall(readSetting(process.env, "HOST"))}:${readSetting(process.env, "PORT")}`;
-}
-
-function hostToCall(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
+  const { addressToCall } = await import("../../../apps/server/src/own-address.rules.ts");
+  return addressToCall(readSetting(process.env, "HOST"), readSetting(process.env, "PORT"));
 }

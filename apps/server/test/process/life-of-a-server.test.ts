@@ -113,6 +113,13 @@ describe("starting", () => {
     expect(await server.url()).toBe(url);
     await waitFor("the key", () => /^API key of/m.test(server.stdout()));
     expect(server.stdout()).toContain(`Links lead to ${publicUrl}`);
+    const [, token] = /^To sign in .*: https:\/\/g\.example\.com\/console\/sign-in#(\S+)$/m.exec(server.stdout()) ?? [];
+    const signedIn = await fetch(`${url}/console/api/session`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token }),
+    });
+    expect(await signedIn.json()).toMatchObject({ username: "admin", role: "admin" });
     const keys = [...server.stdout().matchAll(/gk_[a-z0-9]{12}_[a-z0-9]+/g)].map(([key]) => key);
     expect(keys).toHaveLength(1);
     const me = await fetch(`${url}/api/v2/me`, { headers: { "x-api-key": keys[0] ?? "" } });
@@ -139,7 +146,7 @@ describe("starting", () => {
       const url = await server.url();
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
       times.push(performance.now() - startedAt);
-      expect(server.stdout()).not.toContain("gk_");
+      expect(server.stdout()).not.toMatch(/gk_|sign-in#/);
       await stop(server);
     }
     expect(Math.min(...times)).toBeLessThan(3000);

@@ -117,6 +117,7 @@ function verdictOf(pair: StoredPair): Verdict {
       models: pair.models && Object.freeze([...pair.models]),
       expiresAt: pair.expiresAt,
       monthlyLimitMicros: pair.monthlyLimitMicros,
+      fromSignIn: pair.fromSignIn,
     }),
   };
 }

@@ -38,16 +38,18 @@ const keyCount = async () => (await db.database.sql`select id from api_keys`).le
 describe("the first start", () => {
   it("makes the admin, the owners of the built-in models and a random key, shown once", async () => {
     const accounts = await node();
-    const { newAdminKey } = await accounts.bootstrap(undefined);
+    const { newAdminKey, newSignInToken } = await accounts.bootstrap(undefined);
     expect(newAdminKey).toMatch(/^gk_/);
+    const session = await accounts.useSignInLink(newSignInToken ?? "");
+    expect(await accounts.authenticate(session)).toMatchObject({ username: "admin", fromSignIn: true });
     expect(await accounts.authenticate(newAdminKey ?? "")).toMatchObject({ username: "admin", role: "admin" });
     expect([...(await users())]).toEqual([
       { username: "admin", role: "admin", plan: "unlimited" },
       { username: "anthropic", role: "system", plan: "unlimited" },
       { username: "gantry", role: "system", plan: "unlimited" },
     ]);
-    expect(await accounts.bootstrap(undefined)).toMatchObject({ newAdminKey: null });
-    expect(await keyCount()).toBe(1);
+    expect(await accounts.bootstrap(undefined)).toMatchObject({ newAdminKey: null, newSignInToken: null });
+    expect(await keyCount()).toBe(2);
   });
 
   it("of three nodes at once makes one of each, and one node prints the key", async () => {
@@ -60,10 +62,11 @@ describe("the first start", () => {
     for (const accounts of nodes) await expect(accounts.authenticate(printed[0] ?? "")).resolves.toBeDefined();
   });
 
-  it("of three nodes with the operator's key prints none", async () => {
+  it("of three nodes with the operator's key prints none, and one sign-in link", async () => {
     const nodes = await Promise.all([node(), node(), node()]);
     const made = await Promise.all(nodes.map((accounts) => accounts.bootstrap(firstKey)));
     expect(made.map((one) => one.newAdminKey)).toEqual([null, null, null]);
+    expect(made.filter((one) => one.newSignInToken !== null)).toHaveLength(1);
     expect(await keyCount()).toBe(1);
     const caller = await nodes[0]?.authenticate(firstKey);
     expect(caller).toMatchObject({ username: "admin", keyPublic: foreignKeyPair(firstKey).public });

@@ -1,5 +1,6 @@
 import { newId } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
+import { lockBootstrap, readSetting, writeSetting } from "./bootstrap-store.ts";
 import type { AccountsContext } from "./context.ts";
 import {
   foreignKeyPair,
@@ -9,18 +10,17 @@ import {
   sameHash,
   shortestForeignKey,
 } from "./key-format.rules.ts";
+import { storeSignInLink } from "./make-sign-in-link.ts";
+import { firstLinkMs } from "./sign-in-link.rules.ts";
 import {
   announceChange,
   findUser,
   insertKey,
   insertSystemUser,
   insertUser,
-  lockBootstrap,
-  readSetting,
   reinstateAdmin,
   resetKey,
   selectPairs,
-  writeSetting,
 } from "./store.ts";
 
 const adminName = "admin";
@@ -34,11 +34,19 @@ interface AdminKeySetting {
   operatorKeyHash: string | null;
 }
 
+export interface Bootstrapped {
+  adminId: string;
+  /** The admin's key where this start made it. */
+  newAdminKey: string | null;
+  /** Of a link that signs the admin in to the console, where this start made the admin. */
+  newSignInToken: string | null;
+}
+
 /**
  * Makes the users that every installation has, and the admin's key. Runs at every start of every node; a lock makes
  * one node do it and the others find it done.
  *
- *     no admin ──► admin with the operator's key, or with a random one (returned once, to be printed)
+ *     no admin ──► admin with the operator's key, or with a random one (returned once, to be printed), and a sign-in link
  *     admin, another operator's key than the last one ──► that key replaces the admin's; the admin is reinstated
  *     admin, the same operator's key or none ──► nothing, but a warning where that key is not in force any more
  *
@@ -46,12 +54,9 @@ interface AdminKeySetting {
  * was rotated or revoked since must not come back with the next start. Who lost the printed key, or disabled the
  * admin, comes in again by setting another GANTRY_ADMIN_KEY.
  */
-export async function bootstrap(
-  context: AccountsContext,
-  operatorKey: string | undefined,
-): Promise<{ newAdminKey: string | null; adminId: string }> {
+export async function bootstrap(context: AccountsContext, operatorKey: string | undefined): Promise<Bootstrapped> {
   const operatorPair = operatorKey === undefined ? undefined : checkedPair(operatorKey);
-  const { adminId, newAdminKey } = await context.database.transaction(async (tx) => {
+  const made = await context.database.transaction(async (tx) => {
     await lockBootstrap(tx);
     const now = context.clock.now();
     for (const username of systemNames) await insertSystemUser(tx, { id: newId("user"), username, now });
@@ -61,16 +66,18 @@ export async function bootstrap(
     if (adminId === undefined) throw new Error("the user admin is neither new nor there");
     const pair = operatorPair ?? (created ? newKeyPair() : undefined);
     if (pair) await putIntoForce(tx, adminId, pair, operatorPair !== undefined, now);
-    return { adminId, newAdminKey: created && !operatorPair && pair ? pair.key : null };
+    const newAdminKey = created && !operatorPair && pair ? pair.key : null;
+    const newSignInToken = created ? (await storeSignInLink(tx, adminId, now, firstLinkMs)).token : null;
+    return { adminId, newAdminKey, newSignInToken };
   });
-  context.forgetUser(adminId);
+  context.forgetUser(made.adminId);
   if (operatorPair && !(await isInForce(context, operatorPair))) {
     context.log.warn(
       "GANTRY_ADMIN_KEY is not in force: since it was set that key was rotated or revoked, or the admin disabled. " +
         "Another value would be put into force",
     );
   }
-  return { newAdminKey, adminId };
+  return made;
 }
 
 async function putIntoForce(tx: Sql, adminId: string, pair: KeyPair, isOperators: boolean, now: Date): Promise<void> {
@@ -82,7 +89,7 @@ async function putIntoForce(tx: Sql, adminId: string, pair: KeyPair, isOperators
     await resetKey(tx, keyId, pair);
     await reinstateAdmin(tx, adminId);
   } else {
-    const unlimited = { models: null, expiresAt: null, monthlyLimitMicros: null };
+    const unlimited = { models: null, expiresAt: null, monthlyLimitMicros: null, fromSignIn: false };
     const stored = { public: pair.public, secretHash: pair.hash };
     await insertKey(tx, { id: keyId, userId: adminId, name: adminName, createdAt: now, ...stored, ...unlimited });
   }

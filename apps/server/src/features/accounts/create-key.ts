@@ -1,4 +1,5 @@
 import { newId } from "@gantry/wire";
+import type { Sql } from "../../engines/database/database.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller } from "./caller.ts";
 import type { AccountsContext } from "./context.ts";
@@ -28,17 +29,21 @@ export async function createKeyFor(context: AccountsContext, username: string, w
 
 async function issueKey(context: AccountsContext, userId: string, wanted: KeyRequest): Promise<NewKey> {
   await refuseUnknownModels(context, userId, wanted);
+  const models = wanted.models && [...new Set(wanted.models)];
   const { database, clock } = context;
+  return storeKey(database.sql, userId, { ...wanted, models, fromSignIn: false }, clock.now());
+}
+
+/** A new key that nothing is to be said against. */
+export async function storeKey(
+  sql: Sql,
+  userId: string,
+  wanted: KeyRequest & { fromSignIn: boolean },
+  createdAt: Date,
+): Promise<NewKey> {
   const pair = newKeyPair();
-  const record = await insertKey(database.sql, {
-    ...wanted,
-    models: wanted.models && [...new Set(wanted.models)],
-    id: newId("key"),
-    userId,
-    public: pair.public,
-    secretHash: pair.hash,
-    createdAt: clock.now(),
-  });
+  const stored = { public: pair.public, secretHash: pair.hash };
+  const record = await insertKey(sql, { ...wanted, id: newId("key"), userId, ...stored, createdAt });
   return { record, key: pair.key };
 }
 

@@ -14,4 +14,5 @@ export { type KeyRequest, readKeyRequest } from "./key-request.rules.ts";
 export { type Accounts, openAccounts } from "./open-accounts.ts";
 export { verifyPassword } from "./password.ts";
 export type { Plan } from "./plan-store.ts";
+export { sessionMs, signInUrl } from "./sign-in-link.rules.ts";
 export type { Key, User } from "./store.ts";

@@ -4,7 +4,7 @@ import { createBatcher } from "../../kernel/batcher.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import { createAuthentication } from "./authenticate.ts";
-import { bootstrap } from "./bootstrap.ts";
+import { type Bootstrapped, bootstrap } from "./bootstrap.ts";
 import type { Caller } from "./caller.ts";
 import { changeUser } from "./change-user.ts";
 import type { AccountsContext, CallableModels, Page } from "./context.ts";
@@ -15,11 +15,13 @@ import type { KeyRequest } from "./key-request.rules.ts";
 import { listKeys } from "./list-keys.ts";
 import { listPlans } from "./list-plans.ts";
 import { listUsers } from "./list-users.ts";
+import { makeSignInLink, makeSignInLinkFor, type NewSignInLink } from "./make-sign-in-link.ts";
 import { createKeyUse } from "./note-key-use.ts";
 import type { Plan } from "./plan-store.ts";
 import { putPlan } from "./put-plan.ts";
 import { revokeKey } from "./revoke-key.ts";
 import { rotateKey } from "./rotate-key.ts";
+import { selectSignInLinks } from "./sign-in-store.ts";
 import {
   accountsChannel,
   type Key,
@@ -30,10 +32,11 @@ import {
   type User,
   writeKeyUse,
 } from "./store.ts";
+import { useSignInLink } from "./use-sign-in-link.ts";
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
 export interface Accounts {
-  bootstrap(operatorKey: string | undefined): Promise<{ newAdminKey: string | null; adminId: string }>;
+  bootstrap(operatorKey: string | undefined): Promise<Bootstrapped>;
   authenticate(presented: string): Promise<Caller>;
   /**
    * Whose key it is, for work that goes on for it. Undefined once it works no longer: revoked, expired, or its user
@@ -51,6 +54,9 @@ export interface Accounts {
   listKeys(caller: Caller, range: Range): Promise<Page<Key>>;
   revokeKey(caller: Caller, keyId: string): Promise<void>;
   rotateKey(caller: Caller, keyId: string, graceSeconds: number): Promise<NewKey>;
+  makeSignInLink(caller: Caller): Promise<NewSignInLink>;
+  makeSignInLinkFor(username: string): Promise<NewSignInLink>;
+  useSignInLink(token: string): Promise<string>;
   /** Tells at once of every user that was changed here, or as soon as it is announced where it was changed elsewhere. */
   onUserChanged(tell: (userId: string) => void): void;
   /** How many keys, working or not, this node remembers; bounded. */
@@ -89,6 +95,14 @@ export async function openAccounts({
       return keyIds.map((keyId) => byKey.get(keyId));
     },
   });
+  const links = createBatcher<Buffer, boolean>({
+    maxItems: 500,
+    blameItem: () => false,
+    async run(hashes) {
+      const known = await selectSignInLinks(database.sql, hashes);
+      return hashes.map((hash) => known.has(hash.toString("hex")));
+    },
+  });
   const keyUse = createKeyUse({
     write: (keyIds, now, unlessSince) => writeKeyUse(database.sql, keyIds, now, unlessSince),
     clock,
@@ -119,6 +133,9 @@ export async function openAccounts({
     listKeys: (caller, range) => listKeys(context, caller, range),
     revokeKey: (caller, keyId) => revokeKey(context, caller, keyId),
     rotateKey: (caller, keyId, graceSeconds) => rotateKey(context, caller, keyId, graceSeconds),
+    makeSignInLink: (caller) => makeSignInLink(context, caller),
+    makeSignInLinkFor: (username) => makeSignInLinkFor(context, username),
+    useSignInLink: (token) => useSignInLink(context, links.add, token),
     onUserChanged: (tell) => void told.push(tell),
     remembered: authentication.remembered,
     async close() {

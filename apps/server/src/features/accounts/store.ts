@@ -31,6 +31,7 @@ export interface StoredPair extends KeyReach {
   /** Set for a retired pair. */
   validUntil: Date | null;
   keyId: string;
+  fromSignIn: boolean;
   lastUsedAt: Date | null;
   userId: string;
   username: string;
@@ -122,12 +123,22 @@ export async function reinstateAdmin(sql: Sql, userId: string): Promise<void> {
 
 export async function insertKey(
   sql: Sql,
-  key: KeyReach & { id: string; userId: string; public: string; secretHash: Uint8Array; name: string; createdAt: Date },
+  key: KeyReach & {
+    id: string;
+    userId: string;
+    public: string;
+    secretHash: Uint8Array;
+    name: string;
+    fromSignIn: boolean;
+    createdAt: Date;
+  },
 ): Promise<Key> {
   const [row] = await sql<Key[]>`
-    insert into api_keys (id, user_id, public, secret_hash, name, expires_at, models, monthly_limit_micros, created_at)
+    insert into api_keys (id, user_id, public, secret_hash, name, expires_at, models, monthly_limit_micros,
+                          from_sign_in, created_at)
     values (${key.id}, ${key.userId}, ${key.public}, ${key.secretHash}, ${key.name}, ${key.expiresAt},
-            ${key.models as string[] | null}::text[], ${key.monthlyLimitMicros}::bigint, ${key.createdAt})
+            ${key.models as string[] | null}::text[], ${key.monthlyLimitMicros}::bigint,
+            ${key.fromSignIn}, ${key.createdAt})
     returning ${keyFields(sql)}`;
   if (!row) throw new Error("a key was inserted and not returned");
   return row;
@@ -195,7 +206,8 @@ export async function selectPairs(sql: Sql, publicParts: readonly string[]): Pro
   return sql<StoredPair[]>`
     select p.public, p.secret_hash as "secretHash", p.valid_until as "validUntil",
            k.id as "keyId", k.expires_at as "expiresAt", k.models, k.monthly_limit_micros as "monthlyLimitMicros",
-           k.last_used_at as "lastUsedAt", u.id as "userId", u.username, u.role, u.plan
+           k.from_sign_in as "fromSignIn", k.last_used_at as "lastUsedAt",
+           u.id as "userId", u.username, u.role, u.plan
     from (
       select id as key_id, public, secret_hash, null::timestamptz as valid_until
       from api_keys where public = any(${publicParts as string[]}::text[])
@@ -212,7 +224,7 @@ export async function selectPairs(sql: Sql, publicParts: readonly string[]): Pro
 export async function selectCallers(sql: Sql, keyIds: readonly string[], now: Date): Promise<Caller[]> {
   return sql<Caller[]>`
     select u.id as "userId", u.username, u.role, u.plan, k.id as "keyId", k.public as "keyPublic", k.models,
-      k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros"
+      k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros", k.from_sign_in as "fromSignIn"
     from api_keys k join users u on u.id = k.user_id
     where k.id = any(${keyIds as string[]}::text[]) and k.revoked_at is null and u.disabled_at is null
       and (k.expires_at is null or k.expires_at > ${now})`;
@@ -228,22 +240,4 @@ export async function writeKeyUse(sql: Sql, keyIds: readonly string[], now: Date
       for update skip locked
     )
     update api_keys set last_used_at = ${now} from due where api_keys.id = due.id`;
-}
-
-// The first start.
-
-/** Held to the end of the transaction, by one node at a time. */
-export async function lockBootstrap(sql: Sql): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext('gantry.accounts.bootstrap'))`;
-}
-
-export async function readSetting<T>(sql: Sql, name: string): Promise<T | undefined> {
-  const [row] = await sql<{ value: T }[]>`select value from settings where name = ${name}`;
-  return row?.value;
-}
-
-export async function writeSetting(sql: Sql, name: string, value: Record<string, string | null>): Promise<void> {
-  await sql`
-    insert into settings (name, value) values (${name}, ${sql.json(value)})
-    on conflict (name) do update set value = excluded.value`;
 }

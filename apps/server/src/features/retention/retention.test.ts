@@ -156,7 +156,7 @@ describe("results", () => {
   });
 });
 
-test("deliveries, idempotency keys, key pairs and webhook secrets go when their time is over, not before", async () => {
+test("deliveries, idempotency keys, key pairs, sign-ins and webhook secrets go when their time is over, not before", async () => {
   const { sql } = database;
   const delivery = (id: string, age: string, status: string) => sql`
     insert into webhook_deliveries (id, user_id, prediction_id, model_name, destination, target, payload, status, due_at,
@@ -179,6 +179,15 @@ test("deliveries, idempotency keys, key pairs and webhook secrets go when their 
     ('000000000001', 'key_k', decode(repeat('01', 32), 'hex'), now() - interval '25 hours'),
     ('000000000002', 'key_k', decode(repeat('02', 32), 'hex'), now() + interval '1 hour')`;
   await sql`
+    insert into sign_in_links (token_hash, user_id, created_at, expires_at) values
+    (decode(repeat('01', 32), 'hex'), 'usr_k', now(), now() - interval '25 hours'),
+    (decode(repeat('02', 32), 'hex'), 'usr_k', now(), now() - interval '23 hours')`;
+  await sql`
+    insert into api_keys (id, user_id, public, secret_hash, name, created_at, expires_at, from_sign_in) values
+    ('key_own', 'usr_k', 'abcdefabcde1', decode(repeat('01', 32), 'hex'), '', now(), now() - interval '25 hours', false),
+    ('key_old', 'usr_k', 'abcdefabcde2', decode(repeat('02', 32), 'hex'), '', now(), now() - interval '25 hours', true),
+    ('key_new', 'usr_k', 'abcdefabcde3', decode(repeat('03', 32), 'hex'), '', now(), now() - interval '23 hours', true)`;
+  await sql`
     insert into webhook_secrets (user_id, number, sealed, created_at, expires_at) values
     ('usr_k', 1, '', now(), now() - interval '25 hours'), ('usr_k', 2, '', now(), now() + interval '1 hour'),
     ('usr_k', 3, '', now(), null)`;
@@ -187,6 +196,10 @@ test("deliveries, idempotency keys, key pairs and webhook secrets go when their 
   expect(await ids(sql<{ id: string }[]>`select id from webhook_deliveries`)).toEqual(["dlv_new", "dlv_open"]);
   expect(await ids(sql<{ id: string }[]>`select key as id from idempotency_keys`)).toEqual(["young"]);
   expect(await ids(sql<{ id: string }[]>`select public as id from retired_key_pairs`)).toEqual(["000000000002"]);
+  const links = sql<{ id: string }[]>`select left(encode(token_hash, 'hex'), 2) as id from sign_in_links`;
+  expect(await ids(links)).toEqual(["02"]);
+  const revoked = sql<{ id: string }[]>`select id from api_keys where revoked_at is not null`;
+  expect(await ids(revoked)).toEqual(["key_old"]);
   expect(await ids(sql<{ id: string }[]>`select number::text as id from webhook_secrets`)).toEqual(["2", "3"]);
 });
 

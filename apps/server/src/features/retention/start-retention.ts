@@ -7,7 +7,13 @@ import { dropDeliveriesBefore } from "../webhooks/index.ts";
 import { dropForgottenInputs } from "./drop-forgotten-inputs.ts";
 import { dropSomeResults } from "./drop-results.ts";
 import { dropSomeRuns } from "./drop-runs.ts";
-import { deleteEndedSecrets, deleteIdempotencyKeys, deleteRetiredPairs } from "./store.ts";
+import {
+  deleteEndedSecrets,
+  deleteIdempotencyKeys,
+  deleteRetiredPairs,
+  deleteSignInLinks,
+  revokeEndedSessions,
+} from "./store.ts";
 
 export interface RetentionDeps {
   database: Database;
@@ -82,6 +88,16 @@ export function startRetention(deps: RetentionDeps): Retention {
       name: "retired key pairs",
       everyMs: hourMs,
       step: (now) => portion(deleteRetiredPairs(sql, ago(now, dayMs), atOnce)),
+    },
+    {
+      name: "sign-in links",
+      everyMs: hourMs,
+      step: (now) => portion(deleteSignInLinks(sql, ago(now, dayMs), atOnce)),
+    },
+    {
+      name: "ended sessions",
+      everyMs: hourMs,
+      step: (now) => portion(revokeEndedSessions(sql, ago(now, dayMs), atOnce)),
     },
     {
       name: "webhook secrets",

@@ -74,6 +74,24 @@ export async function deleteRetiredPairs(sql: Sql, before: Date, limit: number):
   return count;
 }
 
+export async function deleteSignInLinks(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from sign_in_links where token_hash in (
+      select token_hash from sign_in_links where expires_at < ${before} limit ${limit} for update skip locked
+    )`;
+  return count;
+}
+
+/** The keys of sessions that are over, which nobody made by hand: they stay for the books, and are in no list. */
+export async function revokeEndedSessions(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    update api_keys set revoked_at = expires_at where id in (
+      select id from api_keys where from_sign_in and revoked_at is null and expires_at < ${before}
+      limit ${limit} for update skip locked
+    )`;
+  return count;
+}
+
 export async function deleteEndedSecrets(sql: Sql, before: Date, limit: number): Promise<number> {
   const { count } = await sql`
     delete from webhook_secrets where (user_id, number) in (

@@ -22,6 +22,7 @@ export function callerNamed(userId: string, more: Partial<Caller> = {}): Caller 
     models: null,
     expiresAt: null,
     monthlyLimitMicros: null,
+    fromSignIn: false,
     ...more,
   };
 }

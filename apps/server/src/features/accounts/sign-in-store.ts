@@ -1,0 +1,26 @@
+import type { Sql } from "../../engines/database/database.ts";
+
+export async function insertSignInLink(
+  sql: Sql,
+  link: { hash: Uint8Array; userId: string; expiresAt: Date; createdAt: Date },
+): Promise<void> {
+  await sql`
+    insert into sign_in_links (token_hash, user_id, expires_at, created_at)
+    values (${link.hash}, ${link.userId}, ${link.expiresAt}, ${link.createdAt})`;
+}
+
+/** Those of the hashes, in hex, that there is a link of, whatever else is to be said of it. */
+export async function selectSignInLinks(sql: Sql, hashes: readonly Uint8Array[]): Promise<Set<string>> {
+  const rows = await sql<{ hash: string }[]>`
+    select encode(token_hash, 'hex') as hash from sign_in_links where token_hash = any(${hashes as Buffer[]}::bytea[])`;
+  return new Set(rows.map((row) => row.hash));
+}
+
+/** Takes a link that is in force, for good; answers whose it was. Of several at once one gets it. */
+export async function takeSignInLink(sql: Sql, hash: Uint8Array, now: Date): Promise<string | undefined> {
+  const [row] = await sql<{ userId: string }[]>`
+    delete from sign_in_links l using users u
+    where l.token_hash = ${hash} and l.expires_at > ${now} and u.id = l.user_id and u.disabled_at is null
+    returning l.user_id as "userId"`;
+  return row?.userId;
+}
