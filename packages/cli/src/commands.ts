@@ -3,6 +3,7 @@ import { ledger } from "./ledger.ts";
 import { rekey } from "./rekey.ts";
 import { restore } from "./restore.ts";
 import { serve } from "./serve.ts";
+import { signIn } from "./sign-in.ts";
 import { status } from "./status.ts";
 
 export interface Command {
@@ -24,6 +25,13 @@ export const commands: readonly Command[] = [
     meaning: "Says whether a server is up and ready, and who the key belongs to (also GANTRY_URL, GANTRY_KEY).",
     codes: "0: ready. 1: up, but not ready or the key is wrong. 2: not reachable, or the arguments are wrong.",
     run: status,
+  },
+  {
+    name: "sign-in",
+    usage: "sign-in [USERNAME] [--url URL] [--key KEY]",
+    meaning: "Prints a link that signs the key's user in to the console, once; for an admin also another user.",
+    codes: "0: printed. 1: the server made none. 2: the arguments are wrong.",
+    run: signIn,
   },
   {
     name: "backup",

@@ -1,4 +1,12 @@
-import type { CreateKeyBody, ExpensesRecord, KeyRecord, LedgerEntryRecord, MeRecord, UsageRecord } from "@gantry/wire";
+import type {
+  CreateKeyBody,
+  ExpensesRecord,
+  KeyRecord,
+  LedgerEntryRecord,
+  MeRecord,
+  SignInLinkRecord,
+  UsageRecord,
+} from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
 import { eachOf, eachOfThePast, type Page, type PageQuery, type TimeRange } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -34,6 +42,8 @@ export interface Account {
     /** A new secret under the same id; the old one works for `grace_seconds` more, 0 by default. */
     rotate(id: string, options?: { grace_seconds?: number | undefined } & CallOptions): Promise<KeyRecord>;
   };
+  /** A link that signs the caller in to the console, once and within a quarter of an hour. */
+  makeSignInLink(options?: CallOptions): Promise<SignInLinkRecord>;
 }
 
 export function account({ json, send, download }: Transport): Account {
@@ -81,6 +91,7 @@ export function account({ json, send, download }: Transport): Account {
         return json({ method: "POST", path: `${keyPath(id)}/rotate`, json: wanted, signal });
       },
     },
+    makeSignInLink: ({ signal } = {}) => json({ method: "POST", path: "/api/v2/sign-in-links", json: {}, signal }),
   };
   return all;
 }

@@ -9,6 +9,7 @@ import type {
   OverviewRecord,
   PlanRecord,
   PutPlanBody,
+  SignInLinkRecord,
   UserRecord,
 } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
@@ -25,6 +26,8 @@ export interface AdminUsers {
   update(username: string, change: ChangeUserBody, options?: CallOptions): Promise<UserRecord>;
   /** A key of that user; the answer has the whole key in `key`, this once. */
   createKey(username: string, key?: CreateKeyBody, options?: CallOptions): Promise<KeyRecord>;
+  /** A link that signs that user in to the console, once and within a quarter of an hour. */
+  makeSignInLink(username: string, options?: CallOptions): Promise<SignInLinkRecord>;
   /**
    * Adds money to a wallet, in dollars; a negative amount takes some away. Without an `idempotencyKey` it gets one, so
    * that a lost answer moves no money twice.
@@ -89,6 +92,8 @@ function users({ json, retries }: Transport): AdminUsers {
       json({ method: "PATCH", path: at(username), json: change, signal }),
     createKey: async (username, key = {}, { signal } = {}) =>
       json({ method: "POST", path: `${at(username)}/keys`, json: key, signal }),
+    makeSignInLink: async (username, { signal } = {}) =>
+      json({ method: "POST", path: "/api/v2/sign-in-links", json: { username }, signal }),
     async credit(username, credit, { idempotencyKey, signal } = {}) {
       const key = idempotencyKey ?? (retries > 0 ? randomText() : undefined);
       return json({ method: "POST", path: `${at(username)}/credits`, json: credit, idempotencyKey: key, signal });

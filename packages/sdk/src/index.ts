@@ -65,6 +65,8 @@ export type {
   SecretRecord,
   ServerToolListRecord,
   ServerToolRecord,
+  SessionRecord,
+  SignInLinkRecord,
   ToolBinding,
   ToolRecord,
   ToolServerAuth,

@@ -152,6 +152,14 @@ export {
 } from "./runs.ts";
 export { putSecretBody, type SecretRecord, secretRecord } from "./secrets.ts";
 export {
+  makeSignInLinkBody,
+  type SessionRecord,
+  type SignInLinkRecord,
+  sessionRecord,
+  signInBody,
+  signInLinkRecord,
+} from "./sign-in.ts";
+export {
   type ChangeToolServerBody,
   type ConnectionType,
   type CreateToolServerBody,

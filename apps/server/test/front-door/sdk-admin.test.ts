@@ -45,6 +45,11 @@ describe("an admin", () => {
     expect(fieldsOf(await failureOf(client.admin.users.create(wrong)))).toEqual(["body.password", "body.username"]);
     const { key, name } = await client.admin.users.createKey("ann", { name: "first" });
     expect([name, await as(key).me()]).toMatchObject(["first", { username: "ann", balance: 0 }]);
+    const link = await client.admin.users.makeSignInLink("ann");
+    expect(link).toEqual({ url: expect.stringMatching(/\/console\/sign-in#/), expires_at: expect.any(String) });
+    expect(await failureOf(client.admin.users.makeSignInLink("nobody"))).toMatchObject({ status: 404 });
+    expect(await failureOf(stranger.admin.users.makeSignInLink("ann"))).toMatchObject({ status: 403 });
+    expect((await as(key).account.makeSignInLink()).url).toMatch(/\/console\/sign-in#/);
     const credit = { amount: 5.5, reason: "welcome" };
     const paid = await client.admin.users.credit("ann", credit, { idempotencyKey: "once" });
     const entry = { id: expect.any(Number), amount: 5.5, reason: "welcome", created_at: expect.any(String) };

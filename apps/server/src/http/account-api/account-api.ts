@@ -10,6 +10,7 @@ import { meRoute } from "./me-route.ts";
 import { moneyRoutes } from "./money-routes.ts";
 import { openApiRoute } from "./openapi-route.ts";
 import { planRoutes } from "./plan-routes.ts";
+import { signInLinkRoutes } from "./sign-in-link-routes.ts";
 import { usageRoute } from "./usage-route.ts";
 
 /** The account, money and user management routes under `/api/v2`, and the expenses of a user under its name. Register it as a plugin. */
@@ -24,6 +25,7 @@ export async function accountApi(app: FastifyInstance, deps: AccountApiDeps): Pr
   openApiRoute(app, routeDeps);
   meRoute(app, routeDeps);
   keyRoutes(app, routeDeps);
+  signInLinkRoutes(app, routeDeps);
   usageRoute(app, routeDeps);
   expensesRoutes(app, routeDeps);
   ledgerRoutes(app, routeDeps);

@@ -3,6 +3,7 @@ import { errorSchemas } from "../../error-schemas.ts";
 import { fileRecord } from "../../files.ts";
 import * as money from "../../money.ts";
 import { putSecretBody, secretRecord } from "../../secrets.ts";
+import { makeSignInLinkBody, signInLinkRecord } from "../../sign-in.ts";
 import { deliveryRecord, webhookSecretsRecord } from "../../webhooks.ts";
 import { documentOf } from "../document.ts";
 import type { Api } from "../operation.ts";
@@ -22,6 +23,7 @@ export const accountApi: Api = {
   requests: {
     CreateKey: accounts.createKeyBody,
     RotateKey: accounts.rotateKeyBody,
+    MakeSignInLink: makeSignInLinkBody,
     PutSecret: putSecretBody,
     CreateUser: accounts.createUserBody,
     ChangeUser: accounts.changeUserBody,
@@ -31,6 +33,7 @@ export const accountApi: Api = {
   answers: {
     Me: accounts.meRecord,
     Key: accounts.keyRecord,
+    SignInLink: signInLinkRecord,
     User: accounts.userRecord,
     Plan: accounts.planRecord,
     Usage: money.usageRecord,

@@ -1,6 +1,7 @@
 import { datedListQuery, expensesQuery, managementPage } from "../../account-queries.ts";
 import { createKeyBody, keyRecord, meRecord, rotateKeyBody } from "../../accounts.ts";
 import { expensesRecord, ledgerEntryRecord, usageRecord } from "../../money.ts";
+import { makeSignInLinkBody, signInLinkRecord } from "../../sign-in.ts";
 import type { OperationGroup } from "../operation.ts";
 
 export const accountGroup: OperationGroup = {
@@ -95,6 +96,19 @@ export const keyGroup: OperationGroup = {
       example: { grace_seconds: 3600 },
       answer: keyRecord,
       fails: [403, 409],
+    },
+    {
+      id: "makeSignInLink",
+      method: "post",
+      path: "/sign-in-links",
+      summary: "Make a link that signs in to the console, once and within a quarter of an hour",
+      description:
+        "For you, or for admins for another user. It is worth a key without limits: a key that has one makes none.",
+      body: makeSignInLinkBody,
+      example: {},
+      answer: signInLinkRecord,
+      status: 201,
+      fails: [403, 404],
     },
   ],
 };
