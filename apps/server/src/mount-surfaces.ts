@@ -9,6 +9,7 @@ import { type SecretRouteDeps, secretRoutes } from "./http/account-api/secret-ro
 import { type WebhookRouteDeps, webhookRoutes } from "./http/account-api/webhook-routes.ts";
 import { type AgentsRoutes, agentsApi } from "./http/agents-api/agents-api.ts";
 import { type BlobApiDeps, blobApi } from "./http/blob-api/index.ts";
+import { sessionRoutes } from "./http/console-api/session-routes.ts";
 import { docsPages } from "./http/docs-pages/index.ts";
 import { requireCaller } from "./http/foundation/require-caller.ts";
 import { createServer } from "./http/foundation/server.ts";
@@ -48,6 +49,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     });
   }
   await app.register(accountApi, parts);
+  await app.register(sessionRoutes, { accounts: parts.accounts, clock: parts.clock, publicUrl });
   await app.register(secretRoutes, { secrets: parts.secrets, authenticate });
   await app.register(async (scope) => webhookRoutes(scope, { webhooks: parts.webhooks, callerOf }));
   await app.register(async (scope) => fileRoutes(scope, { files, callerOf }));

@@ -17,7 +17,17 @@ export function createLog(level: string, destination?: DestinationStream): Log {
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: toLoggedError },
     redact: {
-      paths: ["req.headers", "headers", "*.authorization", "*.key", "*.secret", "*.token", "*.password"],
+      paths: [
+        "req.headers",
+        "headers",
+        "*.authorization",
+        "*.cookie",
+        '*["set-cookie"]',
+        "*.key",
+        "*.secret",
+        "*.token",
+        "*.password",
+      ],
       censor: "[hidden]",
     },
   };

@@ -21,6 +21,8 @@ const words = {
   query: "query-parameter-words-60221",
   badJson: "json-words-83144",
   beginning: "patient7",
+  signInToken: "sign-in-token-guess-29979245800000000000000",
+  sessionGuess: "gk_000000000000_session-guess-10545",
 };
 
 let gantry: GantryNode;
@@ -151,6 +153,17 @@ test("no secret, no prompt and no answer is logged, whatever goes well or wrong"
   await gantry.call("GET", `/api/v2/me?q=${words.query}`, { key: words.wrongKey });
   await gantry.call("GET", `/nowhere?q=${words.query}`, { key: userKey });
   await gantry.call("GET", "/metrics", { key: words.metricsKey });
+  const session = "/console/api/session";
+  for (const json of [
+    { token: words.signInToken },
+    { key: words.wrongKey },
+    { key: userKey },
+    { key: [words.wrongKey] },
+  ]) {
+    await gantry.call("POST", session, { key: "", json });
+  }
+  const cookie = `gantry_session=${words.sessionGuess}`;
+  await gantry.call("GET", session, { key: "", headers: { cookie, "x-gantry-console": "1" } });
   await gantry.call("PUT", "/api/v2/secrets/broken", {
     headers: { "content-type": "application/json" },
     form: { value: words.badJson },

@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { type Accounts, openAccounts } from "../../src/features/accounts/index.ts";
 import { openBilling } from "../../src/features/billing/index.ts";
 import { accountApi } from "../../src/http/account-api/account-api.ts";
+import { sessionRoutes } from "../../src/http/console-api/session-routes.ts";
 import { createServer } from "../../src/http/foundation/server.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { testDatabase } from "./database.ts";
@@ -37,7 +38,7 @@ interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** The account surface on the real server base and a real database, with a clock that can be moved forward. */
+/** The account surface, and signing in, on the real server base and a real database, with a clock that can be moved forward. */
 export async function accountsUnderTest(): Promise<AccountsUnderTest> {
   const { database, drop } = await testDatabase();
   let ahead = 0;
@@ -54,6 +55,7 @@ export async function accountsUnderTest(): Promise<AccountsUnderTest> {
   await accounts.bootstrap(operatorKey);
   const app = createServer({ log, publicUrl: undefined });
   await app.register(accountApi, { accounts, billing: openBilling({ database }), clock, version: "0.0.0" });
+  await app.register(sessionRoutes, { accounts, clock, publicUrl: undefined });
 
   const call: AccountsUnderTest["call"] = async (method, url, { key, body, headers } = {}) => {
     const response = await app.inject({
