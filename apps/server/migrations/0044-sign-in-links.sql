@@ -8,8 +8,8 @@ create table sign_in_links (
 
 create index sign_in_links_expiry on sign_in_links (expires_at);
 
--- A key that such a link made: the session of a person, which ends when that person signs out. Servers of the version
--- before make none.
-alter table api_keys add column from_sign_in boolean not null default false;
+-- Of a key that such a link made, which is the session of a person: presented, it works until then. What was begun with it
+-- goes on, as runs may ask their user for days: that is why it is not the end of the key itself.
+alter table api_keys add column session_ends_at timestamptz;
 
-create index api_keys_from_sign_in on api_keys (expires_at) where from_sign_in and revoked_at is null;
+create index api_keys_of_sessions on api_keys (session_ends_at) where session_ends_at is not null and revoked_at is null;

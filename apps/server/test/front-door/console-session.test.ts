@@ -65,7 +65,7 @@ test("who is signed in reaches every surface, with the header of the console and
   }
 });
 
-test("the events of a run are read with a session, and no longer than it lasts", async () => {
+test("the events of a run are read with a session, and no longer than it lasts; the run goes on", async () => {
   const { asConsole } = await signIn(gantry, { token: await newToken() });
   const agent = await gantry.call("POST", "/v1/agents", {
     ...asConsole,
@@ -88,6 +88,15 @@ test("the events of a run are read with a session, and no longer than it lasts",
   const whole = events.text();
   expect((await gantry.call("DELETE", address, asConsole)).status).toBe(204);
   expect(await whole).not.toContain("event: completed");
+
+  // What was begun goes on all the same, and whoever may answers its question.
+  const questions = `/v1/runs/${run.body.id}/confirmations`;
+  const asked = () => gantry.call("GET", questions).then(({ body }) => body.confirmations);
+  await expect.poll(asked).toHaveLength(1);
+  const [question] = await asked();
+  const answered = await gantry.call("POST", `${questions}/${question.id}`, { json: { approve: true } });
+  expect(answered.status, answered.text).toBe(200);
+  await expect.poll(async () => (await gantry.call("GET", `/v1/runs/${run.body.id}`)).body.status).toBe("done");
 });
 
 test("links and sessions of one server are known to another, and are spent once on both", async () => {

@@ -104,7 +104,9 @@ export function createAuthentication({
 }
 
 function verdictOf(pair: StoredPair): Verdict {
-  const ends = [pair.expiresAt, pair.validUntil].map((end) => end?.getTime() ?? Number.POSITIVE_INFINITY);
+  const ends = [pair.expiresAt, pair.validUntil, pair.sessionEndsAt].map(
+    (end) => end?.getTime() ?? Number.POSITIVE_INFINITY,
+  );
   return {
     endsAt: Math.min(...ends),
     caller: Object.freeze({
@@ -117,7 +119,7 @@ function verdictOf(pair: StoredPair): Verdict {
       models: pair.models && Object.freeze([...pair.models]),
       expiresAt: pair.expiresAt,
       monthlyLimitMicros: pair.monthlyLimitMicros,
-      fromSignIn: pair.fromSignIn,
+      sessionEndsAt: pair.sessionEndsAt,
     }),
   };
 }

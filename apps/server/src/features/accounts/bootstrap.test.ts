@@ -41,7 +41,11 @@ describe("the first start", () => {
     const { newAdminKey, newSignInToken } = await accounts.bootstrap(undefined);
     expect(newAdminKey).toMatch(/^gk_/);
     const session = await accounts.useSignInLink(newSignInToken ?? "");
-    expect(await accounts.authenticate(session)).toMatchObject({ username: "admin", fromSignIn: true });
+    expect(await accounts.authenticate(session)).toMatchObject({
+      username: "admin",
+      sessionEndsAt: expect.any(Date),
+      expiresAt: null,
+    });
     expect(await accounts.authenticate(newAdminKey ?? "")).toMatchObject({ username: "admin", role: "admin" });
     expect([...(await users())]).toEqual([
       { username: "admin", role: "admin", plan: "unlimited" },

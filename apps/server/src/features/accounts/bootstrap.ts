@@ -89,7 +89,7 @@ async function putIntoForce(tx: Sql, adminId: string, pair: KeyPair, isOperators
     await resetKey(tx, keyId, pair);
     await reinstateAdmin(tx, adminId);
   } else {
-    const unlimited = { models: null, expiresAt: null, monthlyLimitMicros: null, fromSignIn: false };
+    const unlimited = { models: null, expiresAt: null, monthlyLimitMicros: null, sessionEndsAt: null };
     const stored = { public: pair.public, secretHash: pair.hash };
     await insertKey(tx, { id: keyId, userId: adminId, name: adminName, createdAt: now, ...stored, ...unlimited });
   }

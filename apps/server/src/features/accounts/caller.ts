@@ -13,6 +13,6 @@ export interface Caller {
   readonly models: readonly string[] | null;
   readonly expiresAt: Date | null;
   readonly monthlyLimitMicros: number | null;
-  /** Whether a sign-in link made the key: the session of a person. */
-  readonly fromSignIn: boolean;
+  /** Of a key that a sign-in link made, which is the session of a person. */
+  readonly sessionEndsAt: Date | null;
 }

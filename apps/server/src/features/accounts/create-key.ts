@@ -31,14 +31,14 @@ async function issueKey(context: AccountsContext, userId: string, wanted: KeyReq
   await refuseUnknownModels(context, userId, wanted);
   const models = wanted.models && [...new Set(wanted.models)];
   const { database, clock } = context;
-  return storeKey(database.sql, userId, { ...wanted, models, fromSignIn: false }, clock.now());
+  return storeKey(database.sql, userId, { ...wanted, models, sessionEndsAt: null }, clock.now());
 }
 
 /** A new key that nothing is to be said against. */
 export async function storeKey(
   sql: Sql,
   userId: string,
-  wanted: KeyRequest & { fromSignIn: boolean },
+  wanted: KeyRequest & { sessionEndsAt: Date | null },
   createdAt: Date,
 ): Promise<NewKey> {
   const pair = newKeyPair();

@@ -13,16 +13,12 @@ export interface KeyReach {
  * A key that was narrowed and handed out must not be a way to a wider one: neither by making it, nor by rotating a wider
  * key (which shows its new secret), and it must not lock out its owner by revoking wider ones. So a key manages itself
  * and keys that reach no further than itself. A monthly limit is a budget of one key alone, every further key would have
- * another: a key with a budget manages itself only. A key that a sign-in link made was not narrowed: it is the session of
- * the owner, who makes keys for others in it, and that it ends says nothing about those.
+ * another: a key with a budget manages itself only.
  */
-export function mayManage(
-  own: KeyReach & { keyId: string; fromSignIn: boolean },
-  target: KeyReach & { keyId?: string },
-): boolean {
+export function mayManage(own: KeyReach & { keyId: string }, target: KeyReach & { keyId?: string }): boolean {
   if (own.keyId === target.keyId) return true;
   if (own.monthlyLimitMicros !== null) return false;
-  const end = own.fromSignIn ? null : own.expiresAt;
+  const end = own.expiresAt;
   if (end !== null && (target.expiresAt === null || target.expiresAt > end)) return false;
   const allowed = own.models;
   return allowed === null || (target.models?.every((model) => allowed.includes(model)) ?? false);

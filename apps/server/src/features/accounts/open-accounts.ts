@@ -11,6 +11,7 @@ import type { AccountsContext, CallableModels, Page } from "./context.ts";
 import { createKey, createKeyFor, type NewKey } from "./create-key.ts";
 import { createUser } from "./create-user.ts";
 import { deletePlan } from "./delete-plan.ts";
+import { endSession } from "./end-session.ts";
 import type { KeyRequest } from "./key-request.rules.ts";
 import { listKeys } from "./list-keys.ts";
 import { listPlans } from "./list-plans.ts";
@@ -57,6 +58,7 @@ export interface Accounts {
   makeSignInLink(caller: Caller): Promise<NewSignInLink>;
   makeSignInLinkFor(username: string): Promise<NewSignInLink>;
   useSignInLink(token: string): Promise<string>;
+  endSession(caller: Caller): Promise<void>;
   /** Tells at once of every user that was changed here, or as soon as it is announced where it was changed elsewhere. */
   onUserChanged(tell: (userId: string) => void): void;
   /** How many keys, working or not, this node remembers; bounded. */
@@ -136,6 +138,7 @@ export async function openAccounts({
     makeSignInLink: (caller) => makeSignInLink(context, caller),
     makeSignInLinkFor: (username) => makeSignInLinkFor(context, username),
     useSignInLink: (token) => useSignInLink(context, links.add, token),
+    endSession: (caller) => endSession(context, caller),
     onUserChanged: (tell) => void told.push(tell),
     remembered: authentication.remembered,
     async close() {

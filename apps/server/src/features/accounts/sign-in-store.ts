@@ -24,3 +24,8 @@ export async function takeSignInLink(sql: Sql, hash: Uint8Array, now: Date): Pro
     returning l.user_id as "userId"`;
   return row?.userId;
 }
+
+/** A key that is no session stays as it is. */
+export async function markSessionEnded(sql: Sql, keyId: string, now: Date): Promise<void> {
+  await sql`update api_keys set session_ends_at = ${now} where id = ${keyId} and session_ends_at > ${now}`;
+}

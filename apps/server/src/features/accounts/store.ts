@@ -31,7 +31,7 @@ export interface StoredPair extends KeyReach {
   /** Set for a retired pair. */
   validUntil: Date | null;
   keyId: string;
-  fromSignIn: boolean;
+  sessionEndsAt: Date | null;
   lastUsedAt: Date | null;
   userId: string;
   username: string;
@@ -47,7 +47,7 @@ export interface Range {
 const userFields = (sql: Sql) => sql`id, username, role, plan, created_at as "createdAt", disabled_at as "disabledAt"`;
 
 const keyFields = (sql: Sql) => sql`
-  id, user_id as "userId", public, name, expires_at as "expiresAt", models,
+  id, user_id as "userId", public, name, coalesce(session_ends_at, expires_at) as "expiresAt", models,
   monthly_limit_micros as "monthlyLimitMicros", created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
 /** Reaches the other nodes when, and only if, the transaction commits. */
@@ -129,31 +129,35 @@ export async function insertKey(
     public: string;
     secretHash: Uint8Array;
     name: string;
-    fromSignIn: boolean;
+    sessionEndsAt: Date | null;
     createdAt: Date;
   },
 ): Promise<Key> {
   const [row] = await sql<Key[]>`
     insert into api_keys (id, user_id, public, secret_hash, name, expires_at, models, monthly_limit_micros,
-                          from_sign_in, created_at)
+                          session_ends_at, created_at)
     values (${key.id}, ${key.userId}, ${key.public}, ${key.secretHash}, ${key.name}, ${key.expiresAt},
             ${key.models as string[] | null}::text[], ${key.monthlyLimitMicros}::bigint,
-            ${key.fromSignIn}, ${key.createdAt})
+            ${key.sessionEndsAt}, ${key.createdAt})
     returning ${keyFields(sql)}`;
   if (!row) throw new Error("a key was inserted and not returned");
   return row;
 }
 
-export async function countKeys(sql: Sql, userId: string): Promise<number> {
+/** Those that are listed. A session that is over is nothing that its user has, nor would take away. */
+const listed = (sql: Sql, userId: string, now: Date) =>
+  sql`user_id = ${userId} and revoked_at is null and (session_ends_at is null or session_ends_at > ${now})`;
+
+export async function countKeys(sql: Sql, userId: string, now: Date): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from api_keys where user_id = ${userId} and revoked_at is null`;
+    select count(*)::int as count from api_keys where ${listed(sql, userId, now)}`;
   return row?.count ?? 0;
 }
 
-export async function selectKeys(sql: Sql, userId: string, { limit, offset }: Range): Promise<Key[]> {
+export async function selectKeys(sql: Sql, userId: string, now: Date, { limit, offset }: Range): Promise<Key[]> {
   return sql<Key[]>`
     select ${keyFields(sql)} from api_keys
-    where user_id = ${userId} and revoked_at is null
+    where ${listed(sql, userId, now)}
     order by id desc limit ${limit} offset ${offset}`;
 }
 
@@ -206,7 +210,7 @@ export async function selectPairs(sql: Sql, publicParts: readonly string[]): Pro
   return sql<StoredPair[]>`
     select p.public, p.secret_hash as "secretHash", p.valid_until as "validUntil",
            k.id as "keyId", k.expires_at as "expiresAt", k.models, k.monthly_limit_micros as "monthlyLimitMicros",
-           k.from_sign_in as "fromSignIn", k.last_used_at as "lastUsedAt",
+           k.session_ends_at as "sessionEndsAt", k.last_used_at as "lastUsedAt",
            u.id as "userId", u.username, u.role, u.plan
     from (
       select id as key_id, public, secret_hash, null::timestamptz as valid_until
@@ -224,7 +228,7 @@ export async function selectPairs(sql: Sql, publicParts: readonly string[]): Pro
 export async function selectCallers(sql: Sql, keyIds: readonly string[], now: Date): Promise<Caller[]> {
   return sql<Caller[]>`
     select u.id as "userId", u.username, u.role, u.plan, k.id as "keyId", k.public as "keyPublic", k.models,
-      k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros", k.from_sign_in as "fromSignIn"
+      k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros", k.session_ends_at as "sessionEndsAt"
     from api_keys k join users u on u.id = k.user_id
     where k.id = any(${keyIds as string[]}::text[]) and k.revoked_at is null and u.disabled_at is null
       and (k.expires_at is null or k.expires_at > ${now})`;

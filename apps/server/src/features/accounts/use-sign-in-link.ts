@@ -24,8 +24,8 @@ export async function useSignInLink(
     const now = clock.now();
     const userId = await takeSignInLink(tx, hash, now);
     if (userId === undefined) throw useless();
-    const expiresAt = new Date(now.getTime() + sessionMs);
-    const session = { name: "Console", models: null, monthlyLimitMicros: null, expiresAt, fromSignIn: true };
+    const sessionEndsAt = new Date(now.getTime() + sessionMs);
+    const session = { name: "Console", models: null, monthlyLimitMicros: null, expiresAt: null, sessionEndsAt };
     return (await storeKey(tx, userId, session, now)).key;
   });
 }

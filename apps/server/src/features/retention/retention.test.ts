@@ -183,10 +183,10 @@ test("deliveries, idempotency keys, key pairs, sign-ins and webhook secrets go w
     (decode(repeat('01', 32), 'hex'), 'usr_k', now(), now() - interval '25 hours'),
     (decode(repeat('02', 32), 'hex'), 'usr_k', now(), now() - interval '23 hours')`;
   await sql`
-    insert into api_keys (id, user_id, public, secret_hash, name, created_at, expires_at, from_sign_in) values
-    ('key_own', 'usr_k', 'abcdefabcde1', decode(repeat('01', 32), 'hex'), '', now(), now() - interval '25 hours', false),
-    ('key_old', 'usr_k', 'abcdefabcde2', decode(repeat('02', 32), 'hex'), '', now(), now() - interval '25 hours', true),
-    ('key_new', 'usr_k', 'abcdefabcde3', decode(repeat('03', 32), 'hex'), '', now(), now() - interval '23 hours', true)`;
+    insert into api_keys (id, user_id, public, secret_hash, name, created_at, expires_at, session_ends_at) values
+    ('key_own', 'usr_k', 'abcdefabcde1', decode(repeat('01', 32), 'hex'), '', now(), now() - interval '91 days', null),
+    ('key_old', 'usr_k', 'abcdefabcde2', decode(repeat('02', 32), 'hex'), '', now(), null, now() - interval '91 days'),
+    ('key_new', 'usr_k', 'abcdefabcde3', decode(repeat('03', 32), 'hex'), '', now(), null, now() - interval '89 days')`;
   await sql`
     insert into webhook_secrets (user_id, number, sealed, created_at, expires_at) values
     ('usr_k', 1, '', now(), now() - interval '25 hours'), ('usr_k', 2, '', now(), now() + interval '1 hour'),

@@ -97,7 +97,7 @@ export function startRetention(deps: RetentionDeps): Retention {
     {
       name: "ended sessions",
       everyMs: hourMs,
-      step: (now) => portion(revokeEndedSessions(sql, ago(now, dayMs), atOnce)),
+      step: (now) => portion(revokeEndedSessions(sql, ago(now, 90 * dayMs), atOnce)),
     },
     {
       name: "webhook secrets",

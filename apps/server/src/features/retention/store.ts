@@ -82,11 +82,11 @@ export async function deleteSignInLinks(sql: Sql, before: Date, limit: number): 
   return count;
 }
 
-/** The keys of sessions that are over, which nobody made by hand: they stay for the books, and are in no list. */
+/** Nothing that was begun with the key of a session goes on for so long after it; its row stays for the books. */
 export async function revokeEndedSessions(sql: Sql, before: Date, limit: number): Promise<number> {
   const { count } = await sql`
-    update api_keys set revoked_at = expires_at where id in (
-      select id from api_keys where from_sign_in and revoked_at is null and expires_at < ${before}
+    update api_keys set revoked_at = session_ends_at where id in (
+      select id from api_keys where session_ends_at < ${before} and revoked_at is null
       limit ${limit} for update skip locked
     )`;
   return count;

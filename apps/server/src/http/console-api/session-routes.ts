@@ -10,7 +10,7 @@ import { requireCaller } from "../foundation/require-caller.ts";
 import { sessionCookie, sessionKey } from "../foundation/session-cookie.ts";
 
 export interface SessionRouteDeps {
-  accounts: Pick<Accounts, "authenticate" | "useSignInLink" | "revokeKey">;
+  accounts: Pick<Accounts, "authenticate" | "useSignInLink" | "endSession">;
   clock: Clock;
   /** GANTRY_PUBLIC_URL, when the operator set one. */
   publicUrl: string | undefined;
@@ -20,7 +20,7 @@ const address = "/console/api/session";
 
 /**
  * Signing in to the console, with a sign-in link or a key, and out of it. The session is a key in a cookie that no script
- * can read. A key that is brought stays what it is, and outlives the session; one that a link made ends with it.
+ * can read. A key that is brought stays what it is, and outlives the session; one that a link made is good for nothing else.
  */
 export async function sessionRoutes(
   app: FastifyInstance,
@@ -42,7 +42,7 @@ export async function sessionRoutes(
     const given = parseOrThrow(signInBody, request.body ?? {}, ["body"]);
     const key = "key" in given ? given.key : await accounts.useSignInLink(given.token);
     const caller = await accounts.authenticate(key);
-    const left = caller.expiresAt === null ? sessionMs : caller.expiresAt.getTime() - clock.now().getTime();
+    const left = (endOf(caller)?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime();
     const maxAgeMs = Math.min(left, sessionMs);
     return reply
       .header("set-cookie", sessionCookie(key, { maxAgeMs, isSecure: cameByTls(request) }))
@@ -53,18 +53,17 @@ export async function sessionRoutes(
 
   app.delete(address, async (request, reply) => {
     const key = sessionKey(request.headers);
-    if (key !== undefined) await endSession(key);
+    if (key !== undefined) await signOut(key);
     const cleared = sessionCookie("", { maxAgeMs: 0, isSecure: cameByTls(request) });
     return reply.code(204).header("set-cookie", cleared).send();
   });
 
-  async function endSession(key: string): Promise<void> {
+  async function signOut(key: string): Promise<void> {
     try {
-      const caller = await accounts.authenticate(key);
-      if (caller.fromSignIn) await accounts.revokeKey(caller, caller.keyId);
+      await accounts.endSession(await accounts.authenticate(key));
     } catch (error) {
       // It has ended already: by its time, or in another window.
-      if (!(error instanceof Fault && ["unauthorized", "not_found"].includes(error.type))) throw error;
+      if (!(error instanceof Fault && error.type === "unauthorized")) throw error;
     }
   }
 }
@@ -74,6 +73,10 @@ function cameByTls({ baseUrl, headers }: FastifyRequest): boolean {
   return [baseUrl, headers.origin].some((one) => one?.startsWith("https://"));
 }
 
-function toWire({ username, role, expiresAt }: Caller): SessionRecord {
-  return { username, role, expires_at: expiresAt?.toISOString() ?? null };
+function endOf({ sessionEndsAt, expiresAt }: Caller): Date | null {
+  return sessionEndsAt ?? expiresAt;
+}
+
+function toWire(caller: Caller): SessionRecord {
+  return { username: caller.username, role: caller.role, expires_at: endOf(caller)?.toISOString() ?? null };
 }

@@ -22,7 +22,7 @@ export function callerNamed(userId: string, more: Partial<Caller> = {}): Caller 
     models: null,
     expiresAt: null,
     monthlyLimitMicros: null,
-    fromSignIn: false,
+    sessionEndsAt: null,
     ...more,
   };
 }
