@@ -44,13 +44,23 @@ interface ConfirmButtonProps {
   question: string;
   /** What follows from it. */
   explanation?: ReactNode;
+  /** What the button says that does nothing. */
+  keep?: string;
   icon?: ReactNode;
   quiet?: boolean;
   onConfirm(): Promise<unknown>;
 }
 
 /** For what cannot be taken back. */
-export function ConfirmButton({ label, question, explanation, icon, quiet = false, onConfirm }: ConfirmButtonProps) {
+export function ConfirmButton({
+  label,
+  question,
+  explanation,
+  keep = "Keep it",
+  icon,
+  quiet = false,
+  onConfirm,
+}: ConfirmButtonProps) {
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
   const confirm = async () => {
@@ -71,7 +81,7 @@ export function ConfirmButton({ label, question, explanation, icon, quiet = fals
       </Button>
       <Dialog open={open} onClose={() => setOpen(false)} title={question} description={explanation}>
         <div className="flex justify-end gap-2">
-          <Button onClick={() => setOpen(false)}>Keep it</Button>
+          <Button onClick={() => setOpen(false)}>{keep}</Button>
           <Button kind="danger" busy={busy} onClick={() => void confirm()}>
             {label}
           </Button>

@@ -26,6 +26,7 @@ export const time = (moment: string | Date): string => long.format(new Date(mome
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 31_557_600],
   ["day", 86_400],
   ["hour", 3_600],
   ["minute", 60],

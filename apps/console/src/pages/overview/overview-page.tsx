@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { StatusBadge } from "../../ui/badge.tsx";
 import { Bars } from "../../ui/bars.tsx";
+import { Figure } from "../../ui/figure.tsx";
 import { money, seconds } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty, Loaded } from "../../ui/notice.tsx";
@@ -31,15 +32,6 @@ export function OverviewPage() {
         <Recent />
       </div>
     </Page>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div className="rounded-lg border border-line bg-panel p-4">
-      <dt className="text-muted text-xs">{name}</dt>
-      <dd className="mt-1 truncate font-semibold text-xl tabular-nums">{value}</dd>
-    </div>
   );
 }
 
