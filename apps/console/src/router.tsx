@@ -27,6 +27,33 @@ function listSearch({ page, q }: Record<string, unknown>): ListSearch {
   };
 }
 
+const deliveryStatuses = ["pending", "delivered", "failed", "gone"] as const;
+
+/** What became of a webhook, beside where in the list; `q` is the id of a prediction. */
+function deliverySearch(search: Record<string, unknown>): ListSearch & { status?: (typeof deliveryStatuses)[number] } {
+  const status = deliveryStatuses.find((one) => one === search.status);
+  return { ...listSearch(search), ...(status && { status }) };
+}
+
+/** Days of UTC as 2026-01-31, both within the range. */
+interface DaySearch {
+  from?: string;
+  to?: string;
+}
+
+const isDay = (text: unknown): text is string => typeof text === "string" && /^\d{4}-\d\d-\d\d$/.test(text);
+
+/** A list of money and its range; `models` is the page of what was spent by model. */
+function moneySearch(search: Record<string, unknown>): ListSearch & DaySearch & { models?: number } {
+  const { from, to, models } = search;
+  return {
+    ...listSearch(search),
+    ...(isDay(from) && { from }),
+    ...(isDay(to) && { to }),
+    ...(Number.isInteger(models) && Number(models) > 1 && { models: Number(models) }),
+  };
+}
+
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
   notFoundComponent: NoSuchPage,
@@ -168,14 +195,14 @@ const secretsRoute = createRoute({
 const webhooksRoute = createRoute({
   getParentRoute: () => app,
   path: "webhooks",
-  validateSearch: listSearch,
+  validateSearch: deliverySearch,
   component: lazyRouteComponent(() => import("./pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
 });
 
 const moneyRoute = createRoute({
   getParentRoute: () => app,
   path: "money",
-  validateSearch: listSearch,
+  validateSearch: moneySearch,
   component: lazyRouteComponent(() => import("./pages/money/money-page.tsx"), "MoneyPage"),
 });
 

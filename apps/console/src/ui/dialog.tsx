@@ -17,7 +17,7 @@ export function Dialog({ open, onClose, title, description, wide = false, childr
   return (
     <Radix.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 bg-ink/40" />
+        <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Radix.Content
           className={`fixed top-1/2 left-1/2 z-40 max-h-[88vh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-panel p-5 shadow-xl ${wide ? "max-w-3xl" : "max-w-lg"}`}
           {...(!description && { "aria-describedby": undefined })}

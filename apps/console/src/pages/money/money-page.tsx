@@ -1,5 +1,90 @@
-import { Page } from "../../ui/page.tsx";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { Figure } from "../../ui/figure.tsx";
+import { money } from "../../ui/format.ts";
+import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { PagedTable } from "../../ui/paged-table.tsx";
+import { chosenRange, type DayRange, momentsOf } from "./date-range.rules.ts";
+import { ledgerColumns } from "./ledger-columns.tsx";
+import { RangeForm } from "./range-form.tsx";
+import { SpentByModel } from "./spent-by-model.tsx";
 
 export function MoneyPage() {
-  return <Page title="Money">{null}</Page>;
+  const search = useSearch({ from: "/app/money" });
+  const navigate = useNavigate();
+  const range = chosenRange(search, new Date());
+  return (
+    <Page title="Money" lead="What you have, what it went to, and every movement of your wallet.">
+      <Wallet />
+      <Panel>
+        <RangeForm
+          range={range}
+          onRange={({ from, to }) =>
+            void navigate({ to: "/money", search: { ...(from && { from }), ...(to && { to }) } })
+          }
+        />
+      </Panel>
+      <SpentByModel
+        range={range}
+        page={search.models ?? 1}
+        onPage={(models) => void navigate({ to: "/money", search: { ...search, models } })}
+      />
+      <Movements
+        range={range}
+        page={search.page ?? 1}
+        onPage={(page) => void navigate({ to: "/money", search: { ...search, page } })}
+      />
+    </Page>
+  );
+}
+
+function Wallet() {
+  const me = useQuery({ queryKey: ["me"], queryFn: ({ signal }) => api.me({ signal }) });
+  return (
+    <Loaded query={me}>
+      {({ balance, reserved }) => (
+        <>
+          {balance < 0 && (
+            <Notice tone="warn" title="Your balance is below zero">
+              Nothing that costs something is accepted until an admin adds to it.
+            </Notice>
+          )}
+          <dl className="grid gap-4 sm:grid-cols-3">
+            <Figure name="Balance" value={money(balance)} />
+            <Figure
+              name="Reserved"
+              value={money(reserved)}
+              note="For what runs or waits; what is not used comes back."
+            />
+            <Figure name="Free to spend" value={money(balance - reserved)} />
+          </dl>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Movements({ range, page, onPage }: { range: DayRange; page: number; onPage(page: number): void }) {
+  const entries = useQuery({
+    queryKey: ["ledger", range.from, range.to, page],
+    queryFn: ({ signal }) => {
+      const { from, to } = momentsOf(range);
+      return api.account.ledger({ from_date: from, to_date: to, page, signal });
+    },
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel title="Movements" flush>
+      <PagedTable
+        label="Movements"
+        query={entries}
+        keyOf={({ id }) => String(id)}
+        columns={ledgerColumns({ own: true })}
+        onPage={onPage}
+        empty={<Empty title="Nothing moved in this range">Money comes from an admin and goes to what you run.</Empty>}
+      />
+    </Panel>
+  );
 }

@@ -1,5 +1,15 @@
 import { Page } from "../../ui/page.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { SigningSecret } from "./signing-secret.tsx";
 
 export function WebhooksPage() {
-  return <Page title="Webhooks">{null}</Page>;
+  return (
+    <Page
+      title="Webhooks"
+      lead="What queued predictions told your servers when they ended. Each is tried eight times within a day and a half."
+    >
+      <Deliveries />
+      <SigningSecret />
+    </Page>
+  );
 }

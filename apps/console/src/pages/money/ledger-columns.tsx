@@ -1,0 +1,56 @@
+import type { LedgerEntryRecord } from "@gantry/sdk";
+import { Link } from "@tanstack/react-router";
+import { money } from "../../ui/format.ts";
+import { Moment } from "../../ui/moment.tsx";
+import type { Column } from "../../ui/table.tsx";
+import { placeOfMovement, wordsOfMovement } from "./movement.rules.ts";
+
+/** `own`: of the one who looks, who can also look at what was paid. */
+export function ledgerColumns({ own }: { own: boolean }): readonly Column<LedgerEntryRecord>[] {
+  return [
+    { head: "When", cell: ({ created_at }) => <Moment at={created_at} /> },
+    { head: "What", cell: (entry) => <What entry={entry} own={own} /> },
+    {
+      head: "Amount",
+      align: "right",
+      cell: ({ amount }) => (
+        <span className={`whitespace-nowrap ${amount > 0 ? "text-good" : ""}`}>
+          {amount > 0 && "+"}
+          {money(amount)}
+        </span>
+      ),
+    },
+  ];
+}
+
+function What({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
+  return (
+    <>
+      <p>{wordsOfMovement(entry)}</p>
+      {entry.reason && <p className="max-w-prose break-words text-muted text-xs">{entry.reason}</p>}
+      {entry.reference && (
+        <p className="break-all text-xs">
+          <Reference entry={entry} own={own} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function Reference({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
+  const place = own ? placeOfMovement(entry) : undefined;
+  const link = "font-mono text-accent hover:underline";
+  if (!place) return <code className="text-muted">{entry.reference}</code>;
+  if ("run" in place) {
+    return (
+      <Link to="/runs/$runId" params={{ runId: place.run }} className={link}>
+        {place.run}
+      </Link>
+    );
+  }
+  return (
+    <Link to="/usage" search={{ q: place.prediction }} className={link}>
+      {place.prediction}
+    </Link>
+  );
+}

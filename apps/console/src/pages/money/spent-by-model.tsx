@@ -1,0 +1,91 @@
+import type { Expenses } from "@gantry/sdk";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { useSession } from "../../shell/session.ts";
+import { count, money } from "../../ui/format.ts";
+import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { type DayRange, momentsOf } from "./date-range.rules.ts";
+
+type Expense = Expenses["results"][number];
+
+interface SpentByModelProps {
+  range: DayRange;
+  page: number;
+  onPage(page: number): void;
+}
+
+/** The service's own range, where the first day is left open, is a week: this is before everything. */
+const beginning = "2000-01-01T00:00:00Z";
+
+export function SpentByModel({ range, page, onPage }: SpentByModelProps) {
+  const { username } = useSession();
+  const expenses = useQuery({
+    queryKey: ["expenses", "by-model", range.from, range.to, page],
+    queryFn: ({ signal }) => {
+      const { from = beginning, to } = momentsOf(range);
+      return api.account.expenses({ username, start_date: from, end_date: to, page, signal });
+    },
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel title="Spent by model" flush actions={expenses.data && <Total expenses={expenses.data} />}>
+      <Loaded query={expenses}>
+        {({ results, total_spent, total_pages, total_models }) => (
+          <>
+            <Table
+              label="Spent by model"
+              rows={results}
+              keyOf={({ model_name }) => model_name}
+              columns={columnsFor(total_spent)}
+              empty={<Empty title="Nothing was spent in this range">What fails costs nothing.</Empty>}
+            />
+            <Pager page={page} totalPages={total_pages} total={total_models} onPage={onPage} />
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Total({ expenses: { total_spent, total_count } }: { expenses: Expenses }) {
+  return (
+    <span className="text-muted">
+      <strong className="text-ink tabular-nums">{money(total_spent)}</strong> for {count(total_count)}{" "}
+      {total_count === 1 ? "request" : "requests"}
+    </span>
+  );
+}
+
+const columnsFor = (total: number): readonly Column<Expense>[] => [
+  { head: "Model", cell: ({ model_name }) => <Model name={model_name} /> },
+  { head: "Share", wide: true, cell: ({ sub_total_spent }) => <Share part={sub_total_spent} of={total} /> },
+  { head: "Requests", align: "right", wide: true, cell: ({ request_count }) => count(request_count) },
+  { head: "Each", align: "right", wide: true, cell: ({ avg_per_request }) => money(avg_per_request) },
+  { head: "Spent", align: "right", cell: ({ sub_total_spent }) => money(sub_total_spent) },
+];
+
+/** `owner/model`; runs of agents that were paid stand among them as `agents/owner/slug`. */
+function Model({ name }: { name: string }) {
+  const [owner = "", model = "", slug] = name.split("/");
+  if (slug !== undefined) return <span className="break-all">{name}</span>;
+  return (
+    <Link to="/models/$owner/$name" params={{ owner, name: model }} className="break-all text-accent hover:underline">
+      {name}
+    </Link>
+  );
+}
+
+function Share({ part, of }: { part: number; of: number }) {
+  const percent = of === 0 ? 0 : (100 * part) / of;
+  return (
+    <div className="flex items-center gap-2">
+      <div className="h-2 w-24 rounded bg-sunken lg:w-56" aria-hidden>
+        <div className="h-full rounded bg-accent" style={{ width: `max(2px, ${percent}%)` }} />
+      </div>
+      <span className="text-muted text-xs tabular-nums">{percent < 1 ? "<1" : Math.round(percent)}%</span>
+    </div>
+  );
+}
