@@ -1,5 +1,93 @@
-import { Page } from "../../ui/page.tsx";
+import type { PlanRecord } from "@gantry/sdk";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { api } from "../../api/client.ts";
+import { ConfirmButton } from "../../ui/dialog.tsx";
+import { count } from "../../ui/format.ts";
+import { Empty } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { PagedTable } from "../../ui/paged-table.tsx";
+import type { Column } from "../../ui/table.tsx";
+import { toast } from "../../ui/toast.ts";
+import { OnlyAdmins } from "./only-admins.tsx";
+import { PutPlan } from "./put-plan.tsx";
+
+const title = "Plans";
+/** Every installation has these, and the service keeps them. */
+const builtIn = ["free", "pro", "unlimited"];
 
 export function PlansPage() {
-  return <Page title="Plans">{null}</Page>;
+  return (
+    <OnlyAdmins title={title}>
+      <Plans />
+    </OnlyAdmins>
+  );
+}
+
+const limit = (n: number | null) => (n === null ? <span className="text-muted">any</span> : count(n));
+
+const columns: readonly Column<PlanRecord>[] = [
+  { head: "Plan", cell: ({ name }) => <code className="break-all">{name}</code> },
+  { head: "Requests a minute", align: "right", cell: ({ requests_per_minute }) => limit(requests_per_minute) },
+  { head: "At once", align: "right", cell: ({ parallel }) => limit(parallel) },
+  { head: "Users", align: "right", wide: true, cell: ({ users }) => count(users) },
+  {
+    head: "Actions",
+    align: "right",
+    cell: (plan) => (
+      <div className="flex justify-end">
+        <PutPlan label="Change" plan={plan} />
+        {!builtIn.includes(plan.name) && plan.users === 0 && <DeletePlan name={plan.name} />}
+      </div>
+    ),
+  },
+];
+
+function Plans() {
+  const { page = 1 } = useSearch({ from: "/app/admin/plans" });
+  const navigate = useNavigate();
+  const plans = useQuery({
+    queryKey: ["admin", "plans", page],
+    queryFn: ({ signal }) => api.admin.plans.list({ page, signal }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page
+      title={title}
+      lead="What users may do at most, over all servers together. One that is built in, or that somebody has, cannot be deleted."
+      actions={<PutPlan label="New plan" icon={<Plus size={14} />} />}
+    >
+      <Panel flush>
+        <PagedTable
+          label={title}
+          query={plans}
+          columns={columns}
+          keyOf={({ name }) => name}
+          onPage={(to) => void navigate({ to: "/admin/plans", search: { page: to } })}
+          empty={<Empty title="No plans" />}
+        />
+      </Panel>
+    </Page>
+  );
+}
+
+function DeletePlan({ name }: { name: string }) {
+  const queries = useQueryClient();
+  const deleting = useMutation({
+    mutationFn: () => api.admin.plans.delete(name),
+    async onSuccess() {
+      toast(`The plan ${name} is deleted`);
+      await queries.invalidateQueries({ queryKey: ["admin", "plans"] });
+    },
+  });
+  return (
+    <ConfirmButton
+      label="Delete"
+      quiet
+      question={`Delete the plan ${name}?`}
+      explanation="Nobody has it."
+      onConfirm={() => deleting.mutateAsync()}
+    />
+  );
 }

@@ -1,5 +1,81 @@
+import type { UserRecord } from "@gantry/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { Figure } from "../../ui/figure.tsx";
+import { money } from "../../ui/format.ts";
+import { Moment } from "../../ui/moment.tsx";
+import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { NewKey } from "../keys/new-key.tsx";
+import { OnlyAdmins } from "./only-admins.tsx";
+import { UserAccount } from "./user-account.tsx";
+import { UserBadges } from "./user-badges.tsx";
+import { UserLedger } from "./user-ledger.tsx";
+import { UserMoney } from "./user-money.tsx";
+import { userQuery } from "./user-query.ts";
 
 export function UserPage() {
-  return <Page title="User">{null}</Page>;
+  const { username } = useParams({ from: "/app/admin/users/$username" });
+  return (
+    <OnlyAdmins title={username}>
+      <User key={username} username={username} />
+    </OnlyAdmins>
+  );
+}
+
+function User({ username }: { username: string }) {
+  const user = useQuery(userQuery(username));
+  return (
+    <Page
+      title={username}
+      lead={
+        <Link to="/admin/users" className="text-accent hover:underline">
+          All users
+        </Link>
+      }
+      actions={
+        user.data && (
+          <>
+            <UserBadges user={user.data} />
+            <NewKey
+              label="Make a key"
+              kind="plain"
+              owner={username}
+              create={(key) => api.admin.users.createKey(username, key)}
+            />
+          </>
+        )
+      }
+    >
+      <Loaded query={user}>
+        {(data) =>
+          data ? <Known user={data} /> : <Empty title={`There is no user ${username}`}>Names are lower case.</Empty>
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Known({ user }: { user: UserRecord }) {
+  return (
+    <>
+      {user.disabled && (
+        <Notice tone="warn" title={`${user.username} is disabled`}>
+          None of its keys works, and its models and agents are found by nobody.
+        </Notice>
+      )}
+      <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
+        <Figure name="Balance" value={money(user.balance)} />
+        <Figure name="Reserved for what runs" value={money(user.reserved)} />
+        <Figure name="Plan" value={user.plan} />
+        <Figure name="Since" value={<Moment at={user.created_at} />} />
+      </dl>
+      <div className="grid items-start gap-5 lg:grid-cols-2">
+        <UserMoney user={user} />
+        <UserAccount user={user} />
+      </div>
+      <UserLedger username={user.username} />
+    </>
+  );
 }

@@ -1,5 +1,78 @@
-import { Page } from "../../ui/page.tsx";
+import type { UserRecord } from "@gantry/sdk";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { money } from "../../ui/format.ts";
+import { Moment } from "../../ui/moment.tsx";
+import { Empty } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { PagedTable } from "../../ui/paged-table.tsx";
+import type { Column } from "../../ui/table.tsx";
+import { NewUser } from "./new-user.tsx";
+import { OnlyAdmins } from "./only-admins.tsx";
+import { OpenUser } from "./open-user.tsx";
+import { UserBadges } from "./user-badges.tsx";
+
+const title = "Users";
 
 export function UsersPage() {
-  return <Page title="Users">{null}</Page>;
+  return (
+    <OnlyAdmins title={title}>
+      <Users />
+    </OnlyAdmins>
+  );
+}
+
+const columns: readonly Column<UserRecord>[] = [
+  {
+    head: "User",
+    cell: (user) => (
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+        <Link
+          to="/admin/users/$username"
+          params={{ username: user.username }}
+          className="break-all font-medium text-accent hover:underline"
+        >
+          {user.username}
+        </Link>
+        <UserBadges user={user} />
+      </div>
+    ),
+  },
+  { head: "Plan", wide: true, cell: ({ plan }) => <code>{plan}</code> },
+  {
+    head: "Balance",
+    align: "right",
+    cell: ({ balance }) => <span className={balance < 0 ? "text-bad" : ""}>{money(balance)}</span>,
+  },
+  { head: "Reserved", align: "right", wide: true, cell: ({ reserved }) => money(reserved) },
+  { head: "Since", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+];
+
+function Users() {
+  const { page = 1 } = useSearch({ from: "/app/admin/users" });
+  const navigate = useNavigate();
+  const users = useQuery({
+    queryKey: ["admin", "users", page],
+    queryFn: ({ signal }) => api.admin.users.list({ page, signal }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page
+      title={title}
+      lead="Everyone who may use this installation. A new one has no money until somebody adds some."
+      actions={<NewUser />}
+    >
+      <Panel title="All users" flush actions={<OpenUser />}>
+        <PagedTable
+          label={title}
+          query={users}
+          columns={columns}
+          keyOf={({ id }) => id}
+          onPage={(to) => void navigate({ to: "/admin/users", search: { page: to } })}
+          empty={<Empty title="No users" />}
+        />
+      </Panel>
+    </Page>
+  );
 }

@@ -8,8 +8,8 @@ import { placeOfMovement, wordsOfMovement } from "./movement.rules.ts";
 /** `own`: of the one who looks, who can also look at what was paid. */
 export function ledgerColumns({ own }: { own: boolean }): readonly Column<LedgerEntryRecord>[] {
   return [
-    { head: "When", cell: ({ created_at }) => <Moment at={created_at} /> },
     { head: "What", cell: (entry) => <What entry={entry} own={own} /> },
+    { head: "When", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
     {
       head: "Amount",
       align: "right",
@@ -27,6 +27,9 @@ function What({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
   return (
     <>
       <p>{wordsOfMovement(entry)}</p>
+      <p className="text-muted text-xs md:hidden">
+        <Moment at={entry.created_at} />
+      </p>
       {entry.reason && <p className="max-w-prose break-words text-muted text-xs">{entry.reason}</p>}
       {entry.reference && (
         <p className="break-all text-xs">

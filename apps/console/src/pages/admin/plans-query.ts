@@ -1,0 +1,8 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api } from "../../api/client.ts";
+
+/** Every plan, for whoever chooses one. */
+export const allPlans = queryOptions({
+  queryKey: ["admin", "plans", "all"],
+  queryFn: ({ signal }) => Array.fromAsync(api.admin.plans.each({ signal })),
+});

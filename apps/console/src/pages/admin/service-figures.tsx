@@ -1,0 +1,89 @@
+import type { OverviewRecord, Turnover } from "@gantry/sdk";
+import { Figure } from "../../ui/figure.tsx";
+import { count, money } from "../../ui/format.ts";
+import { Empty } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { Table } from "../../ui/table.tsx";
+
+/** Some of many, as "1 admin, 2 disabled"; what there is none of is not worth a word. */
+const some = (parts: readonly [number, string][]): string =>
+  parts
+    .filter(([n]) => n > 0)
+    .map(([n, what]) => `${count(n)} ${what}`)
+    .join(", ");
+
+export function ServiceFigures({
+  overview: { users, models, predictions, nodes, today },
+}: {
+  overview: OverviewRecord;
+}) {
+  return (
+    <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
+      <Figure
+        name="Running"
+        value={count(predictions.running)}
+        note={`${count(predictions.waiting)} waiting, ${count(nodes)} ${nodes === 1 ? "server" : "servers"}`}
+      />
+      <Figure
+        name="Users"
+        value={count(users.total)}
+        note={some([
+          [users.admins, users.admins === 1 ? "admin" : "admins"],
+          [users.disabled, "disabled"],
+          [users.below_zero, "below zero"],
+        ])}
+      />
+      <Figure
+        name="Models"
+        value={count(models.total)}
+        note={some([
+          [models.public, "public"],
+          [models.private, "private"],
+          [models.inactive, "inactive"],
+        ])}
+      />
+      <Figure name="Spent today (UTC)" value={money(today.spent)} note={`${count(today.requests)} requests`} />
+    </dl>
+  );
+}
+
+export function TurnoverPanel({ overview: { today, last_7_days } }: { overview: OverviewRecord }) {
+  const rows: (Turnover & { name: string })[] = [
+    { name: "Today (UTC)", ...today },
+    { name: "Last 7 days", ...last_7_days },
+  ];
+  return (
+    <Panel title="Turnover" flush>
+      <Table
+        label="Turnover"
+        rows={rows}
+        keyOf={({ name }) => name}
+        empty={null}
+        columns={[
+          { head: "When", cell: ({ name }) => name },
+          { head: "Requests", align: "right", cell: ({ requests }) => count(requests) },
+          { head: "Paid", align: "right", cell: ({ paid_requests }) => count(paid_requests) },
+          { head: "Spent", align: "right", cell: ({ spent }) => money(spent) },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+export function TopModels({ models }: { models: OverviewRecord["top_models"] }) {
+  return (
+    <Panel title="What cost most in 7 days" flush>
+      <Table
+        label="What cost most in 7 days"
+        rows={models}
+        keyOf={({ model_name }) => model_name}
+        columns={[
+          { head: "Model", cell: ({ model_name }) => <span className="break-all">{model_name}</span> },
+          { head: "Requests", align: "right", cell: ({ requests }) => count(requests) },
+          { head: "Spent", align: "right", cell: ({ spent }) => money(spent) },
+        ]}
+        empty={<Empty title="Nothing was paid in 7 days" />}
+      />
+    </Panel>
+  );
+}

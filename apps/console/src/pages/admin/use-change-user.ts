@@ -1,0 +1,27 @@
+import type { ChangeUserBody } from "@gantry/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api } from "../../api/client.ts";
+import { toast } from "../../ui/toast.ts";
+import { userQuery } from "./user-query.ts";
+
+interface Change {
+  change: ChangeUserBody;
+  /** What is said when it is done. */
+  done: string;
+}
+
+/** Changes a user, and what is shown of it. */
+export function useChangeUser(username: string, { showsFailure = false } = {}) {
+  const queries = useQueryClient();
+  return useMutation({
+    meta: { showsFailure },
+    // A password may be among it.
+    gcTime: 0,
+    mutationFn: ({ change }: Change) => api.admin.users.update(username, change),
+    async onSuccess(user, { done }) {
+      queries.setQueryData(userQuery(username).queryKey, user);
+      toast(done);
+      await queries.invalidateQueries({ queryKey: ["admin"] });
+    },
+  });
+}

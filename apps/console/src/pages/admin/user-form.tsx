@@ -1,0 +1,70 @@
+import type { RoleName } from "@gantry/sdk";
+import type { UseMutationResult } from "@tanstack/react-query";
+import { useState } from "react";
+import { Field, Select, TextInput } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { issueAt } from "../../ui/issues.rules.ts";
+import type { WantedUser } from "./new-user.tsx";
+import { PlanSelect } from "./plan-select.tsx";
+
+interface UserFormProps {
+  creating: UseMutationResult<unknown, Error, WantedUser>;
+  onCancel(): void;
+}
+
+export function UserForm({ creating, onCancel }: UserFormProps) {
+  const [wanted, setWanted] = useState<WantedUser>({ username: "", plan: "free", role: "user", password: "" });
+  const set = (change: Partial<WantedUser>) => setWanted({ ...wanted, ...change });
+  const said = (field: string) => issueAt(creating.error, field);
+  return (
+    <Form
+      submit="Make the user"
+      busy={creating.isPending}
+      disabled={wanted.username.trim() === ""}
+      error={creating.error}
+      fields={["username", "plan", "role", "password"]}
+      onSubmit={() => creating.mutate({ ...wanted, username: wanted.username.trim() })}
+      onCancel={onCancel}
+    >
+      <Field
+        label="Username"
+        required
+        hint="2 to 39 of a-z, 0-9 and -. It stands before the names of the user's models and stays."
+        error={said("username")}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            required
+            maxLength={39}
+            autoCapitalize="none"
+            value={wanted.username}
+            onChange={(e) => set({ username: e.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Plan" hint="How much at a time." error={said("plan")}>
+        {(control) => <PlanSelect control={control} value={wanted.plan} onPlan={(plan) => set({ plan })} />}
+      </Field>
+      <Field label="Role" hint="An admin may do everything on this installation." error={said("role")}>
+        {(control) => (
+          <Select {...control} value={wanted.role} onChange={(e) => set({ role: e.target.value as RoleName })}>
+            <option value="user">User</option>
+            <option value="admin">Admin</option>
+          </Select>
+        )}
+      </Field>
+      <Field label="Password" hint="8 characters or more; empty: none. Keys need none." error={said("password")}>
+        {(control) => (
+          <TextInput
+            {...control}
+            type="password"
+            autoComplete="new-password"
+            value={wanted.password}
+            onChange={(e) => set({ password: e.target.value })}
+          />
+        )}
+      </Field>
+    </Form>
+  );
+}

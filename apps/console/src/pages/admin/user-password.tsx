@@ -1,0 +1,51 @@
+import { type FormEvent, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/dialog.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { issueAt } from "../../ui/issues.rules.ts";
+import { Failure } from "../../ui/notice.tsx";
+import { useChangeUser } from "./use-change-user.ts";
+
+/** The service does not tell whether there is one, so both can be asked for. */
+export function UserPassword({ username }: { username: string }) {
+  const [password, setPassword] = useState("");
+  const setting = useChangeUser(username, { showsFailure: true });
+  const removing = useChangeUser(username);
+  const issue = issueAt(setting.error, "password");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setting.mutate(
+      { change: { password }, done: `${username} has a new password` },
+      { onSuccess: () => setPassword("") },
+    );
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-2">
+      <Field label="New password" hint="8 characters or more. Keys need none." error={issue}>
+        {(control) => (
+          <div className="flex flex-wrap gap-2 sm:flex-nowrap">
+            <TextInput
+              {...control}
+              type="password"
+              autoComplete="new-password"
+              value={password}
+              onChange={(event) => setPassword(event.target.value)}
+            />
+            <Button type="submit" disabled={password === ""} busy={setting.isPending}>
+              Set
+            </Button>
+            <ConfirmButton
+              label="Take away"
+              question={`Take the password of ${username} away?`}
+              explanation="Its keys go on."
+              onConfirm={() =>
+                removing.mutateAsync({ change: { password: null }, done: `${username} has no password` })
+              }
+            />
+          </div>
+        )}
+      </Field>
+      {setting.isError && issue === undefined && <Failure error={setting.error} />}
+    </form>
+  );
+}
