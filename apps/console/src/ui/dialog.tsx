@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./code.tsx";
 
@@ -14,6 +14,7 @@ interface DialogProps {
 }
 
 export function Dialog({ open, onClose, title, description, wide = false, children }: DialogProps) {
+  const opener = useRef<Element>(null);
   return (
     <Radix.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Radix.Portal>
@@ -21,6 +22,14 @@ export function Dialog({ open, onClose, title, description, wide = false, childr
         <Radix.Content
           className={`fixed top-1/2 left-1/2 z-40 max-h-[88vh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-panel p-5 shadow-xl ${wide ? "max-w-3xl" : "max-w-lg"}`}
           {...(!description && { "aria-describedby": undefined })}
+          onOpenAutoFocus={() => {
+            opener.current = document.activeElement;
+          }}
+          // It has no trigger of its own, so it is told where to go back to.
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (opener.current instanceof HTMLElement) opener.current.focus();
+          }}
         >
           <div className="mb-4 flex items-start justify-between gap-4">
             <div>
