@@ -7,7 +7,7 @@ import { count, money } from "../../ui/format.ts";
 import { Failure, Notice } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
-import { figureOf, wordsOfRule } from "./broken-rules.rules.ts";
+import { figureOf, wordsOfDiscrepancy } from "./broken-rules.rules.ts";
 
 /** The sides of the ledger, and whether they are right. */
 export function Books({ books }: { books: OverviewRecord["books"] }) {
@@ -61,7 +61,7 @@ function Outcome({ outcome: { accounts, sum, discrepancies } }: { outcome: Ledge
   }
   return (
     <>
-      <Notice tone="bad" title={`The books are wrong in ${count(discrepancies.length)} places`}>
+      <Notice tone="bad" title="The books are wrong">
         {count(accounts)} accounts were added up anew, their sum is {money(sum)}. Keep a backup before anything is
         changed, and look at these:
       </Notice>
@@ -73,10 +73,10 @@ function Outcome({ outcome: { accounts, sum, discrepancies } }: { outcome: Ledge
         columns={[
           {
             head: "What",
-            cell: ({ rule, subject }) => (
+            cell: (one) => (
               <>
-                <p>{wordsOfRule(rule)}</p>
-                <p className="break-all font-mono text-muted text-xs">{subject}</p>
+                <p>{wordsOfDiscrepancy(one)}</p>
+                <p className="break-all font-mono text-muted text-xs">{one.subject}</p>
               </>
             ),
           },

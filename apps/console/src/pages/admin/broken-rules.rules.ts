@@ -33,13 +33,18 @@ const rules: Record<string, readonly [words: string, unit: Unit]> = {
   key_spent_too_much: ["More was counted for keys than their owner paid", "money"],
 };
 
+/** What did not fit in the list is counted in its last line, under the name of the check. */
+const isRest = ({ subject }: Discrepancy): boolean => /^and \d+ more$/.test(subject);
+
 /** One that is newer than this table is named as the service names it. */
-export const wordsOfRule = (rule: string): string => rules[rule]?.[0] ?? rule;
+export function wordsOfDiscrepancy(discrepancy: Discrepancy): string {
+  if (isRest(discrepancy)) return `More of the check “${discrepancy.rule}”`;
+  return rules[discrepancy.rule]?.[0] ?? discrepancy.rule;
+}
 
 /** Money is in millionths of a dollar there. */
-export function figureOf({ rule, subject }: Discrepancy, value: number | null): string {
+export function figureOf(discrepancy: Discrepancy, value: number | null): string {
   if (value === null) return "nothing";
-  // What did not fit in the list is counted in its last line, whatever the rule.
-  const isRest = /^and \d+ more$/.test(subject);
-  return rules[rule]?.[1] === "money" && !isRest ? money(value / 1_000_000) : count(value);
+  const isMoney = rules[discrepancy.rule]?.[1] === "money" && !isRest(discrepancy);
+  return isMoney ? money(value / 1_000_000) : count(value);
 }

@@ -11,6 +11,7 @@ import { PagedTable } from "../../ui/paged-table.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.ts";
 import { OnlyAdmins } from "./only-admins.tsx";
+import { wordsOfLimits } from "./plan-limits.rules.ts";
 import { PutPlan } from "./put-plan.tsx";
 
 const title = "Plans";
@@ -28,9 +29,22 @@ export function PlansPage() {
 const limit = (n: number | null) => (n === null ? <span className="text-muted">any</span> : count(n));
 
 const columns: readonly Column<PlanRecord>[] = [
-  { head: "Plan", cell: ({ name }) => <code className="break-all">{name}</code> },
-  { head: "Requests a minute", align: "right", cell: ({ requests_per_minute }) => limit(requests_per_minute) },
-  { head: "At once", align: "right", cell: ({ parallel }) => limit(parallel) },
+  {
+    head: "Plan",
+    cell: (plan) => (
+      <>
+        <code className="break-all">{plan.name}</code>
+        <p className="text-muted text-xs md:hidden">{wordsOfLimits(plan)}</p>
+      </>
+    ),
+  },
+  {
+    head: "Requests a minute",
+    align: "right",
+    wide: true,
+    cell: ({ requests_per_minute }) => limit(requests_per_minute),
+  },
+  { head: "At once", align: "right", wide: true, cell: ({ parallel }) => limit(parallel) },
   { head: "Users", align: "right", wide: true, cell: ({ users }) => count(users) },
   {
     head: "Actions",

@@ -1,5 +1,6 @@
 import type { UserRecord } from "@gantry/sdk";
 import type { ReactNode } from "react";
+import { useSession } from "../../shell/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Panel } from "../../ui/page.tsx";
@@ -33,8 +34,13 @@ function Row({ name, children, action }: { name: string; children: ReactNode; ac
   );
 }
 
+function useWarningOfSelf(username: string): string {
+  return useSession().username === username ? " This is you: another admin would have to undo it." : "";
+}
+
 function Role({ user: { username, role } }: { user: UserRecord }) {
   const changing = useChangeUser(username);
+  const ofSelf = useWarningOfSelf(username);
   const isAdmin = role === "admin";
   return (
     <Row
@@ -45,7 +51,7 @@ function Role({ user: { username, role } }: { user: UserRecord }) {
           question={isAdmin ? `Take the role of an admin from ${username}?` : `Make ${username} an admin?`}
           explanation={
             isAdmin
-              ? "It sees and changes nothing of others from then on."
+              ? `It sees and changes nothing of others from then on.${ofSelf}`
               : "An admin sees and changes everything: users, money, plans and everyone's models."
           }
           keep="Leave it"
@@ -65,6 +71,7 @@ function Role({ user: { username, role } }: { user: UserRecord }) {
 
 function Access({ user: { username, disabled } }: { user: UserRecord }) {
   const changing = useChangeUser(username);
+  const ofSelf = useWarningOfSelf(username);
   return (
     <Row
       name="Access"
@@ -80,7 +87,7 @@ function Access({ user: { username, disabled } }: { user: UserRecord }) {
           <ConfirmButton
             label="Disable"
             question={`Disable ${username}?`}
-            explanation="Its keys stop at once, and its models and agents are found by nobody until it is enabled again."
+            explanation={`Its keys stop at once, and its models and agents are found by nobody until it is enabled again.${ofSelf}`}
             keep="Leave it"
             onConfirm={() => changing.mutateAsync({ change: { disabled: true }, done: `${username} is disabled` })}
           />

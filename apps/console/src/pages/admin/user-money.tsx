@@ -23,6 +23,7 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
     mutationFn: (credit: { amount: number; reason: string }) => api.admin.users.credit(username, credit),
     async onSuccess({ balance: after }) {
       toast(`The balance of ${username} is ${money(after)}`);
+      setDirection("add");
       setText("");
       setReason("");
       await queries.invalidateQueries({ queryKey: ["admin"] });
@@ -62,7 +63,11 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
                 inputMode="decimal"
                 placeholder="0.00"
                 value={text}
-                onChange={(e) => setText(e.target.value)}
+                onChange={(e) => {
+                  // What was wrong with the last amount hides what this one comes to.
+                  moving.reset();
+                  setText(e.target.value);
+                }}
               />
             )}
           </Field>

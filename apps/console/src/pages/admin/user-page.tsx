@@ -69,7 +69,11 @@ function Known({ user }: { user: UserRecord }) {
         <Figure name="Balance" value={money(user.balance)} />
         <Figure name="Reserved for what runs" value={money(user.reserved)} />
         <Figure name="Plan" value={user.plan} />
-        <Figure name="Since" value={<Moment at={user.created_at} />} />
+        <Figure
+          name="Since"
+          value={new Date(user.created_at).toLocaleDateString("en-GB", { month: "short", year: "numeric" })}
+          note={<Moment at={user.created_at} />}
+        />
       </dl>
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <UserMoney user={user} />

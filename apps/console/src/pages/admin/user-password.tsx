@@ -6,6 +6,8 @@ import { issueAt } from "../../ui/issues.rules.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { useChangeUser } from "./use-change-user.ts";
 
+const shortest = 8;
+
 /** The service does not tell whether there is one, so both can be asked for. */
 export function UserPassword({ username }: { username: string }) {
   const [password, setPassword] = useState("");
@@ -21,7 +23,7 @@ export function UserPassword({ username }: { username: string }) {
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-2">
-      <Field label="New password" hint="8 characters or more. Keys need none." error={issue}>
+      <Field label="New password" hint={`${shortest} characters or more. Keys need none.`} error={issue}>
         {(control) => (
           <div className="flex flex-wrap gap-2 sm:flex-nowrap">
             <TextInput
@@ -31,7 +33,7 @@ export function UserPassword({ username }: { username: string }) {
               value={password}
               onChange={(event) => setPassword(event.target.value)}
             />
-            <Button type="submit" disabled={password === ""} busy={setting.isPending}>
+            <Button type="submit" disabled={password.length < shortest} busy={setting.isPending}>
               Set
             </Button>
             <ConfirmButton

@@ -43,7 +43,9 @@ const columns: readonly Column<UserRecord>[] = [
   {
     head: "Balance",
     align: "right",
-    cell: ({ balance }) => <span className={balance < 0 ? "text-bad" : ""}>{money(balance)}</span>,
+    cell: ({ balance }) => (
+      <span className={`whitespace-nowrap ${balance < 0 ? "text-bad" : ""}`}>{money(balance)}</span>
+    ),
   },
   { head: "Reserved", align: "right", wide: true, cell: ({ reserved }) => money(reserved) },
   { head: "Since", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },

@@ -21,12 +21,12 @@ const facts: readonly Column<DeliveryRecord>[] = [
   {
     head: "To",
     cell: ({ url, last_error }) => (
-      <div className="max-w-28 sm:max-w-72 lg:max-w-96">
-        <p className="truncate" title={url}>
+      <div className="min-w-28 md:max-w-72 lg:max-w-96">
+        <p className="line-clamp-2 break-all md:line-clamp-1" title={url}>
           {url}
         </p>
         {last_error && (
-          <p className="truncate text-bad text-xs" title={last_error}>
+          <p className="line-clamp-2 text-bad text-xs md:line-clamp-1" title={last_error}>
             {last_error}
           </p>
         )}
