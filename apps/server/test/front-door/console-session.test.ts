@@ -92,11 +92,12 @@ test("the events of a run are read with a session, and no longer than it lasts; 
   // What was begun goes on all the same, and whoever may answers its question.
   const questions = `/v1/runs/${run.body.id}/confirmations`;
   const asked = () => gantry.call("GET", questions).then(({ body }) => body.confirmations);
-  await expect.poll(asked).toHaveLength(1);
+  await expect.poll(asked, { timeout: 10_000 }).toHaveLength(1);
   const [question] = await asked();
   const answered = await gantry.call("POST", `${questions}/${question.id}`, { json: { approve: true } });
   expect(answered.status, answered.text).toBe(200);
-  await expect.poll(async () => (await gantry.call("GET", `/v1/runs/${run.body.id}`)).body.status).toBe("done");
+  const ended = await gantry.call("GET", `/v1/runs/${run.body.id}?wait=15`);
+  expect(ended.body.status, ended.text).toBe("done");
 });
 
 test("links and sessions of one server are known to another, and are spent once on both", async () => {
