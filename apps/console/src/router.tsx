@@ -158,6 +158,12 @@ const toolServersRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/tool-servers/tool-servers-page.tsx"), "ToolServersPage"),
 });
 
+const toolServerRoute = createRoute({
+  getParentRoute: () => app,
+  path: "tool-servers/$serverId",
+  component: lazyRouteComponent(() => import("./pages/tool-servers/tool-server-page.tsx"), "ToolServerPage"),
+});
+
 const drivesRoute = createRoute({
   getParentRoute: () => app,
   path: "drives",
@@ -248,6 +254,7 @@ const tree = root.addChildren([
     runRoute,
     marketplaceRoute,
     toolServersRoute,
+    toolServerRoute,
     drivesRoute,
     driveRoute,
     identityRoute,

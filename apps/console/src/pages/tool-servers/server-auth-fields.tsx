@@ -1,0 +1,81 @@
+import type { ToolServerRecord } from "@gantry/sdk";
+import { Field, Select, TextInput } from "../../ui/field.tsx";
+import type { AuthChoice, ServerFormValues } from "./server-form.rules.ts";
+
+interface ServerAuthFieldsProps {
+  /** The one that is changed. */
+  server: ToolServerRecord | undefined;
+  values: ServerFormValues;
+  errors: Readonly<Record<string, string>>;
+  onChange(change: Partial<ServerFormValues>): void;
+}
+
+/** What was stored is never read back: it is kept, replaced or taken away. */
+export function ServerAuthFields({ server, values, errors, onChange }: ServerAuthFieldsProps) {
+  return (
+    <>
+      <Field
+        label="Sign-in"
+        hint="Credentials are stored encrypted and never shown again."
+        error={
+          errors.auth && values.auth === "keep"
+            ? "The address is on another host or port, or no longer https: give the credentials again, or choose None."
+            : errors.auth
+        }
+      >
+        {(control) => (
+          <Select
+            {...control}
+            value={values.auth}
+            onChange={(event) => onChange({ auth: event.target.value as AuthChoice })}
+          >
+            {server?.auth && <option value="keep">Keep what is stored</option>}
+            <option value="none">None</option>
+            <option value="bearer">Bearer token</option>
+            <option value="api_key">Key in a header</option>
+          </Select>
+        )}
+      </Field>
+      {values.auth === "bearer" && (
+        <Field label="Token" required hint="Without the word Bearer before it." error={errors["auth.token"]}>
+          {(control) => (
+            <TextInput
+              {...control}
+              type="password"
+              autoComplete="new-password"
+              required
+              value={values.token}
+              onChange={(event) => onChange({ token: event.target.value })}
+            />
+          )}
+        </Field>
+      )}
+      {values.auth === "api_key" && (
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Header" required hint="Such as X-Api-Key." error={errors["auth.header"]}>
+            {(control) => (
+              <TextInput
+                {...control}
+                required
+                value={values.header}
+                onChange={(event) => onChange({ header: event.target.value })}
+              />
+            )}
+          </Field>
+          <Field label="Key" required error={errors["auth.value"]}>
+            {(control) => (
+              <TextInput
+                {...control}
+                type="password"
+                autoComplete="new-password"
+                required
+                value={values.value}
+                onChange={(event) => onChange({ value: event.target.value })}
+              />
+            )}
+          </Field>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+import type { ToolServerRecord } from "@gantry/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, Select, TextInput } from "../../ui/field.tsx";
+import { fieldErrors } from "../../ui/field-errors.rules.ts";
+import { Failure } from "../../ui/notice.tsx";
+import { toast } from "../../ui/toast.ts";
+import { ServerAuthFields } from "./server-auth-fields.tsx";
+import { changeOf, initialValues, newServer, type ServerFormValues } from "./server-form.rules.ts";
+
+const fields = ["name", "url", "connection_type", "auth", "auth.token", "auth.header", "auth.value"];
+
+interface ServerDialogProps {
+  /** The one to change; left out, a new one is added. */
+  server?: ToolServerRecord;
+  onClose(): void;
+  onSaved(server: ToolServerRecord): void;
+}
+
+/** Shown while it is mounted, so that what was typed into it is gone with it. */
+export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
+  const [values, setValues] = useState(() => initialValues(server));
+  const queries = useQueryClient();
+  const saving = useMutation({
+    meta: { showsFailure: true },
+    // What is sent has a credential in it: it is not kept longer than the sending takes.
+    gcTime: 0,
+    mutationFn: () =>
+      server
+        ? api.toolServers.update(server.id, changeOf(server, values) ?? {})
+        : api.toolServers.create(newServer(values)),
+    async onSuccess(saved) {
+      queries.removeQueries({ queryKey: ["tool-server-tools", saved.id] });
+      await queries.invalidateQueries({ queryKey: ["tool-servers"] });
+      if (saved.status === "connected") toast(server ? "Changed and connected" : "Added and connected");
+      else toast(`${server ? "Changed" : "Added"}, but the server is ${saved.status}`, "warn");
+      onSaved(saved);
+    },
+  });
+  const errors = fieldErrors(saving.error, fields);
+  const change = (some: Partial<ServerFormValues>) => setValues((now) => ({ ...now, ...some }));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    saving.mutate();
+  };
+  const isUnchanged = server !== undefined && changeOf(server, values) === undefined;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={server ? `Change ${server.name}` : "Add a tool server"}
+      description="A server of the Model Context Protocol. It is asked for its tools when you save."
+    >
+      <form className="flex flex-col gap-4" onSubmit={submit}>
+        <Field
+          label="Name"
+          required
+          hint={`Letters, digits, _ and -. Agents call its tools ${values.name.trim() || "name"}__tool.`}
+          error={errors.of.name}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              required
+              value={values.name}
+              onChange={(event) => change({ name: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Address" required hint="Such as https://tools.example.com/mcp." error={errors.of.url}>
+          {(control) => (
+            <TextInput
+              {...control}
+              inputMode="url"
+              required
+              value={values.url}
+              onChange={(event) => change({ url: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field
+          label="Transport"
+          hint="Most servers speak streamable HTTP; SSE is the older one."
+          error={errors.of.connection_type}
+        >
+          {(control) => (
+            <Select
+              {...control}
+              value={values.connectionType}
+              onChange={(event) => change({ connectionType: event.target.value as ServerFormValues["connectionType"] })}
+            >
+              <option value="streamable_http">Streamable HTTP</option>
+              <option value="sse">SSE</option>
+            </Select>
+          )}
+        </Field>
+        <ServerAuthFields server={server} values={values} errors={errors.of} onChange={change} />
+        {errors.rest !== undefined && <Failure error={errors.rest} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={saving.isPending} disabled={isUnchanged}>
+            {server ? "Save and connect" : "Add and connect"}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

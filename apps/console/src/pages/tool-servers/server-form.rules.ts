@@ -1,0 +1,63 @@
+import type {
+  ChangeToolServerBody,
+  ConnectionType,
+  CreateToolServerBody,
+  ToolServerAuth,
+  ToolServerRecord,
+} from "@gantry/sdk";
+
+/** `keep`: what is stored stays, and need not be typed again. */
+export type AuthChoice = "keep" | "none" | "bearer" | "api_key";
+
+export interface ServerFormValues {
+  name: string;
+  url: string;
+  connectionType: ConnectionType;
+  auth: AuthChoice;
+  token: string;
+  header: string;
+  value: string;
+}
+
+export function initialValues(server: ToolServerRecord | undefined): ServerFormValues {
+  return {
+    name: server?.name ?? "",
+    url: server?.url ?? "",
+    connectionType: server?.connection_type ?? "streamable_http",
+    auth: server?.auth ? "keep" : "none",
+    token: "",
+    header: server?.auth?.type === "api_key" ? server.auth.header : "",
+    value: "",
+  };
+}
+
+/** Undefined: as it is. */
+function authOf({ auth, token, header, value }: ServerFormValues): ToolServerAuth | null | undefined {
+  if (auth === "keep") return undefined;
+  if (auth === "none") return null;
+  return auth === "bearer"
+    ? { type: "bearer", token: token.trim() }
+    : { type: "api_key", header: header.trim(), value: value.trim() };
+}
+
+export function newServer(values: ServerFormValues): CreateToolServerBody {
+  const auth = authOf(values);
+  return {
+    name: values.name.trim(),
+    url: values.url.trim(),
+    connection_type: values.connectionType,
+    ...(auth && { auth }),
+  };
+}
+
+/** Only what differs; undefined where nothing does. */
+export function changeOf(server: ToolServerRecord, values: ServerFormValues): ChangeToolServerBody | undefined {
+  const auth = authOf(values);
+  const change: ChangeToolServerBody = {
+    ...(values.name.trim() !== server.name && { name: values.name.trim() }),
+    ...(values.url.trim() !== server.url && { url: values.url.trim() }),
+    ...(values.connectionType !== server.connection_type && { connection_type: values.connectionType }),
+    ...(auth !== undefined && !(auth === null && server.auth === null) && { auth }),
+  };
+  return Object.keys(change).length === 0 ? undefined : change;
+}

@@ -1,0 +1,86 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Pencil, RefreshCw } from "lucide-react";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { DeleteInUseButton } from "../../ui/delete-in-use-button.tsx";
+import { Loaded } from "../../ui/notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { toast } from "../../ui/toast.ts";
+import { ServerDetails } from "./server-details.tsx";
+import { ServerDialog } from "./server-dialog.tsx";
+import { ServerTools } from "./server-tools.tsx";
+import { serverToolsQuery, toolServerQuery } from "./tool-server-queries.ts";
+
+export function ToolServerPage() {
+  const { serverId } = useParams({ from: "/app/tool-servers/$serverId" });
+  const server = useQuery(toolServerQuery(serverId));
+  const [isChanging, setChanging] = useState(false);
+  return (
+    <Page
+      title={server.data?.name ?? "Tool server"}
+      lead={
+        <Link to="/tool-servers" className="text-accent hover:underline">
+          All tool servers
+        </Link>
+      }
+      actions={
+        server.data && (
+          <>
+            <CheckButton serverId={serverId} />
+            <Button icon={<Pencil size={14} />} onClick={() => setChanging(true)}>
+              Change
+            </Button>
+            <DeleteServer serverId={serverId} name={server.data.name} />
+          </>
+        )
+      }
+    >
+      <Loaded query={server}>
+        {(record) => (
+          <>
+            <ServerDetails server={record} />
+            <ServerTools server={record} />
+            {isChanging && (
+              <ServerDialog server={record} onClose={() => setChanging(false)} onSaved={() => setChanging(false)} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** Asking for the tools is the check: the service notes how it went. */
+function CheckButton({ serverId }: { serverId: string }) {
+  const queries = useQueryClient();
+  const checking = useMutation({
+    mutationFn: () => queries.fetchQuery({ ...serverToolsQuery(serverId), staleTime: 0 }),
+    onSuccess: (tools) => toast(`It answers, with ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["tool-servers"] }),
+  });
+  return (
+    <Button icon={<RefreshCw size={14} />} busy={checking.isPending} onClick={() => checking.mutate()}>
+      Check now
+    </Button>
+  );
+}
+
+function DeleteServer({ serverId, name }: { serverId: string; name: string }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <DeleteInUseButton
+      question={`Delete ${name}?`}
+      explanation="Its address and credentials are forgotten, and agents can no longer call its tools."
+      onDelete={async (force) => {
+        await api.toolServers.delete(serverId, { force });
+        toast(`${name} is deleted`);
+        await navigate({ to: "/tool-servers" });
+        queries.removeQueries({ queryKey: ["tool-servers", "one", serverId] });
+        await queries.invalidateQueries({ queryKey: ["tool-servers"] });
+      }}
+    />
+  );
+}
