@@ -174,7 +174,16 @@ const drivesRoute = createRoute({
 const driveRoute = createRoute({
   getParentRoute: () => app,
   path: "drives/$driveId",
-  validateSearch: listSearch,
+  /** The folder that is open, and the file that is looked at. */
+  validateSearch: ({
+    path,
+    file,
+    ...list
+  }: Record<string, unknown>): ListSearch & { path?: string; file?: string } => ({
+    ...listSearch(list),
+    ...(typeof path === "string" && /^\/./.test(path) && { path }),
+    ...(typeof file === "string" && /^\/./.test(file) && { file }),
+  }),
   component: lazyRouteComponent(() => import("./pages/drives/drive-page.tsx"), "DrivePage"),
 });
 

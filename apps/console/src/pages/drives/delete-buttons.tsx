@@ -1,0 +1,74 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Trash2 } from "lucide-react";
+import { api } from "../../api/client.ts";
+import { ConfirmButton } from "../../ui/dialog.tsx";
+import { toast } from "../../ui/toast.ts";
+import { folderOf, nameOf } from "./drive-path.rules.ts";
+
+interface DeleteFileButtonProps {
+  driveId: string;
+  path: string;
+  onDeleted?(): void;
+}
+
+export function DeleteFileButton({ driveId, path, onDeleted }: DeleteFileButtonProps) {
+  const queries = useQueryClient();
+  const deleting = useMutation({
+    mutationFn: () => api.drives.files.delete(driveId, path),
+    async onSuccess() {
+      onDeleted?.();
+      toast(`${nameOf(path)} is deleted`);
+      await queries.invalidateQueries({ queryKey: ["drive-items", driveId] });
+    },
+  });
+  return (
+    <ConfirmButton
+      quiet
+      label="Delete"
+      icon={<Trash2 size={14} />}
+      question={`Delete ${nameOf(path)}?`}
+      explanation="It cannot be brought back."
+      onConfirm={() => deleting.mutateAsync()}
+    />
+  );
+}
+
+/** `isOpen`: it is the one that is looked at, so that afterwards the one around it is. */
+export function DeleteFolderButton({
+  driveId,
+  path,
+  isOpen = false,
+}: {
+  driveId: string;
+  path: string;
+  isOpen?: boolean;
+}) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const deleting = useMutation({
+    mutationFn: () => api.drives.deleteTree(driveId, path),
+    async onSuccess() {
+      toast(`${nameOf(path)} is deleted`);
+      const around = folderOf(path);
+      if (isOpen) {
+        await navigate({
+          to: "/drives/$driveId",
+          params: { driveId },
+          search: around === "/" ? {} : { path: around },
+        });
+      }
+      await queries.invalidateQueries({ queryKey: ["drive-items", driveId] });
+    },
+  });
+  return (
+    <ConfirmButton
+      quiet
+      label={isOpen ? "Delete this folder" : "Delete"}
+      icon={<Trash2 size={14} />}
+      question={`Delete the folder ${nameOf(path)}?`}
+      explanation="Everything in it goes too, and cannot be brought back."
+      onConfirm={() => deleting.mutateAsync()}
+    />
+  );
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { previewKind, textFrom } from "./file-preview.rules.ts";
+
+describe("what can be shown of a file", () => {
+  it.each([
+    ["text/plain", 10, "text"],
+    ["application/json", 90_000_000, "text"],
+    ["application/octet-stream", 10, "text"],
+    ["text/html; charset=utf-8", 10, "text"],
+    ["image/png", 10, "image"],
+    ["image/svg+xml", 10, "image"],
+    ["image/png", 50_000_000, "none"],
+    ["image/tiff", 10, "none"],
+    ["video/mp4", 10, "none"],
+    ["text/plain", 0, "empty"],
+  ])("%s of %d bytes: %s", (type, size, kind) => {
+    expect(previewKind(type, size)).toBe(kind);
+  });
+
+  it("is text where the bytes are, also when the last character is cut", () => {
+    const bytes = new TextEncoder().encode("žluť");
+    expect(textFrom(bytes)).toBe("žluť");
+    expect(textFrom(bytes.slice(0, -1))).toBe("žlu");
+    expect(textFrom(new Uint8Array([0x50, 0x4b, 0, 1]))).toBeUndefined();
+    expect(textFrom(new Uint8Array([0xff, 0xfe, 0x41]))).toBeUndefined();
+  });
+});

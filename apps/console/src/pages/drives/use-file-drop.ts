@@ -1,0 +1,29 @@
+import { type DragEvent, useState } from "react";
+import { wordsOf } from "../../api/query-client.ts";
+import { toast } from "../../ui/toast.ts";
+import { type ChosenFile, droppedFiles } from "./dropped-files.ts";
+
+const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes("Files");
+
+/** Lets files be dropped on an element. */
+export function useFileDrop(onDrop: (files: ChosenFile[]) => void) {
+  const [isOver, setOver] = useState(false);
+  const handlers = {
+    onDragOver(event: DragEvent) {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      setOver(true);
+    },
+    onDragLeave(event: DragEvent) {
+      // Going over something within is no leaving.
+      if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false);
+    },
+    onDrop(event: DragEvent) {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      setOver(false);
+      droppedFiles(event.dataTransfer).then(onDrop, (error: unknown) => toast(wordsOf(error), "bad"));
+    },
+  };
+  return { isOver, handlers };
+}
