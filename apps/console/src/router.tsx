@@ -190,7 +190,14 @@ const driveRoute = createRoute({
 const identityRoute = createRoute({
   getParentRoute: () => app,
   path: "identity",
+  validateSearch: listSearch,
   component: lazyRouteComponent(() => import("./pages/identity/identity-page.tsx"), "IdentityPage"),
+});
+
+const identityActionRoute = createRoute({
+  getParentRoute: () => app,
+  path: "identity/$action",
+  component: lazyRouteComponent(() => import("./pages/identity/identity-action-page.tsx"), "IdentityActionPage"),
 });
 
 const keysRoute = createRoute({
@@ -267,6 +274,7 @@ const tree = root.addChildren([
     drivesRoute,
     driveRoute,
     identityRoute,
+    identityActionRoute,
     keysRoute,
     secretsRoute,
     webhooksRoute,

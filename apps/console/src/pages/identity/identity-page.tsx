@@ -1,5 +1,39 @@
-import { Page } from "../../ui/page.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { ActionsPanel } from "./actions-panel.tsx";
+import { ConnectDialog } from "./connect-dialog.tsx";
+import { ConnectorPanel } from "./connector-panel.tsx";
+import { connectorQuery } from "./identity-queries.ts";
 
 export function IdentityPage() {
-  return <Page title="Identity tenant">{null}</Page>;
+  const connector = useQuery(connectorQuery);
+  const [isConnecting, setConnecting] = useState(false);
+  return (
+    <Page
+      title="Identity tenant"
+      lead="Users, roles, clients and more of your identity provider, for you and for the agents that you let."
+    >
+      <Loaded query={connector}>
+        {(connected) =>
+          connected ? (
+            <ConnectorPanel connector={connected} onReplace={() => setConnecting(true)} />
+          ) : (
+            <Panel>
+              <Empty title="No tenant is connected">
+                <p>You need its domain and a token of its management API.</p>
+                <Button kind="primary" className="mt-3" onClick={() => setConnecting(true)}>
+                  Connect a tenant
+                </Button>
+              </Empty>
+            </Panel>
+          )
+        }
+      </Loaded>
+      <ActionsPanel />
+      {isConnecting && <ConnectDialog domain={connector.data?.domain} onClose={() => setConnecting(false)} />}
+    </Page>
+  );
 }

@@ -1,5 +1,5 @@
 import type { ToolServerRecord } from "@gantry/sdk";
-import type { ReactNode } from "react";
+import { Detail } from "../../ui/detail.tsx";
 import { Moment } from "../../ui/moment.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
@@ -44,13 +44,4 @@ export function ServerDetails({ server }: { server: ToolServerRecord }) {
 function signIn(auth: ToolServerRecord["auth"]): string {
   if (!auth) return "None";
   return auth.type === "bearer" ? "Bearer token" : `Key in the header ${auth.header}`;
-}
-
-function Detail({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-muted text-xs">{name}</dt>
-      <dd className="mt-0.5">{children}</dd>
-    </div>
-  );
 }

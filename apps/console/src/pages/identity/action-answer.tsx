@@ -1,0 +1,23 @@
+import { Button } from "../../ui/button.tsx";
+import { CodeBlock } from "../../ui/code.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/page.tsx";
+import type { Answer } from "./use-action-run.ts";
+
+/** `onNext`: there is more of the list. */
+export function ActionAnswer({ answer, onNext }: { answer: Answer; onNext?: () => void }) {
+  return (
+    <Panel title="Answer" actions={onNext && <Button onClick={onNext}>Next page</Button>}>
+      <div role="status" className="flex flex-col gap-3">
+        {answer.warnings.map((warning) => (
+          <Notice key={warning} tone="warn" title={warning} />
+        ))}
+        {answer.result === null ? (
+          <p>Done. The tenant says nothing more.</p>
+        ) : (
+          <CodeBlock label="What the tenant answered" text={JSON.stringify(answer.result, null, 2)} />
+        )}
+      </div>
+    </Panel>
+  );
+}

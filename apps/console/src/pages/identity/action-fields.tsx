@@ -1,0 +1,74 @@
+import { ChevronRight } from "lucide-react";
+import { useState } from "react";
+import { Field, TextArea } from "../../ui/field.tsx";
+import { type ActionField, type ActionForm, moreField } from "./action-form.rules.ts";
+import { ActionInput } from "./action-input.tsx";
+
+interface ActionFieldsProps {
+  form: ActionForm;
+  typed: Readonly<Record<string, string>>;
+  errors: Readonly<Record<string, string>>;
+  onType(name: string, text: string): void;
+}
+
+/** Up to so many optional ones are in nobody's way. */
+const few = 4;
+
+export function ActionFields({ form, typed, errors, onType }: ActionFieldsProps) {
+  const required = form.fields.filter(({ isRequired }) => isRequired);
+  const optional = form.fields.filter(({ isRequired }) => !isRequired);
+  const [isOpen, setOpen] = useState(optional.length <= few);
+  const hasError = optional.some(({ name }) => errors[name]) || errors[moreField] !== undefined;
+  const shown = ({ name, hint, isRequired, kind, choices }: ActionField) => (
+    <Field key={name} label={<code>{name}</code>} hint={hint} required={isRequired} error={errors[name]}>
+      {(control) => (
+        <ActionInput
+          control={control}
+          kind={kind}
+          choices={choices}
+          isRequired={isRequired}
+          value={typed[name] ?? ""}
+          onValue={(text) => onType(name, text)}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <>
+      {required.map(shown)}
+      {(optional.length > 0 || form.takesMore) && (
+        <details
+          open={isOpen || hasError}
+          onToggle={(event) => setOpen(event.currentTarget.open)}
+          className="group rounded-md border border-line"
+        >
+          <summary className="flex items-center gap-2 px-3 py-2 font-medium">
+            <ChevronRight size={14} className="text-muted transition group-open:rotate-90" />
+            Optional ({optional.length})
+          </summary>
+          <div className="flex flex-col gap-4 p-3 pt-1">
+            {optional.map(shown)}
+            {form.takesMore && (
+              <Field
+                label="More"
+                hint='A JSON object that is added to the above. With null a value is taken away, as {"name": null}.'
+                error={errors[moreField]}
+              >
+                {(control) => (
+                  <TextArea
+                    {...control}
+                    rows={3}
+                    spellCheck={false}
+                    className="font-mono text-xs"
+                    value={typed[moreField] ?? ""}
+                    onChange={(event) => onType(moreField, event.target.value)}
+                  />
+                )}
+              </Field>
+            )}
+          </div>
+        </details>
+      )}
+    </>
+  );
+}

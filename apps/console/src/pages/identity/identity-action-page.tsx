@@ -1,0 +1,56 @@
+import type { IdpActionRecord } from "@gantry/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { AboutAction } from "./about-action.tsx";
+import { describedAction } from "./action-list.rules.ts";
+import { ActionNotices } from "./action-notices.tsx";
+import { ActionRunner } from "./action-runner.tsx";
+import { actionsQuery, connectorQuery } from "./identity-queries.ts";
+
+export function IdentityActionPage() {
+  const { action: name } = useParams({ from: "/app/identity/$action" });
+  const actions = useQuery(actionsQuery);
+  const action = actions.data?.find((one) => one.name === name);
+  return (
+    <Page
+      title={name}
+      lead={
+        <>
+          <Link to="/identity" className="text-accent hover:underline">
+            All actions
+          </Link>
+          {action && <span className="block break-words">{describedAction(action.description).does}</span>}
+        </>
+      }
+    >
+      <Loaded query={actions}>
+        {() =>
+          action ? (
+            <Action key={name} action={action} />
+          ) : (
+            <Panel>
+              <Empty title="There is no such action" />
+            </Panel>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Action({ action }: { action: IdpActionRecord }) {
+  const connector = useQuery(connectorQuery);
+  return (
+    <>
+      <ActionNotices action={action} isConnected={connector.data !== null} />
+      <div className="grid items-start gap-5 lg:grid-cols-3">
+        <div className="flex min-w-0 flex-col gap-5 lg:col-span-2">
+          <ActionRunner action={action} isConnected={Boolean(connector.data)} />
+        </div>
+        <AboutAction action={action} domain={connector.data?.domain} />
+      </div>
+    </>
+  );
+}
