@@ -26,7 +26,7 @@ export function DrivesPage() {
         </Button>
       }
     >
-      <Panel flush>
+      <Panel flush={!drives.isError}>
         <Loaded query={drives}>
           {({ drives: rows, total }) => (
             <>

@@ -40,7 +40,7 @@ export function FolderPanel({ driveId, driveName, path, page }: FolderPanelProps
       {...handlers}
     >
       <Panel
-        flush
+        flush={!items.isError || isGone}
         title={<Breadcrumbs driveId={driveId} driveName={driveName} path={path} />}
         actions={
           <div className="flex flex-wrap gap-2">

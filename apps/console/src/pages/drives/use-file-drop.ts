@@ -1,4 +1,4 @@
-import { type DragEvent, useState } from "react";
+import { type DragEvent, useEffect, useState } from "react";
 import { wordsOf } from "../../api/query-client.ts";
 import { toast } from "../../ui/toast.ts";
 import { type ChosenFile, droppedFiles } from "./dropped-files.ts";
@@ -8,6 +8,16 @@ const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes("F
 /** Lets files be dropped on an element. */
 export function useFileDrop(onDrop: (files: ChosenFile[]) => void) {
   const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    // One that is dropped beside it would be opened by the browser in place of the console.
+    const stay = (event: Event) => event.preventDefault();
+    addEventListener("dragover", stay);
+    addEventListener("drop", stay);
+    return () => {
+      removeEventListener("dragover", stay);
+      removeEventListener("drop", stay);
+    };
+  }, []);
   const handlers = {
     onDragOver(event: DragEvent) {
       if (!hasFiles(event)) return;

@@ -23,7 +23,7 @@ export function ActionsPanel() {
   };
   return (
     <Panel
-      flush
+      flush={!actions.isError}
       title="Actions"
       actions={
         <div className="flex flex-wrap items-center gap-3">

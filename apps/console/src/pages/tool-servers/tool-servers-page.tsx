@@ -24,7 +24,7 @@ export function ToolServersPage() {
   );
   return (
     <Page title="Tool servers" lead="MCP servers whose tools your agents may call." actions={add}>
-      <Panel flush>
+      <Panel flush={!servers.isError}>
         <Loaded query={servers}>
           {({ mcp_servers, total }) => (
             <>
