@@ -12,6 +12,7 @@ import { toast } from "../../ui/toast.ts";
 
 export function ConnectorPanel({ connector, onReplace }: { connector: IdpConnectorRecord; onReplace(): void }) {
   const { domain, token_last4, expires_at, scopes, warnings } = connector;
+  const isExpired = expires_at !== null && new Date(expires_at) < new Date();
   return (
     <>
       {warnings.map((warning) => (
@@ -30,7 +31,9 @@ export function ConnectorPanel({ connector, onReplace }: { connector: IdpConnect
           <Detail name="Token">
             <code>…{token_last4}</code>
           </Detail>
-          <Detail name="Expires">{expires_at ? <Moment at={expires_at} /> : "The token does not say"}</Detail>
+          <Detail name={isExpired ? "Expired" : "Expires"}>
+            {expires_at ? <Moment at={expires_at} /> : "The token does not say"}
+          </Detail>
           <Detail name="Scopes">{scopes ? scopes.length : "The token does not say"}</Detail>
         </dl>
         {scopes && scopes.length > 0 && (
