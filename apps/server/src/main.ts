@@ -148,7 +148,9 @@ async function main(): Promise<void> {
   if (!gantry) return;
   doorway.open(gantry.listener, gantry.notReady);
 
-  say(`Gantry listens on ${listeningAddress(config.HOST, port)}`);
+  const address = listeningAddress(config.HOST, port);
+  say(`Gantry listens on ${address}`);
+  if (config.GANTRY_ROLE !== "worker") say(`The console is at ${config.GANTRY_PUBLIC_URL ?? address}/console/`);
   if (config.GANTRY_PUBLIC_URL) say(`Links lead to ${config.GANTRY_PUBLIC_URL} (GANTRY_PUBLIC_URL)`);
   if (gantry.firstKey) {
     say(`API key of the user admin (shown only now): ${gantry.firstKey}`);

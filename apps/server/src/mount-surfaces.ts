@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "./config.ts";
 import type { OpenTelemetry } from "./engines/telemetry/create-telemetry.ts";
@@ -9,6 +10,7 @@ import { type SecretRouteDeps, secretRoutes } from "./http/account-api/secret-ro
 import { type WebhookRouteDeps, webhookRoutes } from "./http/account-api/webhook-routes.ts";
 import { type AgentsRoutes, agentsApi } from "./http/agents-api/agents-api.ts";
 import { type BlobApiDeps, blobApi } from "./http/blob-api/index.ts";
+import { consoleFiles } from "./http/console-api/console-files.ts";
 import { sessionRoutes } from "./http/console-api/session-routes.ts";
 import { docsPages } from "./http/docs-pages/index.ts";
 import { requireCaller } from "./http/foundation/require-caller.ts";
@@ -18,6 +20,8 @@ import { metricsRoute } from "./http/metrics/metrics-route.ts";
 import type { ModelApiDeps } from "./http/model-api/deps.ts";
 import { modelApi } from "./http/model-api/model-api.ts";
 import { modelCards } from "./http/model-cards/model-cards.ts";
+
+const consoleFolder = fileURLToPath(new URL("../../console/dist", import.meta.url));
 
 export interface Surfaces extends AccountApiDeps, Omit<ModelApiDeps, "accounts"> {
   config: Config;
@@ -39,7 +43,13 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   const callerOf = requireCaller(authenticate);
   const app = createServer({ log, publicUrl, telemetry });
 
-  await app.register(docsPages, { version: parts.version });
+  // No client is sent to a worker.
+  const hasConsole = config.GANTRY_ROLE !== "worker";
+  await app.register(docsPages, { version: parts.version, hasConsole });
+  if (hasConsole) {
+    const linkAddress = linkServed ? publicUrl : (config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT);
+    await app.register(consoleFiles, { log, folder: consoleFolder, linkAddress });
+  }
   if (linkServed) {
     await app.register(blobApi, {
       store: linkServed,

@@ -5,7 +5,7 @@ import { templateOf } from "../../src/http/foundation/request-path.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 
 /** What may be read without a key: nothing that is not named here. */
-const open = ["/", "/docs/errors", "/docs/manifest.schema.json"];
+const open = ["/", "/console", "/console/*", "/docs/errors", "/docs/manifest.schema.json"];
 /** Opened by the signature in the address. */
 const signed = ["/s3/*"];
 /** Bring a key in their body, or end what there may be of a session. */
@@ -77,6 +77,7 @@ test("the address that the start prints says what is there, and nothing of this 
   expect(page).toMatch(/^Gantry \d+\.\d+\.\d+: /);
   const named = page.match(/(?<=\s)\/[\w./]+/g) ?? [];
   expect(named).toEqual([
+    "/console/",
     "/docs/errors",
     "/docs/manifest.schema.json",
     "/api/v1",
@@ -89,11 +90,28 @@ test("the address that the start prints says what is there, and nothing of this 
   ]);
   for (const path of named) {
     const answer = await fetch(`${gantry.url}${path}`, { headers: { "x-api-key": gantry.adminKey } });
-    // Who looks at the address of the tool server without speaking its protocol is told that it is one.
-    expect(answer.status, path).toBe(path === "/mcp" ? 405 : 200);
+    // Who looks at the address of the tool server without speaking its protocol is told that it is one. The console may
+    // not be built here.
+    const wanted = path === "/mcp" ? [405] : path === "/console/" ? [200, 503] : [200];
+    expect(wanted, path).toContain(answer.status);
     await answer.arrayBuffer();
   }
   expect((await fetch(gantry.url, { method: "POST" })).status).toBe(405);
+});
+
+test("a browser is led from there to the console, wherever its address begins", async () => {
+  const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+  const response = await fetch(gantry.url, { headers: { accept }, redirect: "manual" });
+  expect([response.status, response.headers.get("location")]).toEqual([302, "console/"]);
+  expect(response.headers.get("vary")).toBe("accept");
+});
+
+test("a worker has no console, and sends nobody there", async () => {
+  const worker = await startGantry({ env: { GANTRY_ROLE: "worker" }, beside: gantry });
+  const page = await worker.call("GET", "/", { key: "", headers: { accept: "text/html" } });
+  expect([page.status, page.text.includes("console")]).toEqual([200, false]);
+  expect((await worker.call("GET", "/console/", { key: "" })).status).toBe(404);
+  await worker.close();
 });
 
 test("what needs no key is still there", () => {

@@ -1,8 +1,8 @@
 /** For whoever opens the address that the start prints: what this is, and where to go on. */
-export function frontPage(version: string): string {
+export function frontPage(version: string, hasConsole: boolean): string {
   return `Gantry ${version}: one self-hosted service for models and agents.
 
-  /docs/errors                 every error type
+${hasConsole ? "  /console/                    all of it in a browser\n" : ""}  /docs/errors                 every error type
   /docs/manifest.schema.json   the JSON Schema of a model's manifest
   /api/v1                      the models (with a key)
   /api/v1/openapi.json         the same and how to make your own, described (with a key)

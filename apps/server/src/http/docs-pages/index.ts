@@ -1,13 +1,24 @@
 import type { FastifyInstance } from "fastify";
+import { prefers } from "../foundation/preferred-type.rules.ts";
 import { errorsPage } from "./errors-page.ts";
 import { frontPage } from "./front-page.ts";
 
 const manifestSchemaPath = "/docs/manifest.schema.json";
 
+interface DocsPagesDeps {
+  version: string;
+  hasConsole: boolean;
+}
+
 /** Pages that need no key: what one finds at the address itself, what error links point to, and what editors load. */
-export async function docsPages(app: FastifyInstance, { version }: { version: string }): Promise<void> {
-  const front = frontPage(version);
-  app.get("/", (_request, reply) => reply.type("text/plain; charset=utf-8").send(front));
+export async function docsPages(app: FastifyInstance, { version, hasConsole }: DocsPagesDeps): Promise<void> {
+  const front = frontPage(version, hasConsole);
+  app.get("/", (request, reply) => {
+    reply.header("vary", "accept");
+    // A browser, whose user wants to see something.
+    if (hasConsole && prefers(request.headers.accept, "text/html", "text/plain")) return reply.redirect("console/");
+    return reply.type("text/plain; charset=utf-8").send(front);
+  });
   const errors = errorsPage();
   app.get("/docs/errors", (_request, reply) =>
     reply

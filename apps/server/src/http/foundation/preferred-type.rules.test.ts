@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { prefersOverJson } from "./preferred-type.rules.ts";
+import { prefers, prefersOverJson } from "./preferred-type.rules.ts";
 
 const lines = "application/x-ndjson";
 
@@ -20,3 +20,14 @@ test.each([
   [`text/html, ${lines};charset=utf-8;q=0.2, */*;q=0.1`, true],
   ["application/x-ndjson2", false],
 ])("%j: %s", (accept, expected) => expect(prefersOverJson(accept, lines)).toBe(expected));
+
+test.each([
+  [undefined, false],
+  ["*/*", false],
+  ["text/plain", false],
+  ["text/html", true],
+  ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true],
+  ["text/plain, text/html;q=0.5", false],
+])("HTML rather than text, %j: %s", (accept, expected) =>
+  expect(prefers(accept, "text/html", "text/plain")).toBe(expected),
+);

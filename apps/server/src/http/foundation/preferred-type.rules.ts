@@ -1,5 +1,5 @@
-/** Each type of an Accept header with how much it is liked, in the order in which they stand. */
-function ranges(accept: string): { type: string; quality: number }[] {
+/** Each entry of an Accept or Accept-Encoding header with how much it is liked, in the order in which they stand. */
+export function ranges(accept: string): { type: string; quality: number }[] {
   return accept.split(",").map((range) => {
     const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
     const quality = Number(parameters.find((one) => /^q\s*=/.test(one))?.replace(/^q\s*=/, "") ?? 1);
@@ -7,16 +7,20 @@ function ranges(accept: string): { type: string; quality: number }[] {
   });
 }
 
-/** Whether a client names a type, and likes it no less than JSON; who likes both equally gets what it names first. */
-export function prefersOverJson(accept: string | undefined, type: string): boolean {
+/** Whether a client names a type, and likes it no less than another; who likes both equally gets what it names first. */
+export function prefers(accept: string | undefined, type: string, other: string): boolean {
   // Nearly all clients name it not at all, or alone.
-  if (accept === undefined || accept === "*/*" || accept === "application/json") return false;
+  if (accept === undefined || accept === "*/*" || accept === other) return false;
   if (accept === type) return true;
   const liked = ranges(accept);
   const own = liked.findIndex((range) => range.type === type);
   const quality = liked[own]?.quality ?? 0;
   if (quality <= 0) return false;
-  const json = liked.findIndex((range) => range.type === "application/json");
-  const jsonQuality = liked[json]?.quality ?? 0;
-  return quality > jsonQuality || (quality === jsonQuality && own < json);
+  const others = liked.findIndex((range) => range.type === other);
+  const othersQuality = liked[others]?.quality ?? 0;
+  return quality > othersQuality || (quality === othersQuality && own < others);
+}
+
+export function prefersOverJson(accept: string | undefined, type: string): boolean {
+  return prefers(accept, type, "application/json");
 }

@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { fault } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { etagMatches } from "../blob-api/byte-range.rules.ts";
+import { pathOf } from "../foundation/request-path.ts";
+import { chooseEncoding } from "./content-encoding.rules.ts";
+import { pagePolicy } from "./page-policy.rules.ts";
+import { readFiles } from "./read-files.ts";
+
+export interface ConsoleFilesDeps {
+  log: Log;
+  /** Where the build has left them. */
+  folder: string;
+  /** Where signed links lead; undefined: to the address that the request was sent to. */
+  linkAddress: string | undefined;
+}
+
+const template = "/console/*";
+const notBuilt = "The console is not built here: npm run build makes it, and the next start of the server shows it.\n";
+
+/**
+ * The pages of the console, which are files from its build, read once. They need no key: what they show they ask for with
+ * that of whoever has signed in. An address that is no file is a place inside the console, and gets the page.
+ */
+export async function consoleFiles(app: FastifyInstance, deps: ConsoleFilesDeps): Promise<void> {
+  const { log, folder, linkAddress } = deps;
+  const files = await readFiles(folder).catch((error) => {
+    // The service is of use without its pages.
+    if (error.code !== "ENOENT") log.warn({ err: error }, "The console is not shown, because its files cannot be read");
+  });
+  const headers = {
+    "content-security-policy": pagePolicy(linkAddress),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+  };
+
+  async function send(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
+    request.template = template;
+    if (/^api(\/|$)/.test(path)) throw fault("not_found", "Not found");
+    if (!files)
+      return reply.code(503).type("text/plain; charset=utf-8").header("cache-control", "no-store").send(notBuilt);
+    const isOfBuild = /^assets(\/|$)/.test(path);
+    const file = files.get(path) ?? (isOfBuild ? undefined : files.get("index.html"));
+    if (!file) throw fault("not_found", "Not found");
+    const encoding = file.isCompressible ? chooseEncoding(request.headers["accept-encoding"]) : undefined;
+    const etag = file.etag(encoding);
+    // The name of what the build made has the content's hash in it; whatever else it wrote keeps its name.
+    const caching = isOfBuild ? "public, max-age=31536000, immutable" : "no-cache";
+    reply.headers({ ...headers, etag, "cache-control": caching });
+    if (file.isCompressible) reply.header("vary", "accept-encoding");
+    if (etagMatches(request.headers["if-none-match"], etag)) return reply.code(304).send();
+    if (encoding) reply.header("content-encoding", encoding);
+    return reply.type(file.type).send(await file.bytes(encoding));
+  }
+
+  // The router takes both spellings for one, but addresses in a page count from its last slash.
+  app.get("/console", async (request, reply) => {
+    if (pathOf(request.url).endsWith("/")) return send(request, reply, "index.html");
+    request.template = template;
+    return reply.redirect("console/");
+  });
+  app.get<{ Params: { "*": string } }>(template, (request, reply) => send(request, reply, request.params["*"]));
+}

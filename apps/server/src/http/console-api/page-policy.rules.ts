@@ -1,0 +1,21 @@
+/**
+ * What the pages of the console may load and call: themselves, and where signed links lead, which is another origin when
+ * the files are in a bucket, or the console was opened by another address than the one that links carry.
+ */
+export function pagePolicy(linkAddress: string | undefined): string {
+  const links = linkAddress === undefined ? [] : [new URL(linkAddress).origin];
+  return Object.entries({
+    "default-src": ["'none'"],
+    "script-src": ["'self'"],
+    // The parts that open above a page write style elements.
+    "style-src": ["'self'", "'unsafe-inline'"],
+    "img-src": ["'self'", "blob:", "data:", ...links],
+    "media-src": ["'self'", "blob:", "data:", ...links],
+    "connect-src": ["'self'", ...links],
+    "base-uri": ["'none'"],
+    "form-action": ["'none'"],
+    "frame-ancestors": ["'none'"],
+  })
+    .map(([name, sources]) => `${name} ${sources.join(" ")}`)
+    .join("; ");
+}
