@@ -76,7 +76,7 @@ function isInstalled() {
   return (existsSync(marker) && readFileSync(marker, "utf8") === lockHash()) || isAsLocked();
 }
 
-function isWritable(path) {
+export function isWritable(path) {
   try {
     accessSync(path, constants.W_OK);
     return true;
@@ -95,7 +95,7 @@ function refuseForeign() {
   if (reason === undefined) return;
   throw new Error(
     `The packages in ${root} are not marked as those of its package-lock.json, and none are installed now, because ${reason}. ` +
-      "Whoever made this installation repeats its steps in deploy/README.md: npm ci --omit=dev, and the marker after it.",
+      "Whoever made this installation repeats its steps in deploy/README.md, the marker included.",
   );
 }
 
