@@ -5,6 +5,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const proofs = ["apps/server/test/proof/**/*.test.ts", "apps/server/test/process/**/*.test.ts"];
 /** Through the whole server over HTTP. */
 const frontDoor = ["apps/server/test/front-door/**/*.test.ts"];
+/** Pages in a browser, against a whole server. */
+const consolePages = ["apps/console/test/**/*.test.ts"];
 /** They change what a process has once: its clock, its threads, whom it trusts. */
 const alone = ["clocks-that-jump", "extra-ca", "unstartable-threads"].map(
   (name) => `apps/server/test/front-door/${name}.test.ts`,
@@ -55,7 +57,7 @@ export default defineConfig({
           ...common,
           name: "tests",
           include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...proofs, ...frontDoor],
+          exclude: [...configDefaults.exclude, ...proofs, ...frontDoor, ...consolePages],
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
@@ -71,6 +73,18 @@ export default defineConfig({
           isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 2 },
+        },
+      },
+      // A browser takes both cores of a small machine.
+      {
+        test: {
+          ...common,
+          name: "console",
+          include: consolePages,
+          globalSetup: ["apps/console/test/support/global-setup.ts"],
+          isolate: false,
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
         },
       },
     ],
