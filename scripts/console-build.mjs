@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { isWritable, root } from "./set-up.mjs";
 
 export const consoleFolder = join(root, "apps", "console");
@@ -15,26 +15,24 @@ export const stampFile = ".sources";
 const sources = ["apps/console", "packages/sdk/src", "packages/wire/src"];
 const isOfBuild = (name) => !/^(node_modules|test|dist.*)$|\.test\.tsx?$/.test(name);
 
-function* filesBelow(folder) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (!isOfBuild(entry.name)) continue;
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* filesBelow(path);
-    else yield path;
-  }
+function filesBelow(folder) {
+  return readdirSync(`${root}/${folder}`, { withFileTypes: true })
+    .filter(({ name }) => isOfBuild(name))
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      return entry.isDirectory() ? filesBelow(path) : [path];
+    });
 }
 
 /** Of all that the build reads: by content, because a checkout changes times without changing anything. */
 export function sourceStamp() {
-  const hash = createHash("sha256");
-  const files = sources.flatMap((folder) => [...filesBelow(join(root, folder))]).sort();
-  for (const path of [...files, join(root, "package-lock.json")]) {
-    hash
-      .update(`${relative(root, path)}\0`)
-      .update(readFileSync(path))
-      .update("\0");
-  }
-  return hash.digest("hex");
+  const paths = [...sources.flatMap(filesBelow), "package-lock.json"].sort();
+  const contents = paths.map((path) => readFileSync(`${root}/${path}`));
+  // Every start waits for this: one call for all of them takes half the time of one each.
+  return createHash("sha256")
+    .update(JSON.stringify(paths.map((path, at) => [path, contents[at].length])))
+    .update(Buffer.concat(contents))
+    .digest("hex");
 }
 
 export function isBuilt() {

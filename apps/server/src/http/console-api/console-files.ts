@@ -24,10 +24,7 @@ const notBuilt = "The console is not built here: npm run build makes it, and the
  */
 export async function consoleFiles(app: FastifyInstance, deps: ConsoleFilesDeps): Promise<void> {
   const { log, folder, linkAddress } = deps;
-  const files = await readFiles(folder).catch((error) => {
-    // The service is of use without its pages.
-    if (error.code !== "ENOENT") log.warn({ err: error }, "The console is not shown, because its files cannot be read");
-  });
+  const files = readOrWarn(folder, log);
   const headers = {
     "content-security-policy": pagePolicy(linkAddress),
     "x-content-type-options": "nosniff",
@@ -61,4 +58,14 @@ export async function consoleFiles(app: FastifyInstance, deps: ConsoleFilesDeps)
     return reply.redirect("console/");
   });
   app.get<{ Params: { "*": string } }>(template, (request, reply) => send(request, reply, request.params["*"]));
+}
+
+/** The service is of use without its pages. */
+function readOrWarn(folder: string, log: Log): ReturnType<typeof readFiles> | undefined {
+  try {
+    return readFiles(folder);
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    if (!isMissing) log.warn({ err: error }, "The console is not shown, because its files cannot be read");
+  }
 }
