@@ -8,9 +8,11 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { isSignedOut } from "./api/client.ts";
+import { modelKinds } from "./pages/models/model-kinds.ts";
 import { BrokenPage, NoSuchPage } from "./pages/no-such-page.tsx";
 import { OverviewPage } from "./pages/overview/overview-page.tsx";
 import { SignInPage } from "./pages/sign-in/sign-in-page.tsx";
+import { type DayRange, dayRange } from "./pages/usage/day-range.rules.ts";
 import { AppShell } from "./shell/app-shell.tsx";
 import { sessionQuery } from "./shell/session.ts";
 
@@ -87,20 +89,27 @@ const overview = createRoute({ getParentRoute: () => app, path: "/", component: 
 const modelsRoute = createRoute({
   getParentRoute: () => app,
   path: "models",
-  validateSearch: listSearch,
+  validateSearch: (search: Record<string, unknown>): ListSearch & { kind?: (typeof modelKinds)[number] } => {
+    const kind = modelKinds.find((one) => one === search.kind);
+    return { ...listSearch(search), ...(kind && { kind }) };
+  },
   component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
 });
 
 const modelRoute = createRoute({
   getParentRoute: () => app,
   path: "models/$owner/$name",
+  validateSearch: ({ tab }: Record<string, unknown>): { tab?: string } => (typeof tab === "string" ? { tab } : {}),
   component: lazyRouteComponent(() => import("./pages/models/model-page.tsx"), "ModelPage"),
 });
 
 const usageRoute = createRoute({
   getParentRoute: () => app,
   path: "usage",
-  validateSearch: listSearch,
+  validateSearch: (search: Record<string, unknown>): ListSearch & DayRange => ({
+    ...listSearch(search),
+    ...dayRange(search),
+  }),
   component: lazyRouteComponent(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
 });
 

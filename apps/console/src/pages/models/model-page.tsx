@@ -1,5 +1,84 @@
+import type { ModelCard } from "@gantry/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { api } from "../../api/client.ts";
+import { CopyButton } from "../../ui/code.tsx";
+import { Loaded } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { toast } from "../../ui/toast.ts";
+import { ApiTab } from "./api/api-tab.tsx";
+import { isStreamed } from "./api/call-code.rules.ts";
+import { DetailsTab } from "./details/details-tab.tsx";
+import { manifestTextOf } from "./manifest/manifest.rules.ts";
+import { ManifestTab } from "./manifest/manifest-tab.tsx";
+import { useManifest } from "./manifest/use-manifest.ts";
+import { ModelBadges } from "./model-badges.tsx";
+import { initialValues, inputOf } from "./playground/form-values.rules.ts";
+import { fieldsOf } from "./playground/input-form.rules.ts";
+import { Playground } from "./playground/playground.tsx";
+import { useRuns } from "./playground/use-runs.ts";
+
+const route = getRouteApi("/app/models/$owner/$name");
 
 export function ModelPage() {
-  return <Page title="Model">{null}</Page>;
+  const { owner, name } = route.useParams();
+  const id = `${owner}/${name}`;
+  const model = useQuery({
+    queryKey: ["model", id],
+    queryFn: ({ signal }) => api.models.card(id, { signal }),
+    // A form that is being filled in must not change under one's hands.
+    staleTime: 60_000,
+  });
+  return (
+    <Page
+      title={model.data?.title ?? id}
+      lead={
+        <span className="flex flex-wrap items-center gap-2">
+          <Link to="/models" className="text-accent hover:underline">
+            Models
+          </Link>
+          <code>{id}</code>
+          <CopyButton text={id} />
+          {model.data && <ModelBadges card={model.data} />}
+        </span>
+      }
+    >
+      {/* Another version has other fields: what was filled in before may not fit them. */}
+      <Loaded query={model}>{(card) => <ModelTabs key={`${id} ${card.version}`} card={card} />}</Loaded>
+    </Page>
+  );
+}
+
+/** What is filled in, edited and run is kept here, so that it outlives a look at another tab. */
+function ModelTabs({ card }: { card: ModelCard }) {
+  const { tab } = route.useSearch();
+  const navigate = route.useNavigate();
+  const fields = useMemo(() => fieldsOf(card.input), [card.input]);
+  const [values, setValues] = useState(() => initialValues(fields));
+  const runs = useRuns(card.endpoint_id, isStreamed(card));
+  const edited = useManifest(manifestTextOf(card), () => toast("The model is saved"));
+  const tabs = [
+    {
+      value: "playground",
+      label: "Playground",
+      content: <Playground card={card} fields={fields} values={values} onValues={setValues} runs={runs} />,
+    },
+    { value: "api", label: "API", content: <ApiTab card={card} input={inputOf(fields, values)} /> },
+    { value: "details", label: "Details", content: <DetailsTab card={card} /> },
+    // The service shows who answers to those alone who may change it.
+    ...(card.backend
+      ? [{ value: "manifest", label: "Manifest", content: <ManifestTab card={card} edited={edited} /> }]
+      : []),
+  ];
+  return (
+    <Tabs
+      tabs={tabs}
+      value={tabs.some(({ value }) => value === tab) ? (tab ?? "playground") : "playground"}
+      onValue={(value) =>
+        void navigate({ search: value === "playground" ? {} : { tab: value }, replace: true, resetScroll: false })
+      }
+    />
+  );
 }

@@ -1,5 +1,69 @@
-import { Page } from "../../ui/page.tsx";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { Pager } from "../../ui/table.tsx";
+import { NewModelDialog } from "./manifest/new-model-dialog.tsx";
+import { ModelFilters } from "./model-filters.tsx";
+import { ModelRow } from "./model-row.tsx";
+
+const route = getRouteApi("/app/models");
 
 export function ModelsPage() {
-  return <Page title="Models">{null}</Page>;
+  const { page = 1, q, kind } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [isMaking, setMaking] = useState(false);
+  const models = useQuery({
+    queryKey: ["models", { page, q, kind }],
+    queryFn: ({ signal }) => api.models.list({ page, q, kind, signal }),
+    placeholderData: keepPreviousData,
+  });
+  const isNarrowed = q !== undefined || kind !== undefined;
+  return (
+    <Page
+      title="Models"
+      lead="Those that you may call: public ones and your own."
+      actions={
+        <Button kind="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
+          New model
+        </Button>
+      }
+    >
+      <ModelFilters
+        q={q}
+        kind={kind}
+        onChange={(search) => void navigate({ search: (before) => ({ ...before, ...search, page: undefined }) })}
+      />
+      <Loaded query={models}>
+        {({ results, total_count, total_pages }) => (
+          <Panel flush>
+            {results.length > 0 ? (
+              <ul aria-label="Models">
+                {results.map((card) => (
+                  <ModelRow key={card.endpoint_id} card={card} />
+                ))}
+              </ul>
+            ) : isNarrowed ? (
+              <Empty title="No model matches">
+                <Button onClick={() => void navigate({ search: {} })}>Show all models</Button>
+              </Empty>
+            ) : (
+              <Empty title="There is no model yet">Make one with “New model”: a manifest says who answers.</Empty>
+            )}
+            <Pager
+              page={page}
+              totalPages={total_pages}
+              total={total_count}
+              onPage={(wanted) => void navigate({ search: (before) => ({ ...before, page: wanted }) })}
+            />
+          </Panel>
+        )}
+      </Loaded>
+      <NewModelDialog open={isMaking} onClose={() => setMaking(false)} />
+    </Page>
+  );
 }

@@ -1,0 +1,56 @@
+import type { ModelCard } from "@gantry/sdk";
+import { count, seconds } from "../../../ui/format.ts";
+import { Moment } from "../../../ui/moment.tsx";
+import { Panel } from "../../../ui/page.tsx";
+import { priceParts } from "../price.rules.ts";
+import { Facts } from "./facts.tsx";
+import { FlowFigures } from "./flow-figures.tsx";
+import { SchemaTable } from "./schema-table.tsx";
+
+export function DetailsTab({ card }: { card: ModelCard }) {
+  return (
+    <div className="flex flex-col gap-5">
+      {card.description && <p className="max-w-prose">{card.description}</p>}
+      <div className="grid items-start gap-5 lg:grid-cols-2">
+        <Panel title="Terms">
+          <Facts facts={termsOf(card)} />
+        </Panel>
+        <FlowFigures model={card.endpoint_id} />
+      </div>
+      <SchemaTable title="Input" schema={card.input} />
+      <SchemaTable title="Output" schema={card.output} />
+    </div>
+  );
+}
+
+function termsOf(card: ModelCard) {
+  const { pricing, capacity, timeout_seconds, max_queue_seconds, context_window, model_size_in_billions } = card;
+  const prices = priceParts(pricing);
+  return [
+    [
+      "Price",
+      prices.length === 0 ? (
+        "Free"
+      ) : (
+        <ul key="prices">
+          {prices.map((part) => (
+            <li key={part}>{part}</li>
+          ))}
+        </ul>
+      ),
+    ],
+    ["Capacity", capacity === 0 ? "0: not active" : `${count(capacity)} at once, over all servers`],
+    ["May run", `up to ${seconds(timeout_seconds)}`],
+    ["May wait", `up to ${hours(max_queue_seconds)}`],
+    ...(context_window === undefined ? [] : [["Context", `${count(context_window)} tokens`] as const]),
+    ...(model_size_in_billions === undefined
+      ? []
+      : [["Size", `${count(model_size_in_billions)} billion parameters`] as const]),
+    ["Version", count(card.version)],
+    ["Changed", <Moment key="changed" at={card.updated_at} />],
+  ] as const;
+}
+
+function hours(value: number): string {
+  return value < 7_200 ? seconds(value) : `${count(Math.round(value / 360) / 10)} hours`;
+}

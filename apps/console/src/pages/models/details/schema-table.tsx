@@ -1,0 +1,53 @@
+import type { ObjectSchema } from "@gantry/sdk";
+import { Badge } from "../../../ui/badge.tsx";
+import { Empty } from "../../../ui/notice.tsx";
+import { Panel } from "../../../ui/page.tsx";
+import { Table } from "../../../ui/table.tsx";
+import { rowsOf } from "./schema-words.rules.ts";
+
+export function SchemaTable({ title, schema }: { title: string; schema: ObjectSchema }) {
+  return (
+    <Panel title={title} flush>
+      <Table
+        label={title}
+        rows={rowsOf(schema)}
+        keyOf={({ name }) => name}
+        empty={<Empty title="It has no fields" />}
+        columns={[
+          {
+            head: "Field",
+            cell: ({ name, isRequired }) => (
+              <span className="flex flex-wrap items-center gap-1.5">
+                <code>{name}</code>
+                {isRequired && <Badge tone="info">required</Badge>}
+              </span>
+            ),
+          },
+          {
+            head: "What it is",
+            cell: ({ kind, description }) => (
+              <div className="max-w-prose">
+                {kind}
+                {description && <p className="text-muted text-xs">{description}</p>}
+              </div>
+            ),
+          },
+          {
+            head: "Default",
+            wide: true,
+            cell: ({ initial }) =>
+              initial === undefined ? <span className="text-muted">none</span> : <Initial text={initial} />,
+          },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Initial({ text }: { text: string }) {
+  return (
+    <code className="line-clamp-3 max-w-60 break-words text-xs" title={text}>
+      {text}
+    </code>
+  );
+}

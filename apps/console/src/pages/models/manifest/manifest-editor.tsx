@@ -1,0 +1,73 @@
+import { type UIEvent, useId, useRef } from "react";
+import type { Fault } from "./manifest.rules.ts";
+
+interface ManifestEditorProps {
+  text: string;
+  onText(text: string): void;
+  faults: readonly Fault[];
+}
+
+/** JSON with numbered lines; what is wrong is listed below, and leads to its line. */
+export function ManifestEditor({ text, onText, faults }: ManifestEditorProps) {
+  const id = useId();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const gutter = useRef<HTMLDivElement>(null);
+  const lines = text.split("\n");
+  const wrong = new Set(faults.map(({ line }) => line));
+  const scroll = ({ currentTarget }: UIEvent<HTMLTextAreaElement>) => {
+    if (gutter.current) gutter.current.scrollTop = currentTarget.scrollTop;
+  };
+  const show = (line: number) => {
+    const begin = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+    const shown = area.current;
+    if (!shown) return;
+    shown.focus();
+    shown.setSelectionRange(begin, begin + (lines[line - 1]?.length ?? 0));
+    shown.scrollTop = Math.max(0, (line - 5) * (shown.scrollHeight / lines.length));
+  };
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex h-112 overflow-hidden rounded-md border border-strong-line bg-panel font-mono text-xs leading-5">
+        <div ref={gutter} aria-hidden className="overflow-hidden bg-sunken py-2 text-right text-muted select-none">
+          {lines.map((_, n) => (
+            <div
+              // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number.
+              key={n}
+              className={`px-2 ${wrong.has(n + 1) ? "bg-bad-soft font-semibold text-bad" : ""}`}
+            >
+              {n + 1}
+            </div>
+          ))}
+        </div>
+        <textarea
+          ref={area}
+          aria-label="Manifest as JSON"
+          aria-invalid={faults.length > 0 || undefined}
+          aria-describedby={faults.length > 0 ? id : undefined}
+          className="min-w-0 flex-1 resize-none bg-transparent p-2 whitespace-pre -outline-offset-2"
+          wrap="off"
+          spellCheck={false}
+          value={text}
+          onChange={(event) => onText(event.target.value)}
+          onScroll={scroll}
+        />
+      </div>
+      {faults.length > 0 && (
+        <ul id={id} role="alert" className="rounded-md border border-bad/40 bg-bad-soft p-2">
+          {faults.map(({ line, place, message }) => (
+            <li key={`${line} ${place} ${message}`}>
+              <button
+                type="button"
+                className="w-full rounded px-1 py-0.5 text-left break-words hover:underline"
+                onClick={() => show(line)}
+              >
+                Line {line}
+                {place && <code>, {place}</code>}: {message}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { useSession } from "../../../shell/session.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Field, TextInput } from "../../../ui/field.tsx";
+import { Failure } from "../../../ui/notice.tsx";
+import { toast } from "../../../ui/toast.ts";
+import { exampleText } from "./manifest.rules.ts";
+import { ManifestEditor } from "./manifest-editor.tsx";
+import { useManifest } from "./use-manifest.ts";
+
+export function NewModelDialog({ open, onClose }: { open: boolean; onClose(): void }) {
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      wide
+      title="New model"
+      description="A model is a manifest: what it takes, what it gives, what it costs, and who answers."
+    >
+      <NewModelForm onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function NewModelForm({ onClose }: { onClose(): void }) {
+  const { username } = useSession();
+  const [name, setName] = useState("");
+  const navigate = useNavigate();
+  const { text, change, faults, failure, isSaving, save } = useManifest(exampleText, (card) => {
+    toast(`${card.endpoint_id} is there`);
+    void navigate({ to: "/models/$owner/$name", params: { owner: card.owner, name: card.name } });
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save(`${username}/${name.trim()}`);
+  };
+  return (
+    <form className="flex flex-col gap-4" onSubmit={submit}>
+      <Field
+        label="Name"
+        required
+        hint={`It is called as ${username}/${name.trim() || "name"}. A model of yours that has this name is replaced.`}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            required
+            pattern="[a-z0-9][a-z0-9._\-]{0,62}"
+            title="Small letters, digits, . _ and -, beginning with a letter or a digit"
+            placeholder="my-model"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <ManifestEditor text={text} onText={change} faults={faults} />
+      {failure !== undefined && <Failure error={failure} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button kind="primary" type="submit" busy={isSaving} disabled={name.trim() === ""}>
+          Create model
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,34 @@
+import { FileIcon } from "lucide-react";
+import { type Media, mediaOf } from "./media.rules.ts";
+
+interface MediaViewProps {
+  url: string;
+  /** What it is called, which also says what it is. */
+  name: string;
+  contentType?: string | null;
+  alt: string;
+}
+
+/** A file as it is meant to be met: seen, heard, or named. */
+export function MediaView({ url, name, contentType, alt }: MediaViewProps) {
+  const media: Media = mediaOf(name, contentType);
+  const framed = "max-h-112 w-full rounded-md border border-line bg-sunken";
+  if (media === "image") {
+    return (
+      <a href={url} target="_blank" rel="noreferrer" title="Open in full size">
+        <img src={url} alt={alt} className={`${framed} object-contain`} />
+      </a>
+    );
+  }
+  // What a model made has no captions.
+  // biome-ignore lint/a11y/useMediaCaption: see above.
+  if (media === "video") return <video src={url} controls aria-label={alt} className={framed} />;
+  // biome-ignore lint/a11y/useMediaCaption: see above.
+  if (media === "audio") return <audio src={url} controls aria-label={alt} className="w-full" />;
+  return (
+    <p className="flex items-center gap-2 rounded-md border border-line bg-sunken p-3">
+      <FileIcon size={16} className="shrink-0 text-muted" aria-hidden />
+      <span className="min-w-0 truncate">{name}</span>
+    </p>
+  );
+}

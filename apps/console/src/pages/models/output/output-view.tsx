@@ -1,0 +1,59 @@
+import type { FileLink } from "@gantry/sdk";
+import { Download } from "lucide-react";
+import { buttonClass } from "../../../ui/button.tsx";
+import { CodeBlock, CopyButton } from "../../../ui/code.tsx";
+import { fileNameIn } from "./media.rules.ts";
+import { MediaView } from "./media-view.tsx";
+
+interface OutputViewProps {
+  output: Readonly<Record<string, unknown>>;
+  files: Readonly<Record<string, FileLink>>;
+}
+
+/** What a prediction gave: files as what they are, texts as texts, and all else together as JSON. */
+export function OutputView({ output, files }: OutputViewProps) {
+  const shownFiles = Object.entries(files);
+  const others = Object.entries(output).filter(([name]) => !Object.hasOwn(files, name));
+  const texts = others.filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const values = others.filter(([, value]) => typeof value !== "string");
+  if (shownFiles.length + others.length === 0) return <p className="text-muted">It gave nothing.</p>;
+  const isAlone = shownFiles.length + texts.length === 1;
+  return (
+    <div className="flex flex-col gap-4">
+      {shownFiles.map(([name, { url }]) => (
+        <FileOutput key={name} name={name} url={url} />
+      ))}
+      {texts.map(([name, text]) => (
+        <TextOutput key={name} name={isAlone ? undefined : name} text={text} />
+      ))}
+      {values.length > 0 && <CodeBlock label="JSON" text={JSON.stringify(Object.fromEntries(values), null, 2)} />}
+    </div>
+  );
+}
+
+function FileOutput({ name, url }: { name: string; url: string }) {
+  const fileName = fileNameIn(url);
+  return (
+    <figure className="flex flex-col gap-1.5">
+      <MediaView url={url} name={fileName} alt={name} />
+      <figcaption className="flex items-center justify-between gap-2 text-muted text-xs">
+        <span className="min-w-0 truncate">{name}</span>
+        <a href={url} download={fileName} target="_blank" rel="noreferrer" className={buttonClass("quiet")}>
+          <Download size={14} aria-hidden /> Download
+        </a>
+      </figcaption>
+    </figure>
+  );
+}
+
+export function TextOutput({ name, text }: { name?: string | undefined; text: string }) {
+  return (
+    <div>
+      <div className="flex items-center justify-between gap-2">
+        <span className="text-muted text-xs">{name}</span>
+        <CopyButton text={text} />
+      </div>
+      <p className="max-h-112 overflow-y-auto break-words whitespace-pre-wrap">{text}</p>
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import { type FieldSchema, GantryError } from "@gantry/sdk";
+import { describe, expect, it } from "vitest";
+import { initialValues, inputOf, problemsIn, problemsOf } from "./form-values.rules.ts";
+import { fieldsOf } from "./input-form.rules.ts";
+
+const image: FieldSchema = { type: ["string", "null"], format: "binary", "x-media": "image" };
+const fields = fieldsOf({
+  type: "object",
+  properties: {
+    prompt: { type: "string", default: "a ship" },
+    size: { type: ["string", "null"], enum: ["2k", "4k"], default: "2k" },
+    count: { type: "integer", default: 3 },
+    fast: { type: "boolean", default: true },
+    style: { type: "string", default: "plain" },
+    options: { type: "object" },
+    image,
+    image1: image,
+  },
+  required: ["prompt"],
+});
+const start = initialValues(fields);
+
+describe("what is sent of a form", () => {
+  it("starts with the defaults, and sends of them what is required", () => {
+    expect(start).toMatchObject({ prompt: "a ship", size: '"2k"', count: "3", fast: true, options: "", image: [] });
+    expect(inputOf(fields, start)).toEqual({ prompt: "a ship" });
+  });
+
+  it("sends what was changed, as what it is", () => {
+    const changed = { ...start, size: '"4k"', count: "5", fast: false, options: '{"a": [1]}' };
+    expect(inputOf(fields, changed)).toEqual({
+      prompt: "a ship",
+      size: "4k",
+      count: 5,
+      fast: false,
+      options: { a: [1] },
+    });
+  });
+
+  it("leaves out what was emptied, but for a text that has a default and may be empty", () => {
+    expect(inputOf(fields, { ...start, count: "", size: "", style: "" })).toEqual({ prompt: "a ship", style: "" });
+  });
+
+  it("gives files the slots in their order", () => {
+    const files = ["https://example.com/a.png", "s3://b/c.png"];
+    expect(inputOf(fields, { ...start, image: files })).toMatchObject({ image: files[0], image1: files[1] });
+  });
+});
+
+describe("what is wrong with a form", () => {
+  it("names a required field that is empty and JSON that is none", () => {
+    expect(problemsOf(fields, { ...start, prompt: " ", options: "{" })).toEqual({
+      prompt: "This field is required",
+      options: "This is no JSON",
+    });
+    expect(problemsOf(fields, start)).toEqual({});
+  });
+
+  const refusal = (...locs: (string | number)[][]) =>
+    new GantryError({
+      status: 422,
+      type: "one_of",
+      message: "wrong",
+      retryable: false,
+      requestId: undefined,
+      body: undefined,
+      issues: locs.map((loc) => ({ loc, message: "Wrong", type: "one_of" })),
+    });
+
+  it("puts what the service says at its fields, also at a slot of a list of files", () => {
+    expect(problemsIn(refusal(["body", "size"], ["body", "i_image1"], ["body", "options", "a", 0]), fields)).toEqual({
+      size: "Wrong",
+      image: "Wrong",
+      options: "a.0: Wrong",
+    });
+  });
+
+  it("leaves to others what names no field", () => {
+    expect(problemsIn(refusal(["body", "size"], ["body"]), fields)).toBeUndefined();
+    expect(problemsIn(new Error("no network"), fields)).toBeUndefined();
+  });
+});

@@ -1,0 +1,111 @@
+import { Checkbox, type ControlProps, Field, Select, TextArea, TextInput } from "../../../ui/field.tsx";
+import { FilesControl } from "./files-control.tsx";
+import type { FormValue } from "./form-values.rules.ts";
+import type { FormField } from "./input-form.rules.ts";
+
+interface InputFieldProps {
+  field: FormField;
+  value: FormValue;
+  problem: string | undefined;
+  onValue(value: FormValue): void;
+}
+
+export function InputField({ field, value, problem, onValue }: InputFieldProps) {
+  const { label, hint, isRequired, control } = field;
+  if (control.kind === "switch") {
+    return (
+      <div className="flex flex-col gap-1">
+        <Checkbox
+          label={<span className="font-medium">{label}</span>}
+          checked={value === true}
+          aria-invalid={problem === undefined ? undefined : true}
+          onChange={(event) => onValue(event.target.checked)}
+        />
+        {(problem ?? hint) && <p className={`text-xs ${problem ? "text-bad" : "text-muted"}`}>{problem ?? hint}</p>}
+      </div>
+    );
+  }
+  return (
+    <Field label={label} hint={hintOf(field)} error={problem} required={isRequired}>
+      {(props) => <InputControl field={field} value={value} onValue={onValue} props={props} />}
+    </Field>
+  );
+}
+
+function hintOf({ hint, control }: FormField): string | undefined {
+  const bounds = control.kind === "number" ? boundsOf(control) : control.kind === "json" ? "As JSON." : undefined;
+  return [hint, bounds].filter((part) => part !== undefined).join(" ") || undefined;
+}
+
+function boundsOf({ min, max }: { min: number | undefined; max: number | undefined }): string | undefined {
+  if (min !== undefined && max !== undefined) return `From ${min} to ${max}.`;
+  if (min !== undefined) return `At least ${min}.`;
+  return max === undefined ? undefined : `At most ${max}.`;
+}
+
+function InputControl({
+  field: { name, label, isRequired, control },
+  value,
+  onValue,
+  props,
+}: Pick<InputFieldProps, "field" | "value" | "onValue"> & { props: ControlProps }) {
+  if (control.kind === "files") {
+    return (
+      <FilesControl
+        control={props}
+        label={label}
+        accept={control.accept}
+        most={control.slots.length}
+        files={typeof value === "object" ? value : []}
+        onFiles={onValue}
+      />
+    );
+  }
+  const text = typeof value === "string" ? value : "";
+  const common = { ...props, name, value: text };
+  switch (control.kind) {
+    case "choice":
+      return (
+        <Select {...common} onChange={(event) => onValue(event.target.value)}>
+          {(!isRequired || text === "") && <option value="">{isRequired ? "Choose" : "Not set"}</option>}
+          {control.options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </Select>
+      );
+    case "number":
+      return (
+        <TextInput
+          {...common}
+          type="number"
+          className="sm:max-w-48"
+          min={control.min}
+          max={control.max}
+          step={control.isWhole ? 1 : "any"}
+          onChange={(event) => onValue(event.target.value)}
+        />
+      );
+    case "json":
+      return (
+        <TextArea
+          {...common}
+          className="field-sizing-content max-h-80 min-h-16 font-mono text-xs"
+          spellCheck={false}
+          onChange={(event) => onValue(event.target.value)}
+        />
+      );
+    default:
+      return control.kind === "text" && control.isLong ? (
+        <TextArea
+          {...common}
+          rows={1}
+          className={`field-sizing-content max-h-80 ${isRequired ? "min-h-24" : ""}`}
+          onChange={(event) => onValue(event.target.value)}
+        />
+      ) : (
+        <TextInput {...common} onChange={(event) => onValue(event.target.value)} />
+      );
+  }
+}

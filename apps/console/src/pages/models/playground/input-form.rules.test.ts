@@ -1,0 +1,69 @@
+import type { FieldSchema } from "@gantry/sdk";
+import { describe, expect, it } from "vitest";
+import { fieldsOf, folded } from "./input-form.rules.ts";
+
+const form = (properties: Record<string, FieldSchema>, required: string[] = []) =>
+  fieldsOf({ type: "object", properties, required });
+const controlOf = (schema: FieldSchema, required: string[] = []) => form({ it: schema }, required)[0]?.control;
+
+describe("the form of an input", () => {
+  it("has required fields first, and says what each is called", () => {
+    const fields = form({ size: { type: "string", title: "Size" }, prompt: { type: "string" } }, ["prompt"]);
+    expect(fields.map(({ label, isRequired }) => [label, isRequired])).toEqual([
+      ["prompt", true],
+      ["Size", false],
+    ]);
+  });
+
+  it("chooses a control by what a field takes", () => {
+    expect(controlOf({ type: "string" })).toEqual({ kind: "text", isLong: true });
+    expect(controlOf({ type: "string", maxLength: 60 })).toEqual({ kind: "text", isLong: false });
+    expect(controlOf({ type: ["string", "null"], format: "uri" })).toEqual({ kind: "text", isLong: false });
+    expect(controlOf({ type: ["integer", "null"], minimum: 1, maximum: 9 })).toEqual({
+      kind: "number",
+      isWhole: true,
+      min: 1,
+      max: 9,
+    });
+    expect(controlOf({ type: "array", items: { type: "string" } })).toEqual({ kind: "json" });
+    expect(controlOf({ type: "object" })).toEqual({ kind: "json" });
+  });
+
+  it("takes a boolean without a default for a choice of three", () => {
+    expect(controlOf({ type: "boolean", default: false })).toEqual({ kind: "switch" });
+    expect(controlOf({ type: "boolean" }, ["it"])).toEqual({ kind: "switch" });
+    expect(controlOf({ type: ["boolean", "null"], default: null })?.kind).toBe("choice");
+  });
+
+  it("offers what an enum lists, whatever it is", () => {
+    expect(controlOf({ type: ["integer", "null"], enum: [1, 2, null] })).toEqual({
+      kind: "choice",
+      options: [
+        { value: "1", label: "1" },
+        { value: "2", label: "2" },
+      ],
+    });
+    expect(controlOf({ type: "string", enum: ["fast"] })).toEqual({
+      kind: "choice",
+      options: [{ value: '"fast"', label: "fast" }],
+    });
+  });
+
+  it("makes one list of numbered files of one media", () => {
+    const image: FieldSchema = { type: ["string", "null"], format: "binary", "x-media": "image" };
+    const fields = form({ image, image1: image, image2: image, mask: image, clip1: image });
+    expect(fields.map(({ control }) => control.kind === "files" && control.slots)).toEqual([
+      ["image", "image1", "image2"],
+      ["mask"],
+      ["clip1"],
+    ]);
+    expect(fields[0]?.control).toMatchObject({ accept: "image/*" });
+  });
+
+  it("folds away what is optional where there is much of it", () => {
+    const many = form(Object.fromEntries([..."abcdefg"].map((name) => [name, { type: "string" }])), ["g"]);
+    expect(folded(many).shown.map(({ name }) => name)).toEqual(["g", "a", "b", "c"]);
+    expect(folded(many).more.map(({ name }) => name)).toEqual(["d", "e", "f"]);
+    expect(folded(many.slice(0, 5)).more).toEqual([]);
+  });
+});

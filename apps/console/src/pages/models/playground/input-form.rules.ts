@@ -1,0 +1,109 @@
+import type { FieldSchema, ObjectSchema } from "@gantry/sdk";
+
+export interface Option {
+  /** JSON of the value: an option need not be a text. */
+  value: string;
+  label: string;
+}
+
+export type Control =
+  | { kind: "text"; isLong: boolean }
+  | { kind: "number"; isWhole: boolean; min: number | undefined; max: number | undefined }
+  | { kind: "switch" }
+  | { kind: "choice"; options: readonly Option[] }
+  /** Several slots of the schema, as image, image1, image2, are one list of files to whoever fills it in. */
+  | { kind: "files"; slots: readonly string[]; accept: string }
+  | { kind: "json" };
+
+export interface FormField {
+  name: string;
+  label: string;
+  hint: string | undefined;
+  isRequired: boolean;
+  /** Null admitted: then an empty text means that nothing is given. */
+  isNullable: boolean;
+  initial: unknown;
+  control: Control;
+}
+
+export const typesOf = ({ type }: FieldSchema): readonly string[] =>
+  (Array.isArray(type) ? type : [type]).filter((name): name is string => name !== undefined);
+
+const isFile = (schema: FieldSchema | undefined): schema is FieldSchema => schema?.format === "binary";
+
+/** The fields of a form for an input, required ones first. */
+export function fieldsOf(input: ObjectSchema): FormField[] {
+  const required = new Set(input.required ?? []);
+  const fields = Object.entries(input.properties)
+    .filter(([name]) => slotBase(name, input) === undefined)
+    .map(([name, schema]) => fieldOf(name, schema, { isRequired: required.has(name), input }));
+  return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter(({ isRequired }) => !isRequired)];
+}
+
+/** Of `image3` beside an `image` of the same media: `image`. */
+function slotBase(name: string, { properties, required = [] }: ObjectSchema): string | undefined {
+  const base = /^(.+?)_?\d+$/.exec(name)?.[1];
+  const [slot, first] = [properties[name], base === undefined ? undefined : properties[base]];
+  if (!isFile(slot) || !isFile(first) || required.includes(name)) return undefined;
+  return slot["x-media"] === first["x-media"] ? base : undefined;
+}
+
+function fieldOf(
+  name: string,
+  schema: FieldSchema,
+  { isRequired, input }: { isRequired: boolean; input: ObjectSchema },
+): FormField {
+  const slots = isFile(schema)
+    ? [name, ...Object.keys(input.properties).filter((other) => slotBase(other, input) === name)]
+    : [];
+  return {
+    name,
+    label: schema.title ?? name,
+    hint: schema.description,
+    isRequired,
+    isNullable: typesOf(schema).includes("null"),
+    initial: schema.default ?? undefined,
+    control: slots.length > 0 ? { kind: "files", slots, accept: acceptedBy(schema) } : controlOf(schema, isRequired),
+  };
+}
+
+function acceptedBy({ "x-formats": endings, "x-media": media }: FieldSchema): string {
+  if (endings) return endings.join();
+  return media === undefined || media === "file" ? "" : `${media}/*`;
+}
+
+/** Longer texts than this get a box that grows. */
+const longestLine = 100;
+
+function controlOf(schema: FieldSchema, isRequired: boolean): Control {
+  const type = typesOf(schema).find((name) => name !== "null");
+  if (schema.enum) return { kind: "choice", options: schema.enum.filter((value) => value !== null).map(optionOf) };
+  if (type === "number" || type === "integer") {
+    return { kind: "number", isWhole: type === "integer", min: schema.minimum, max: schema.maximum };
+  }
+  // Without a default, "no" and "not said" are two answers.
+  if (type === "boolean") {
+    const isEither = isRequired || typeof schema.default === "boolean";
+    return isEither ? { kind: "switch" } : { kind: "choice", options: [true, false].map(optionOf) };
+  }
+  if (type === "string") {
+    return { kind: "text", isLong: schema.format === undefined && (schema.maxLength ?? Infinity) > longestLine };
+  }
+  return { kind: "json" };
+}
+
+function optionOf(value: unknown): Option {
+  if (typeof value === "boolean") return { value: String(value), label: value ? "Yes" : "No" };
+  const json = JSON.stringify(value);
+  return { value: json, label: typeof value === "string" ? value : json };
+}
+
+const mostShown = 5;
+const shownOfMany = 3;
+
+/** What is shown at once, and what is folded away where there are many optional ones. */
+export function folded(fields: readonly FormField[]): { shown: FormField[]; more: FormField[] } {
+  const optional = fields.filter(({ isRequired }) => !isRequired);
+  const more = optional.length > mostShown ? optional.slice(shownOfMany) : [];
+  return { shown: fields.filter((field) => !more.includes(field)), more };
+}

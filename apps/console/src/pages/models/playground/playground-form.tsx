@@ -1,0 +1,88 @@
+import type { ModelCard } from "@gantry/sdk";
+import { Play } from "lucide-react";
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { Button } from "../../../ui/button.tsx";
+import { Panel } from "../../../ui/page.tsx";
+import { estimateInWords, usualMaxTokens } from "../price.rules.ts";
+import { type FormValues, initialValues, inputOf, type Problems } from "./form-values.rules.ts";
+import { InputField } from "./input-field.tsx";
+import { type FormField, folded } from "./input-form.rules.ts";
+
+interface PlaygroundFormProps {
+  card: ModelCard;
+  fields: readonly FormField[];
+  values: FormValues;
+  problems: Problems;
+  onValues(values: FormValues): void;
+  onRun(): void;
+}
+
+export function PlaygroundForm({ card, fields, values, problems, onValues, onRun }: PlaygroundFormProps) {
+  const { shown, more } = folded(fields);
+  const [isUnfolded, setUnfolded] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const hasHidden = more.some(({ name }) => problems[name] !== undefined);
+  useEffect(() => {
+    if (Object.keys(problems).length === 0) return;
+    if (hasHidden) setUnfolded(true);
+    // After what was folded away is there.
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+  }, [problems, hasHidden]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onRun();
+  };
+  const submitByKey = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) form.current?.requestSubmit();
+  };
+  const show = (field: FormField) => (
+    <InputField
+      key={field.name}
+      field={field}
+      value={values[field.name] ?? ""}
+      problem={problems[field.name]}
+      onValue={(value) => onValues({ ...values, [field.name]: value })}
+    />
+  );
+  return (
+    <Panel
+      title="Input"
+      actions={
+        <Button kind="quiet" onClick={() => onValues(initialValues(fields))}>
+          Reset
+        </Button>
+      }
+    >
+      {/* What is wrong is said at the fields, by the service too, and not by the browser. */}
+      <form ref={form} noValidate className="flex flex-col gap-4" onSubmit={submit} onKeyDown={submitByKey}>
+        {fields.length === 0 && <p className="text-muted">This model takes no input.</p>}
+        {shown.map(show)}
+        {more.length > 0 && (
+          <details open={isUnfolded} onToggle={(event) => setUnfolded(event.currentTarget.open)}>
+            <summary className="py-1 font-medium text-muted hover:text-ink">More ({more.length})</summary>
+            <div className="mt-3 flex flex-col gap-4">{more.map(show)}</div>
+          </details>
+        )}
+        <div className="flex flex-wrap items-center gap-3">
+          <Button kind="primary" type="submit" icon={<Play size={14} />} disabled={card.capacity === 0}>
+            Run
+          </Button>
+          <span className="min-w-0 flex-1 text-muted text-xs">
+            {card.capacity === 0 ? "Not active: its capacity is 0." : estimateOf(card, fields, values)}
+          </span>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+function estimateOf(card: ModelCard, fields: readonly FormField[], values: FormValues): string {
+  const input = inputOf(fields, values);
+  const texts = Object.values(input).filter((value) => typeof value === "string");
+  const wanted = Number(values.max_tokens);
+  return estimateInWords(card.pricing, {
+    characters: texts.reduce((sum, text) => sum + text.length, 0),
+    maxTokens: wanted > 0 ? wanted : usualMaxTokens,
+    timeoutSeconds: card.timeout_seconds,
+  });
+}

@@ -1,0 +1,36 @@
+import type { UsageRecord } from "@gantry/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../../../api/client.ts";
+import { CopyButton } from "../../../ui/code.tsx";
+import { count, money, seconds } from "../../../ui/format.ts";
+
+/** The row of a prediction stands among the newest when it has just ended. */
+const lookedThrough = 100;
+
+/** What a run took and cost: its row in the usage, which is written with its end. */
+export function RunFigures({ predictionId }: { predictionId: string }) {
+  const { data: row } = useQuery({
+    queryKey: ["usage-of", predictionId],
+    queryFn: async ({ signal }) => {
+      const { results } = await api.account.usage({ page_size: lookedThrough, signal });
+      return results.find(({ request_id }) => request_id === predictionId) ?? null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs">
+      {row && figuresOf(row).map((figure) => <span key={figure}>{figure}</span>)}
+      <CopyButton text={predictionId} label="Copy id" />
+    </div>
+  );
+}
+
+function figuresOf({ price, inference_time, input_tokens, output_tokens, cached_tokens }: UsageRecord): string[] {
+  return [
+    price === 0 ? "Cost nothing" : `Cost ${money(price)}`,
+    ...(inference_time === null ? ["Never began"] : [`Ran ${seconds(inference_time)}`]),
+    ...(input_tokens === null ? [] : [`${count(input_tokens)} tokens in`]),
+    ...(cached_tokens === null ? [] : [`${count(cached_tokens)} of them cached`]),
+    ...(output_tokens === null ? [] : [`${count(output_tokens)} tokens out`]),
+  ];
+}

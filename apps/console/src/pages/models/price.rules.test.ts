@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { estimateInWords, priceInWords } from "./price.rules.ts";
+
+const prospect = { characters: 400, maxTokens: 1000, timeoutSeconds: 300 };
+
+describe("the price of a model in words", () => {
+  it("names every part that costs something", () => {
+    expect(priceInWords({ per_request: 0.03 })).toBe("$0.03 a run");
+    expect(priceInWords({ per_million_input_tokens: 3, per_million_output_tokens: 15 })).toBe(
+      "$3.00 a million input tokens, $15.00 a million output tokens",
+    );
+  });
+
+  it("says that it is free, also where a price is zero", () => {
+    expect(priceInWords({})).toBe("Free");
+    expect(priceInWords({ per_request: 0 })).toBe("Free");
+  });
+});
+
+describe("what a run may cost", () => {
+  it("is exact where nothing depends on the run", () => {
+    expect(estimateInWords({ per_request: 0.03 }, prospect)).toBe("$0.03 a run");
+    expect(estimateInWords({ per_request: 0.03, per_output: 0.01 }, prospect)).toBe("$0.04 a run");
+    expect(estimateInWords({}, prospect)).toBe("Free");
+  });
+
+  it("reckons with the longest answer", () => {
+    const pricing = { per_million_input_tokens: 10, per_million_output_tokens: 100 };
+    expect(estimateInWords(pricing, prospect)).toBe("About $0.101 at most, with 1,000 tokens of answer");
+  });
+
+  it("reckons with the longest time", () => {
+    expect(estimateInWords({ per_second: 0.01 }, prospect)).toBe("About $3.00 at most, with 300 seconds");
+  });
+});

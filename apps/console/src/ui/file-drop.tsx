@@ -1,0 +1,60 @@
+import { Upload } from "lucide-react";
+import { type DragEvent, type ReactNode, useState } from "react";
+import type { ControlProps } from "./field.tsx";
+
+interface FileDropProps extends Partial<ControlProps> {
+  /** As of an input; empty: every file. */
+  accept?: string;
+  multiple?: boolean;
+  disabled?: boolean;
+  onFiles(files: File[]): void;
+  children: ReactNode;
+}
+
+/** Files by dropping them here, or by choosing them. */
+export function FileDrop({
+  accept = "",
+  multiple = false,
+  disabled = false,
+  onFiles,
+  children,
+  ...rest
+}: FileDropProps) {
+  const [isOver, setOver] = useState(false);
+  const take = (files: FileList | null) => {
+    const all = [...(files ?? [])];
+    if (all.length > 0 && !disabled) onFiles(multiple ? all : all.slice(0, 1));
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    take(event.dataTransfer.files);
+  };
+  return (
+    <label
+      className={`flex cursor-pointer items-center justify-center gap-2 rounded-md border border-dashed px-3 py-4 text-center text-muted focus-within:outline-2 focus-within:outline-accent has-disabled:cursor-not-allowed has-disabled:opacity-60 has-aria-invalid:border-bad ${isOver ? "border-accent bg-accent-soft" : "border-strong-line hover:bg-sunken"}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <Upload size={15} className="shrink-0" aria-hidden />
+      <span>{children}</span>
+      <input
+        {...rest}
+        type="file"
+        className="sr-only"
+        accept={accept}
+        multiple={multiple}
+        disabled={disabled}
+        onChange={(event) => {
+          take(event.target.files);
+          // The same file may be chosen again after it was taken away.
+          event.target.value = "";
+        }}
+      />
+    </label>
+  );
+}
