@@ -1,7 +1,7 @@
 import type { ModelCard } from "@gantry/sdk";
 import { Link } from "@tanstack/react-router";
 import { ModelBadges } from "./model-badges.tsx";
-import { priceInWords } from "./price.rules.ts";
+import { priceParts } from "./price.rules.ts";
 
 export function ModelRow({ card }: { card: ModelCard }) {
   const { owner, name, title, endpoint_id, description, pricing } = card;
@@ -22,7 +22,11 @@ export function ModelRow({ card }: { card: ModelCard }) {
         <code className="block truncate text-muted text-xs">{endpoint_id}</code>
         {description && <p className="mt-1 line-clamp-2 text-muted">{description}</p>}
       </div>
-      <p className="shrink-0 text-muted sm:w-56 sm:text-right">{priceInWords(pricing)}</p>
+      <ul aria-label="Price" className="shrink-0 text-muted sm:w-56 sm:text-right">
+        {priceParts(pricing).map((part) => (
+          <li key={part}>{part}</li>
+        ))}
+      </ul>
     </li>
   );
 }

@@ -1,19 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { estimateInWords, priceInWords } from "./price.rules.ts";
+import { estimateInWords, priceParts } from "./price.rules.ts";
 
 const prospect = { characters: 400, maxTokens: 1000, timeoutSeconds: 300 };
 
 describe("the price of a model in words", () => {
   it("names every part that costs something", () => {
-    expect(priceInWords({ per_request: 0.03 })).toBe("$0.03 a run");
-    expect(priceInWords({ per_million_input_tokens: 3, per_million_output_tokens: 15 })).toBe(
-      "$3.00 a million input tokens, $15.00 a million output tokens",
-    );
+    expect(priceParts({ per_request: 0.03 })).toEqual(["$0.03 a run"]);
+    expect(priceParts({ per_million_input_tokens: 3, per_million_output_tokens: 15 })).toEqual([
+      "$3.00 a million input tokens",
+      "$15.00 a million output tokens",
+    ]);
   });
 
   it("says that it is free, also where a price is zero", () => {
-    expect(priceInWords({})).toBe("Free");
-    expect(priceInWords({ per_request: 0 })).toBe("Free");
+    expect(priceParts({})).toEqual(["Free"]);
+    expect(priceParts({ per_request: 0 })).toEqual(["Free"]);
   });
 });
 

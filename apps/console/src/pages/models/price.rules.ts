@@ -10,16 +10,13 @@ const words: readonly (readonly [keyof Pricing, string])[] = [
   ["per_million_output_tokens", "a million output tokens"],
 ];
 
-/** Each part of a price, as "$0.03 a run"; none where it is free. */
+/** Each part of a price, as "$0.03 a run". */
 export function priceParts(pricing: Pricing): string[] {
-  return words.flatMap(([part, per]) => {
+  const parts = words.flatMap(([part, per]) => {
     const dollars = pricing[part] ?? 0;
     return dollars > 0 ? [`${money(dollars)} ${per}`] : [];
   });
-}
-
-export function priceInWords(pricing: Pricing): string {
-  return priceParts(pricing).join(", ") || "Free";
+  return parts.length > 0 ? parts : ["Free"];
 }
 
 /** What is known of a run before it begins. */

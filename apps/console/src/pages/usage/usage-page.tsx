@@ -1,5 +1,71 @@
-import { Page } from "../../ui/page.tsx";
+import type { UsageRecord } from "@gantry/sdk";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { Pager } from "../../ui/table.tsx";
+import { CsvButton } from "./csv-button.tsx";
+import { momentsOf } from "./day-range.rules.ts";
+import { DayRangePicker } from "./day-range-picker.tsx";
+import { PredictionDialog } from "./prediction-dialog.tsx";
+import { UsageTable } from "./usage-table.tsx";
+import { UsageTotals } from "./usage-totals.tsx";
+
+const route = getRouteApi("/app/usage");
 
 export function UsagePage() {
-  return <Page title="Usage">{null}</Page>;
+  const { page = 1, from, to } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [opened, setOpened] = useState<UsageRecord>();
+  const range = { ...(from && { from }), ...(to && { to }) };
+  const { first: from_date, last: to_date } = momentsOf(range);
+  const usage = useQuery({
+    queryKey: ["usage", "page", { page, from, to }],
+    queryFn: ({ signal }) => api.account.usage({ page, from_date, to_date, signal }),
+    placeholderData: keepPreviousData,
+  });
+  const isNarrowed = from !== undefined || to !== undefined;
+  return (
+    <Page
+      title="Usage"
+      lead="Every prediction of yours that has ended, newest first, and what it cost."
+      actions={<CsvButton range={range} />}
+    >
+      <DayRangePicker range={range} onRange={(wanted) => void navigate({ search: wanted })} />
+      <Loaded query={usage}>
+        {({ results, total_count, total_pages }) => (
+          <>
+            <UsageTotals range={range} predictions={total_count} />
+            <Panel flush>
+              <UsageTable
+                rows={results}
+                onOpen={setOpened}
+                empty={
+                  isNarrowed ? (
+                    <Empty title="Nothing ended in these days">Choose other days, or all of them.</Empty>
+                  ) : (
+                    <Empty title="Nothing has run yet">
+                      <Link to="/models" className="text-accent hover:underline">
+                        Choose a model
+                      </Link>{" "}
+                      and try it in the browser.
+                    </Empty>
+                  )
+                }
+              />
+              <Pager
+                page={page}
+                totalPages={total_pages}
+                total={total_count}
+                onPage={(wanted) => void navigate({ search: (before) => ({ ...before, page: wanted }) })}
+              />
+            </Panel>
+          </>
+        )}
+      </Loaded>
+      {opened && <PredictionDialog row={opened} onClose={() => setOpened(undefined)} />}
+    </Page>
+  );
 }

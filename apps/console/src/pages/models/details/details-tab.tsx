@@ -1,11 +1,12 @@
 import type { ModelCard } from "@gantry/sdk";
-import { count, seconds } from "../../../ui/format.ts";
+import { count } from "../../../ui/format.ts";
 import { Moment } from "../../../ui/moment.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { priceParts } from "../price.rules.ts";
 import { Facts } from "./facts.tsx";
 import { FlowFigures } from "./flow-figures.tsx";
 import { SchemaTable } from "./schema-table.tsx";
+import { spanInWords } from "./schema-words.rules.ts";
 
 export function DetailsTab({ card }: { card: ModelCard }) {
   return (
@@ -17,7 +18,7 @@ export function DetailsTab({ card }: { card: ModelCard }) {
         </Panel>
         <FlowFigures model={card.endpoint_id} />
       </div>
-      <SchemaTable title="Input" schema={card.input} />
+      <SchemaTable title="Input" hasDefaults schema={card.input} />
       <SchemaTable title="Output" schema={card.output} />
     </div>
   );
@@ -25,23 +26,18 @@ export function DetailsTab({ card }: { card: ModelCard }) {
 
 function termsOf(card: ModelCard) {
   const { pricing, capacity, timeout_seconds, max_queue_seconds, context_window, model_size_in_billions } = card;
-  const prices = priceParts(pricing);
   return [
     [
       "Price",
-      prices.length === 0 ? (
-        "Free"
-      ) : (
-        <ul key="prices">
-          {prices.map((part) => (
-            <li key={part}>{part}</li>
-          ))}
-        </ul>
-      ),
+      <ul key="prices">
+        {priceParts(pricing).map((part) => (
+          <li key={part}>{part}</li>
+        ))}
+      </ul>,
     ],
     ["Capacity", capacity === 0 ? "0: not active" : `${count(capacity)} at once, over all servers`],
-    ["May run", `up to ${seconds(timeout_seconds)}`],
-    ["May wait", `up to ${hours(max_queue_seconds)}`],
+    ["May run", `up to ${spanInWords(timeout_seconds)}`],
+    ["May wait", `up to ${spanInWords(max_queue_seconds)}`],
     ...(context_window === undefined ? [] : [["Context", `${count(context_window)} tokens`] as const]),
     ...(model_size_in_billions === undefined
       ? []
@@ -49,8 +45,4 @@ function termsOf(card: ModelCard) {
     ["Version", count(card.version)],
     ["Changed", <Moment key="changed" at={card.updated_at} />],
   ] as const;
-}
-
-function hours(value: number): string {
-  return value < 7_200 ? seconds(value) : `${count(Math.round(value / 360) / 10)} hours`;
 }

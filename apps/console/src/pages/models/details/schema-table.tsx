@@ -2,10 +2,17 @@ import type { ObjectSchema } from "@gantry/sdk";
 import { Badge } from "../../../ui/badge.tsx";
 import { Empty } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
-import { Table } from "../../../ui/table.tsx";
-import { rowsOf } from "./schema-words.rules.ts";
+import { type Column, Table } from "../../../ui/table.tsx";
+import { type FieldRow, rowsOf } from "./schema-words.rules.ts";
 
-export function SchemaTable({ title, schema }: { title: string; schema: ObjectSchema }) {
+interface SchemaTableProps {
+  title: string;
+  schema: ObjectSchema;
+  /** An output has none. */
+  hasDefaults?: boolean;
+}
+
+export function SchemaTable({ title, schema, hasDefaults = false }: SchemaTableProps) {
   return (
     <Panel title={title} flush>
       <Table
@@ -32,17 +39,19 @@ export function SchemaTable({ title, schema }: { title: string; schema: ObjectSc
               </div>
             ),
           },
-          {
-            head: "Default",
-            wide: true,
-            cell: ({ initial }) =>
-              initial === undefined ? <span className="text-muted">none</span> : <Initial text={initial} />,
-          },
+          ...(hasDefaults ? [defaultColumn] : []),
         ]}
       />
     </Panel>
   );
 }
+
+const defaultColumn: Column<FieldRow> = {
+  head: "Default",
+  wide: true,
+  cell: ({ initial }) =>
+    initial === undefined ? <span className="text-muted">none</span> : <Initial text={initial} />,
+};
 
 function Initial({ text }: { text: string }) {
   return (

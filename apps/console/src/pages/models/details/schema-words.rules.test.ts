@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { kindInWords, rowsOf } from "./schema-words.rules.ts";
+import { kindInWords, rowsOf, spanInWords } from "./schema-words.rules.ts";
 
 it.each([
   [{ type: "string" }, "text"],
@@ -31,5 +31,15 @@ it("tells of each field whether it is required, and its default", () => {
   expect(rows.map(({ name, isRequired, initial }) => [name, isRequired, initial])).toEqual([
     ["prompt", true, undefined],
     ["count", false, "3"],
+  ]);
+});
+
+it("says a span of time in its largest unit", () => {
+  expect([86_400, 3_600, 300, 90, 1].map(spanInWords)).toEqual([
+    "24 hours",
+    "1 hour",
+    "5 minutes",
+    "90 seconds",
+    "1 second",
   ]);
 });

@@ -91,3 +91,15 @@ function extras({ format, isStream, properties }: FieldSchema): string[] {
     ...(isStream ? ["(streamed)"] : []),
   ];
 }
+
+const units = [
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** A span of time in the largest unit that it is a whole number of. */
+export function spanInWords(seconds: number): string {
+  const [unit, size] = units.find(([, each]) => seconds % each === 0) ?? ["second", 1];
+  const n = seconds / size;
+  return `${count(n)} ${unit}${n === 1 ? "" : "s"}`;
+}

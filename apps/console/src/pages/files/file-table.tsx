@@ -1,0 +1,59 @@
+import type { FileRecord } from "@gantry/sdk";
+import { Badge } from "../../ui/badge.tsx";
+import { bytes } from "../../ui/format.ts";
+import { Moment } from "../../ui/moment.tsx";
+import { Empty } from "../../ui/notice.tsx";
+import { Table } from "../../ui/table.tsx";
+import { fileNameIn } from "../models/output/media.rules.ts";
+import { DeleteFile } from "./delete-file.tsx";
+import { DownloadFile } from "./download-file.tsx";
+import { originInWords } from "./origin-words.ts";
+
+export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpen(file: FileRecord): void }) {
+  return (
+    <Table
+      label="Files"
+      rows={rows}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="There are no files yet">
+          Drop one above, or run a model that makes one. A file that is here can be given to any number of predictions.
+        </Empty>
+      }
+      columns={[
+        {
+          head: "Name",
+          cell: (file) => (
+            <button
+              type="button"
+              className="max-w-40 truncate text-left font-medium hover:underline sm:max-w-72"
+              title="Show the file and its links"
+              onClick={() => onOpen(file)}
+            >
+              {fileNameIn(file.s3_path)}
+            </button>
+          ),
+        },
+        { head: "From", cell: (file) => <Badge>{originInWords(file)}</Badge> },
+        { head: "Type", wide: true, cell: ({ content_type }) => content_type ?? <span className="text-muted">–</span> },
+        {
+          head: "Size",
+          align: "right",
+          cell: ({ size }) => (size === null ? <span className="text-muted">not sent yet</span> : bytes(size)),
+        },
+        { head: "When", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+        {
+          head: "Actions",
+          align: "right",
+          wide: true,
+          cell: (file) => (
+            <span className="flex justify-end">
+              {file.size !== null && <DownloadFile file={file} quiet />}
+              <DeleteFile file={file} quiet />
+            </span>
+          ),
+        },
+      ]}
+    />
+  );
+}
