@@ -62,7 +62,7 @@ function SharedFile({ file: { s3_path, content_type } }: { file: FileRecord }) {
 
 function Copied({ text }: { text: string }) {
   return (
-    <span className="flex flex-wrap items-center gap-2">
+    <span className="flex items-baseline gap-2">
       <code className="min-w-0 break-all">{text}</code>
       <CopyButton text={text} />
     </span>

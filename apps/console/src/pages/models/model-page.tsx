@@ -30,6 +30,8 @@ export function ModelPage() {
     queryFn: ({ signal }) => api.models.card(id, { signal }),
     // A form that is being filled in must not change under one's hands.
     staleTime: 60_000,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
   });
   return (
     <Page

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { estimateInWords, priceParts } from "./price.rules.ts";
 
-const prospect = { characters: 400, maxTokens: 1000, timeoutSeconds: 300 };
+const prospect = { characters: 400, maxTokens: 1000, outputs: 1, timeoutSeconds: 300 };
 
 describe("the price of a model in words", () => {
   it("names every part that costs something", () => {
@@ -28,6 +28,11 @@ describe("what a run may cost", () => {
   it("reckons with the longest answer", () => {
     const pricing = { per_million_input_tokens: 10, per_million_output_tokens: 100 };
     expect(estimateInWords(pricing, prospect)).toBe("About $0.101 at most, with 1,000 tokens of answer");
+  });
+
+  it("reckons with all outputs that there can be", () => {
+    const words = estimateInWords({ per_output: 0.01 }, { ...prospect, outputs: 3 });
+    expect(words).toBe("About $0.03 at most, with 3 outputs");
   });
 
   it("reckons with the longest time", () => {

@@ -25,6 +25,8 @@ export interface Prospect {
   characters: number;
   /** Of the answer. */
   maxTokens: number;
+  /** At most; such as pictures. */
+  outputs: number;
   timeoutSeconds: number;
 }
 
@@ -33,14 +35,17 @@ export const usualMaxTokens = 4096;
 const charactersPerToken = 4;
 
 /** What one run may cost, in words: exact where the price is, otherwise the most that it comes to. */
-export function estimateInWords(pricing: Pricing, { characters, maxTokens, timeoutSeconds }: Prospect): string {
+export function estimateInWords(pricing: Pricing, prospect: Prospect): string {
+  const { characters, maxTokens, outputs, timeoutSeconds } = prospect;
   const { per_request = 0, per_second = 0, per_output = 0 } = pricing;
   const { per_million_input_tokens: perInput = 0, per_million_output_tokens: perOutput = 0 } = pricing;
-  const fixed = per_request + per_output;
+  const fixed = per_request + per_output * outputs;
   const tokens = (perInput * (characters / charactersPerToken) + perOutput * maxTokens) / 1e6;
   const time = per_second * timeoutSeconds;
-  if (tokens === 0 && time === 0) return fixed === 0 ? "Free" : `${money(fixed)} a run`;
+  const hasSeveral = per_output > 0 && outputs > 1;
+  if (tokens === 0 && time === 0 && !hasSeveral) return fixed === 0 ? "Free" : `${money(fixed)} a run`;
   const bounds = [
+    ...(hasSeveral ? [`${count(outputs)} outputs`] : []),
     ...(perOutput > 0 ? [`${count(maxTokens)} tokens of answer`] : []),
     ...(time > 0 ? [`${count(timeoutSeconds)} seconds`] : []),
   ];

@@ -11,6 +11,10 @@ const presets: readonly { label: string; range(now: Date): DayRange }[] = [
 
 const isSame = (one: DayRange, other: DayRange) => one.from === other.from && one.to === other.to;
 
+/** The end that was just chosen counts, and not a beginning behind it. */
+const endingAt = ({ from = "" }: DayRange, to: string): DayRange =>
+  dayRange(to !== "" && to < from ? { to } : { from, to });
+
 /** Days are those of UTC, as the service counts them. */
 export function DayRangePicker({ range, onRange }: { range: DayRange; onRange(range: DayRange): void }) {
   const now = new Date();
@@ -34,7 +38,7 @@ export function DayRangePicker({ range, onRange }: { range: DayRange; onRange(ra
             type="date"
             min={range.from}
             value={range.to ?? ""}
-            onChange={(event) => onRange(dayRange({ ...range, to: event.target.value }))}
+            onChange={(event) => onRange(endingAt(range, event.target.value))}
           />
         )}
       </Field>

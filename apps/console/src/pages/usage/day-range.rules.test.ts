@@ -5,6 +5,7 @@ describe("a range of days", () => {
   it("is read from an address, without what is no day", () => {
     expect(dayRange({ from: "2026-01-31", to: "2026-02-30" })).toEqual({ from: "2026-01-31" });
     expect(dayRange({ from: "yesterday", to: 7 })).toEqual({});
+    expect(dayRange({ from: "2026-02-01", to: "2026-01-01" })).toEqual({ from: "2026-02-01" });
   });
 
   it("goes from the first moment to the last", () => {

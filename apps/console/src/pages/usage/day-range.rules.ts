@@ -14,9 +14,10 @@ function isDay(text: unknown): text is string {
   return !Number.isNaN(parsed.getTime()) && dayOf(parsed) === text;
 }
 
-/** What an address says of a range; what is no day says nothing. */
+/** What an address says of a range; what is no day, or an end before the beginning, says nothing. */
 export function dayRange({ from, to }: Record<string, unknown>): DayRange {
-  return { ...(isDay(from) && { from }), ...(isDay(to) && { to }) };
+  const isBackwards = isDay(from) && isDay(to) && from > to;
+  return { ...(isDay(from) && { from }), ...(isDay(to) && !isBackwards && { to }) };
 }
 
 /** The first and the last moment of a range. */

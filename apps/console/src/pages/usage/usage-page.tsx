@@ -33,7 +33,7 @@ export function UsagePage() {
       lead="Every prediction of yours that has ended, newest first, and what it cost."
       actions={<CsvButton range={range} />}
     >
-      <DayRangePicker range={range} onRange={(wanted) => void navigate({ search: wanted })} />
+      <DayRangePicker range={range} onRange={(wanted) => void navigate({ search: wanted, replace: true })} />
       <Loaded query={usage}>
         {({ results, total_count, total_pages }) => (
           <>

@@ -65,10 +65,11 @@ export function readManifest(text: string): { manifest: NewModel } | { faults: F
 export function faultsIn(error: unknown, text: string): Fault[] {
   if (!(error instanceof GantryError)) return [];
   const { lineOf } = placesIn(text);
-  return error.issues.filter(isInBody).map(({ loc, message }) => {
+  const faults = error.issues.filter(isInBody).map(({ loc, message }) => {
     const path = loc.slice(1);
     return { line: lineOf(path), place: path.join("."), message };
   });
+  return faults.sort((one, other) => one.line - other.line);
 }
 
 const isInBody = ({ loc }: GantryIssue): boolean => loc[0] === "body";

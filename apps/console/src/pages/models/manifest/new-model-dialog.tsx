@@ -8,7 +8,7 @@ import { Failure } from "../../../ui/notice.tsx";
 import { toast } from "../../../ui/toast.ts";
 import { exampleText } from "./manifest.rules.ts";
 import { ManifestEditor } from "./manifest-editor.tsx";
-import { useManifest } from "./use-manifest.ts";
+import { NameTaken, useManifest } from "./use-manifest.ts";
 
 export function NewModelDialog({ open, onClose }: { open: boolean; onClose(): void }) {
   return (
@@ -32,16 +32,18 @@ function NewModelForm({ onClose }: { onClose(): void }) {
     toast(`${card.endpoint_id} is there`);
     void navigate({ to: "/models/$owner/$name", params: { owner: card.owner, name: card.name } });
   });
+  const isTaken = failure instanceof NameTaken;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save(`${username}/${name.trim()}`);
+    save(`${username}/${name.trim()}`, { isNew: true });
   };
   return (
     <form className="flex flex-col gap-4" onSubmit={submit}>
       <Field
         label="Name"
         required
-        hint={`It is called as ${username}/${name.trim() || "name"}. A model of yours that has this name is replaced.`}
+        hint={`It is called as ${username}/${name.trim() || "name"}.`}
+        error={isTaken ? failure.message : undefined}
       >
         {(control) => (
           <TextInput
@@ -56,7 +58,7 @@ function NewModelForm({ onClose }: { onClose(): void }) {
         )}
       </Field>
       <ManifestEditor text={text} onText={change} faults={faults} />
-      {failure !== undefined && <Failure error={failure} />}
+      {failure !== undefined && !isTaken && <Failure error={failure} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="primary" type="submit" busy={isSaving} disabled={name.trim() === ""}>

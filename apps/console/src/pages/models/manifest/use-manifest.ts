@@ -4,6 +4,21 @@ import { useState } from "react";
 import { api } from "../../../api/client.ts";
 import { type Fault, faultsIn, readManifest } from "./manifest.rules.ts";
 
+/** A name that is taken would be replaced, which is nothing that a new model should do. */
+export class NameTaken extends Error {}
+
+async function refuseTaken(model: string): Promise<void> {
+  for await (const { endpoint_id } of api.models.each({ q: model })) {
+    if (endpoint_id === model) throw new NameTaken("You have a model of this name already");
+  }
+}
+
+interface Saved {
+  model: string;
+  text: string;
+  isNew: boolean;
+}
+
 /** A manifest while it is edited: its text, what is wrong with it, and how it is stored. */
 export function useManifest(first: string, onSaved: (card: ModelCard) => void) {
   const [text, setText] = useState(first);
@@ -11,11 +26,14 @@ export function useManifest(first: string, onSaved: (card: ModelCard) => void) {
   const queries = useQueryClient();
   const saving = useMutation({
     meta: { showsFailure: true },
-    mutationFn: async ({ model, text: sent }: { model: string; text: string }) => {
+    async mutationFn({ model, text: sent, isNew }: Saved) {
       const read = readManifest(sent);
-      if ("manifest" in read) return api.models.put(model, read.manifest);
-      setFaults(read.faults);
-      return undefined;
+      if ("faults" in read) {
+        setFaults(read.faults);
+        return undefined;
+      }
+      if (isNew) await refuseTaken(model);
+      return api.models.put(model, read.manifest);
     },
     onSuccess(card) {
       if (!card) return;
@@ -37,9 +55,9 @@ export function useManifest(first: string, onSaved: (card: ModelCard) => void) {
     /** What failed and is not shown at a line. */
     failure: saving.isError && faults.length === 0 ? saving.error : undefined,
     isSaving: saving.isPending,
-    save: (model: string) => {
+    save(model: string, { isNew = false } = {}) {
       setFaults([]);
-      saving.mutate({ model, text });
+      saving.mutate({ model, text, isNew });
     },
   };
 }

@@ -17,7 +17,7 @@ export function OutputView({ output, files }: OutputViewProps) {
   const texts = others.filter((entry): entry is [string, string] => typeof entry[1] === "string");
   const values = others.filter(([, value]) => typeof value !== "string");
   if (shownFiles.length + others.length === 0) return <p className="text-muted">It gave nothing.</p>;
-  const isAlone = shownFiles.length + texts.length === 1;
+  const isAlone = shownFiles.length + others.length === 1;
   return (
     <div className="flex flex-col gap-4">
       {shownFiles.map(([name, { url }]) => (

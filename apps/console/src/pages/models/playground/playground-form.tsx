@@ -83,6 +83,8 @@ function estimateOf(card: ModelCard, fields: readonly FormField[], values: FormV
   return estimateInWords(card.pricing, {
     characters: texts.reduce((sum, text) => sum + text.length, 0),
     maxTokens: wanted > 0 ? wanted : usualMaxTokens,
+    // Of a model that makes files each of them is an output, of any other the answer is one.
+    outputs: Math.max(1, Object.values(card.output.properties).filter(({ format }) => format === "binary").length),
     timeoutSeconds: card.timeout_seconds,
   });
 }

@@ -51,7 +51,7 @@ export function RunCard({ run, onCancel, onReuse }: RunCardProps) {
     >
       <div className="flex flex-col gap-3">
         {state === "failed" && <Failure error={error} />}
-        <div aria-live="polite" aria-busy={isOpen}>
+        <div aria-live="polite" aria-busy={isOpen} className="empty:hidden">
           <RunOutput run={run} />
         </div>
         {!isOpen && predictionId !== undefined && <RunFigures predictionId={predictionId} />}
