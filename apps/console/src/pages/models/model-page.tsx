@@ -15,7 +15,7 @@ import { manifestTextOf } from "./manifest/manifest.rules.ts";
 import { ManifestTab } from "./manifest/manifest-tab.tsx";
 import { useManifest } from "./manifest/use-manifest.ts";
 import { ModelBadges } from "./model-badges.tsx";
-import { initialValues, inputOf } from "./playground/form-values.rules.ts";
+import { initialValues, inputWithBlanks } from "./playground/form-values.rules.ts";
 import { fieldsOf } from "./playground/input-form.rules.ts";
 import { Playground } from "./playground/playground.tsx";
 import { useRuns } from "./playground/use-runs.ts";
@@ -67,7 +67,7 @@ function ModelTabs({ card }: { card: ModelCard }) {
       label: "Playground",
       content: <Playground card={card} fields={fields} values={values} onValues={setValues} runs={runs} />,
     },
-    { value: "api", label: "API", content: <ApiTab card={card} input={inputOf(fields, values)} /> },
+    { value: "api", label: "API", content: <ApiTab card={card} input={inputWithBlanks(fields, values)} /> },
     { value: "details", label: "Details", content: <DetailsTab card={card} /> },
     // The service shows who answers to those alone who may change it.
     ...(card.backend

@@ -36,14 +36,20 @@ export function UsageTable({ rows, empty, onOpen }: UsageTableProps) {
         {
           head: "Model",
           cell: (row) => (
-            <button
-              type="button"
-              className="text-left font-medium break-words hover:underline"
-              title="Show the result"
-              onClick={() => onOpen(row)}
-            >
-              {row.model_name}
-            </button>
+            <>
+              <button
+                type="button"
+                className="text-left font-medium break-words hover:underline"
+                title="Show the result"
+                onClick={() => onOpen(row)}
+              >
+                {row.model_name}
+              </button>
+              {/* Where the window is narrow there is no column for it. */}
+              <p className="text-muted text-xs md:hidden">
+                <Moment at={row.created_at} />
+              </p>
+            </>
           ),
         },
         { head: "Way", wide: true, cell: ({ route }) => <span className="text-muted">{routeWords[route]}</span> },
@@ -56,7 +62,7 @@ export function UsageTable({ rows, empty, onOpen }: UsageTableProps) {
         },
         { head: "Tokens", align: "right", wide: true, cell: (row) => tokensOf(row) ?? <None /> },
         { head: "Cost", align: "right", cell: ({ price }) => money(price) },
-        { head: "When", align: "right", cell: ({ created_at }) => <Moment at={created_at} /> },
+        { head: "When", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
         {
           head: "Id",
           align: "right",

@@ -1,6 +1,6 @@
 import { type FieldSchema, GantryError } from "@gantry/sdk";
 import { describe, expect, it } from "vitest";
-import { initialValues, inputOf, problemsIn, problemsOf } from "./form-values.rules.ts";
+import { initialValues, inputOf, inputWithBlanks, problemsIn, problemsOf } from "./form-values.rules.ts";
 import { fieldsOf } from "./input-form.rules.ts";
 
 const image: FieldSchema = { type: ["string", "null"], format: "binary", "x-media": "image" };
@@ -39,6 +39,11 @@ describe("what is sent of a form", () => {
 
   it("leaves out what was emptied, but for a text that has a default and may be empty", () => {
     expect(inputOf(fields, { ...start, count: "", size: "", style: "" })).toEqual({ prompt: "a ship", style: "" });
+  });
+
+  it("marks in an example what is required and missing", () => {
+    expect(inputWithBlanks(fields, { ...start, prompt: "", fast: false })).toEqual({ prompt: "…", fast: false });
+    expect(inputWithBlanks(fields, start)).toEqual({ prompt: "a ship" });
   });
 
   it("gives files the slots in their order", () => {

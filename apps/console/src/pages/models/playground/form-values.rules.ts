@@ -36,6 +36,12 @@ export function inputOf(fields: readonly FormField[], values: FormValues): SentI
   return Object.fromEntries(fields.flatMap((field) => sentOf(field, values[field.name] ?? initialValue(field))));
 }
 
+/** The same for an example: what is required and not there yet has a mark in its place. */
+export function inputWithBlanks(fields: readonly FormField[], values: FormValues): SentInput {
+  const required = fields.filter(({ isRequired }) => isRequired);
+  return { ...Object.fromEntries(required.map(({ name }) => [name, "…"])), ...inputOf(fields, values) };
+}
+
 function sentOf(field: FormField, value: FormValue): [string, SentValue][] {
   const { name, control, isRequired } = field;
   if (typeof value === "object") {
