@@ -1,5 +1,6 @@
 import type { FileRecord } from "@gantry/sdk";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { CopyButton } from "../../ui/code.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { bytes, time } from "../../ui/format.ts";
@@ -7,6 +8,7 @@ import { Loaded, Notice } from "../../ui/notice.tsx";
 import { Facts } from "../models/details/facts.tsx";
 import { fileNameIn } from "../models/output/media.rules.ts";
 import { MediaView } from "../models/output/media-view.tsx";
+import { usageOfQuery } from "../usage/usage-of.ts";
 import { DeleteFile } from "./delete-file.tsx";
 import { DownloadFile } from "./download-file.tsx";
 import { fileLinkQuery } from "./file-link.ts";
@@ -26,7 +28,9 @@ export function FileDialog({ file, onClose }: { file: FileRecord; onClose(): voi
         <Facts
           facts={[
             ["From", originInWords(file)],
-            ...(prediction_id === null ? [] : [["Made by", <Copied key="made" text={prediction_id} />] as const]),
+            ...(prediction_id === null
+              ? []
+              : [["Made by", <Maker key="maker" predictionId={prediction_id} at={created_at} />] as const]),
             ["Type", content_type ?? "not known"],
             ["Size", isThere ? bytes(size) : "not known"],
             ["As an input", <Copied key="input" text={s3_path} />],
@@ -57,6 +61,22 @@ function SharedFile({ file: { s3_path, content_type } }: { file: FileRecord }) {
         </div>
       )}
     </Loaded>
+  );
+}
+
+/** The model that made it, where its prediction is found in the usage. */
+function Maker({ predictionId, at }: { predictionId: string; at: string }) {
+  const { data: row } = useQuery(usageOfQuery(predictionId, at));
+  const [owner = "", name = ""] = row?.model_name.split("/") ?? [];
+  return (
+    <>
+      {row && (
+        <Link to="/models/$owner/$name" params={{ owner, name }} className="text-accent hover:underline">
+          {row.model_name}
+        </Link>
+      )}
+      <Copied text={predictionId} />
+    </>
   );
 }
 

@@ -39,7 +39,10 @@ export function ManifestTab({ card, edited }: { card: ModelCard; edited: EditedM
   );
 }
 
-function DeleteModel({ card: { endpoint_id: id } }: { card: ModelCard }) {
+/** Those who own what Gantry ships; nobody else can be called so. */
+const shippers = ["gantry", "anthropic"];
+
+function DeleteModel({ card: { endpoint_id: id, owner } }: { card: ModelCard }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const deleting = useMutation({
@@ -56,7 +59,12 @@ function DeleteModel({ card: { endpoint_id: id } }: { card: ModelCard }) {
       label="Delete"
       icon={<Trash2 size={14} />}
       question={`Delete ${id}?`}
-      explanation="Nothing new is accepted from then on. What was accepted still ends, and what it cost stays in the usage."
+      explanation={
+        <>
+          Nothing new is accepted from then on. What was accepted still ends, and what it cost stays in the usage.
+          {shippers.includes(owner) && ` It comes with Gantry: POST /api/v1/${id}/restore brings it back as it ships.`}
+        </>
+      }
       onConfirm={() => deleting.mutateAsync()}
     />
   );

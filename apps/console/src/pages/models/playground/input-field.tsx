@@ -1,3 +1,4 @@
+import { useId } from "react";
 import { Checkbox, type ControlProps, Field, Select, TextArea, TextInput } from "../../../ui/field.tsx";
 import { FilesControl } from "./files-control.tsx";
 import type { FormValue } from "./form-values.rules.ts";
@@ -11,24 +12,35 @@ interface InputFieldProps {
 }
 
 export function InputField({ field, value, problem, onValue }: InputFieldProps) {
-  const { label, hint, isRequired, control } = field;
-  if (control.kind === "switch") {
-    return (
-      <div className="flex flex-col gap-1">
-        <Checkbox
-          label={<span className="font-medium">{label}</span>}
-          checked={value === true}
-          aria-invalid={problem === undefined ? undefined : true}
-          onChange={(event) => onValue(event.target.checked)}
-        />
-        {(problem ?? hint) && <p className={`text-xs ${problem ? "text-bad" : "text-muted"}`}>{problem ?? hint}</p>}
-      </div>
-    );
-  }
+  if (field.control.kind === "switch")
+    return <Switch field={field} value={value} problem={problem} onValue={onValue} />;
+  const { label, isRequired } = field;
   return (
     <Field label={label} hint={hintOf(field)} error={problem} required={isRequired}>
       {(props) => <InputControl field={field} value={value} onValue={onValue} props={props} />}
     </Field>
+  );
+}
+
+/** A box to tick stands before its label. */
+function Switch({ field: { label, hint }, value, problem, onValue }: InputFieldProps) {
+  const id = useId();
+  const said = problem ?? hint;
+  return (
+    <div className="flex flex-col gap-1">
+      <Checkbox
+        label={<span className="font-medium">{label}</span>}
+        checked={value === true}
+        aria-invalid={problem === undefined ? undefined : true}
+        aria-describedby={said === undefined ? undefined : id}
+        onChange={(event) => onValue(event.target.checked)}
+      />
+      {said !== undefined && (
+        <p id={id} className={`text-xs ${problem === undefined ? "text-muted" : "text-bad"}`}>
+          {said}
+        </p>
+      )}
+    </div>
   );
 }
 
@@ -44,7 +56,7 @@ function boundsOf({ min, max }: { min: number | undefined; max: number | undefin
 }
 
 function InputControl({
-  field: { name, label, isRequired, control },
+  field: { name, label, isRequired, initial, control },
   value,
   onValue,
   props,
@@ -67,7 +79,8 @@ function InputControl({
     case "choice":
       return (
         <Select {...common} onChange={(event) => onValue(event.target.value)}>
-          {(!isRequired || text === "") && <option value="">{isRequired ? "Choose" : "Not set"}</option>}
+          {/* Where there is a default, nothing chosen would mean just that. */}
+          {(initial === undefined || text === "") && <option value="">{isRequired ? "Choose" : "Not set"}</option>}
           {control.options.map((option) => (
             <option key={option.value} value={option.value}>
               {option.label}

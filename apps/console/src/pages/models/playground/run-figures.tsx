@@ -1,22 +1,12 @@
 import type { UsageRecord } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../../api/client.ts";
 import { CopyButton } from "../../../ui/code.tsx";
 import { count, money, seconds } from "../../../ui/format.ts";
-
-/** The row of a prediction stands among the newest when it has just ended. */
-const lookedThrough = 100;
+import { usageOfQuery } from "../../usage/usage-of.ts";
 
 /** What a run took and cost: its row in the usage, which is written with its end. */
 export function RunFigures({ predictionId }: { predictionId: string }) {
-  const { data: row } = useQuery({
-    queryKey: ["usage-of", predictionId],
-    queryFn: async ({ signal }) => {
-      const { results } = await api.account.usage({ page_size: lookedThrough, signal });
-      return results.find(({ request_id }) => request_id === predictionId) ?? null;
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const { data: row } = useQuery(usageOfQuery(predictionId));
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs">
       {row && figuresOf(row).map((figure) => <span key={figure}>{figure}</span>)}
