@@ -32,11 +32,11 @@ export function Dialog({ open, onClose, title, description, wide = false, childr
           }}
         >
           <div className="mb-4 flex items-start justify-between gap-4">
-            <div>
+            <div className="min-w-0 break-words">
               <Radix.Title className="font-semibold text-base">{title}</Radix.Title>
               {description && <Radix.Description className="mt-1 text-muted">{description}</Radix.Description>}
             </div>
-            <Radix.Close aria-label="Close" className="rounded p-1 text-muted hover:bg-sunken hover:text-ink">
+            <Radix.Close aria-label="Close" className="shrink-0 rounded p-1 text-muted hover:bg-sunken hover:text-ink">
               <X size={16} />
             </Radix.Close>
           </div>

@@ -1,4 +1,5 @@
 import type { FileRecord } from "@gantry/sdk";
+import type { ReactNode } from "react";
 import { Badge } from "../../ui/badge.tsx";
 import { bytes } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
@@ -26,7 +27,7 @@ export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpe
           cell: (file) => (
             <button
               type="button"
-              className="max-w-40 truncate text-left font-medium hover:underline sm:max-w-72"
+              className="max-w-32 truncate text-left font-medium hover:underline sm:max-w-56"
               title="Show the file and its links"
               onClick={() => onOpen(file)}
             >
@@ -34,12 +35,19 @@ export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpe
             </button>
           ),
         },
-        { head: "From", cell: (file) => <Badge>{originInWords(file)}</Badge> },
+        {
+          head: "From",
+          cell: (file) => (
+            <OnOneLine>
+              <Badge>{originInWords(file)}</Badge>
+            </OnOneLine>
+          ),
+        },
         { head: "Type", wide: true, cell: ({ content_type }) => content_type ?? <span className="text-muted">–</span> },
         {
           head: "Size",
           align: "right",
-          cell: ({ size }) => (size === null ? <span className="text-muted">not sent yet</span> : bytes(size)),
+          cell: ({ size }) => <OnOneLine>{size === null ? "not sent yet" : bytes(size)}</OnOneLine>,
         },
         { head: "When", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
         {
@@ -56,4 +64,9 @@ export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpe
       ]}
     />
   );
+}
+
+/** A long name must not squeeze what stands beside it. */
+function OnOneLine({ children }: { children: ReactNode }) {
+  return <span className="whitespace-nowrap">{children}</span>;
 }
