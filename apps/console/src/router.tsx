@@ -56,6 +56,21 @@ function moneySearch(search: Record<string, unknown>): ListSearch & DaySearch & 
   };
 }
 
+const statuses = ["pending", "running", "done", "error"] as const;
+
+function runsSearch(given: Record<string, unknown>): ListSearch & { status?: (typeof statuses)[number] } {
+  const status = statuses.find((one) => one === given.status);
+  return { ...listSearch(given), ...(status && { status }) };
+}
+
+const agentTabs = ["edit", "revisions", "runs", "share"] as const;
+
+/** The first tab, which runs the agent, needs no name. */
+function agentSearch(given: Record<string, unknown>): ListSearch & { tab?: (typeof agentTabs)[number] } {
+  const tab = agentTabs.find((one) => one === given.tab);
+  return { ...listSearch(given), ...(tab && { tab }) };
+}
+
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
   notFoundComponent: NoSuchPage,
@@ -136,14 +151,14 @@ const newAgentRoute = createRoute({
 const agentRoute = createRoute({
   getParentRoute: () => app,
   path: "agents/$agentId",
-  validateSearch: listSearch,
+  validateSearch: agentSearch,
   component: lazyRouteComponent(() => import("./pages/agents/agent-page.tsx"), "AgentPage"),
 });
 
 const runsRoute = createRoute({
   getParentRoute: () => app,
   path: "runs",
-  validateSearch: listSearch,
+  validateSearch: runsSearch,
   component: lazyRouteComponent(() => import("./pages/runs/runs-page.tsx"), "RunsPage"),
 });
 
@@ -158,6 +173,12 @@ const marketplaceRoute = createRoute({
   path: "marketplace",
   validateSearch: listSearch,
   component: lazyRouteComponent(() => import("./pages/marketplace/marketplace-page.tsx"), "MarketplacePage"),
+});
+
+const marketplaceAgentRoute = createRoute({
+  getParentRoute: () => app,
+  path: "marketplace/$creator/$slug",
+  component: lazyRouteComponent(() => import("./pages/marketplace/marketplace-agent-page.tsx"), "MarketplaceAgentPage"),
 });
 
 const toolServersRoute = createRoute({
@@ -278,6 +299,7 @@ const tree = root.addChildren([
     runsRoute,
     runRoute,
     marketplaceRoute,
+    marketplaceAgentRoute,
     toolServersRoute,
     toolServerRoute,
     drivesRoute,

@@ -1,5 +1,122 @@
+import type { AgentRecord } from "@gantry/sdk";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Trash2 } from "lucide-react";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/dialog.tsx";
+import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { toast } from "../../ui/toast.ts";
+import { agentQuery, agentsKey, isOwn } from "./agent-queries.ts";
+import { AgentState } from "./agent-state.tsx";
+import { PublishDialog } from "./publish-dialog.tsx";
+import { EditTab } from "./tabs/edit-tab.tsx";
+import { RevisionsTab } from "./tabs/revisions-tab.tsx";
+import { RunTab } from "./tabs/run-tab.tsx";
+import { RunsTab } from "./tabs/runs-tab.tsx";
+import { ShareTab } from "./tabs/share-tab.tsx";
 
 export function AgentPage() {
-  return <Page title="Agent">{null}</Page>;
+  const { agentId } = useParams({ from: "/app/agents/$agentId" });
+  const agent = useQuery(agentQuery(agentId));
+  if (!agent.data) {
+    return (
+      <Page title="Agent">
+        <Loaded query={agent}>{() => null}</Loaded>
+      </Page>
+    );
+  }
+  if (isOwn(agent.data)) return <OwnAgent agent={agent.data} />;
+  const { name, owner, slug } = agent.data;
+  return (
+    <Page title={name}>
+      <Empty title={`This agent is ${owner}'s`}>
+        <Link
+          to="/marketplace/$creator/$slug"
+          params={{ creator: owner, slug }}
+          className="text-accent hover:underline"
+        >
+          See it in the marketplace
+        </Link>
+      </Empty>
+    </Page>
+  );
+}
+
+function OwnAgent({ agent }: { agent: AgentRecord }) {
+  const { tab = "run" } = useSearch({ from: "/app/agents/$agentId" });
+  const navigate = useNavigate({ from: "/agents/$agentId" });
+  const [publishing, setPublishing] = useState<string>();
+  return (
+    <Page
+      title={agent.name}
+      actions={<Actions agent={agent} onPublish={() => setPublishing(agent.latest_revision_id)} />}
+    >
+      <div className="-mt-3 flex flex-wrap items-center gap-2 text-muted">
+        <AgentState agent={agent} />
+        {agent.visibility === "public" && <Badge tone="info">public</Badge>}
+        <code className="text-xs">{agent.model}</code>
+      </div>
+      {agent.warnings.length > 0 && (
+        <Notice tone="warn" title="This looks like a mistake">
+          <ul className="list-disc pl-4">
+            {agent.warnings.map(({ field, message }) => (
+              <li key={`${field} ${message}`}>
+                <code>{field}</code>: {message}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      <Tabs
+        value={tab}
+        onValue={(value) =>
+          void navigate({ search: value === "run" ? {} : { tab: value as Exclude<typeof tab, "run"> } })
+        }
+        tabs={[
+          { value: "run", label: "Run", content: <RunTab agent={agent} /> },
+          { value: "edit", label: "Edit", content: <EditTab agent={agent} /> },
+          { value: "revisions", label: "Revisions", content: <RevisionsTab agent={agent} /> },
+          { value: "runs", label: "Runs", content: <RunsTab agentId={agent.id} /> },
+          { value: "share", label: "Share", content: <ShareTab key={agent.updated_at} agent={agent} /> },
+        ]}
+      />
+      <PublishDialog agent={agent} revisionId={publishing} onClose={() => setPublishing(undefined)} />
+    </Page>
+  );
+}
+
+function Actions({ agent, onPublish }: { agent: AgentRecord; onPublish(): void }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const removing = useMutation({
+    mutationFn: () => api.agents.delete(agent.id),
+    async onSuccess() {
+      toast(`${agent.name} is deleted`);
+      // Away first: what is asked again while the page is there would not be found.
+      await navigate({ to: "/agents" });
+      queries.removeQueries({ queryKey: [...agentsKey, "one", agent.id] });
+      await queries.invalidateQueries({ queryKey: agentsKey });
+    },
+  });
+  return (
+    <>
+      {agent.latest_revision_id !== agent.published_revision_id && (
+        <Button kind="primary" onClick={onPublish}>
+          {agent.published_revision_id === null ? "Publish" : "Publish changes"}
+        </Button>
+      )}
+      <ConfirmButton
+        label="Delete"
+        icon={<Trash2 size={14} />}
+        question={`Delete ${agent.name}?`}
+        explanation="It cannot be brought back. Its runs stay readable, and those under way go on."
+        onConfirm={() => removing.mutateAsync()}
+      />
+    </>
+  );
 }

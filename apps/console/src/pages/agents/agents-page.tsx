@@ -1,5 +1,109 @@
-import { Page } from "../../ui/page.tsx";
+import type { AgentRecord } from "@gantry/sdk";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Plus, TriangleAlert } from "lucide-react";
+import { api } from "../../api/client.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { money } from "../../ui/format.ts";
+import { Moment } from "../../ui/moment.tsx";
+import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { agentsKey } from "./agent-queries.ts";
+import { AgentState } from "./agent-state.tsx";
+
+const onePage = 20;
 
 export function AgentsPage() {
-  return <Page title="My agents">{null}</Page>;
+  const { page = 1 } = useSearch({ from: "/app/agents" });
+  const navigate = useNavigate({ from: "/agents" });
+  const list = useQuery({
+    queryKey: [...agentsKey, "list", page],
+    queryFn: ({ signal }) => api.agents.list({ limit: onePage, offset: (page - 1) * onePage, signal }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page
+      title="My agents"
+      lead="An agent is a goal, a model and tools. Runs use what is published; changes wait as a draft."
+      actions={
+        <Link to="/agents/new" className={buttonClass("primary")}>
+          <Plus size={14} /> New agent
+        </Link>
+      }
+    >
+      <Panel flush>
+        <Loaded query={list}>
+          {({ agents, total }) => (
+            <>
+              <Table
+                label="My agents"
+                rows={agents}
+                keyOf={({ id }) => id}
+                columns={columns}
+                empty={
+                  <Empty title={page > 1 ? "There are not that many agents" : "No agents yet"}>
+                    <Link to="/agents/new" className="text-accent hover:underline">
+                      Make one
+                    </Link>{" "}
+                    with a goal and a tool or two, or try one of the{" "}
+                    <Link to="/marketplace" className="text-accent hover:underline">
+                      marketplace
+                    </Link>
+                    .
+                  </Empty>
+                }
+              />
+              <Pager
+                page={page}
+                total={total}
+                totalPages={Math.ceil(total / onePage)}
+                onPage={(next) => void navigate({ search: { page: next } })}
+              />
+            </>
+          )}
+        </Loaded>
+      </Panel>
+    </Page>
+  );
+}
+
+const columns: readonly Column<AgentRecord>[] = [
+  {
+    head: "Name",
+    cell: ({ id, name, warnings }) => (
+      <span className="flex min-w-32 items-center gap-2">
+        <Link to="/agents/$agentId" params={{ agentId: id }} className="font-medium hover:text-accent hover:underline">
+          {name}
+        </Link>
+        {warnings.length > 0 && <Warnings warnings={warnings} />}
+      </span>
+    ),
+  },
+  { head: "Status", cell: (agent) => <AgentState agent={agent} /> },
+  {
+    head: "Visibility",
+    wide: true,
+    cell: ({ visibility }) => (visibility === "public" ? <Badge tone="info">public</Badge> : <Badge>private</Badge>),
+  },
+  { head: "Model", wide: true, cell: ({ model }) => <code className="text-xs">{model}</code> },
+  {
+    head: "Price a run",
+    align: "right",
+    wide: true,
+    cell: ({ pricing }) => (pricing.per_run > 0 ? money(pricing.per_run) : <span className="text-muted">none</span>),
+  },
+  { head: "Changed", align: "right", cell: ({ updated_at }) => <Moment at={updated_at} /> },
+];
+
+function Warnings({ warnings }: Pick<AgentRecord, "warnings">) {
+  const said = warnings.map(({ field, message }) => `${field}: ${message}`).join("\n");
+  return (
+    <span title={said} className="inline-flex shrink-0 items-center gap-1 text-warn text-xs">
+      <TriangleAlert size={13} aria-hidden />
+      <span className="sr-only">Warnings: {said}</span>
+      <span aria-hidden>{warnings.length}</span>
+    </span>
+  );
 }

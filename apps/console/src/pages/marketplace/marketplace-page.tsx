@@ -1,5 +1,114 @@
-import { Page } from "../../ui/page.tsx";
+import type { AgentCard } from "@gantry/sdk";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextInput } from "../../ui/field.tsx";
+import { Moment } from "../../ui/moment.tsx";
+import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { Pager } from "../../ui/table.tsx";
+import { priceOf, takes } from "./card.rules.ts";
+
+const onePage = 24;
 
 export function MarketplacePage() {
-  return <Page title="Marketplace">{null}</Page>;
+  const { page = 1, q } = useSearch({ from: "/app/marketplace" });
+  const navigate = useNavigate({ from: "/marketplace" });
+  const list = useQuery({
+    queryKey: ["marketplace", "list", page, q ?? ""],
+    queryFn: ({ signal }) => api.marketplace.list({ q, limit: onePage, offset: (page - 1) * onePage, signal }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page title="Marketplace" lead="Agents that others have published for all. You pay for a run that is done.">
+      <Search key={q} wanted={q ?? ""} onSearch={(text) => void navigate({ search: text === "" ? {} : { q: text } })} />
+      <Loaded query={list}>
+        {({ agents, total }) =>
+          agents.length === 0 ? (
+            <Panel>
+              <Empty title={q ? `Nothing is called “${q}”` : "Nothing is offered yet"}>
+                {q ? (
+                  "Names are searched, and addresses as creator/agent."
+                ) : (
+                  <>
+                    Make one of{" "}
+                    <Link to="/agents" className="text-accent hover:underline">
+                      your agents
+                    </Link>{" "}
+                    public, under Share, and it is the first.
+                  </>
+                )}
+              </Empty>
+            </Panel>
+          ) : (
+            <>
+              <ul className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
+                {agents.map((card) => (
+                  <Card key={card.id} card={card} />
+                ))}
+              </ul>
+              <Pager
+                page={page}
+                total={total}
+                totalPages={Math.ceil(total / onePage)}
+                onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Search({ wanted, onSearch }: { wanted: string; onSearch(text: string): void }) {
+  const [text, setText] = useState(wanted);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSearch(text.trim());
+  };
+  return (
+    <search>
+      <form className="flex max-w-md gap-2" onSubmit={submit}>
+        <TextInput
+          type="search"
+          aria-label="Search agents"
+          placeholder="Search by name or creator"
+          maxLength={200}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <Button type="submit">Search</Button>
+      </form>
+    </search>
+  );
+}
+
+function Card({ card }: { card: AgentCard }) {
+  const { owner, slug, name, published_at } = card;
+  return (
+    <li className="relative flex flex-col gap-3 rounded-lg border border-line bg-panel p-4 hover:border-strong-line">
+      <div className="flex items-start justify-between gap-3">
+        <h2 className="min-w-0 break-words font-semibold">
+          <Link
+            to="/marketplace/$creator/$slug"
+            params={{ creator: owner, slug }}
+            className="after:absolute after:inset-0 hover:text-accent"
+          >
+            {name}
+          </Link>
+        </h2>
+        <span className="shrink-0 font-medium tabular-nums">{priceOf(card)}</span>
+      </div>
+      <p className="line-clamp-2 text-muted">{takes(card)}</p>
+      <p className="mt-auto flex flex-wrap justify-between gap-2 text-muted text-xs">
+        <span>by {owner}</span>
+        <span>
+          published <Moment at={published_at} />
+        </span>
+      </p>
+    </li>
+  );
 }

@@ -1,0 +1,60 @@
+import type { ListChange, ValueChange } from "@gantry/sdk";
+import { pretty } from "./json.rules.ts";
+
+export interface DiffLine {
+  sign: "+" | "-" | " ";
+  text: string;
+}
+
+/** Above this a table of all pairs of lines takes too long: then all of the old goes and all of the new comes. */
+const mostPairs = 400_000;
+
+/** Line by line: what stays, what goes, what comes. */
+export function diffLines(before: string, after: string): DiffLine[] {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  if (old.length * now.length > mostPairs) {
+    return [...old.map((text) => ({ sign: "-", text }) as const), ...now.map((text) => ({ sign: "+", text }) as const)];
+  }
+  const common = commonLengths(old, now);
+  const lines: DiffLine[] = [];
+  let [i, j] = [0, 0];
+  while (i < old.length || j < now.length) {
+    const [was, is] = [old[i], now[j]];
+    if (was !== undefined && was === is) {
+      lines.push({ sign: " ", text: was });
+      i++;
+      j++;
+    } else if (was !== undefined && (is === undefined || at(common, i + 1, j) >= at(common, i, j + 1))) {
+      lines.push({ sign: "-", text: was });
+      i++;
+    } else {
+      lines.push({ sign: "+", text: is ?? "" });
+      j++;
+    }
+  }
+  return lines;
+}
+
+const linesOf = (text: string): string[] => (text === "" ? [] : text.split("\n"));
+const at = (table: readonly (readonly number[])[], i: number, j: number): number => table[i]?.[j] ?? 0;
+
+/** How many lines both have in common from each pair of places on. */
+function commonLengths(old: readonly string[], now: readonly string[]): number[][] {
+  const table: number[][] = Array.from({ length: old.length + 1 }, () => []);
+  for (let i = old.length - 1; i >= 0; i--) {
+    for (let j = now.length - 1; j >= 0; j--) {
+      const row = table[i];
+      if (row)
+        row[j] = old[i] === now[j] ? at(table, i + 1, j + 1) + 1 : Math.max(at(table, i + 1, j), at(table, i, j + 1));
+    }
+  }
+  return table;
+}
+
+export const isListChange = (change: ListChange | ValueChange): change is ListChange => "added" in change;
+
+/** A value as lines to compare: a text as it is, nothing as nothing. */
+export function asText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : pretty(value);
+}

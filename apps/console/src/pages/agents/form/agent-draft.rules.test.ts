@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { changesOf, draftOf, emptyDraft, readDraft } from "./agent-draft.rules.ts";
+
+test("only the fields that differ are sent", () => {
+  const before = { ...emptyDraft, name: "Guide", tools: ["http_request"] };
+  expect(changesOf(before, { ...before })).toBeUndefined();
+  expect(changesOf(before, { ...before, goal: "Tell" })).toEqual({ goal: "Tell" });
+  expect(changesOf(before, { ...before, tools: [] })).toEqual({ tools: [] });
+});
+
+test("what is not of a revision is left out of a draft", () => {
+  const record = { ...emptyDraft, id: "agt_1", slug: "guide" } as Parameters<typeof draftOf>[0];
+  expect(draftOf(record)).toEqual(emptyDraft);
+});
+
+test("a draft written as JSON has defaults, and is refused where the form could not show it", () => {
+  expect(readDraft({ name: "Guide" })).toEqual({ draft: { ...emptyDraft, name: "Guide" } });
+  expect(readDraft({ nmae: "Guide" })).toEqual({ fault: 'An agent has no field "nmae"' });
+  expect(readDraft({ tools: [{ type: "tool" }] })).toEqual({
+    fault: '"tools" must be a list of tool ids and bindings',
+  });
+  expect(readDraft({ mcp_servers: [{ id: "mcp_1", tools: [3] }] })).toHaveProperty("fault");
+  expect(readDraft({ tools: ["a", { type: "agent", agent_id: "agt_1" }], output_schema: {} })).toHaveProperty("draft");
+});

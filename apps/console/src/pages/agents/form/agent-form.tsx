@@ -1,0 +1,126 @@
+import { type FormEvent, useState } from "react";
+import { Button } from "../../../ui/button.tsx";
+import { Field, TextArea } from "../../../ui/field.tsx";
+import { Failure, Notice } from "../../../ui/notice.tsx";
+import { errorAt, isAllAt } from "../field-errors.rules.ts";
+import { pretty, readObject } from "../json.rules.ts";
+import { type AgentDraft, changesOf, readDraft } from "./agent-draft.rules.ts";
+import { AgentsSection } from "./agents-section.tsx";
+import { BasicsSection } from "./basics-section.tsx";
+import { DrivesSection } from "./drives-section.tsx";
+import { InputSection } from "./input-section.tsx";
+import { MoreSection } from "./more-section.tsx";
+import { ServersSection } from "./servers-section.tsx";
+import { ToolsSection } from "./tools-section.tsx";
+
+interface AgentFormProps {
+  initial: AgentDraft;
+  agentId?: string;
+  label: string;
+  busy: boolean;
+  /** Of the last try. */
+  error: unknown;
+  onSubmit(draft: AgentDraft): void;
+}
+
+/** The fields that have a place of their own to say what is wrong. */
+const shownFields = ["name", "goal", "model", "tools", "drives", "mcp_servers", "input_schema", "output_schema"];
+
+export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: AgentFormProps) {
+  const [draft, setDraft] = useState(initial);
+  /** Undefined: the form is shown. */
+  const [json, setJson] = useState<string>();
+  const read = json === undefined ? { draft } : readJson(json);
+  const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
+  const isUnchanged = agentId !== undefined && "draft" in read && changesOf(initial, read.draft) === undefined;
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if ("draft" in read) onSubmit(read.draft);
+  };
+  const showForm = () => {
+    if ("draft" in read) setDraft(read.draft);
+    setJson(undefined);
+  };
+  return (
+    <form className="flex flex-col gap-4" onSubmit={submit}>
+      <fieldset className="flex gap-1">
+        <legend className="sr-only">How it is written</legend>
+        <Button
+          kind={json === undefined ? "plain" : "quiet"}
+          aria-pressed={json === undefined}
+          disabled={"fault" in read}
+          onClick={showForm}
+        >
+          Form
+        </Button>
+        <Button
+          kind={json === undefined ? "quiet" : "plain"}
+          aria-pressed={json !== undefined}
+          onClick={() => setJson(json ?? pretty(draft))}
+        >
+          JSON
+        </Button>
+      </fieldset>
+      {error !== null && error !== undefined && !(json === undefined && isAllAt(error, shownFields)) && (
+        <Failure error={error} />
+      )}
+      {json === undefined ? (
+        <>
+          <BasicsSection draft={draft} error={error} onChange={change} />
+          <ToolsSection tools={draft.tools} error={errorAt(error, "tools")} onChange={(tools) => change({ tools })} />
+          <div className="grid gap-4 lg:grid-cols-3">
+            <AgentsSection tools={draft.tools} agentId={agentId} onChange={(tools) => change({ tools })} />
+            <DrivesSection
+              drives={draft.drives}
+              error={errorAt(error, "drives")}
+              onChange={(drives) => change({ drives })}
+            />
+            <ServersSection
+              servers={draft.mcp_servers}
+              error={errorAt(error, "mcp_servers")}
+              onChange={(mcp_servers) => change({ mcp_servers })}
+            />
+          </div>
+          <InputSection
+            schema={draft.input_schema}
+            error={errorAt(error, "input_schema")}
+            onChange={(input_schema) => change({ input_schema })}
+          />
+          <MoreSection draft={draft} error={error} onChange={change} />
+        </>
+      ) : (
+        <Field
+          label="The agent as JSON"
+          hint="Everything that a revision holds, also what the form does not show, such as fixed arguments of a tool."
+          error={"fault" in read ? read.fault : undefined}
+        >
+          {(control) => (
+            <TextArea
+              {...control}
+              rows={28}
+              spellCheck={false}
+              className="font-mono text-xs"
+              value={json}
+              onChange={(event) => setJson(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <div className="sticky bottom-0 flex items-center justify-end gap-3 border-line border-t bg-page py-3">
+        {isUnchanged && <span className="text-muted">Nothing is changed</span>}
+        <Button kind="primary" type="submit" busy={busy} disabled={"fault" in read || isUnchanged}>
+          {label}
+        </Button>
+      </div>
+      {error !== null && error !== undefined && json === undefined && isAllAt(error, shownFields) && (
+        <Notice tone="bad">It was not saved: see what is marked above.</Notice>
+      )}
+    </form>
+  );
+}
+
+function readJson(text: string): ReturnType<typeof readDraft> {
+  const read = readObject(text);
+  return "fault" in read ? read : readDraft(read.value);
+}

@@ -1,0 +1,77 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { api } from "../../../api/client.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Checkbox } from "../../../ui/field.tsx";
+import { Loaded } from "../../../ui/notice.tsx";
+import { Section } from "./section.tsx";
+
+const drivesQuery = queryOptions({
+  queryKey: ["agent-drives"],
+  queryFn: ({ signal }) => Array.fromAsync(api.drives.each({ signal })),
+});
+
+interface DrivesSectionProps {
+  drives: readonly string[];
+  error: string | undefined;
+  onChange(drives: string[]): void;
+}
+
+export function DrivesSection({ drives, error, onChange }: DrivesSectionProps) {
+  const own = useQuery(drivesQuery);
+  const toggle = (id: string) => onChange(drives.includes(id) ? drives.filter((one) => one !== id) : [...drives, id]);
+  return (
+    <Section
+      title="Drives"
+      error={error}
+      hint="The files that its runs may use, with the drive tools. The first one is used where a call names none."
+    >
+      <Loaded query={own}>
+        {(all) => {
+          const gone = drives.filter((id) => !all.some((drive) => drive.id === id));
+          return (
+            <ul className="flex max-h-56 flex-col gap-1.5 overflow-y-auto">
+              {all.length + gone.length === 0 && (
+                <li className="text-muted">
+                  You have no drives:{" "}
+                  <Link to="/drives" className="text-accent hover:underline">
+                    make one
+                  </Link>
+                  .
+                </li>
+              )}
+              {all.map(({ id, name, description }) => (
+                <li key={id}>
+                  <Checkbox
+                    checked={drives.includes(id)}
+                    onChange={() => toggle(id)}
+                    label={
+                      <span className="flex flex-wrap items-center gap-2">
+                        {name}
+                        {description && <span className="text-muted text-xs">{description}</span>}
+                        {drives[0] === id && <Badge tone="info">first</Badge>}
+                      </span>
+                    }
+                  />
+                </li>
+              ))}
+              {gone.map((id) => (
+                <li key={id}>
+                  <Checkbox
+                    checked
+                    onChange={() => toggle(id)}
+                    label={
+                      <span className="flex items-center gap-2">
+                        <code>{id}</code> <Badge tone="bad">gone</Badge>
+                      </span>
+                    }
+                  />
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}

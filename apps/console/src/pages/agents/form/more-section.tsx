@@ -1,0 +1,90 @@
+import { useState } from "react";
+import { Checkbox, Field, TextArea } from "../../../ui/field.tsx";
+import { Panel } from "../../../ui/page.tsx";
+import { errorAt } from "../field-errors.rules.ts";
+import { pretty, readObject } from "../json.rules.ts";
+import type { AgentDraft } from "./agent-draft.rules.ts";
+
+interface MoreSectionProps {
+  draft: AgentDraft;
+  error: unknown;
+  onChange(change: Partial<AgentDraft>): void;
+}
+
+const parts = [
+  ["planning", "When it plans", "With something here, a run begins with a plan."],
+  ["tool_calling", "When it calls tools", "What to heed in the use of tools."],
+  ["formatting", "When it writes the output", "How the result is to look."],
+] as const;
+
+/** What most agents can do without. */
+export function MoreSection({ draft, error, onChange }: MoreSectionProps) {
+  const { instructions } = draft;
+  const say = (part: (typeof parts)[number][0], text: string) => {
+    const { [part]: _before, ...rest } = instructions;
+    onChange({ instructions: text === "" ? rest : { ...rest, [part]: text } });
+  };
+  return (
+    <Panel title="Instructions and output">
+      <div className="flex flex-col gap-4">
+        {parts.map(([part, label, hint]) => (
+          <Field key={part} label={label} hint={hint} error={errorAt(error, "instructions", part)}>
+            {(control) => (
+              <TextArea
+                {...control}
+                rows={2}
+                value={instructions[part] ?? ""}
+                onChange={(event) => say(part, event.target.value)}
+              />
+            )}
+          </Field>
+        ))}
+        <OutputSchema
+          schema={draft.output_schema}
+          error={errorAt(error, "output_schema")}
+          onChange={(output_schema) => onChange({ output_schema })}
+        />
+        <Checkbox
+          label="Summarise a conversation before it outgrows the model's window"
+          checked={draft.context_compression}
+          onChange={(event) => onChange({ context_compression: event.target.checked })}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+interface OutputSchemaProps {
+  schema: AgentDraft["output_schema"];
+  error: string | undefined;
+  onChange(schema: AgentDraft["output_schema"]): void;
+}
+
+function OutputSchema({ schema, error, onChange }: OutputSchemaProps) {
+  const [text, setText] = useState(schema === null ? "" : pretty(schema));
+  const read = text.trim() === "" ? undefined : readObject(text);
+  const write = (next: string) => {
+    setText(next);
+    const now = next.trim() === "" ? undefined : readObject(next);
+    if (!now) onChange(null);
+    else if ("value" in now) onChange(now.value);
+  };
+  return (
+    <Field
+      label="Output schema"
+      hint="A JSON Schema that the output must satisfy. Empty: the model's JSON object, or its text."
+      error={read && "fault" in read ? read.fault : error}
+    >
+      {(control) => (
+        <TextArea
+          {...control}
+          rows={4}
+          spellCheck={false}
+          className="font-mono text-xs"
+          value={text}
+          onChange={(event) => write(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}

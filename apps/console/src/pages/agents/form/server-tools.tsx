@@ -1,0 +1,50 @@
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../../../api/client.ts";
+import { Checkbox } from "../../../ui/field.tsx";
+import { Loaded } from "../../../ui/notice.tsx";
+import type { AgentDraft } from "./agent-draft.rules.ts";
+
+type Binding = AgentDraft["mcp_servers"][number];
+
+/** Which of a server's tools an agent has. The server is asked for them now. */
+export function ServerTools({ binding, onChange }: { binding: Binding; onChange(binding: Binding): void }) {
+  const { id, tools: chosen } = binding;
+  const offered = useQuery({
+    queryKey: ["agent-servers", id, "tools"],
+    queryFn: ({ signal }) => api.toolServers.tools(id, { signal }),
+    staleTime: 60_000,
+  });
+  const toggle = (name: string) => {
+    const now = chosen ?? [];
+    onChange({ id, tools: now.includes(name) ? now.filter((one) => one !== name) : [...now, name] });
+  };
+  return (
+    <div className="mt-2 ml-6 flex flex-col gap-1.5">
+      <Loaded query={offered}>
+        {(tools) => (
+          <>
+            <Checkbox
+              checked={chosen === undefined}
+              onChange={() => onChange(chosen === undefined ? { id, tools: tools.map(({ name }) => name) } : { id })}
+              label={`All its tools (${tools.length} now)`}
+            />
+            {chosen !== undefined &&
+              tools.map(({ name, description }) => (
+                <Checkbox
+                  key={name}
+                  className="ml-6"
+                  checked={chosen.includes(name)}
+                  onChange={() => toggle(name)}
+                  label={
+                    <span>
+                      <code>{name}</code> <span className="text-muted text-xs">{description}</span>
+                    </span>
+                  }
+                />
+              ))}
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import type { ToolRecord } from "@gantry/sdk";
+import { expect, test } from "vitest";
+import { toolGroups } from "./tool-groups.rules.ts";
+
+const tool = (id: string, description = "", kind: ToolRecord["kind"] = "read"): ToolRecord => ({
+  id,
+  description,
+  kind,
+  parameters: {},
+});
+const tools = [
+  tool("http_request", "Sends one HTTP request", "write"),
+  tool("drive_read", "Reads a file"),
+  tool("idp_users_list"),
+  tool("idp_user_delete", "Removes a user", "write"),
+  tool("idp_resource_server_get"),
+  tool("idp_something_new"),
+];
+
+test("tools stand in groups by what they are about", () => {
+  expect(toolGroups(tools, "").map(({ name, tools: of }) => [name, of.length])).toEqual([
+    ["General", 1],
+    ["Drives", 1],
+    ["Identity: users", 2],
+    ["Identity: resource servers", 1],
+    ["Identity", 1],
+  ]);
+});
+
+test("every word is looked for, in the name and in what is said of it", () => {
+  const ids = (wanted: string) => toolGroups(tools, wanted).flatMap(({ tools: of }) => of.map(({ id }) => id));
+  expect(ids("user REMOVES")).toEqual(["idp_user_delete"]);
+  expect(ids("write")).toEqual(["http_request", "idp_user_delete"]);
+  expect(ids("nothing like it")).toEqual([]);
+});

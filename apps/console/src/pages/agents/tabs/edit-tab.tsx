@@ -1,0 +1,32 @@
+import type { AgentRecord } from "@gantry/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api } from "../../../api/client.ts";
+import { toast } from "../../../ui/toast.ts";
+import { agentsKey } from "../agent-queries.ts";
+import { type AgentDraft, changesOf, draftOf } from "../form/agent-draft.rules.ts";
+import { AgentForm } from "../form/agent-form.tsx";
+
+export function EditTab({ agent }: { agent: AgentRecord }) {
+  const queries = useQueryClient();
+  const before = draftOf(agent);
+  const saving = useMutation({
+    meta: { showsFailure: true },
+    mutationFn: (draft: AgentDraft) => api.agents.update(agent.id, changesOf(before, draft) ?? {}),
+    async onSuccess() {
+      await queries.invalidateQueries({ queryKey: agentsKey });
+      toast("Saved as a draft: publish it for runs to use it");
+    },
+  });
+  return (
+    <AgentForm
+      // What was saved, here or elsewhere, is what the form begins with again.
+      key={agent.latest_revision_id}
+      initial={before}
+      agentId={agent.id}
+      label="Save as draft"
+      busy={saving.isPending}
+      error={saving.error}
+      onSubmit={(draft) => saving.mutate(draft)}
+    />
+  );
+}

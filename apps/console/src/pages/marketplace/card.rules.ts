@@ -1,0 +1,12 @@
+import type { AgentCard } from "@gantry/sdk";
+import { money } from "../../ui/format.ts";
+import { isRecord } from "../agents/json.rules.ts";
+
+export const priceOf = ({ pricing }: Pick<AgentCard, "pricing">): string =>
+  pricing.per_run > 0 ? `${money(pricing.per_run)} a run` : "Free";
+
+/** What an agent wants to be given. Its card has no description, so this is what tells most about it. */
+export function takes({ input_schema: { properties } }: Pick<AgentCard, "input_schema">): string {
+  const names = Object.keys(isRecord(properties) ? properties : {});
+  return names.length === 0 ? "Takes any input" : `Takes ${names.join(", ")}`;
+}

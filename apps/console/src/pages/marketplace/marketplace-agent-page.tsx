@@ -1,0 +1,102 @@
+import type { AgentCard } from "@gantry/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useSession } from "../../shell/session.ts";
+import { CodeBlock } from "../../ui/code.tsx";
+import { Checkbox } from "../../ui/field.tsx";
+import { money } from "../../ui/format.ts";
+import { Moment } from "../../ui/moment.tsx";
+import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
+import { pretty } from "../agents/json.rules.ts";
+import { RunForm } from "../agents/run/run-form.tsx";
+import { priceOf } from "./card.rules.ts";
+
+export function MarketplaceAgentPage() {
+  const { creator, slug } = useParams({ from: "/app/marketplace/$creator/$slug" });
+  const card = useQuery({
+    queryKey: ["marketplace", "card", creator, slug],
+    // The service reads a card by its id alone; by its address it is looked for.
+    queryFn: async ({ signal }) => {
+      const { agents } = await api.marketplace.list({ q: `${creator}/${slug}`, limit: 100, signal });
+      return agents.find((one) => one.owner === creator && one.slug === slug) ?? null;
+    },
+  });
+  return (
+    <Page title={card.data?.name ?? `${creator}/${slug}`} lead={`By ${creator}`}>
+      <Loaded query={card}>
+        {(found) =>
+          found ? (
+            <Offer card={found} />
+          ) : (
+            <Panel>
+              <Empty title="No such agent is offered">
+                Its creator may have made it private.{" "}
+                <Link to="/marketplace" className="text-accent hover:underline">
+                  All that are offered
+                </Link>
+              </Empty>
+            </Panel>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Offer({ card }: { card: AgentCard }) {
+  const { owner, slug, pricing, output_schema, published_at } = card;
+  const isMine = useSession().username === owner;
+  const [lendsTenant, setLendsTenant] = useState(false);
+  const price = isMine ? 0 : pricing.per_run;
+  return (
+    <div className="grid items-start gap-4 lg:grid-cols-3">
+      <Panel title="Run it" className="lg:col-span-2">
+        <RunForm
+          agent={`${owner}/${slug}`}
+          schema={card.input_schema}
+          label={price > 0 ? `Run for ${money(price)}` : "Run"}
+          body={lendsTenant ? { connectors: ["idp"] } : {}}
+        >
+          {!isMine && (
+            <Checkbox
+              label="It may use my identity tenant; what it would write there, it asks me first"
+              checked={lendsTenant}
+              onChange={(event) => setLendsTenant(event.target.checked)}
+            />
+          )}
+          <Notice>
+            {isMine
+              ? "It is yours: you pay for the use of the model alone."
+              : price > 0
+                ? `${money(price)} go to ${owner} when the run is done, and back to you if it fails. The use of the model is paid beside that, as it goes: limit the whole under Limits.`
+                : "It is free; the use of the model is paid as it goes: limit it under Limits."}
+          </Notice>
+        </RunForm>
+      </Panel>
+      <div className="flex flex-col gap-4">
+        <Panel title="Offer">
+          <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">
+            <dt className="text-muted">Price</dt>
+            <dd>{priceOf(card)}</dd>
+            <dt className="text-muted">Creator</dt>
+            <dd className="break-words">{owner}</dd>
+            <dt className="text-muted">Address</dt>
+            <dd className="break-all">
+              <code>
+                {owner}/{slug}
+              </code>
+            </dd>
+            <dt className="text-muted">Published</dt>
+            <dd>
+              <Moment at={published_at} />
+            </dd>
+          </dl>
+        </Panel>
+        {output_schema && <CodeBlock label="What it gives (JSON Schema)" text={pretty(output_schema)} />}
+      </div>
+    </div>
+  );
+}

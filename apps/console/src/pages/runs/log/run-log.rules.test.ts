@@ -1,0 +1,60 @@
+import type { RunRecord } from "@gantry/sdk";
+import { expect, test } from "vitest";
+import { asLogged, childrenOfCalls, type LoggedEvent, logItems, secretIn } from "./run-log.rules.ts";
+
+const at = "2030-01-01T00:00:00.000Z";
+let last = 0;
+const event = (type: string, data: object): LoggedEvent => ({ id: ++last, type, data, at }) as LoggedEvent;
+const call = (tool: string, call_id: string | undefined, args: object = {}) =>
+  event("tool_call", { tool, arguments: args, call_id });
+const result = (tool: string, text: string, call_id?: string) => event("tool_result", { tool, result: text, call_id });
+
+test("calls side by side get their own results, in whichever order these come", () => {
+  const items = logItems([call("a", "1"), call("a", "2"), result("a", "second", "2"), result("a", "first", "1")]);
+  expect(items).toMatchObject([{ result: { text: "first" } }, { result: { text: "second" } }]);
+});
+
+test("without ids a result is of the first call of its tool that has none", () => {
+  const items = logItems([call("a", undefined), call("b", undefined), result("b", "of b"), result("a", "of a")]);
+  expect(items).toMatchObject([{ result: { text: "of a" } }, { result: { text: "of b" } }]);
+});
+
+test("a question stands at its call, with its answer; one of a run below stands alone", () => {
+  const asked = (confirmation_id: string, call_id: string) =>
+    event("confirmation_required", { confirmation_id, tool: "a", arguments: {}, expires_at: at, call_id });
+  const resolved = event("confirmation_resolved", {
+    confirmation_id: "c1",
+    approved: false,
+    status: "denied",
+    tool: "a",
+    reason: "not now",
+  });
+  expect(logItems([call("a", "1"), asked("c1", "1"), asked("c2", "elsewhere"), resolved])).toMatchObject([
+    { kind: "call", asked: { confirmationId: "c1", answer: { status: "denied", reason: "not now" } } },
+    { kind: "asked below", confirmationId: "c2" },
+  ]);
+});
+
+test("the end of the list is told as that of the stream, and what is not known is left out", () => {
+  const failed = asLogged({ type: "error", timestamp: at, error: { type: "timeout", message: "Too long" } }, 1);
+  const done = asLogged({ type: "completed", timestamp: at, message: "in 3 steps" }, 2);
+  expect(logItems([failed, event("of the future", {}), done])).toMatchObject([
+    { kind: "failed", type: "timeout", message: "Too long" },
+    { kind: "done" },
+  ]);
+});
+
+test("a call is linked to the run that was given the same", () => {
+  const child = (id: string, input: object) => ({ id, input, created_at: at }) as RunRecord;
+  const items = logItems([call("a", "1", { x: 1, y: 2 }), call("a", "2", { x: 2 }), call("http_request", "3")]);
+  const found = childrenOfCalls(items, [child("run_2", { x: 2 }), child("run_1", { y: 2, x: 1 })]);
+  expect([...found.values()]).toEqual(["run_1", "run_2"]);
+});
+
+test("a secret is offered only where a result ends with it", () => {
+  const offered =
+    "{}\n\nThe whole value of client_secret (it ends in ab12) is shown once, to the person who started the run: GET /v1/runs/run_1/secrets/sec_2";
+  expect(secretIn(offered)).toEqual({ runId: "run_1", secretId: "sec_2", field: "client_secret" });
+  expect(secretIn(`${offered}\nand more`)).toBeUndefined();
+  expect(secretIn("GET /v1/runs/run_1/secrets/sec_2")).toBeUndefined();
+});

@@ -1,0 +1,98 @@
+import type { RunRecord } from "@gantry/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Brain, CircleCheck, CircleX, LoaderCircle, MessageCircleQuestion, Minimize2, Route } from "lucide-react";
+import type { ReactNode } from "react";
+import { api } from "../../../api/client.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Empty, Failure } from "../../../ui/notice.tsx";
+import { Panel } from "../../../ui/page.tsx";
+import { clockTime } from "./clock-time.ts";
+import { childrenOfCalls, type LogItem, logItems } from "./run-log.rules.ts";
+import { ToolCall } from "./tool-call.tsx";
+import type { RunLog as Log } from "./use-run-log.ts";
+
+const saidAs = {
+  planning: { icon: Route, title: "Plan" },
+  reasoning: { icon: Brain, title: "Model" },
+  compressed: { icon: Minimize2, title: "Summed up" },
+} as const;
+
+/** What the run did, oldest first, growing while it runs. */
+export function RunLog({ run, log, onRetry }: { run: RunRecord; log: Log; onRetry(): void }) {
+  const items = logItems(log.events);
+  const calls = items.filter(({ kind }) => kind === "call").length;
+  const children = useQuery({
+    // Another call, or its end, may be one more run.
+    queryKey: ["runs", "below", run.id, log.events.length],
+    queryFn: ({ signal }) => api.runs.list({ parent_run_id: run.id, limit: 100, signal }),
+    enabled: calls > 0,
+    placeholderData: (before) => before,
+  });
+  const childOf = childrenOfCalls(items, children.data?.runs ?? []);
+  return (
+    <Panel title="Log" flush>
+      {items.length === 0 && !log.isFollowing && !log.failure && <Empty title="It did nothing" />}
+      <ol aria-label="What the run did" aria-live="polite" className="divide-y divide-line">
+        {items.map((item) => (
+          <Item key={item.id} item={item} childId={childOf.get(item.id)} isOver={!log.isFollowing} />
+        ))}
+      </ol>
+      {log.isFollowing && (
+        <p className="flex items-center gap-2 px-4 py-3 text-muted">
+          <LoaderCircle size={14} className="animate-spin" />
+          {run.phase === "awaiting_confirmation" ? "Waiting for your answer above" : "Following what it does"}
+        </p>
+      )}
+      {log.failure !== undefined && (
+        <div className="p-4">
+          <Failure error={log.failure} onRetry={onRetry} />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Item({ item, childId, isOver }: { item: LogItem; childId: string | undefined; isOver: boolean }) {
+  switch (item.kind) {
+    case "call":
+      return <ToolCall call={item} childId={childId} isOver={isOver} />;
+    case "said": {
+      const { icon: Icon, title } = saidAs[item.said];
+      return (
+        <Line icon={<Icon size={15} />} title={title} at={item.at}>
+          <p className="whitespace-pre-wrap break-words">{item.text}</p>
+        </Line>
+      );
+    }
+    case "asked below":
+      return (
+        <Line icon={<MessageCircleQuestion size={15} />} title="A run below asks" at={item.at}>
+          <code>{item.tool}</code>{" "}
+          <Badge tone={item.answer ? "plain" : "warn"}>{item.answer?.status ?? "needs your answer"}</Badge>
+        </Line>
+      );
+    case "done":
+      return <Line icon={<CircleCheck size={15} className="text-good" />} title="Done" at={item.at} />;
+    case "failed":
+      return (
+        <Line icon={<CircleX size={15} className="text-bad" />} title={`Failed: ${item.type}`} at={item.at}>
+          <p className="break-words">{item.message}</p>
+        </Line>
+      );
+  }
+}
+
+function Line({ icon, title, at, children }: { icon: ReactNode; title: string; at: string; children?: ReactNode }) {
+  return (
+    <li className="flex gap-3 px-4 py-3">
+      <span className="mt-0.5 shrink-0 text-muted">{icon}</span>
+      <div className="min-w-0 flex-1">
+        <p className="font-medium text-muted text-xs">{title}</p>
+        {children}
+      </div>
+      <time dateTime={at} className="shrink-0 text-muted text-xs tabular-nums">
+        {clockTime(at)}
+      </time>
+    </li>
+  );
+}

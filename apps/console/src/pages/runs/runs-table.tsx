@@ -1,0 +1,64 @@
+import type { RunRecord } from "@gantry/sdk";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { count, money, seconds } from "../../ui/format.ts";
+import { Moment } from "../../ui/moment.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { useAgentName } from "../agents/agent-queries.ts";
+import { RunStatusBadge } from "./run-status.tsx";
+
+interface RunsTableProps {
+  runs: readonly RunRecord[];
+  empty: ReactNode;
+  /** Then it need not be named in each row. */
+  ofOneAgent?: boolean;
+}
+
+export function RunsTable({ runs, empty, ofOneAgent = false }: RunsTableProps) {
+  const nameOf = useAgentName();
+  const columns: Column<RunRecord>[] = [
+    {
+      head: ofOneAgent ? "Run" : "Agent",
+      cell: ({ id, agent_id, input }) => (
+        <span className="flex min-w-0 max-w-72 flex-col">
+          <Link
+            to="/runs/$runId"
+            params={{ runId: id }}
+            className="truncate font-medium hover:text-accent hover:underline"
+          >
+            {ofOneAgent ? id : nameOf(agent_id)}
+          </Link>
+          <span className="truncate text-muted text-xs">{input ? inShort(input) : "another user's"}</span>
+        </span>
+      ),
+    },
+    { head: "Status", cell: (run) => <RunStatusBadge run={run} /> },
+    {
+      head: "Took",
+      align: "right",
+      wide: true,
+      cell: ({ duration_ms }) => (duration_ms === undefined ? "" : seconds(duration_ms / 1000)),
+    },
+    {
+      head: "Tokens",
+      align: "right",
+      wide: true,
+      cell: ({ usage }) => (usage ? count(usage.input_tokens + usage.output_tokens) : ""),
+    },
+    {
+      head: "Cost",
+      align: "right",
+      wide: true,
+      cell: ({ cost, earned }) =>
+        earned === undefined ? money(cost ?? 0) : <span className="text-good">earned {money(earned)}</span>,
+    },
+    { head: "Started", align: "right", cell: ({ created_at }) => <Moment at={created_at} /> },
+  ];
+  return <Table label="Runs" rows={runs} keyOf={({ id }) => id} columns={columns} empty={empty} />;
+}
+
+/** As much of the input as tells runs apart. */
+function inShort(input: Record<string, unknown>): string {
+  const values = Object.values(input).map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  return values.length === 0 ? "no input" : values.join(", ").slice(0, 120);
+}
