@@ -57,7 +57,7 @@ export function Select({ className = "", ...rest }: ComponentProps<"select">) {
 export function Checkbox({ label, className = "", ...rest }: ComponentProps<"input"> & { label: ReactNode }) {
   return (
     <label className={`flex items-center gap-2 ${className}`}>
-      <input type="checkbox" {...rest} className="size-4 accent-accent" />
+      <input type="checkbox" {...rest} className="size-4 shrink-0 accent-accent" />
       <span>{label}</span>
     </label>
   );

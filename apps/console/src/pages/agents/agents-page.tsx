@@ -89,7 +89,7 @@ const columns: readonly Column<AgentRecord>[] = [
   },
   { head: "Model", wide: true, cell: ({ model }) => <code className="text-xs">{model}</code> },
   {
-    head: "Price a run",
+    head: "Price",
     align: "right",
     wide: true,
     cell: ({ pricing }) => (pricing.per_run > 0 ? money(pricing.per_run) : <span className="text-muted">none</span>),

@@ -22,7 +22,10 @@ export function MarketplacePage() {
     placeholderData: keepPreviousData,
   });
   return (
-    <Page title="Marketplace" lead="Agents that others have published for all. You pay for a run that is done.">
+    <Page
+      title="Marketplace"
+      lead="Agents that people have published for all. The price of a run is paid when it is done."
+    >
       <Search key={q} wanted={q ?? ""} onSearch={(text) => void navigate({ search: text === "" ? {} : { q: text } })} />
       <Loaded query={list}>
         {({ agents, total }) =>

@@ -34,7 +34,10 @@ export function Question({ runId, asked }: { runId: string; asked: ConfirmationR
     <section aria-label={`Question about ${asked.tool}`} className="rounded-lg border border-warn/50 bg-panel">
       <header className="flex flex-wrap items-center justify-between gap-2 rounded-t-lg border-warn/40 border-b bg-warn-soft px-4 py-2.5">
         <h2 className="flex flex-wrap items-center gap-2 font-semibold">
-          May it call <code>{asked.tool}</code>? {preview?.destructive && <Badge tone="bad">cannot be undone</Badge>}
+          <span>
+            May it call <code>{asked.tool}</code>?
+          </span>
+          {preview?.destructive && <Badge tone="bad">cannot be undone</Badge>}
         </h2>
         <span className="text-muted text-xs">
           without an answer it is a no <Moment at={asked.expires_at} />

@@ -95,13 +95,14 @@ function Followed({ run, onRetry }: { run: RunRecord; onRetry(): void }) {
     refetchInterval: isOver(run) ? false : 5_000,
   });
   const pending = isOver(run) ? [] : (questions.data?.filter(({ status }) => status === "pending") ?? []);
+  const below = new Set(questions.data?.filter(({ run_id }) => run_id !== run.id).map(({ id }) => id));
   return (
     <>
       {pending.map((asked) => (
         <Question key={asked.id} runId={run.id} asked={asked} />
       ))}
       <RunResult run={run} />
-      <RunLog run={run} log={log} onRetry={onRetry} />
+      <RunLog run={run} log={log} below={below} onRetry={onRetry} />
       <CodeBlock label="Input" text={pretty(run.input ?? {})} />
     </>
   );

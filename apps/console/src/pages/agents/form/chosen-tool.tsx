@@ -37,7 +37,7 @@ export function ChosenTool({ tool, id, record, onChange, onRemove }: ChosenToolP
       )}
       <Select
         aria-label={`When ${id} asks`}
-        className="max-w-44"
+        className="max-w-52"
         value={binding.confirm ?? ""}
         onChange={(event) => choose(event.target.value)}
       >

@@ -51,7 +51,13 @@ function ToolChoice({ tool, isChosen, onToggle }: { tool: ToolRecord; isChosen: 
   const id = useId();
   return (
     <label htmlFor={id} className="flex items-start gap-2.5 px-3 py-1.5 hover:bg-sunken/60">
-      <input id={id} type="checkbox" className="mt-0.5 size-4 accent-accent" checked={isChosen} onChange={onToggle} />
+      <input
+        id={id}
+        type="checkbox"
+        className="mt-0.5 size-4 shrink-0 accent-accent"
+        checked={isChosen}
+        onChange={onToggle}
+      />
       <span className="min-w-0 flex-1">
         <span className="flex items-center gap-2">
           <code>{tool.id}</code> {tool.kind === "write" && <Badge tone="warn">writes</Badge>}

@@ -38,7 +38,7 @@ export function RunField({ field, value, error, onChange }: RunFieldProps) {
           );
         }
         if (kind === "json") return <TextArea {...common} rows={3} spellCheck={false} className="font-mono text-xs" />;
-        if (kind === "text" && isLong) return <TextArea {...common} rows={2} />;
+        if (kind === "lines" || (kind === "text" && isLong)) return <TextArea {...common} rows={2} />;
         return <TextInput {...common} inputMode={kind === "text" ? "text" : "decimal"} />;
       }}
     </Field>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inputOf, runFieldsOf } from "./run-fields.rules.ts";
+import { exampleInput, inputOf, runFieldsOf } from "./run-fields.rules.ts";
 
 const schema = {
   type: "object",
@@ -10,6 +10,7 @@ const schema = {
     style: { enum: ["plain", "formal"] },
     urgent: { type: "boolean" },
     tags: { type: "array", items: { type: "string" } },
+    places: { type: "array", items: { type: "object" } },
     weight: { type: "number" },
   },
 };
@@ -21,11 +22,12 @@ test("each field of a schema is asked for in its way", () => {
     ["depth", "integer"],
     ["style", "choice"],
     ["urgent", "yes-or-no"],
-    ["tags", "json"],
+    ["tags", "lines"],
+    ["places", "json"],
     ["weight", "number"],
   ]);
   expect(fields[1]).toMatchObject({ initial: "2", hint: "1 to 5" });
-  expect(fields[4]).toMatchObject({ hint: "JSON: a list" });
+  expect(fields[5]).toMatchObject({ hint: "JSON: a list" });
 });
 
 test("a schema that names no fields has no form", () => {
@@ -34,14 +36,19 @@ test("a schema that names no fields has no form", () => {
 });
 
 test("what is written becomes the input, and what is left empty is left out", () => {
-  const written = { topic: "piers", urgent: "false", tags: '["a"]', weight: "1.5" };
+  const written = { topic: "piers", urgent: "false", tags: "a\n\n b ", places: "[{}]", weight: "1.5" };
   expect(inputOf(fields, written)).toEqual({
-    input: { topic: "piers", depth: 2, urgent: false, tags: ["a"], weight: 1.5 },
+    input: { topic: "piers", depth: 2, urgent: false, tags: ["a", "b"], places: [{}], weight: 1.5 },
   });
 });
 
 test("what cannot be read is told at its field", () => {
-  expect(inputOf(fields, { weight: "heavy", tags: "[a]" })).toEqual({
-    faults: { topic: "This is needed", tags: "No valid JSON", weight: "Must be a number" },
+  expect(inputOf(fields, { weight: "heavy", places: "[a]" })).toEqual({
+    faults: { topic: "This is needed", places: "No valid JSON", weight: "Must be a number" },
   });
+});
+
+test("an example has what is required", () => {
+  expect(exampleInput(schema)).toEqual({ topic: "…" });
+  expect(exampleInput({})).toEqual({});
 });

@@ -1,6 +1,6 @@
 import { isRecord } from "../json.rules.ts";
 
-type Kind = "text" | "number" | "integer" | "yes-or-no" | "choice" | "json";
+type Kind = "text" | "number" | "integer" | "yes-or-no" | "choice" | "lines" | "json";
 
 /** One field of a run's input, as a form asks for it. */
 export interface RunField {
@@ -38,11 +38,12 @@ export function runFieldsOf(schema: Schema): RunField[] | undefined {
   });
 }
 
-function kindOf({ type, enum: values }: Schema): Kind {
+function kindOf({ type, items, enum: values }: Schema): Kind {
   if (Array.isArray(values) && values.every((value) => typeof value === "string")) return "choice";
   if (type === "string") return "text";
   if (type === "number" || type === "integer") return type;
-  return type === "boolean" ? "yes-or-no" : "json";
+  if (type === "boolean") return "yes-or-no";
+  return type === "array" && isRecord(items) && items.type === "string" && !items.enum ? "lines" : "json";
 }
 
 function hintOf({ description, minimum, maximum, type }: Schema, kind: Kind): string | undefined {
@@ -51,15 +52,17 @@ function hintOf({ description, minimum, maximum, type }: Schema, kind: Kind): st
     ...(minimum !== undefined && maximum !== undefined ? [`${minimum} to ${maximum}`] : []),
     ...(minimum !== undefined && maximum === undefined ? [`at least ${minimum}`] : []),
     ...(minimum === undefined && maximum !== undefined ? [`at most ${maximum}`] : []),
-    ...(kind === "json"
-      ? [`JSON${typeof type === "string" ? `: ${type === "array" ? "a list" : `an ${type}`}` : ""}`]
-      : []),
+    ...(kind === "lines" ? ["one a line"] : []),
+    ...(kind === "json" ? [type === "array" ? "JSON: a list" : type === "object" ? "JSON: an object" : "JSON"] : []),
   ];
   return parts.length === 0 ? undefined : parts.join(", ");
 }
 
-const asWritten = (value: unknown, kind: Kind): string =>
-  kind === "json" ? JSON.stringify(value) : typeof value === "object" ? "" : String(value);
+function asWritten(value: unknown, kind: Kind): string {
+  if (kind === "lines" && Array.isArray(value)) return value.join("\n");
+  if (kind === "json") return JSON.stringify(value);
+  return typeof value === "object" ? "" : String(value);
+}
 
 export type Written = Readonly<Record<string, string>>;
 
@@ -86,6 +89,10 @@ export function inputOf(
 function readAs(kind: Kind, text: string): unknown {
   if (kind === "yes-or-no") return text === "true";
   if (kind === "text" || kind === "choice") return text;
+  if (kind === "lines") {
+    const lines = text.split("\n").map((line) => line.trim());
+    return lines.filter((line) => line !== "");
+  }
   if (kind !== "json") {
     const number = Number(text);
     return Number.isFinite(number) ? number : undefined;
@@ -95,4 +102,19 @@ function readAs(kind: Kind, text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What an input may look like, for an example of a call: the required fields, with something in them. */
+export function exampleInput(schema: Schema): Record<string, unknown> {
+  const examples: Record<Kind, unknown> = {
+    text: "…",
+    choice: "…",
+    number: 1,
+    integer: 1,
+    "yes-or-no": true,
+    lines: ["…"],
+    json: {},
+  };
+  const needed = (runFieldsOf(schema) ?? []).filter(({ required }) => required);
+  return Object.fromEntries(needed.map(({ name, kind, options }) => [name, options[0] ?? examples[kind]]));
 }

@@ -23,16 +23,16 @@ export function CompareRevisions({ agentId, revisions, newer }: CompareRevisions
     </option>
   ));
   return (
-    <Panel title="What changed">
+    <Panel title="What changed" className="lg:col-span-2">
       <div className="flex flex-col gap-4">
-        <div className="flex flex-wrap items-center gap-2">
+        <div className="grid grid-cols-[auto_1fr] items-center gap-2">
           <span className="text-muted">From</span>
-          <Select aria-label="From" className="max-w-52" value={from} onChange={(event) => setFrom(event.target.value)}>
+          <Select aria-label="From" value={from} onChange={(event) => setFrom(event.target.value)}>
             {before === undefined && <option value="">Nothing</option>}
             {options}
           </Select>
-          <span className="text-muted">to</span>
-          <Select aria-label="To" className="max-w-52" value={to} onChange={(event) => setTo(event.target.value)}>
+          <span className="text-muted">To</span>
+          <Select aria-label="To" value={to} onChange={(event) => setTo(event.target.value)}>
             {options}
           </Select>
         </div>

@@ -32,8 +32,8 @@ export function RevisionsTab({ agent }: { agent: AgentRecord }) {
   return (
     <Loaded query={list}>
       {({ revisions, total }) => (
-        <div className="grid items-start gap-4 lg:grid-cols-2">
-          <Panel title="Revisions" flush>
+        <div className="grid items-start gap-4 lg:grid-cols-5">
+          <Panel title="Revisions" flush className="lg:col-span-3">
             <Table
               label="Revisions"
               rows={revisions}
@@ -47,7 +47,7 @@ export function RevisionsTab({ agent }: { agent: AgentRecord }) {
                   head: "Actions",
                   align: "right",
                   cell: (row) => (
-                    <span className="flex flex-wrap justify-end">
+                    <span className="flex justify-end">
                       <Button kind="quiet" onClick={() => setCompared(row.id)}>
                         Compare
                       </Button>

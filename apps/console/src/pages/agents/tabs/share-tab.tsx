@@ -11,6 +11,7 @@ import { Panel } from "../../../ui/page.tsx";
 import { toast } from "../../../ui/toast.ts";
 import { agentsKey } from "../agent-queries.ts";
 import { errorAt, isAllAt } from "../field-errors.rules.ts";
+import { exampleInput } from "../run/run-fields.rules.ts";
 
 export function ShareTab({ agent }: { agent: AgentRecord }) {
   const { visibility, pricing, owner, slug, status } = agent;
@@ -97,14 +98,17 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
               marketplace as <code>{`${owner}/${slug}`}</code>. The address is made from the name.
             </Notice>
           )}
-          <CodeBlock label="Run it over HTTP" text={curlOf(isOffered ? `${owner}/${slug}` : agent.id)} />
+          <CodeBlock
+            label="Run it over HTTP"
+            text={curlOf(isOffered ? `${owner}/${slug}` : agent.id, agent.input_schema)}
+          />
         </div>
       </Panel>
     </div>
   );
 }
 
-const curlOf = (address: string) =>
+const curlOf = (address: string, schema: AgentRecord["input_schema"]) =>
   `curl ${location.origin}/v1/agents/${address}/runs \\
   -H "X-API-KEY: $KEY" -H "Content-Type: application/json" \\
-  -d '{"input": {}, "wait": 30}'`;
+  -d '${JSON.stringify({ input: exampleInput(schema), wait: 30 })}'`;

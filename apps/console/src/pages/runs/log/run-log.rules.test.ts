@@ -19,7 +19,7 @@ test("without ids a result is of the first call of its tool that has none", () =
   expect(items).toMatchObject([{ result: { text: "of a" } }, { result: { text: "of b" } }]);
 });
 
-test("a question stands at its call, with its answer; one of a run below stands alone", () => {
+test("a question and the call after its answer are one; of a run below there is the question alone", () => {
   const asked = (confirmation_id: string, call_id: string) =>
     event("confirmation_required", { confirmation_id, tool: "a", arguments: {}, expires_at: at, call_id });
   const resolved = event("confirmation_resolved", {
@@ -29,9 +29,16 @@ test("a question stands at its call, with its answer; one of a run below stands 
     tool: "a",
     reason: "not now",
   });
-  expect(logItems([call("a", "1"), asked("c1", "1"), asked("c2", "elsewhere"), resolved])).toMatchObject([
-    { kind: "call", asked: { confirmationId: "c1", answer: { status: "denied", reason: "not now" } } },
-    { kind: "asked below", confirmationId: "c2" },
+  const items = logItems([
+    asked("c1", "1"),
+    asked("c2", "elsewhere"),
+    resolved,
+    call("a", "1"),
+    result("a", "no", "1"),
+  ]);
+  expect(items).toMatchObject([
+    { isCalled: true, asked: { answer: { status: "denied", reason: "not now" } }, result: { text: "no" } },
+    { isCalled: false, asked: { confirmationId: "c2" } },
   ]);
 });
 

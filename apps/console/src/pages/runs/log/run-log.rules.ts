@@ -22,12 +22,12 @@ export type LogItem = { id: number; at: string } & (
       tool: string;
       arguments: Record<string, unknown>;
       callId: string | undefined;
+      /** False: it was asked about, and not called yet, or by a run below this one. */
+      isCalled: boolean;
       result?: { text: string; at: string };
       /** What was asked before it was called. */
       asked?: { confirmationId: string; answer?: Answer };
     }
-  /** A question of a run below this one. */
-  | { kind: "asked below"; tool: string; confirmationId: string; answer?: Answer }
   | { kind: "done" }
   | { kind: "failed"; type: string; message: string }
 );
@@ -42,23 +42,22 @@ export function logItems(events: readonly LoggedEvent[]): LogItem[] {
     const base = { id: event.id, at: event.at };
     if (event.type === "tool_call") {
       const { tool, arguments: given, call_id: callId } = event.data;
-      items.push({ ...base, kind: "call", tool, arguments: given, callId });
+      // What is asked about is called after the answer: it stands there already.
+      const asked = calls().find((one) => !one.isCalled && one.callId === callId && one.tool === tool && !one.result);
+      if (asked) Object.assign(asked, { at: event.at, isCalled: true });
+      else items.push({ ...base, kind: "call", tool, arguments: given, callId, isCalled: true });
     } else if (event.type === "tool_result") {
       const { tool, result, call_id: callId } = event.data;
       // Runs of before calls had ids: then it is the first of that tool without a result.
       const call = calls().find((one) => one.callId === callId && one.tool === tool && !one.result);
       if (call) call.result = { text: result, at: event.at };
     } else if (event.type === "confirmation_required") {
-      const { tool, call_id: callId, confirmation_id: confirmationId } = event.data;
-      const call = calls().find((one) => one.callId === callId && one.tool === tool && !one.asked);
-      if (call) call.asked = { confirmationId };
-      else items.push({ ...base, kind: "asked below", tool, confirmationId });
+      const { tool, arguments: given, call_id: callId, confirmation_id: confirmationId } = event.data;
+      items.push({ ...base, kind: "call", tool, arguments: given, callId, isCalled: false, asked: { confirmationId } });
     } else if (event.type === "confirmation_resolved") {
       const { confirmation_id: confirmationId, status, reason } = event.data;
-      for (const item of items) {
-        const asked = item.kind === "call" ? item.asked : item.kind === "asked below" ? item : undefined;
-        if (asked?.confirmationId === confirmationId) asked.answer = { status, reason };
-      }
+      const call = calls().find(({ asked }) => asked?.confirmationId === confirmationId);
+      if (call?.asked) call.asked.answer = { status, reason };
     } else if (event.type === "completed") items.push({ ...base, kind: "done" });
     else if (event.type === "error") items.push({ ...base, kind: "failed", ...event.data });
     else if (event.type === "planning" || event.type === "reasoning" || event.type === "compressed") {

@@ -1,9 +1,8 @@
 import type { RunRecord } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { Brain, CircleCheck, CircleX, LoaderCircle, MessageCircleQuestion, Minimize2, Route } from "lucide-react";
+import { Brain, CircleCheck, CircleX, LoaderCircle, Minimize2, Route } from "lucide-react";
 import type { ReactNode } from "react";
 import { api } from "../../../api/client.ts";
-import { Badge } from "../../../ui/badge.tsx";
 import { Empty, Failure } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { clockTime } from "./clock-time.ts";
@@ -17,8 +16,16 @@ const saidAs = {
   compressed: { icon: Minimize2, title: "Summed up" },
 } as const;
 
+interface RunLogProps {
+  run: RunRecord;
+  log: Log;
+  /** The questions of runs below this one, which are told here too. */
+  below: ReadonlySet<string>;
+  onRetry(): void;
+}
+
 /** What the run did, oldest first, growing while it runs. */
-export function RunLog({ run, log, onRetry }: { run: RunRecord; log: Log; onRetry(): void }) {
+export function RunLog({ run, log, below, onRetry }: RunLogProps) {
   const items = logItems(log.events);
   const calls = items.filter(({ kind }) => kind === "call").length;
   const children = useQuery({
@@ -34,7 +41,7 @@ export function RunLog({ run, log, onRetry }: { run: RunRecord; log: Log; onRetr
       {items.length === 0 && !log.isFollowing && !log.failure && <Empty title="It did nothing" />}
       <ol aria-label="What the run did" aria-live="polite" className="divide-y divide-line">
         {items.map((item) => (
-          <Item key={item.id} item={item} childId={childOf.get(item.id)} isOver={!log.isFollowing} />
+          <Item key={item.id} item={item} childId={childOf.get(item.id)} below={below} isOver={!log.isFollowing} />
         ))}
       </ol>
       {log.isFollowing && (
@@ -52,10 +59,19 @@ export function RunLog({ run, log, onRetry }: { run: RunRecord; log: Log; onRetr
   );
 }
 
-function Item({ item, childId, isOver }: { item: LogItem; childId: string | undefined; isOver: boolean }) {
+interface ItemProps {
+  item: LogItem;
+  childId: string | undefined;
+  below: ReadonlySet<string>;
+  isOver: boolean;
+}
+
+function Item({ item, childId, below, isOver }: ItemProps) {
   switch (item.kind) {
-    case "call":
-      return <ToolCall call={item} childId={childId} isOver={isOver} />;
+    case "call": {
+      const isBelow = item.asked !== undefined && below.has(item.asked.confirmationId);
+      return <ToolCall call={item} childId={childId} isBelow={isBelow} isOver={isOver} />;
+    }
     case "said": {
       const { icon: Icon, title } = saidAs[item.said];
       return (
@@ -64,18 +80,11 @@ function Item({ item, childId, isOver }: { item: LogItem; childId: string | unde
         </Line>
       );
     }
-    case "asked below":
-      return (
-        <Line icon={<MessageCircleQuestion size={15} />} title="A run below asks" at={item.at}>
-          <code>{item.tool}</code>{" "}
-          <Badge tone={item.answer ? "plain" : "warn"}>{item.answer?.status ?? "needs your answer"}</Badge>
-        </Line>
-      );
     case "done":
       return <Line icon={<CircleCheck size={15} className="text-good" />} title="Done" at={item.at} />;
     case "failed":
       return (
-        <Line icon={<CircleX size={15} className="text-bad" />} title={`Failed: ${item.type}`} at={item.at}>
+        <Line icon={<CircleX size={15} className="text-bad" />} title="Failed" at={item.at}>
           <p className="break-words">{item.message}</p>
         </Line>
       );

@@ -12,11 +12,13 @@ interface ToolCallProps {
   call: Extract<LogItem, { kind: "call" }>;
   /** The run that the call started, where it called another agent. */
   childId: string | undefined;
+  /** Asked about by a run below, which has its result. */
+  isBelow: boolean;
   isOver: boolean;
 }
 
 /** One call, folded: its arguments and what came of it are seen by opening it. */
-export function ToolCall({ call, childId, isOver }: ToolCallProps) {
+export function ToolCall({ call, childId, isBelow, isOver }: ToolCallProps) {
   const { tool, result, asked } = call;
   const secret = result && secretIn(result.text);
   return (
@@ -27,7 +29,7 @@ export function ToolCall({ call, childId, isOver }: ToolCallProps) {
           <summary className="flex list-none flex-wrap items-center gap-2">
             <ChevronRight size={14} className="shrink-0 text-muted transition group-open:rotate-90" />
             <code className="font-medium">{tool}</code>
-            <Progress call={call} isOver={isOver} />
+            {isBelow ? <Badge>of a run below</Badge> : <Progress call={call} isOver={isOver} />}
             {asked && (
               <Badge tone={asked.answer ? (asked.answer.status === "approved" ? "good" : "bad") : "warn"}>
                 {asked.answer?.status ?? "needs your answer"}
