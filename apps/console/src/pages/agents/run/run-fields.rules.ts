@@ -55,7 +55,9 @@ function hintOf({ description, minimum, maximum, type }: Schema, kind: Kind): st
     ...(kind === "lines" ? ["one a line"] : []),
     ...(kind === "json" ? [type === "array" ? "JSON: a list" : type === "object" ? "JSON: an object" : "JSON"] : []),
   ];
-  return parts.length === 0 ? undefined : parts.join(", ");
+  const [first, ...rest] = parts;
+  if (first === undefined) return undefined;
+  return [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(", ");
 }
 
 function asWritten(value: unknown, kind: Kind): string {
