@@ -11,7 +11,9 @@ const tones: Record<Tone, string> = {
 
 export function Badge({ tone = "plain", children }: { tone?: Tone; children: ReactNode }) {
   return (
-    <span className={`inline-flex items-center rounded px-1.5 py-0.5 font-medium text-xs ${tones[tone]}`}>
+    <span
+      className={`inline-flex items-center whitespace-nowrap rounded px-1.5 py-0.5 font-medium text-xs ${tones[tone]}`}
+    >
       {children}
     </span>
   );

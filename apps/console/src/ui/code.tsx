@@ -22,15 +22,24 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
   );
 }
 
+interface CodeBlockProps {
+  text: string;
+  label: string;
+  /** Long lines are broken: for what has to be read to its end. */
+  wrap?: boolean;
+}
+
 /** A text to read as it is, and to take along. */
-export function CodeBlock({ text, label }: { text: string; label: string }) {
+export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
   return (
     <figure className="overflow-hidden rounded-md border border-line bg-sunken">
       <figcaption className="flex items-center justify-between border-line border-b py-1 pr-1 pl-3 text-muted text-xs">
         {label}
         <CopyButton text={text} />
       </figcaption>
-      <pre className="max-h-96 overflow-auto p-3 font-mono text-xs leading-relaxed">
+      <pre
+        className={`max-h-96 overflow-auto p-3 font-mono text-xs leading-relaxed ${wrap ? "whitespace-pre-wrap break-words" : ""}`}
+      >
         <code>{text}</code>
       </pre>
     </figure>

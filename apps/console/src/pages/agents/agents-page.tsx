@@ -94,7 +94,7 @@ const columns: readonly Column<AgentRecord>[] = [
     wide: true,
     cell: ({ pricing }) => (pricing.per_run > 0 ? money(pricing.per_run) : <span className="text-muted">none</span>),
   },
-  { head: "Changed", align: "right", cell: ({ updated_at }) => <Moment at={updated_at} /> },
+  { head: "Changed", align: "right", wide: true, cell: ({ updated_at }) => <Moment at={updated_at} /> },
 ];
 
 function Warnings({ warnings }: Pick<AgentRecord, "warnings">) {

@@ -13,8 +13,8 @@ export function QuestionPreview({ asked, preview }: QuestionPreviewProps) {
   if (!preview) {
     return (
       <>
-        <CodeBlock label="Arguments" text={pretty(asked.arguments)} />
-        {asked.details && <CodeBlock label="What follows from it" text={pretty(asked.details)} />}
+        <CodeBlock wrap label="Arguments" text={pretty(asked.arguments)} />
+        {asked.details && <CodeBlock wrap label="What follows from it" text={pretty(asked.details)} />}
       </>
     );
   }
@@ -38,7 +38,7 @@ export function QuestionPreview({ asked, preview }: QuestionPreviewProps) {
         </Notice>
       ))}
       {changes.length > 0 && <ChangeTable changes={changes} />}
-      {body !== null && body !== undefined && <CodeBlock label="What would be sent" text={pretty(body)} />}
+      {body !== null && body !== undefined && <CodeBlock wrap label="What would be sent" text={pretty(body)} />}
     </>
   );
 }

@@ -68,7 +68,7 @@ export function Question({ runId, asked }: { runId: string; asked: ConfirmationR
               )}
             </Field>
           </div>
-          <div className="flex gap-2 pb-5">
+          <div className="flex gap-2 sm:pb-5">
             <Button
               kind="danger"
               icon={<X size={14} />}

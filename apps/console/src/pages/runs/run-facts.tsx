@@ -23,6 +23,11 @@ export function RunFacts({ run }: { run: RunRecord }) {
         <Moment at={run.created_at} />
       </Fact>
       {duration_ms !== undefined && <Fact name="Took">{seconds(duration_ms / 1000)}</Fact>}
+      {duration_ms === undefined && run.completed_at && (
+        <Fact name="Ended">
+          <Moment at={run.completed_at} />
+        </Fact>
+      )}
       {parent_run_id && (
         <Fact name="Started by">
           <Link to="/runs/$runId" params={{ runId: parent_run_id }} className="text-accent hover:underline">

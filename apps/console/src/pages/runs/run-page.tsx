@@ -103,7 +103,7 @@ function Followed({ run, onRetry }: { run: RunRecord; onRetry(): void }) {
       ))}
       <RunResult run={run} />
       <RunLog run={run} log={log} below={below} onRetry={onRetry} />
-      <CodeBlock label="Input" text={pretty(run.input ?? {})} />
+      <CodeBlock wrap label="Input" text={pretty(run.input ?? {})} />
     </>
   );
 }

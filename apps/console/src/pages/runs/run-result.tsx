@@ -19,7 +19,7 @@ export function RunResult({ run: { output, error } }: { run: RunRecord }) {
   if (!output) return null;
   const { text, ...rest } = output;
   const isText = typeof text === "string" && Object.keys(rest).length === 0;
-  const json = <CodeBlock label="Output" text={pretty(output)} />;
+  const json = <CodeBlock wrap label="Output" text={pretty(output)} />;
   return (
     <Panel title="Result" actions={isText && <CopyButton text={text} />}>
       {isText ? (

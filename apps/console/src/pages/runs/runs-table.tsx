@@ -19,8 +19,8 @@ export function RunsTable({ runs, empty, ofOneAgent = false }: RunsTableProps) {
   const columns: Column<RunRecord>[] = [
     {
       head: ofOneAgent ? "Run" : "Agent",
-      cell: ({ id, agent_id, input }) => (
-        <span className="flex min-w-0 max-w-72 flex-col">
+      cell: ({ id, agent_id, input, created_at }) => (
+        <span className="flex min-w-0 max-w-44 flex-col sm:max-w-72">
           <Link
             to="/runs/$runId"
             params={{ runId: id }}
@@ -29,6 +29,9 @@ export function RunsTable({ runs, empty, ofOneAgent = false }: RunsTableProps) {
             {ofOneAgent ? id : nameOf(agent_id)}
           </Link>
           <span className="truncate text-muted text-xs">{input ? inShort(input) : "another user's"}</span>
+          <span className="text-muted text-xs md:hidden">
+            <Moment at={created_at} />
+          </span>
         </span>
       ),
     },
@@ -52,7 +55,7 @@ export function RunsTable({ runs, empty, ofOneAgent = false }: RunsTableProps) {
       cell: ({ cost, earned }) =>
         earned === undefined ? money(cost ?? 0) : <span className="text-good">earned {money(earned)}</span>,
     },
-    { head: "Started", align: "right", cell: ({ created_at }) => <Moment at={created_at} /> },
+    { head: "Started", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
   ];
   return <Table label="Runs" rows={runs} keyOf={({ id }) => id} columns={columns} empty={empty} />;
 }

@@ -1,7 +1,7 @@
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Field, TextArea } from "../../../ui/field.tsx";
-import { Failure, Notice } from "../../../ui/notice.tsx";
+import { Failure } from "../../../ui/notice.tsx";
 import { errorAt, isAllAt } from "../field-errors.rules.ts";
 import { pretty, readObject } from "../json.rules.ts";
 import { type AgentDraft, changesOf, readDraft } from "./agent-draft.rules.ts";
@@ -9,6 +9,7 @@ import { AgentsSection } from "./agents-section.tsx";
 import { BasicsSection } from "./basics-section.tsx";
 import { DrivesSection } from "./drives-section.tsx";
 import { InputSection } from "./input-section.tsx";
+import { LeaveGuard } from "./leave-guard.tsx";
 import { MoreSection } from "./more-section.tsx";
 import { ServersSection } from "./servers-section.tsx";
 import { ToolsSection } from "./tools-section.tsx";
@@ -32,7 +33,15 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
   const [json, setJson] = useState<string>();
   const read = json === undefined ? { draft } : readJson(json);
   const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
-  const isUnchanged = agentId !== undefined && "draft" in read && changesOf(initial, read.draft) === undefined;
+  const isDirty = !("draft" in read) || changesOf(initial, read.draft) !== undefined;
+  const hasFailed = error !== null && error !== undefined && !busy;
+  const isShownAtFields = json === undefined && isAllAt(error, shownFields);
+  const isUnchanged = agentId !== undefined && !isDirty;
+
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (hasFailed) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [hasFailed]);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -43,7 +52,8 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
     setJson(undefined);
   };
   return (
-    <form className="flex flex-col gap-4" onSubmit={submit}>
+    <form ref={form} className="flex flex-col gap-4" onSubmit={submit}>
+      <LeaveGuard isDirty={isDirty && !busy} />
       <fieldset className="flex gap-1">
         <legend className="sr-only">How it is written</legend>
         <Button
@@ -62,9 +72,7 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
           JSON
         </Button>
       </fieldset>
-      {error !== null && error !== undefined && !(json === undefined && isAllAt(error, shownFields)) && (
-        <Failure error={error} />
-      )}
+      {hasFailed && !isShownAtFields && <Failure error={error} />}
       {json === undefined ? (
         <>
           <BasicsSection draft={draft} error={error} onChange={change} />
@@ -108,14 +116,16 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
         </Field>
       )}
       <div className="sticky bottom-0 flex items-center justify-end gap-3 border-line border-t bg-page py-3">
+        {hasFailed && (
+          <span role="alert" className="text-bad">
+            It was not saved: see what is marked
+          </span>
+        )}
         {isUnchanged && <span className="text-muted">Nothing is changed</span>}
         <Button kind="primary" type="submit" busy={busy} disabled={"fault" in read || isUnchanged}>
           {label}
         </Button>
       </div>
-      {error !== null && error !== undefined && json === undefined && isAllAt(error, shownFields) && (
-        <Notice tone="bad">It was not saved: see what is marked above.</Notice>
-      )}
     </form>
   );
 }

@@ -25,7 +25,7 @@ export function ChosenTool({ tool, id, record, onChange, onRemove }: ChosenToolP
   const mustAsk = id.startsWith("idp_") && record?.kind === "write";
   return (
     <li className="flex flex-wrap items-center gap-2 px-3 py-2">
-      <code className="min-w-0 flex-1 truncate" title={record?.description}>
+      <code className="min-w-0 flex-1 basis-full truncate sm:basis-0" title={record?.description}>
         {id}
       </code>
       {!record && <Badge tone="bad">unknown</Badge>}

@@ -42,12 +42,12 @@ export function RevisionsTab({ agent }: { agent: AgentRecord }) {
               columns={[
                 { head: "No.", cell: ({ number }) => <span className="font-medium">{number}</span> },
                 { head: "Status", cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
-                { head: "Made", cell: ({ created_at }) => <Moment at={created_at} /> },
+                { head: "Made", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
                 {
                   head: "Actions",
                   align: "right",
                   cell: (row) => (
-                    <span className="flex justify-end">
+                    <span className="flex flex-wrap justify-end sm:flex-nowrap">
                       <Button kind="quiet" onClick={() => setCompared(row.id)}>
                         Compare
                       </Button>

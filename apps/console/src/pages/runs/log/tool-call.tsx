@@ -41,8 +41,8 @@ export function ToolCall({ call, childId, isBelow, isOver }: ToolCallProps) {
           </summary>
           <div className="mt-2 flex flex-col gap-2">
             {asked?.answer?.reason && <p className="text-muted">The answer's reason: {asked.answer.reason}</p>}
-            <CodeBlock label="Arguments" text={pretty(call.arguments)} />
-            {result && <CodeBlock label="Result" text={asJson(result.text)} />}
+            <CodeBlock wrap label="Arguments" text={pretty(call.arguments)} />
+            {result && <CodeBlock wrap label="Result" text={asJson(result.text)} />}
           </div>
         </details>
         {childId && (
