@@ -8,7 +8,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
-import { Page } from "../../ui/page.tsx";
+import { Page, Panel } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toast.ts";
 import { agentQuery, agentsKey, isOwn } from "./agent-queries.ts";
@@ -34,15 +34,17 @@ export function AgentPage() {
   const { name, owner, slug } = agent.data;
   return (
     <Page title={name}>
-      <Empty title={`This agent is ${owner}'s`}>
-        <Link
-          to="/marketplace/$creator/$slug"
-          params={{ creator: owner, slug }}
-          className="text-accent hover:underline"
-        >
-          See it in the marketplace
-        </Link>
-      </Empty>
+      <Panel>
+        <Empty title={`This agent is ${owner}'s`}>
+          <Link
+            to="/marketplace/$creator/$slug"
+            params={{ creator: owner, slug }}
+            className="text-accent hover:underline"
+          >
+            See it in the marketplace
+          </Link>
+        </Empty>
+      </Panel>
     </Page>
   );
 }

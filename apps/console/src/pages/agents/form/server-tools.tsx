@@ -28,20 +28,23 @@ export function ServerTools({ binding, onChange }: { binding: Binding; onChange(
               onChange={() => onChange(chosen === undefined ? { id, tools: tools.map(({ name }) => name) } : { id })}
               label={`All its tools (${tools.length} now)`}
             />
-            {chosen !== undefined &&
-              tools.map(({ name, description }) => (
-                <Checkbox
-                  key={name}
-                  className="ml-6"
-                  checked={chosen.includes(name)}
-                  onChange={() => toggle(name)}
-                  label={
-                    <span>
-                      <code>{name}</code> <span className="text-muted text-xs">{description}</span>
-                    </span>
-                  }
-                />
-              ))}
+            {chosen !== undefined && (
+              <div className="ml-6 flex max-h-64 flex-col gap-1.5 overflow-y-auto">
+                {tools.map(({ name, description }) => (
+                  <Checkbox
+                    key={name}
+                    checked={chosen.includes(name)}
+                    onChange={() => toggle(name)}
+                    label={
+                      <span className="block" title={description}>
+                        <code className="break-all">{name}</code>
+                        <span className="line-clamp-2 text-muted text-xs">{description}</span>
+                      </span>
+                    }
+                  />
+                ))}
+              </div>
+            )}
           </>
         )}
       </Loaded>

@@ -53,8 +53,14 @@ test("the end of the list is told as that of the stream, and what is not known i
 
 test("a call is linked to the run that was given the same", () => {
   const child = (id: string, input: object) => ({ id, input, created_at: at }) as RunRecord;
-  const items = logItems([call("a", "1", { x: 1, y: 2 }), call("a", "2", { x: 2 }), call("http_request", "3")]);
-  const found = childrenOfCalls(items, [child("run_2", { x: 2 }), child("run_1", { y: 2, x: 1 })]);
+  const items = logItems([
+    call("drive_list", "0", { x: 2 }),
+    call("server__list", "0", { x: 2 }),
+    call("a", "1", { x: 1, y: 2 }),
+    call("a", "2", { x: 2 }),
+  ]);
+  const children = [child("run_2", { x: 2 }), child("run_1", { y: 2, x: 1 })];
+  const found = childrenOfCalls(items, children, new Set(["drive_list"]));
   expect([...found.values()]).toEqual(["run_1", "run_2"]);
 });
 

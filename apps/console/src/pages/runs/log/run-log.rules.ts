@@ -67,12 +67,19 @@ export function logItems(events: readonly LoggedEvent[]): LogItem[] {
   return items;
 }
 
-/** The run that a call of another agent started, by what it was given; each is of one call. */
-export function childrenOfCalls(items: readonly LogItem[], children: readonly RunRecord[]): Map<number, string> {
+/**
+ * The run that a call of another agent started, by what it was given; each is of one call. Tools of the service and of
+ * servers, whose names have two underscores, start none, whatever they were given.
+ */
+export function childrenOfCalls(
+  items: readonly LogItem[],
+  children: readonly RunRecord[],
+  ofService: ReadonlySet<string>,
+): Map<number, string> {
   const free = [...children].sort((a, b) => a.created_at.localeCompare(b.created_at));
   const found = new Map<number, string>();
   for (const item of items) {
-    if (item.kind !== "call") continue;
+    if (item.kind !== "call" || ofService.has(item.tool) || item.tool.includes("__")) continue;
     const at = free.findIndex(({ input }) => canonical(input) === canonical(item.arguments));
     const [child] = at < 0 ? [] : free.splice(at, 1);
     if (child) found.set(item.id, child.id);

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { api } from "../../../api/client.ts";
 import { Empty, Failure } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
+import { toolsQuery } from "../../agents/agent-queries.ts";
 import { clockTime } from "./clock-time.ts";
 import { childrenOfCalls, type LogItem, logItems } from "./run-log.rules.ts";
 import { ToolCall } from "./tool-call.tsx";
@@ -35,7 +36,10 @@ export function RunLog({ run, log, below, onRetry }: RunLogProps) {
     enabled: calls > 0,
     placeholderData: (before) => before,
   });
-  const childOf = childrenOfCalls(items, children.data?.runs ?? []);
+  const started = children.data?.runs ?? [];
+  const tools = useQuery({ ...toolsQuery, enabled: started.length > 0 });
+  const ofService = new Set(tools.data?.map(({ id }) => id));
+  const childOf = tools.data ? childrenOfCalls(items, started, ofService) : new Map<number, string>();
   return (
     <Panel title="Log" flush>
       {items.length === 0 && !log.isFollowing && !log.failure && <Empty title="It did nothing" />}
