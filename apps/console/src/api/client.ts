@@ -41,9 +41,10 @@ async function askSession(method: "GET" | "POST" | "DELETE", body?: object): Pro
 }
 
 async function messageOf(response: Response): Promise<string> {
-  const body = (await response.json().catch(() => undefined)) as { detail?: { msg?: string }[] | string } | undefined;
-  const detail = Array.isArray(body?.detail) ? body.detail[0]?.msg : body?.detail;
-  return detail ?? `The server answers ${response.status}`;
+  const body = (await response.json().catch(() => undefined)) as
+    | { error?: { message?: string }; detail?: { msg?: string }[] }
+    | undefined;
+  return body?.error?.message ?? body?.detail?.[0]?.msg ?? `The server answers ${response.status}`;
 }
 
 export async function readSession(): Promise<Session> {

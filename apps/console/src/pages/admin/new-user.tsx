@@ -1,4 +1,4 @@
-import type { CreateUserBody, RoleName } from "@gantry/sdk";
+import type { CreateUserBody } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
@@ -7,14 +7,7 @@ import { wordsOf } from "../../api/query-client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog, SecretDialog } from "../../ui/dialog.tsx";
 import { toast } from "../../ui/toast.ts";
-import { UserForm } from "./user-form.tsx";
-
-export interface WantedUser {
-  username: string;
-  plan: string;
-  role: RoleName;
-  password: string;
-}
+import { UserForm, type WantedUser } from "./user-form.tsx";
 
 /** A user and its first key: without one it could do nothing. */
 async function createWithKey({ username, plan, role, password }: WantedUser) {

@@ -4,8 +4,14 @@ import { useState } from "react";
 import { Field, Select, TextInput } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { issueAt } from "../../ui/issues.rules.ts";
-import type { WantedUser } from "./new-user.tsx";
 import { PlanSelect } from "./plan-select.tsx";
+
+export interface WantedUser {
+  username: string;
+  plan: string;
+  role: RoleName;
+  password: string;
+}
 
 interface UserFormProps {
   creating: UseMutationResult<unknown, Error, WantedUser>;
