@@ -8,8 +8,10 @@ const ownFolder = join(consoleFolder, `dist-${process.pid}`);
 const replaced = `${ownFolder}-replaced`;
 
 function putInPlace() {
-  // Another that was started at the same moment may have been faster, also between two of these lines.
-  while (!isBuilt()) {
+  let isPut = false;
+  // Another that was started at the same moment may have been faster, also between two of these lines. The sources may have
+  // changed meanwhile: what was built is still newer than what was there.
+  while (!isPut && !isBuilt()) {
     try {
       renameSync(builtFolder, replaced);
     } catch (error) {
@@ -17,6 +19,7 @@ function putInPlace() {
     }
     try {
       renameSync(ownFolder, builtFolder);
+      isPut = true;
     } catch (error) {
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     } finally {
@@ -24,6 +27,9 @@ function putInPlace() {
     }
   }
 }
+
+/** A server serves all else without it. */
+const canDoWithout = process.argv.includes("--or-go-on");
 
 console.error("Building the console (once for these sources, some seconds) …");
 // Whoever runs tests has set another, and would get what React checks while one works on it.
@@ -34,6 +40,9 @@ try {
   await build({ root: consoleFolder, logLevel: "warn", build: { outDir: ownFolder, emptyOutDir: true } });
   writeFileSync(join(ownFolder, stampFile), stamp);
   putInPlace();
+} catch (error) {
+  if (!canDoWithout) throw error;
+  console.error("The console could not be built, all else is served:", error);
 } finally {
   rmSync(ownFolder, { recursive: true, force: true });
 }

@@ -58,7 +58,7 @@ export function buildSteps(node) {
 /** For whoever can do without: a server serves all else. */
 export function buildStepsWherePossible(node) {
   try {
-    return buildSteps(node);
+    return buildSteps(node).map((command) => [...command, "--or-go-on"]);
   } catch (error) {
     console.error(error.message);
     return [];

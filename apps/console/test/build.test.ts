@@ -79,3 +79,25 @@ test("where the packages for development are not installed, a start says so in o
     ),
   ]);
 });
+
+test("what is built stays where its sources are changed again meanwhile", async () => {
+  const changes = `{ name: "changes", closeBundle: () => appendFileSync("apps/console/src/styles.css", "/* changed */") }`;
+  const config = await readFile(inConsole("vite.config.ts"), "utf8");
+  const changing = config.replace("plugins: [", `plugins: [${changes}, `);
+  await writeFile(inConsole("vite.config.ts"), `import { appendFileSync } from "node:fs";\n${changing}`);
+  for (let time = 0; time < 2; time++) {
+    expect(await build()).toMatchObject({ code: 0, said: expect.stringContaining("Building the console") });
+    expect(await readdir(inConsole("dist"))).toContain("index.html");
+  }
+}, 60_000);
+
+test("a start goes on where the console cannot be built, and a build does not", async () => {
+  await writeFile(inConsole("src/main.tsx"), "this is no program");
+  const start = await run("import('./scripts/build-console.mjs')");
+  expect(start.code).not.toBe(0);
+  const steps = "import('./scripts/console-build.mjs').then((one) => one.buildStepsWherePossible('node'))";
+  const told = await run(`${steps}.then((steps) => console.log(JSON.stringify(steps)))`);
+  const [[, ...args]] = JSON.parse(told.said);
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: place });
+  expect(stdout + stderr).toContain("all else is served");
+}, 60_000);
