@@ -1,34 +1,47 @@
-import { GantryError } from "@gantry/sdk";
+import { GantryError, type GantryIssue } from "@gantry/sdk";
+
+type Place = GantryIssue["loc"];
+
+/** The field that an issue is about, as `auth.token`; empty where it is about the whole request. */
+export const fieldIn = ([, ...path]: Place): string => path.join(".");
 
 export interface FieldErrors {
   /** What is wrong with a field of the form, by its name; of one within another, as `auth.token`. */
   of: Readonly<Record<string, string>>;
   /** The failure, where the fields do not say all of it. */
   rest: unknown;
+  /** The failure as it came; undefined if there was none. */
+  failure: unknown;
 }
 
-/** Sorts what the service refused by the fields of a form. `below`: where in the body the form's fields stand. */
-export function fieldErrors(error: unknown, fields: readonly string[], below: readonly string[] = []): FieldErrors {
-  if (!error) return { of: {}, rest: undefined };
-  const prefix = ["body", ...below];
-  const found: Record<string, string> = {};
-  const issues = error instanceof GantryError ? error.issues : [];
+/** Sorts what the service refused by the fields of a form. */
+export function fieldErrors(failure: unknown, fields: readonly string[]): FieldErrors {
+  if (!failure) return { of: {}, rest: undefined, failure: undefined };
+  const issues = failure instanceof GantryError ? failure.issues : [];
+  const said = new Map<string, Set<string>>();
   let placed = 0;
   for (const { loc, message } of issues) {
-    if (!prefix.every((part, n) => loc[n] === part)) continue;
-    const name = fieldAt(loc.slice(prefix.length), fields);
+    const name = fieldAround(loc, fields);
     if (name === undefined) continue;
-    found[name] ??= message;
+    const inside = fieldIn(loc).slice(name.length + 1);
+    said.set(name, (said.get(name) ?? new Set()).add(isTelling(inside) ? `${inside}: ${message}` : message));
     placed++;
   }
-  return { of: found, rest: issues.length > 0 && placed === issues.length ? undefined : error };
+  return {
+    of: Object.fromEntries(Array.from(said, ([name, messages]) => [name, [...messages].join("; ")])),
+    rest: issues.length > 0 && placed === issues.length ? undefined : failure,
+    failure,
+  };
 }
 
-/** The field of that name, else the one around it: a form may have one box for a whole object. */
-function fieldAt(loc: readonly (string | number)[], fields: readonly string[]): string | undefined {
-  for (let length = loc.length; length > 0; length--) {
-    const name = loc.slice(0, length).join(".");
+/** The field itself, else the one around it: a form may have one box for a whole object. */
+function fieldAround(loc: Place, fields: readonly string[]): string | undefined {
+  for (let length = loc.length; length > 1; length--) {
+    const name = fieldIn(loc.slice(0, length));
     if (fields.includes(name)) return name;
   }
   return undefined;
 }
+
+/** The number of an entry says nothing to whoever sees the entries. */
+const isTelling = (inside: string): boolean => /[^\d.]/.test(inside);

@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
 import { Button } from "./button.tsx";
-import { isSaidAt } from "./issues.rules.ts";
+import type { FieldErrors } from "./field-errors.rules.ts";
 import { Failure } from "./notice.tsx";
 
 interface FormProps {
@@ -9,20 +9,18 @@ interface FormProps {
   submit: string;
   busy: boolean;
   disabled?: boolean;
-  /** Why it failed last, null if it did not. */
-  error: unknown;
-  /** Those that say themselves what is wrong with them. */
-  fields: readonly string[];
+  /** What was refused last; the fields say their own part of it. */
+  errors: FieldErrors;
   onCancel?: (() => void) | undefined;
   children: ReactNode;
 }
 
 /** What a form has beside its fields: the failure, the button, and the way to the field that is wrong. */
-export function Form({ onSubmit, submit, busy, disabled = false, error, fields, onCancel, children }: FormProps) {
+export function Form({ onSubmit, submit, busy, disabled = false, errors, onCancel, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
-  }, [error]);
+    if (errors.failure) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  }, [errors.failure]);
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (!busy && !disabled) onSubmit();
@@ -30,7 +28,7 @@ export function Form({ onSubmit, submit, busy, disabled = false, error, fields, 
   return (
     <form ref={form} className="flex flex-col gap-4" onSubmit={send} noValidate>
       {children}
-      {Boolean(error) && !isSaidAt(error, fields) && <Failure error={error} />}
+      {errors.rest !== undefined && <Failure error={errors.rest} />}
       <div className="flex justify-end gap-2">
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button kind="primary" type="submit" busy={busy} disabled={disabled}>

@@ -5,8 +5,8 @@ import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
+import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
-import { issueAt } from "../../ui/issues.rules.ts";
 import { toast } from "../../ui/toast.ts";
 import { limitIssue, limitOf, limitText } from "./plan-limits.rules.ts";
 import { allPlans } from "./plans-query.ts";
@@ -64,19 +64,19 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       await queries.invalidateQueries({ queryKey: ["admin", "plans"] });
     },
   });
+  const errors = fieldErrors(putting.error, ["name", "requests_per_minute", "parallel"]);
   const issues = { perMinute: limitIssue(perMinute), parallel: limitIssue(parallel) };
   return (
     <Form
       submit={plan ? "Change it" : "Make the plan"}
       busy={putting.isPending}
       disabled={name.trim() === "" || Object.values(issues).some((issue) => issue !== undefined)}
-      error={putting.error}
-      fields={["name", "requests_per_minute", "parallel"]}
+      errors={errors}
       onSubmit={() => putting.mutate()}
       onCancel={onDone}
     >
       {!plan && (
-        <Field label="Name" required hint="a-z, 0-9 and -; it stays." error={issueAt(putting.error, "name")}>
+        <Field label="Name" required hint="a-z, 0-9 and -; it stays." error={errors.of.name}>
           {(control) => (
             <TextInput {...control} required maxLength={39} value={name} onChange={(e) => setName(e.target.value)} />
           )}
@@ -85,7 +85,7 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       <Field
         label="Requests a minute"
         hint="Predictions and new runs, over all servers. Empty: no limit."
-        error={issues.perMinute ?? issueAt(putting.error, "requests_per_minute")}
+        error={issues.perMinute ?? errors.of.requests_per_minute}
       >
         {(control) => (
           <TextInput
@@ -100,7 +100,7 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       <Field
         label="At once"
         hint="Predictions that run at the same time. Queued ones beyond it wait. Empty: no limit."
-        error={issues.parallel ?? issueAt(putting.error, "parallel")}
+        error={issues.parallel ?? errors.of.parallel}
       >
         {(control) => (
           <TextInput

@@ -2,8 +2,8 @@ import type { RoleName } from "@gantry/sdk";
 import type { UseMutationResult } from "@tanstack/react-query";
 import { useState } from "react";
 import { Field, Select, TextInput } from "../../ui/field.tsx";
+import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
-import { issueAt } from "../../ui/issues.rules.ts";
 import { PlanSelect } from "./plan-select.tsx";
 
 export interface WantedUser {
@@ -21,14 +21,13 @@ interface UserFormProps {
 export function UserForm({ creating, onCancel }: UserFormProps) {
   const [wanted, setWanted] = useState<WantedUser>({ username: "", plan: "free", role: "user", password: "" });
   const set = (change: Partial<WantedUser>) => setWanted({ ...wanted, ...change });
-  const said = (field: string) => issueAt(creating.error, field);
+  const errors = fieldErrors(creating.error, ["username", "plan", "role", "password"]);
   return (
     <Form
       submit="Make the user"
       busy={creating.isPending}
       disabled={wanted.username.trim() === ""}
-      error={creating.error}
-      fields={["username", "plan", "role", "password"]}
+      errors={errors}
       onSubmit={() => creating.mutate({ ...wanted, username: wanted.username.trim() })}
       onCancel={onCancel}
     >
@@ -36,7 +35,7 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
         label="Username"
         required
         hint="2 to 39 of a-z, 0-9 and -. It stands before the names of the user's models and stays."
-        error={said("username")}
+        error={errors.of.username}
       >
         {(control) => (
           <TextInput
@@ -49,10 +48,10 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
           />
         )}
       </Field>
-      <Field label="Plan" hint="How much at a time." error={said("plan")}>
+      <Field label="Plan" hint="How much at a time." error={errors.of.plan}>
         {(control) => <PlanSelect control={control} value={wanted.plan} onPlan={(plan) => set({ plan })} />}
       </Field>
-      <Field label="Role" hint="An admin may do everything on this installation." error={said("role")}>
+      <Field label="Role" hint="An admin may do everything on this installation." error={errors.of.role}>
         {(control) => (
           <Select {...control} value={wanted.role} onChange={(e) => set({ role: e.target.value as RoleName })}>
             <option value="user">User</option>
@@ -60,7 +59,7 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
           </Select>
         )}
       </Field>
-      <Field label="Password" hint="8 characters or more; empty: none. Keys need none." error={said("password")}>
+      <Field label="Password" hint="8 characters or more; empty: none. Keys need none." error={errors.of.password}>
         {(control) => (
           <TextInput
             {...control}

@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Field, Select, TextInput } from "../../ui/field.tsx";
+import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
 import { money } from "../../ui/format.ts";
-import { issueAt } from "../../ui/issues.rules.ts";
 import { Panel } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
 import { balanceAfter, signedAmount } from "./credit.rules.ts";
@@ -29,6 +29,7 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
       await queries.invalidateQueries({ queryKey: ["admin"] });
     },
   });
+  const errors = fieldErrors(moving.error, ["amount", "reason"]);
   const amount = signedAmount(text, direction);
   const verb = direction === "add" ? "Add" : "Take away";
   return (
@@ -37,8 +38,7 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
         submit={amount === undefined ? verb : `${verb} ${money(Math.abs(amount))}`}
         busy={moving.isPending}
         disabled={amount === undefined || reason.trim() === ""}
-        error={moving.error}
-        fields={["amount", "reason"]}
+        errors={errors}
         onSubmit={() => amount !== undefined && moving.mutate({ amount, reason: reason.trim() })}
       >
         <div className="grid gap-4 sm:grid-cols-2">
@@ -54,7 +54,7 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
             label="Amount in dollars"
             required
             hint={<After balance={balance} amount={amount} />}
-            error={issueAt(moving.error, "amount")}
+            error={errors.of.amount}
           >
             {(control) => (
               <TextInput
@@ -76,7 +76,7 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
           label="Reason"
           required
           hint="Stands in the ledger beside the amount, and the user sees it."
-          error={issueAt(moving.error, "reason")}
+          error={errors.of.reason}
         >
           {(control) => (
             <TextInput

@@ -2,7 +2,7 @@ import { type FormEvent, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
-import { issueAt } from "../../ui/issues.rules.ts";
+import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { useChangeUser } from "./use-change-user.ts";
 
@@ -13,7 +13,7 @@ export function UserPassword({ username }: { username: string }) {
   const [password, setPassword] = useState("");
   const setting = useChangeUser(username, { showsFailure: true });
   const removing = useChangeUser(username);
-  const issue = issueAt(setting.error, "password");
+  const errors = fieldErrors(setting.error, ["password"]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setting.mutate(
@@ -23,7 +23,7 @@ export function UserPassword({ username }: { username: string }) {
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-2">
-      <Field label="New password" hint={`${shortest} characters or more. Keys need none.`} error={issue}>
+      <Field label="New password" hint={`${shortest} characters or more. Keys need none.`} error={errors.of.password}>
         {(control) => (
           <div className="flex flex-wrap gap-2 sm:flex-nowrap">
             <TextInput
@@ -47,7 +47,7 @@ export function UserPassword({ username }: { username: string }) {
           </div>
         )}
       </Field>
-      {setting.isError && issue === undefined && <Failure error={setting.error} />}
+      {errors.rest !== undefined && <Failure error={errors.rest} />}
     </form>
   );
 }

@@ -1,12 +1,11 @@
 import type { DriveRecord } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
-import { Failure } from "../../ui/notice.tsx";
+import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
 
 interface NewDriveDialogProps {
@@ -28,13 +27,16 @@ export function NewDriveDialog({ onClose, onMade }: NewDriveDialogProps) {
     },
   });
   const errors = fieldErrors(making.error, ["name", "description"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    making.mutate();
-  };
   return (
     <Dialog open onClose={onClose} title="New drive" description="Files that you and your agents share.">
-      <form className="flex flex-col gap-4" onSubmit={submit}>
+      <Form
+        submit="Make it"
+        busy={making.isPending}
+        disabled={name.trim() === ""}
+        errors={errors}
+        onSubmit={() => making.mutate()}
+        onCancel={onClose}
+      >
         <Field label="Name" required error={errors.of.name}>
           {(control) => (
             <TextInput {...control} required value={name} onChange={(event) => setName(event.target.value)} />
@@ -50,14 +52,7 @@ export function NewDriveDialog({ onClose, onMade }: NewDriveDialogProps) {
             />
           )}
         </Field>
-        {errors.rest !== undefined && <Failure error={errors.rest} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={making.isPending} disabled={name.trim() === ""}>
-            Make it
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -7,20 +7,20 @@ import { ActionInput } from "./action-input.tsx";
 interface ActionFieldsProps {
   form: ActionForm;
   typed: Readonly<Record<string, string>>;
-  errors: Readonly<Record<string, string>>;
+  errorOf(name: string): string | undefined;
   onType(name: string, text: string): void;
 }
 
 /** Up to so many optional ones are in nobody's way. */
 const few = 4;
 
-export function ActionFields({ form, typed, errors, onType }: ActionFieldsProps) {
+export function ActionFields({ form, typed, errorOf, onType }: ActionFieldsProps) {
   const required = form.fields.filter(({ isRequired }) => isRequired);
   const optional = form.fields.filter(({ isRequired }) => !isRequired);
   const [isOpen, setOpen] = useState(optional.length <= few);
-  const hasError = optional.some(({ name }) => errors[name]) || errors[moreField] !== undefined;
+  const hasError = [moreField, ...optional.map(({ name }) => name)].some((name) => errorOf(name) !== undefined);
   const shown = ({ name, hint, isRequired, kind, choices }: ActionField) => (
-    <Field key={name} label={<code>{name}</code>} hint={hint} required={isRequired} error={errors[name]}>
+    <Field key={name} label={<code>{name}</code>} hint={hint} required={isRequired} error={errorOf(name)}>
       {(control) => (
         <ActionInput
           control={control}
@@ -52,7 +52,7 @@ export function ActionFields({ form, typed, errors, onType }: ActionFieldsProps)
               <Field
                 label="More"
                 hint='A JSON object that is added to the above. With null a value is taken away, as {"name": null}.'
-                error={errors[moreField]}
+                error={errorOf(moreField)}
               >
                 {(control) => (
                   <TextArea

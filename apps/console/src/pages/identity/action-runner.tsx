@@ -20,7 +20,10 @@ export function ActionRunner({ action, isConnected }: { action: IdpActionRecord;
   const [unreadable, setUnreadable] = useState<Typed>({});
   const running = useActionRun(action, () => setTyped({}));
   const names = form.fields.map(({ name }) => name);
-  const refused = fieldErrors(running.error, names, ["arguments"]);
+  const refused = fieldErrors(
+    running.error,
+    names.map((name) => `arguments.${name}`),
+  );
   const element = useRef<HTMLFormElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something is refused, whatever it is.
   useEffect(() => {
@@ -51,7 +54,7 @@ export function ActionRunner({ action, isConnected }: { action: IdpActionRecord;
           <ActionFields
             form={form}
             typed={typed}
-            errors={{ ...refused.of, ...unreadable }}
+            errorOf={(name) => unreadable[name] ?? refused.of[`arguments.${name}`]}
             onType={(name, text) => setTyped((now) => ({ ...now, [name]: text }))}
           />
           {refused.rest !== undefined && <Failure error={refused.rest} />}

@@ -1,11 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
-import { Failure } from "../../ui/notice.tsx";
+import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
 
 interface ConnectDialogProps {
@@ -30,10 +29,6 @@ export function ConnectDialog({ domain: present, onClose }: ConnectDialogProps) 
     },
   });
   const errors = fieldErrors(connecting.error, ["domain", "token"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    connecting.mutate();
-  };
   return (
     <Dialog
       open
@@ -41,7 +36,14 @@ export function ConnectDialog({ domain: present, onClose }: ConnectDialogProps) 
       title={present ? "Replace the token" : "Connect a tenant"}
       description="The token is tried once, stored encrypted, and never shown again."
     >
-      <form className="flex flex-col gap-4" onSubmit={submit}>
+      <Form
+        submit={present ? "Try and replace" : "Try and connect"}
+        busy={connecting.isPending}
+        disabled={domain.trim() === "" || token.trim() === ""}
+        errors={errors}
+        onSubmit={() => connecting.mutate()}
+        onCancel={onClose}
+      >
         <Field label="Domain" required hint="Of the tenant, such as tenant.example.com." error={errors.of.domain}>
           {(control) => (
             <TextInput
@@ -70,14 +72,7 @@ export function ConnectDialog({ domain: present, onClose }: ConnectDialogProps) 
             />
           )}
         </Field>
-        {errors.rest !== undefined && <Failure error={errors.rest} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={connecting.isPending}>
-            {present ? "Try and replace" : "Try and connect"}
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -2,8 +2,8 @@ import type { CreateKeyBody, KeyRecord } from "@gantry/sdk";
 import type { UseMutationResult } from "@tanstack/react-query";
 import { useState } from "react";
 import { Field, Select, TextInput } from "../../ui/field.tsx";
+import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
-import { issueAt } from "../../ui/issues.rules.ts";
 import { draftIssues, emptyDraft, type KeyDraft, keyRequest } from "./key-request.rules.ts";
 import { ModelListInput } from "./model-list-input.tsx";
 
@@ -12,7 +12,6 @@ interface KeyFormProps {
   onCancel(): void;
 }
 
-const fields = ["name", "expires_at", "models", "monthly_limit"];
 const expiries: [KeyDraft["expiry"], string][] = [
   ["never", "Never"],
   ["7", "In 7 days"],
@@ -28,21 +27,14 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
   const set = (change: Partial<KeyDraft>) => setDraft({ ...draft, ...change });
   const issues = draftIssues(draft);
   const own = isTried ? issues : {};
-  const said = (field: string) => issueAt(creating.error, field);
+  const errors = fieldErrors(creating.error, ["name", "expires_at", "models", "monthly_limit"]);
   const submit = () => {
     setTried(true);
     if (Object.keys(issues).length === 0) creating.mutate(keyRequest(draft, new Date()));
   };
   return (
-    <Form
-      submit="Make the key"
-      busy={creating.isPending}
-      error={creating.error}
-      fields={fields}
-      onSubmit={submit}
-      onCancel={onCancel}
-    >
-      <Field label="Name" hint="For what it is: an application, a machine, a colleague." error={said("name")}>
+    <Form submit="Make the key" busy={creating.isPending} errors={errors} onSubmit={submit} onCancel={onCancel}>
+      <Field label="Name" hint="For what it is: an application, a machine, a colleague." error={errors.of.name}>
         {(control) => (
           <TextInput {...control} maxLength={100} value={draft.name} onChange={(e) => set({ name: e.target.value })} />
         )}
@@ -50,7 +42,7 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
       <Field
         label="Expires"
         hint={draft.expiry === "never" ? "It works until it is revoked." : "From then on it is refused."}
-        error={draft.expiry === "date" ? undefined : said("expires_at")}
+        error={draft.expiry === "date" ? undefined : errors.of.expires_at}
       >
         {(control) => (
           <Select
@@ -67,7 +59,11 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
         )}
       </Field>
       {draft.expiry === "date" && (
-        <Field label="Last day" hint="It works to the end of this day, in UTC." error={own.date ?? said("expires_at")}>
+        <Field
+          label="Last day"
+          hint="It works to the end of this day, in UTC."
+          error={own.date ?? errors.of.expires_at}
+        >
           {(control) => (
             <TextInput {...control} type="date" value={draft.date} onChange={(e) => set({ date: e.target.value })} />
           )}
@@ -89,7 +85,7 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
         <Field
           label="Models"
           hint="It calls these, and runs agents on them; files, drives, secrets and models it does not manage."
-          error={own.models ?? said("models")}
+          error={own.models ?? errors.of.models}
         >
           {(control) => (
             <ModelListInput control={control} models={draft.models} onModels={(models) => set({ models })} />
@@ -99,7 +95,7 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
       <Field
         label="Monthly limit in dollars"
         hint="In a calendar month of UTC, with what is reserved for runs. Empty: no limit. A key with a limit manages neither models nor secrets."
-        error={own.limit ?? said("monthly_limit")}
+        error={own.limit ?? errors.of.monthly_limit}
       >
         {(control) => (
           <TextInput

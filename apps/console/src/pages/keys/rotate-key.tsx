@@ -5,6 +5,7 @@ import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog, SecretDialog } from "../../ui/dialog.tsx";
 import { Field, Select } from "../../ui/field.tsx";
+import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
 import { nameOf } from "./key-name.ts";
@@ -51,8 +52,7 @@ export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
         <Form
           submit="Rotate"
           busy={rotating.isPending}
-          error={rotating.error}
-          fields={[]}
+          errors={fieldErrors(rotating.error, [])}
           onSubmit={() => rotating.mutate()}
           onCancel={close}
         >

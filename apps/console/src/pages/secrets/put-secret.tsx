@@ -4,8 +4,8 @@ import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
+import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
-import { issueAt } from "../../ui/issues.rules.ts";
 import { toast } from "../../ui/toast.ts";
 
 interface PutSecretProps {
@@ -56,13 +56,13 @@ function SecretForm({ given, onDone }: { given?: string; onDone(): void }) {
       await queries.invalidateQueries({ queryKey: ["secrets"] });
     },
   });
+  const errors = fieldErrors(putting.error, ["name", "value"]);
   return (
     <Form
       submit={given === undefined ? "Store it" : "Replace it"}
       busy={putting.isPending}
       disabled={name.trim() === "" || value === ""}
-      error={putting.error}
-      fields={["name", "value"]}
+      errors={errors}
       onSubmit={() => putting.mutate()}
       onCancel={onDone}
     >
@@ -71,7 +71,7 @@ function SecretForm({ given, onDone }: { given?: string; onDone(): void }) {
           label="Name"
           required
           hint="By which a manifest names it: letters, digits, _, . and -. One of this name that is stored is replaced."
-          error={issueAt(putting.error, "name")}
+          error={errors.of.name}
         >
           {(control) => (
             <TextInput {...control} required maxLength={63} value={name} onChange={(e) => setName(e.target.value)} />
@@ -82,7 +82,7 @@ function SecretForm({ given, onDone }: { given?: string; onDone(): void }) {
         label="Value"
         required
         hint="What the backend is sent as its credential: printable ASCII, without spaces around it."
-        error={issueAt(putting.error, "value")}
+        error={errors.of.value}
       >
         {(control) => (
           <TextInput

@@ -1,12 +1,11 @@
 import type { ToolServerRecord } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Select, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
-import { Failure } from "../../ui/notice.tsx";
+import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ServerAuthFields } from "./server-auth-fields.tsx";
 import { changeOf, initialValues, newServer, type ServerFormValues } from "./server-form.rules.ts";
@@ -42,10 +41,6 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
   });
   const errors = fieldErrors(saving.error, fields);
   const change = (some: Partial<ServerFormValues>) => setValues((now) => ({ ...now, ...some }));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    saving.mutate();
-  };
   const isUnchanged = server !== undefined && changeOf(server, values) === undefined;
   return (
     <Dialog
@@ -54,7 +49,14 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
       title={server ? `Change ${server.name}` : "Add a tool server"}
       description="A server of the Model Context Protocol. It is asked for its tools when you save."
     >
-      <form className="flex flex-col gap-4" onSubmit={submit}>
+      <Form
+        submit={server ? "Save and connect" : "Add and connect"}
+        busy={saving.isPending}
+        disabled={isUnchanged}
+        errors={errors}
+        onSubmit={() => saving.mutate()}
+        onCancel={onClose}
+      >
         <Field
           label="Name"
           required
@@ -98,14 +100,7 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
           )}
         </Field>
         <ServerAuthFields server={server} values={values} errors={errors.of} onChange={change} />
-        {errors.rest !== undefined && <Failure error={errors.rest} />}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={saving.isPending} disabled={isUnchanged}>
-            {server ? "Save and connect" : "Add and connect"}
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

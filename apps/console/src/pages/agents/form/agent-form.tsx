@@ -1,8 +1,8 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Field, TextArea } from "../../../ui/field.tsx";
+import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import { Failure } from "../../../ui/notice.tsx";
-import { errorAt, isAllAt } from "../field-errors.rules.ts";
 import { pretty, readObject } from "../json.rules.ts";
 import { type AgentDraft, changesOf, readDraft } from "./agent-draft.rules.ts";
 import { AgentsSection } from "./agents-section.tsx";
@@ -25,7 +25,10 @@ interface AgentFormProps {
 }
 
 /** The fields that have a place of their own to say what is wrong. */
-const shownFields = ["name", "goal", "model", "tools", "drives", "mcp_servers", "input_schema", "output_schema"];
+const shownFields = [
+  ...["name", "goal", "model", "tools", "drives", "mcp_servers", "input_schema", "output_schema"],
+  ...["planning", "tool_calling", "formatting"].map((part) => `instructions.${part}`),
+];
 
 export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: AgentFormProps) {
   const [draft, setDraft] = useState(initial);
@@ -34,8 +37,8 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
   const read = json === undefined ? { draft } : readJson(json);
   const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
   const isDirty = !("draft" in read) || changesOf(initial, read.draft) !== undefined;
-  const hasFailed = error !== null && error !== undefined && !busy;
-  const isShownAtFields = json === undefined && isAllAt(error, shownFields);
+  const errors = fieldErrors(busy ? undefined : error, json === undefined ? shownFields : []);
+  const hasFailed = errors.failure !== undefined;
   const isUnchanged = agentId !== undefined && !isDirty;
 
   const form = useRef<HTMLFormElement>(null);
@@ -72,30 +75,26 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
           JSON
         </Button>
       </fieldset>
-      {hasFailed && !isShownAtFields && <Failure error={error} />}
+      {errors.rest !== undefined && <Failure error={errors.rest} />}
       {json === undefined ? (
         <>
-          <BasicsSection draft={draft} error={error} onChange={change} />
-          <ToolsSection tools={draft.tools} error={errorAt(error, "tools")} onChange={(tools) => change({ tools })} />
+          <BasicsSection draft={draft} errors={errors.of} onChange={change} />
+          <ToolsSection tools={draft.tools} error={errors.of.tools} onChange={(tools) => change({ tools })} />
           <div className="grid gap-4 lg:grid-cols-3">
             <AgentsSection tools={draft.tools} agentId={agentId} onChange={(tools) => change({ tools })} />
-            <DrivesSection
-              drives={draft.drives}
-              error={errorAt(error, "drives")}
-              onChange={(drives) => change({ drives })}
-            />
+            <DrivesSection drives={draft.drives} error={errors.of.drives} onChange={(drives) => change({ drives })} />
             <ServersSection
               servers={draft.mcp_servers}
-              error={errorAt(error, "mcp_servers")}
+              error={errors.of.mcp_servers}
               onChange={(mcp_servers) => change({ mcp_servers })}
             />
           </div>
           <InputSection
             schema={draft.input_schema}
-            error={errorAt(error, "input_schema")}
+            error={errors.of.input_schema}
             onChange={(input_schema) => change({ input_schema })}
           />
-          <MoreSection draft={draft} error={error} onChange={change} />
+          <MoreSection draft={draft} errors={errors.of} onChange={change} />
         </>
       ) : (
         <Field

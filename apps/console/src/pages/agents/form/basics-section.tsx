@@ -3,22 +3,21 @@ import { useId } from "react";
 import { Field, TextArea, TextInput } from "../../../ui/field.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { textModelsQuery } from "../agent-queries.ts";
-import { errorAt } from "../field-errors.rules.ts";
 import type { AgentDraft } from "./agent-draft.rules.ts";
 
 interface BasicsSectionProps {
   draft: AgentDraft;
-  error: unknown;
+  errors: Readonly<Record<string, string>>;
   onChange(change: Partial<AgentDraft>): void;
 }
 
-export function BasicsSection({ draft, error, onChange }: BasicsSectionProps) {
+export function BasicsSection({ draft, errors, onChange }: BasicsSectionProps) {
   const models = useQuery(textModelsQuery);
   const listId = useId();
   return (
     <Panel title="What it does">
       <div className="flex flex-col gap-4">
-        <Field label="Name" required error={errorAt(error, "name")} hint="Its address is made from it.">
+        <Field label="Name" required error={errors.name} hint="Its address is made from it.">
           {(control) => (
             <TextInput
               {...control}
@@ -31,7 +30,7 @@ export function BasicsSection({ draft, error, onChange }: BasicsSectionProps) {
         <Field
           label="Goal"
           required
-          error={errorAt(error, "goal")}
+          error={errors.goal}
           hint={
             <>
               What a run is to reach, as a Handlebars template over its input: <code>{"Summarise {{url}}."}</code>
@@ -49,7 +48,7 @@ export function BasicsSection({ draft, error, onChange }: BasicsSectionProps) {
         </Field>
         <Field
           label="Model"
-          error={errorAt(error, "model")}
+          error={errors.model}
           hint={
             models.isError
               ? "The models could not be listed: write one as owner/model."

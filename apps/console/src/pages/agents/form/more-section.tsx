@@ -1,13 +1,12 @@
 import { useState } from "react";
 import { Checkbox, Field, TextArea } from "../../../ui/field.tsx";
 import { Panel } from "../../../ui/page.tsx";
-import { errorAt } from "../field-errors.rules.ts";
 import { pretty, readObject } from "../json.rules.ts";
 import type { AgentDraft } from "./agent-draft.rules.ts";
 
 interface MoreSectionProps {
   draft: AgentDraft;
-  error: unknown;
+  errors: Readonly<Record<string, string>>;
   onChange(change: Partial<AgentDraft>): void;
 }
 
@@ -18,7 +17,7 @@ const parts = [
 ] as const;
 
 /** What most agents can do without. */
-export function MoreSection({ draft, error, onChange }: MoreSectionProps) {
+export function MoreSection({ draft, errors, onChange }: MoreSectionProps) {
   const { instructions } = draft;
   const say = (part: (typeof parts)[number][0], text: string) => {
     const { [part]: _before, ...rest } = instructions;
@@ -28,7 +27,7 @@ export function MoreSection({ draft, error, onChange }: MoreSectionProps) {
     <Panel title="Instructions and output">
       <div className="flex flex-col gap-4">
         {parts.map(([part, label, hint]) => (
-          <Field key={part} label={label} hint={hint} error={errorAt(error, "instructions", part)}>
+          <Field key={part} label={label} hint={hint} error={errors[`instructions.${part}`]}>
             {(control) => (
               <TextArea
                 {...control}
@@ -41,7 +40,7 @@ export function MoreSection({ draft, error, onChange }: MoreSectionProps) {
         ))}
         <OutputSchema
           schema={draft.output_schema}
-          error={errorAt(error, "output_schema")}
+          error={errors.output_schema}
           onChange={(output_schema) => onChange({ output_schema })}
         />
         <Checkbox

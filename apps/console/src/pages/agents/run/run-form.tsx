@@ -5,9 +5,9 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { api } from "../../../api/client.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field, TextArea } from "../../../ui/field.tsx";
+import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import { Failure } from "../../../ui/notice.tsx";
 import { toast } from "../../../ui/toast.ts";
-import { errorAt, isAllAt } from "../field-errors.rules.ts";
 import { readObject } from "../json.rules.ts";
 import { RunField } from "./run-field.tsx";
 import { inputOf, runFieldsOf, type Written } from "./run-fields.rules.ts";
@@ -42,7 +42,10 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
       await navigate({ to: "/runs/$runId", params: { runId: id } });
     },
   });
-  const { error } = starting;
+  const errors = fieldErrors(starting.error, [
+    ...(fields?.map(({ name }) => `input.${name}`) ?? ["input"]),
+    ...["max_cost", "timeout_seconds", "max_steps"],
+  ]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const read = fields ? inputOf(fields, written) : readWhole(json);
@@ -50,10 +53,6 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
     setFaults({ ...("faults" in read && read.faults), ...(!isLimited && { limits: "Limits must be numbers" }) });
     if ("input" in read && isLimited) starting.mutate(read.input);
   };
-  // The service may name a field that the form does not have, such as one inside an object.
-  const isShownAtFields = fields !== undefined && isAllAt(error, ["input", "max_cost", "timeout_seconds", "max_steps"]);
-  const whole = errorAt(error, "input");
-  const isSaidOfField = fields?.some(({ name }) => errorAt(error, "input", name) !== undefined) ?? false;
   return (
     <form className="flex flex-col gap-4" onSubmit={submit} noValidate>
       {fields ? (
@@ -62,7 +61,7 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
             key={field.name}
             field={field}
             value={written[field.name] ?? field.initial}
-            error={faults[field.name] ?? errorAt(error, "input", field.name)}
+            error={faults[field.name] ?? errors.of[`input.${field.name}`]}
             onChange={(value) => setWritten({ ...written, [field.name]: value })}
           />
         ))
@@ -70,7 +69,7 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
         <Field
           label="Input"
           hint="A JSON object; this agent asks for nothing in particular."
-          error={faults.input ?? whole}
+          error={faults.input ?? errors.of.input}
         >
           {(control) => (
             <TextArea
@@ -84,10 +83,10 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
           )}
         </Field>
       )}
-      <RunLimits limits={limits} error={error} onChange={setLimits} />
+      <RunLimits limits={limits} errors={errors.of} onChange={setLimits} />
       {faults.limits && <p className="text-bad">{faults.limits}</p>}
       {children}
-      {error && !(isShownAtFields && (whole === undefined || isSaidOfField)) && <Failure error={error} />}
+      {errors.rest !== undefined && <Failure error={errors.rest} />}
       <div>
         <Button kind="primary" type="submit" icon={<Play size={14} />} busy={starting.isPending}>
           {label}

@@ -1,10 +1,9 @@
 import { Field, TextInput } from "../../../ui/field.tsx";
-import { errorAt } from "../field-errors.rules.ts";
 import type { WrittenLimits } from "./run-limits.rules.ts";
 
 interface RunLimitsProps {
   limits: WrittenLimits;
-  error: unknown;
+  errors: Readonly<Record<string, string>>;
   onChange(limits: WrittenLimits): void;
 }
 
@@ -15,13 +14,13 @@ const fields = [
 ] as const;
 
 /** Folded: most runs do without. */
-export function RunLimits({ limits, error, onChange }: RunLimitsProps) {
+export function RunLimits({ limits, errors, onChange }: RunLimitsProps) {
   return (
-    <details open={fields.some(([, name]) => errorAt(error, name) !== undefined) || undefined}>
+    <details open={fields.some(([, name]) => errors[name] !== undefined) || undefined}>
       <summary className="font-medium text-muted hover:text-ink">Limits</summary>
       <div className="mt-3 grid gap-3 sm:grid-cols-3">
         {fields.map(([field, name, label, otherwise]) => (
-          <Field key={field} label={label} hint={`Left empty: ${otherwise}.`} error={errorAt(error, name)}>
+          <Field key={field} label={label} hint={`Left empty: ${otherwise}.`} error={errors[name]}>
             {(control) => (
               <TextInput
                 {...control}

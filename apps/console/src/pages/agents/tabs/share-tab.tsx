@@ -1,16 +1,16 @@
 import type { AgentRecord, AgentVisibility } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api } from "../../../api/client.ts";
-import { Button } from "../../../ui/button.tsx";
 import { CodeBlock } from "../../../ui/code.tsx";
 import { Field, Select, TextInput } from "../../../ui/field.tsx";
-import { Failure, Notice } from "../../../ui/notice.tsx";
+import { fieldErrors } from "../../../ui/field-errors.rules.ts";
+import { Form } from "../../../ui/form.tsx";
+import { Notice } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { toast } from "../../../ui/toast.ts";
 import { agentsKey } from "../agent-queries.ts";
-import { errorAt, isAllAt } from "../field-errors.rules.ts";
 import { exampleInput } from "../run/run-fields.rules.ts";
 
 export function ShareTab({ agent }: { agent: AgentRecord }) {
@@ -33,16 +33,19 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
       toast(isPriceNew ? "Saved; the price counts from the next publishing" : "Saved");
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    saving.mutate();
-  };
+  const errors = fieldErrors(saving.error, ["visibility", "pricing"]);
   const isOffered = visibility === "public" && status === "published";
   return (
     <div className="grid items-start gap-4 lg:grid-cols-2">
       <Panel title="Who may run it">
-        <form className="flex flex-col gap-4" onSubmit={submit}>
-          <Field label="Visibility" error={errorAt(saving.error, "visibility")} hint="It acts at once.">
+        <Form
+          submit="Save"
+          busy={saving.isPending}
+          disabled={Number.isNaN(perRun) || (shown === visibility && !isPriceNew)}
+          errors={errors}
+          onSubmit={() => saving.mutate()}
+        >
+          <Field label="Visibility" error={errors.of.visibility} hint="It acts at once.">
             {(control) => (
               <Select {...control} value={shown} onChange={(event) => setShown(event.target.value as AgentVisibility)}>
                 <option value="private">Private: you alone</option>
@@ -52,7 +55,7 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
           </Field>
           <Field
             label="Price a run, in dollars"
-            error={Number.isNaN(perRun) ? "Must be a number" : errorAt(saving.error, "pricing")}
+            error={Number.isNaN(perRun) ? "Must be a number" : errors.of.pricing}
             hint="Others pay it to you for a run that is done, beside their use of the model. It counts once it is published."
           >
             {(control) => (
@@ -64,18 +67,7 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
               />
             )}
           </Field>
-          {saving.isError && !isAllAt(saving.error, ["visibility", "pricing"]) && <Failure error={saving.error} />}
-          <div>
-            <Button
-              kind="primary"
-              type="submit"
-              busy={saving.isPending}
-              disabled={Number.isNaN(perRun) || (shown === visibility && !isPriceNew)}
-            >
-              Save
-            </Button>
-          </div>
-        </form>
+        </Form>
       </Panel>
       <Panel title="Address">
         <div className="flex flex-col gap-4">

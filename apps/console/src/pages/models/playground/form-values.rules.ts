@@ -1,4 +1,5 @@
-import { GantryError, type GantryIssue, type InputField } from "@gantry/sdk";
+import type { InputField } from "@gantry/sdk";
+import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import type { FormField } from "./input-form.rules.ts";
 
 /** A file of this machine, or the address of one elsewhere. */
@@ -101,24 +102,19 @@ function problemOf({ control, isRequired }: FormField, value: FormValue): string
 
 /** What the service found wrong, at the fields that it names; undefined where something else is wrong too. */
 export function problemsIn(error: unknown, fields: readonly FormField[]): Problems | undefined {
-  if (!(error instanceof GantryError) || error.issues.length === 0) return undefined;
-  const named = error.issues.map((issue) => [fieldNamed(issue, fields)?.name, sentenceOf(issue)] as const);
-  if (named.some(([name]) => name === undefined)) return undefined;
+  const owners = new Map(fields.flatMap((field) => sentNames(field).map((name) => [name, field.name])));
+  const { of, rest, failure } = fieldErrors(error, [...owners.keys()]);
+  if (failure === undefined || rest !== undefined) return undefined;
   const problems: Record<string, string> = {};
-  for (const [name = "", sentence] of named) {
-    problems[name] = problems[name] === undefined ? sentence : `${problems[name]}; ${sentence}`;
+  for (const [name, sentence] of Object.entries(of)) {
+    const owner = owners.get(name) ?? name;
+    problems[owner] = problems[owner] === undefined ? sentence : `${problems[owner]}; ${sentence}`;
   }
   return problems;
 }
 
-function fieldNamed({ loc: [place, part] }: GantryIssue, fields: readonly FormField[]): FormField | undefined {
-  const name = String(part ?? "").replace(/^i_/, "");
-  return place === "body"
-    ? fields.find(
-        (field) => field.name === name || (field.control.kind === "files" && field.control.slots.includes(name)),
-      )
-    : undefined;
+/** The names under which a field may be sent, and so be refused. */
+function sentNames({ name, control }: FormField): string[] {
+  const names = control.kind === "files" ? [name, ...control.slots] : [name];
+  return names.flatMap((one) => [one, `i_${one}`]);
 }
-
-const sentenceOf = ({ loc, message }: GantryIssue): string =>
-  loc.length > 2 ? `${loc.slice(2).join(".")}: ${message}` : message;
