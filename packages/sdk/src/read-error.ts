@@ -95,7 +95,12 @@ function detailsOf(told: unknown): Record<string, unknown> | undefined {
 }
 
 function messageOf(issues: readonly GantryIssue[]): string | undefined {
-  return issues.length === 0 ? undefined : issues.map(({ loc, message }) => `${loc.join(".")}: ${message}`).join("; ");
+  return issues.length === 0 ? undefined : issues.map(sentenceOf).join("; ");
+}
+
+/** Why a prediction failed stands at the body as a whole: that names no field, and is not worth a word. */
+function sentenceOf({ loc, message }: GantryIssue): string {
+  return loc.length > 1 ? `${loc.join(".")}: ${message}` : message;
 }
 
 /** The specification fixes this sentence, and it alone tells an empty wallet from a closed door. */

@@ -145,6 +145,16 @@ test.each([
   expect(errorFrom({ status, headers }, undefined)).toMatchObject({ status, type, retryable: status > 412 });
 });
 
+test("a message names the field that it is about, and nothing where it is about none", () => {
+  const detail = [
+    { loc: ["body"], msg: "The service behind this model failed" },
+    { loc: ["body", "prompt"], msg: "Field required" },
+  ];
+  expect(errorFrom({ status: 502 }, { detail }).message).toBe(
+    "The service behind this model failed; body.prompt: Field required",
+  );
+});
+
 test("what an error tells beside its issues is kept", () => {
   const of = (details: unknown) => errorFrom({ status: 409 }, { error: { type: "conflict", message: "no", details } });
   expect(of({ agents: [1] })).toMatchObject({ details: { agents: [1] }, issues: [], message: "no" });

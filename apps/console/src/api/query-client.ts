@@ -1,10 +1,8 @@
 import { GantryError } from "@gantry/sdk";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { wordsOf } from "../ui/failure-words.rules.ts";
 import { toast } from "../ui/toast.ts";
 import { isSignedOut } from "./client.ts";
-
-/** What a failure says to whoever did not expect one. */
-export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const heed = (error: unknown) => {

@@ -3,7 +3,7 @@ import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-route
 import { LogOut, Menu, Moon, Sun } from "lucide-react";
 import { useEffect, useState } from "react";
 import { signOut } from "../api/client.ts";
-import { wordsOf } from "../api/query-client.ts";
+import { wordsOf } from "../ui/failure-words.rules.ts";
 import { toast } from "../ui/toast.ts";
 import { places } from "./places.ts";
 import { useSession } from "./session.ts";

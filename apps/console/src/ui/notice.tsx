@@ -2,8 +2,8 @@ import { GantryError } from "@gantry/sdk";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert, Info, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
-import { wordsOf } from "../api/query-client.ts";
 import { Button } from "./button.tsx";
+import { mayHelpToRetry, wordsOf, wordsOfIssue } from "./failure-words.rules.ts";
 import type { Tone } from "./toast.ts";
 
 const tones: Record<Tone, string> = {
@@ -32,18 +32,16 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
   const issues = error instanceof GantryError ? error.issues : [];
   const requestId = error instanceof GantryError ? error.requestId : undefined;
   return (
-    <Notice tone="bad" title={wordsOf(error)}>
+    <Notice tone="bad" title={issues.length > 1 ? `${issues.length} things are wrong` : wordsOf(error)}>
       {issues.length > 1 && (
         <ul className="mt-1 list-disc pl-4">
-          {issues.map(({ loc, message }) => (
-            <li key={`${loc.join(".")} ${message}`}>
-              <code>{loc.join(".")}</code>: {message}
-            </li>
+          {[...new Set(issues.map(wordsOfIssue))].map((words) => (
+            <li key={words}>{words}</li>
           ))}
         </ul>
       )}
       {requestId && <p className="mt-1 text-muted text-xs">Request {requestId}</p>}
-      {onRetry && (
+      {onRetry && mayHelpToRetry(error) && (
         <Button className="mt-2" onClick={onRetry}>
           Try again
         </Button>

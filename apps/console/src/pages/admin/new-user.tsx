@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { wordsOf } from "../../api/query-client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog, SecretDialog } from "../../ui/dialog.tsx";
+import { wordsOf } from "../../ui/failure-words.rules.ts";
 import { toast } from "../../ui/toast.ts";
 import { UserForm, type WantedUser } from "./user-form.tsx";
 

@@ -1,5 +1,5 @@
 import { type DragEvent, useEffect, useState } from "react";
-import { wordsOf } from "../../api/query-client.ts";
+import { wordsOf } from "../../ui/failure-words.rules.ts";
 import { toast } from "../../ui/toast.ts";
 import { type ChosenFile, droppedFiles } from "./dropped-files.ts";
 

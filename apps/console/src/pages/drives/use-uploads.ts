@@ -2,7 +2,7 @@ import { GantryError } from "@gantry/sdk";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client.ts";
-import { wordsOf } from "../../api/query-client.ts";
+import { wordsOf } from "../../ui/failure-words.rules.ts";
 import { joined } from "./drive-path.rules.ts";
 import type { ChosenFile } from "./dropped-files.ts";
 

@@ -2,7 +2,7 @@ import { type FileLink, GantryError, textSoFar } from "@gantry/sdk";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api, isSignedOut } from "../../../api/client.ts";
-import { wordsOf } from "../../../api/query-client.ts";
+import { wordsOf } from "../../../ui/failure-words.rules.ts";
 import { toast } from "../../../ui/toast.ts";
 import type { FormValues, SentInput } from "./form-values.rules.ts";
 

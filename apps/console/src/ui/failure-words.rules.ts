@@ -1,0 +1,19 @@
+import { GantryError, type GantryIssue } from "@gantry/sdk";
+import { fieldIn } from "./field-errors.rules.ts";
+
+/** What is wrong with a field after its name; the rest of a request has none. */
+export function wordsOfIssue({ loc, message }: GantryIssue): string {
+  const field = fieldIn(loc);
+  return field === "" ? message : `${field}: ${message}`;
+}
+
+/** What a failure says to whoever did not expect one. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof GantryError && error.issues.length > 0) return error.issues.map(wordsOfIssue).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether asking once more may help: what is not there, or not ours to see, stays so. */
+export function mayHelpToRetry(error: unknown): boolean {
+  return !(error instanceof GantryError) || (error.status !== 403 && error.status !== 404);
+}
