@@ -65,8 +65,9 @@ export function SignInPage() {
             Sign in
           </Button>
         </form>
-        <Notice>
-          No key at hand? <code>gantry sign-in</code> prints a link that signs you in once.
+        <Notice title="No key at hand?">
+          Ask whoever runs this installation for a key, or for a link that signs you in once. On the machine itself{" "}
+          <code>npx gantry sign-in</code> prints one.
         </Notice>
       </div>
     </main>
