@@ -1,11 +1,11 @@
 import type { DriveFileHead } from "@gantry/sdk";
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { api } from "../../api/client.ts";
 import { CodeBlock } from "../../ui/code.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { bytes } from "../../ui/format.ts";
 import { Empty, Loaded } from "../../ui/notice.tsx";
+import { useBlobUrl } from "../../ui/use-blob-url.ts";
 import { DeleteFileButton } from "./delete-buttons.tsx";
 import { DownloadButton } from "./download-button.tsx";
 import { nameOf } from "./drive-path.rules.ts";
@@ -66,12 +66,7 @@ function Shown({ name, head, image, text }: Preview & { name: string }) {
 
 /** As a picture only: what an SVG has of scripts does not run there. */
 function Picture({ blob, name }: { blob: Blob; name: string }) {
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    const made = URL.createObjectURL(blob);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [blob]);
+  const url = useBlobUrl(blob);
   return (
     <div className="flex justify-center rounded-md border border-line bg-sunken p-3">
       {url && <img src={url} alt={name} className="max-h-[60vh] min-h-16 max-w-full object-contain" />}

@@ -1,31 +1,24 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
+import { type DayRange, dayRange, momentsOf } from "../../ui/day-range.rules.ts";
+import { DayRangePicker } from "../../ui/day-range-picker.tsx";
 import { Figure } from "../../ui/figure.tsx";
 import { money } from "../../ui/format.ts";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged-table.tsx";
-import { chosenRange, type DayRange, momentsOf } from "./date-range.rules.ts";
 import { ledgerColumns } from "./ledger-columns.tsx";
-import { RangeForm } from "./range-form.tsx";
 import { SpentByModel } from "./spent-by-model.tsx";
 
 export function MoneyPage() {
   const search = useSearch({ from: "/app/money" });
   const navigate = useNavigate();
-  const range = chosenRange(search, new Date());
+  const range = dayRange({ ...search });
   return (
     <Page title="Money" lead="What you have, what it went to, and every movement of your wallet.">
       <Wallet />
-      <Panel>
-        <RangeForm
-          range={range}
-          onRange={({ from, to }) =>
-            void navigate({ to: "/money", search: { ...(from && { from }), ...(to && { to }) } })
-          }
-        />
-      </Panel>
+      <DayRangePicker range={range} onRange={(wanted) => void navigate({ to: "/money", search: wanted })} />
       <SpentByModel
         range={range}
         page={search.models ?? 1}
@@ -70,8 +63,8 @@ function Movements({ range, page, onPage }: { range: DayRange; page: number; onP
   const entries = useQuery({
     queryKey: ["ledger", range.from, range.to, page],
     queryFn: ({ signal }) => {
-      const { from, to } = momentsOf(range);
-      return api.account.ledger({ from_date: from, to_date: to, page, signal });
+      const { first: from_date, last: to_date } = momentsOf(range);
+      return api.account.ledger({ from_date, to_date, page, signal });
     },
     placeholderData: keepPreviousData,
   });

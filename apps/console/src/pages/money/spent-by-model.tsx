@@ -1,13 +1,13 @@
 import type { Expenses } from "@gantry/sdk";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { api } from "../../api/client.ts";
 import { useSession } from "../../shell/session.ts";
+import { type DayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { count, money } from "../../ui/format.ts";
 import { Empty, Loaded } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { type Column, Pager, Table } from "../../ui/table.tsx";
-import { type DayRange, momentsOf } from "./date-range.rules.ts";
+import { expensesQuery } from "./expenses-query.ts";
 
 type Expense = Expenses["results"][number];
 
@@ -17,19 +17,9 @@ interface SpentByModelProps {
   onPage(page: number): void;
 }
 
-/** The service's own range, where the first day is left open, is a week: this is before everything. */
-const beginning = "2000-01-01T00:00:00Z";
-
 export function SpentByModel({ range, page, onPage }: SpentByModelProps) {
   const { username } = useSession();
-  const expenses = useQuery({
-    queryKey: ["expenses", "by-model", range.from, range.to, page],
-    queryFn: ({ signal }) => {
-      const { from = beginning, to } = momentsOf(range);
-      return api.account.expenses({ username, start_date: from, end_date: to, page, signal });
-    },
-    placeholderData: keepPreviousData,
-  });
+  const expenses = useQuery(expensesQuery(username, momentsOf(range), page));
   return (
     <Panel title="Spent by model" flush actions={expenses.data && <Total expenses={expenses.data} />}>
       <Loaded query={expenses}>

@@ -1,6 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
+import { useSession } from "../../shell/session.ts";
 import { StatusBadge } from "../../ui/badge.tsx";
 import { Bars } from "../../ui/bars.tsx";
 import { Figure } from "../../ui/figure.tsx";
@@ -9,7 +10,8 @@ import { Moment } from "../../ui/moment.tsx";
 import { Empty, Loaded } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
-import { lastDays } from "./last-days.ts";
+import { expensesQuery } from "../money/expenses-query.ts";
+import { lastDays } from "./last-days.rules.ts";
 
 const shownDays = 14;
 
@@ -35,36 +37,27 @@ export function OverviewPage() {
   );
 }
 
-const days = () => lastDays(shownDays, new Date());
-
-function expensesOf({ start, end }: { start: string; end: string }) {
-  return {
-    queryKey: ["expenses", start],
-    queryFn: ({ signal }: { signal: AbortSignal }) =>
-      api.account.expenses({ start_date: start, end_date: end, signal }),
-    staleTime: 30_000,
-  };
+/** What was spent on each of the last days, today's last. */
+function useSpentByDay() {
+  const { username } = useSession();
+  const days = lastDays(shownDays, new Date());
+  const spent = useQueries({ queries: days.map((day) => expensesQuery(username, day)) });
+  return days.map(({ day, title }, n) => ({ key: day, title, value: spent[n]?.data?.total_spent }));
 }
 
 function SpentToday() {
-  const today = days().at(-1);
-  const spent = useQuery({ ...expensesOf(today ?? { start: "", end: "" }), enabled: today !== undefined });
-  return <Figure name="Spent today (UTC)" value={spent.data ? money(spent.data.total_spent) : "…"} />;
+  const spent = useSpentByDay().at(-1)?.value;
+  return <Figure name="Spent today (UTC)" value={spent === undefined ? "…" : money(spent)} />;
 }
 
 function Spending() {
-  const shown = days();
-  const spent = useQueries({ queries: shown.map(expensesOf) });
+  const days = useSpentByDay();
   return (
     <Panel title={`Spent in the last ${shownDays} days`} className="lg:col-span-2">
       <Bars
         label="Dollars spent by day"
         format={money}
-        bars={shown.map(({ start, title }, n) => ({
-          key: start,
-          title,
-          value: spent[n]?.data?.total_spent ?? 0,
-        }))}
+        bars={days.map(({ value = 0, ...day }) => ({ ...day, value }))}
       />
     </Panel>
   );

@@ -2,8 +2,10 @@ import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
+import { type DayRange, momentsOf } from "../../ui/day-range.rules.ts";
+import { saveFile } from "../../ui/save-file.ts";
 import { toast } from "../../ui/toast.ts";
-import { csvName, type DayRange, momentsOf } from "./day-range.rules.ts";
+import { csvName } from "./csv-name.rules.ts";
 
 /** All rows of the range, not of the page. */
 export function CsvButton({ range }: { range: DayRange }) {
@@ -13,7 +15,7 @@ export function CsvButton({ range }: { range: DayRange }) {
       return (await api.account.usageCsv({ from_date, to_date })).blob();
     },
     onSuccess(table) {
-      save(table, csvName(range));
+      saveFile(table, csvName(range));
       toast(`${csvName(range)} is saved`);
     },
   });
@@ -22,14 +24,4 @@ export function CsvButton({ range }: { range: DayRange }) {
       Download CSV
     </Button>
   );
-}
-
-function save(content: Blob, name: string): void {
-  const url = URL.createObjectURL(content);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser has taken it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -3,12 +3,12 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { dayRange, momentsOf } from "../../ui/day-range.rules.ts";
+import { DayRangePicker } from "../../ui/day-range-picker.tsx";
 import { Empty, Loaded } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Pager } from "../../ui/table.tsx";
 import { CsvButton } from "./csv-button.tsx";
-import { momentsOf } from "./day-range.rules.ts";
-import { DayRangePicker } from "./day-range-picker.tsx";
 import { PredictionDialog } from "./prediction-dialog.tsx";
 import { UsageTable } from "./usage-table.tsx";
 import { UsageTotals } from "./usage-totals.tsx";
@@ -19,7 +19,7 @@ export function UsagePage() {
   const { page = 1, from, to } = route.useSearch();
   const navigate = route.useNavigate();
   const [opened, setOpened] = useState<UsageRecord>();
-  const range = { ...(from && { from }), ...(to && { to }) };
+  const range = dayRange({ from, to });
   const { first: from_date, last: to_date } = momentsOf(range);
   const usage = useQuery({
     queryKey: ["usage", "page", { page, from, to }],
