@@ -67,9 +67,16 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
+interface LoadedProps<T> {
+  query: UseQueryResult<T>;
+  /** A failure is what it came to, and asking again would tell the same. */
+  isFinal?: boolean;
+  children(data: T): ReactNode;
+}
+
 /** What a query came to: its data, or why there is none. What was there before stays while it is asked again. */
-export function Loaded<T>({ query, children }: { query: UseQueryResult<T>; children(data: T): ReactNode }) {
+export function Loaded<T>({ query, isFinal = false, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
-  if (query.isError) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isError) return <Failure error={query.error} {...(!isFinal && { onRetry: () => void query.refetch() })} />;
   return <Loading />;
 }

@@ -2,13 +2,15 @@ import type { FileRecord } from "@gantry/sdk";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CopyButton } from "../../ui/code.tsx";
+import { Copied } from "../../ui/copied.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { Facts } from "../../ui/facts.tsx";
 import { bytes, time } from "../../ui/format.ts";
 import { Loaded, Notice } from "../../ui/notice.tsx";
-import { Facts } from "../models/details/facts.tsx";
 import { fileNameIn } from "../models/output/media.rules.ts";
 import { MediaView } from "../models/output/media-view.tsx";
-import { usageOfQuery } from "../usage/usage-of.ts";
+import { PredictionLink } from "../usage/prediction-link.tsx";
+import { usageOfQuery } from "../usage/prediction-queries.ts";
 import { DeleteFile } from "./delete-file.tsx";
 import { DownloadFile } from "./download-file.tsx";
 import { fileLinkQuery } from "./file-link.ts";
@@ -64,27 +66,17 @@ function SharedFile({ file: { s3_path, content_type } }: { file: FileRecord }) {
   );
 }
 
-/** The model that made it, where its prediction is found in the usage. */
+/** The model that made it, where its prediction is found in the usage, and the prediction itself. */
 function Maker({ predictionId, at }: { predictionId: string; at: string }) {
   const { data: row } = useQuery(usageOfQuery(predictionId, at));
   const [owner = "", name = ""] = row?.model_name.split("/") ?? [];
+  if (!row) return <Copied text={predictionId} />;
   return (
     <>
-      {row && (
-        <Link to="/models/$owner/$name" params={{ owner, name }} className="text-accent hover:underline">
-          {row.model_name}
-        </Link>
-      )}
-      <Copied text={predictionId} />
+      <Link to="/models/$owner/$name" params={{ owner, name }} className="text-accent hover:underline">
+        {row.model_name}
+      </Link>
+      , <PredictionLink id={predictionId} at={row.created_at} />
     </>
-  );
-}
-
-function Copied({ text }: { text: string }) {
-  return (
-    <span className="flex items-baseline gap-2">
-      <code className="min-w-0 break-all">{text}</code>
-      <CopyButton text={text} />
-    </span>
   );
 }

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { money } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
 import type { Column } from "../../ui/table.tsx";
+import { PredictionLink } from "../usage/prediction-link.tsx";
 import { placeOfMovement, wordsOfMovement } from "./movement.rules.ts";
 
 /** `own`: of the one who looks, who can also look at what was paid. */
@@ -42,18 +43,13 @@ function What({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
 
 function Reference({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
   const place = own ? placeOfMovement(entry) : undefined;
-  const link = "font-mono text-accent hover:underline";
   if (!place) return <code className="text-muted">{entry.reference}</code>;
   if ("run" in place) {
     return (
-      <Link to="/runs/$runId" params={{ runId: place.run }} className={link}>
+      <Link to="/runs/$runId" params={{ runId: place.run }} className="font-mono text-accent hover:underline">
         {place.run}
       </Link>
     );
   }
-  return (
-    <Link to="/usage" search={{ q: place.prediction }} className={link}>
-      {place.prediction}
-    </Link>
-  );
+  return <PredictionLink id={place.prediction} at={entry.created_at} />;
 }

@@ -87,7 +87,14 @@ function Recent() {
             rows={results}
             keyOf={({ request_id }) => request_id}
             columns={[
-              { head: "Model", cell: (row) => row.model_name },
+              {
+                head: "Model",
+                cell: ({ model_name, request_id: prediction, created_at: at }) => (
+                  <Link to="/usage" search={{ prediction, at }} className="font-medium hover:underline">
+                    {model_name}
+                  </Link>
+                ),
+              },
               { head: "Status", cell: (row) => <StatusBadge status={row.status} /> },
               { head: "Took", align: "right", wide: true, cell: (row) => seconds(row.inference_time ?? 0) },
               { head: "Cost", align: "right", cell: (row) => money(row.price) },

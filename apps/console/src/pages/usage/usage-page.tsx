@@ -1,7 +1,5 @@
-import type { UsageRecord } from "@gantry/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { dayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { DayRangePicker } from "../../ui/day-range-picker.tsx";
@@ -16,9 +14,8 @@ import { UsageTotals } from "./usage-totals.tsx";
 const route = getRouteApi("/app/usage");
 
 export function UsagePage() {
-  const { page = 1, from, to } = route.useSearch();
+  const { page = 1, from, to, prediction, at } = route.useSearch();
   const navigate = route.useNavigate();
-  const [opened, setOpened] = useState<UsageRecord>();
   const range = dayRange({ from, to });
   const { first: from_date, last: to_date } = momentsOf(range);
   const usage = useQuery({
@@ -41,7 +38,12 @@ export function UsagePage() {
             <Panel flush>
               <UsageTable
                 rows={results}
-                onOpen={setOpened}
+                onOpen={({ request_id, created_at }) =>
+                  void navigate({
+                    search: (now) => ({ ...now, prediction: request_id, at: created_at }),
+                    resetScroll: false,
+                  })
+                }
                 empty={
                   isNarrowed ? (
                     <Empty title="Nothing ended in these days">Choose other days, or all of them.</Empty>
@@ -65,7 +67,17 @@ export function UsagePage() {
           </>
         )}
       </Loaded>
-      {opened && <PredictionDialog row={opened} onClose={() => setOpened(undefined)} />}
+      {prediction !== undefined && (
+        <PredictionDialog
+          key={prediction}
+          id={prediction}
+          at={at}
+          row={usage.data?.results.find(({ request_id }) => request_id === prediction)}
+          onClose={() =>
+            void navigate({ search: ({ prediction: _shown, at: _then, ...list }) => list, resetScroll: false })
+          }
+        />
+      )}
     </Page>
   );
 }

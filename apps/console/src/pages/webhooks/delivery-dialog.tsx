@@ -1,16 +1,16 @@
 import type { DeliveryRecord } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { RotateCw } from "lucide-react";
-import type { ReactNode } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
-import { CopyButton } from "../../ui/code.tsx";
+import { Copied } from "../../ui/copied.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { Facts } from "../../ui/facts.tsx";
 import { seconds, time } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { toast } from "../../ui/toast.ts";
+import { PredictionLink } from "../usage/prediction-link.tsx";
 import { DeliveryBadge, statusWords } from "./delivery-status.tsx";
 
 interface DeliveryDialogProps {
@@ -50,36 +50,18 @@ function Delivery({ delivery, onClose }: { delivery: DeliveryRecord; onClose(): 
           {delivery.last_error}
         </Notice>
       )}
-      <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[10rem_1fr]">
-        <Fact name="Status">
-          <DeliveryBadge status={delivery.status} />
-        </Fact>
-        <Fact name="Address">
-          <code className="break-all">{delivery.url}</code>
-        </Fact>
-        <Fact name="webhook-id">
-          <code className="break-all">{delivery.id}</code> <CopyButton text={delivery.id} />
-        </Fact>
-        <Fact name="Prediction">
-          <Link to="/usage" search={{ q: delivery.prediction_id }} className="break-all text-accent hover:underline">
-            {delivery.prediction_id}
-          </Link>
-        </Fact>
-        <Fact name="Attempts">{delivery.attempts}</Fact>
-        <Fact name="Last answer took">
-          {delivery.latency_ms === null ? "not yet" : seconds(delivery.latency_ms / 1000)}
-        </Fact>
-        <Fact name="Next attempt">
-          {delivery.next_attempt_at ? (
-            <Moment at={delivery.next_attempt_at} />
-          ) : delivery.status === "pending" ? (
-            "under way"
-          ) : (
-            "none"
-          )}
-        </Fact>
-        <Fact name="Created">{time(delivery.created_at)}</Fact>
-      </dl>
+      <Facts
+        facts={[
+          ["Status", <DeliveryBadge key="status" status={delivery.status} />],
+          ["Address", <code key="address">{delivery.url}</code>],
+          ["webhook-id", <Copied key="id" text={delivery.id} />],
+          ["Prediction", <PredictionLink key="prediction" id={delivery.prediction_id} at={delivery.created_at} />],
+          ["Attempts", delivery.attempts],
+          ["Last answer took", delivery.latency_ms === null ? "not yet" : seconds(delivery.latency_ms / 1000)],
+          ["Next attempt", <NextAttempt key="next" delivery={delivery} />],
+          ["Created", time(delivery.created_at)],
+        ]}
+      />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Close</Button>
         <Button kind="primary" icon={<RotateCw size={14} />} busy={sending.isPending} onClick={() => sending.mutate()}>
@@ -90,11 +72,7 @@ function Delivery({ delivery, onClose }: { delivery: DeliveryRecord; onClose(): 
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0">{children}</dd>
-    </>
-  );
+function NextAttempt({ delivery: { next_attempt_at, status } }: { delivery: DeliveryRecord }) {
+  if (next_attempt_at) return <Moment at={next_attempt_at} />;
+  return status === "pending" ? "under way" : "none";
 }

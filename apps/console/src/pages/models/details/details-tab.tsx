@@ -1,9 +1,9 @@
 import type { ModelCard } from "@gantry/sdk";
+import { Facts } from "../../../ui/facts.tsx";
 import { count } from "../../../ui/format.ts";
 import { Moment } from "../../../ui/moment.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { priceParts } from "../price.rules.ts";
-import { Facts } from "./facts.tsx";
 import { FlowFigures } from "./flow-figures.tsx";
 import { SchemaTable } from "./schema-table.tsx";
 import { spanInWords } from "./schema-words.rules.ts";

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../../api/client.ts";
+import { Facts } from "../../../ui/facts.tsx";
 import { count } from "../../../ui/format.ts";
 import { Loaded } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
-import { Facts } from "./facts.tsx";
 
 const everyMs = 2_000;
 const rate = (perSecond: number) => `${perSecond.toFixed(perSecond > 0 && perSecond < 10 ? 2 : 0)} a second`;

@@ -2,7 +2,7 @@ import type { UsageRecord } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { CopyButton } from "../../../ui/code.tsx";
 import { count, money, seconds } from "../../../ui/format.ts";
-import { usageOfQuery } from "../../usage/usage-of.ts";
+import { usageOfQuery } from "../../usage/prediction-queries.ts";
 
 /** What a run took and cost: its row in the usage, which is written with its end. */
 export function RunFigures({ predictionId }: { predictionId: string }) {
