@@ -44,7 +44,8 @@ export function Panel({ title, actions, flush = false, className = "", children 
           {actions}
         </div>
       )}
-      <div className={flush ? "" : "p-4"}>{children}</div>
+      {/* Why a table could not be read keeps off the edges. */}
+      <div className={flush ? "*:[[role=alert]]:m-4" : "p-4"}>{children}</div>
     </section>
   );
 }

@@ -13,8 +13,8 @@ interface TableProps<Row> {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf(row: Row): string;
-  /** Shown where there are none. */
-  empty: ReactNode;
+  /** Shown where there are none; left out where there are always some. */
+  empty?: ReactNode;
   label: string;
 }
 

@@ -69,7 +69,6 @@ function Outcome({ outcome: { accounts, sum, discrepancies } }: { outcome: Ledge
         label="What is wrong"
         rows={discrepancies}
         keyOf={({ rule, subject }) => `${rule} ${subject}`}
-        empty={null}
         columns={[
           {
             head: "What",

@@ -7,7 +7,7 @@ import { ConfirmButton } from "../../ui/dialog.tsx";
 import { count } from "../../ui/format.ts";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { PagedTable } from "../../ui/paged-table.tsx";
+import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.ts";
 import { OnlyAdmins } from "./only-admins.tsx";

@@ -58,7 +58,6 @@ export function TurnoverPanel({ overview: { today, last_7_days } }: { overview: 
         label="Turnover"
         rows={rows}
         keyOf={({ name }) => name}
-        empty={null}
         columns={[
           { head: "When", cell: ({ name }) => name },
           { head: "Requests", align: "right", cell: ({ requests }) => count(requests) },

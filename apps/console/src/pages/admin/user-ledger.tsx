@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { Empty } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
-import { PagedTable } from "../../ui/paged-table.tsx";
+import { PagedTable } from "../../ui/paged.tsx";
 import { ledgerColumns } from "../money/ledger-columns.tsx";
 
 export function UserLedger({ username }: { username: string }) {

@@ -6,7 +6,7 @@ import { money } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { PagedTable } from "../../ui/paged-table.tsx";
+import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { NewUser } from "./new-user.tsx";
 import { OnlyAdmins } from "./only-admins.tsx";

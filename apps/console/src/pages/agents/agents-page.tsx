@@ -3,24 +3,28 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus, TriangleAlert } from "lucide-react";
 import { api } from "../../api/client.ts";
+import { offsetPage } from "../../api/offset-page.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { money } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
-import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { PagedTable } from "../../ui/paged.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { agentsKey } from "./agent-queries.ts";
 import { AgentState } from "./agent-state.tsx";
-
-const onePage = 20;
 
 export function AgentsPage() {
   const { page = 1 } = useSearch({ from: "/app/agents" });
   const navigate = useNavigate({ from: "/agents" });
   const list = useQuery({
     queryKey: [...agentsKey, "list", page],
-    queryFn: ({ signal }) => api.agents.list({ limit: onePage, offset: (page - 1) * onePage, signal }),
+    queryFn: ({ signal }) =>
+      offsetPage(page, async (range) => {
+        const { agents: rows, total } = await api.agents.list({ ...range, signal });
+        return { rows, total };
+      }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -34,36 +38,25 @@ export function AgentsPage() {
       }
     >
       <Panel flush>
-        <Loaded query={list}>
-          {({ agents, total }) => (
-            <>
-              <Table
-                label="My agents"
-                rows={agents}
-                keyOf={({ id }) => id}
-                columns={columns}
-                empty={
-                  <Empty title={page > 1 ? "There are not that many agents" : "No agents yet"}>
-                    <Link to="/agents/new" className="text-accent hover:underline">
-                      Make one
-                    </Link>{" "}
-                    with a goal and a tool or two, or try one of the{" "}
-                    <Link to="/marketplace" className="text-accent hover:underline">
-                      marketplace
-                    </Link>
-                    .
-                  </Empty>
-                }
-              />
-              <Pager
-                page={page}
-                total={total}
-                totalPages={Math.ceil(total / onePage)}
-                onPage={(next) => void navigate({ search: { page: next } })}
-              />
-            </>
-          )}
-        </Loaded>
+        <PagedTable
+          label="My agents"
+          query={list}
+          keyOf={({ id }) => id}
+          columns={columns}
+          onPage={(next) => void navigate({ search: { page: next } })}
+          empty={
+            <Empty title="No agents yet">
+              <Link to="/agents/new" className="text-accent hover:underline">
+                Make one
+              </Link>{" "}
+              with a goal and a tool or two, or try one of the{" "}
+              <Link to="/marketplace" className="text-accent hover:underline">
+                marketplace
+              </Link>
+              .
+            </Empty>
+          }
+        />
       </Panel>
     </Page>
   );

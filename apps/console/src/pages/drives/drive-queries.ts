@@ -1,23 +1,37 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
+import { offsetPage } from "../../api/offset-page.ts";
 
-export const drivesPerPage = 20;
 /** So long that nearly every folder is on one page, where it can be sorted. */
-export const itemsPerPage = 500;
+const itemsPerPage = 500;
 
 export const drivesQuery = (page: number) =>
   queryOptions({
-    queryKey: ["drives", "list", page],
-    queryFn: ({ signal }) => api.drives.list({ limit: drivesPerPage, offset: (page - 1) * drivesPerPage, signal }),
+    queryKey: ["drives", "page", { page }],
+    queryFn: ({ signal }) =>
+      offsetPage(page, async (range) => {
+        const { drives: rows, total } = await api.drives.list({ ...range, signal });
+        return { rows, total };
+      }),
     placeholderData: keepPreviousData,
   });
 
 export const driveQuery = (id: string) =>
   queryOptions({ queryKey: ["drives", "one", id], queryFn: ({ signal }) => api.drives.get(id, { signal }) });
 
+/** What all folders of a drive have: asked again when something comes or goes. */
+export const itemsKey = (id: string) => ["drives", "items", id] as const;
+
 export const itemsQuery = (id: string, path: string, page: number) =>
   queryOptions({
-    queryKey: ["drive-items", id, path, page],
+    queryKey: [...itemsKey(id), { path, page }],
     queryFn: ({ signal }) =>
-      api.drives.items(id, { path, limit: itemsPerPage, offset: (page - 1) * itemsPerPage, signal }),
+      offsetPage(
+        page,
+        async (range) => {
+          const { items: rows, total } = await api.drives.items(id, { path, ...range, signal });
+          return { rows, total };
+        },
+        itemsPerPage,
+      ),
   });

@@ -5,11 +5,18 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Moment } from "../../ui/moment.tsx";
-import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { Pager, Table } from "../../ui/table.tsx";
-import { drivesPerPage, drivesQuery } from "./drive-queries.ts";
+import { PagedTable } from "../../ui/paged.tsx";
+import type { Column } from "../../ui/table.tsx";
+import { drivesQuery } from "./drive-queries.ts";
 import { NewDriveDialog } from "./new-drive-dialog.tsx";
+
+const columns: readonly Column<DriveRecord>[] = [
+  { head: "Name", cell: (drive) => <NameOf drive={drive} /> },
+  { head: "Id", wide: true, cell: ({ id }) => <code className="text-muted text-xs">{id}</code> },
+  { head: "Made", align: "right", cell: ({ created_at }) => <Moment at={created_at} /> },
+];
 
 export function DrivesPage() {
   const { page = 1 } = useSearch({ from: "/app/drives" });
@@ -26,34 +33,15 @@ export function DrivesPage() {
         </Button>
       }
     >
-      <Panel flush={!drives.isError}>
-        <Loaded query={drives}>
-          {({ drives: rows, total }) => (
-            <>
-              <Table
-                label="Drives"
-                rows={rows}
-                keyOf={({ id }) => id}
-                columns={[
-                  { head: "Name", cell: (drive) => <NameOf drive={drive} /> },
-                  { head: "Id", wide: true, cell: ({ id }) => <code className="text-muted text-xs">{id}</code> },
-                  { head: "Made", align: "right", cell: ({ created_at }) => <Moment at={created_at} /> },
-                ]}
-                empty={
-                  <Empty title={total > 0 ? "There is nothing on this page" : "No drives yet"}>
-                    Make one, put files into it, and give it to an agent.
-                  </Empty>
-                }
-              />
-              <Pager
-                page={page}
-                total={total}
-                totalPages={Math.ceil(total / drivesPerPage)}
-                onPage={(next) => void navigate({ to: "/drives", search: { page: next } })}
-              />
-            </>
-          )}
-        </Loaded>
+      <Panel flush>
+        <PagedTable
+          label="Drives"
+          query={drives}
+          keyOf={({ id }) => id}
+          columns={columns}
+          onPage={(next) => void navigate({ to: "/drives", search: { page: next } })}
+          empty={<Empty title="No drives yet">Make one, put files into it, and give it to an agent.</Empty>}
+        />
       </Panel>
       {isMaking && (
         <NewDriveDialog

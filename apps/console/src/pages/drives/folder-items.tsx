@@ -1,7 +1,6 @@
 import type { DriveItem } from "@gantry/sdk";
 import { Link } from "@tanstack/react-router";
 import { File, Folder } from "lucide-react";
-import type { ReactNode } from "react";
 import { bytes } from "../../ui/format.ts";
 import { Table } from "../../ui/table.tsx";
 import { DeleteFileButton, DeleteFolderButton } from "./delete-buttons.tsx";
@@ -13,10 +12,9 @@ interface FolderItemsProps {
   path: string;
   page: number;
   items: readonly DriveItem[];
-  empty: ReactNode;
 }
 
-export function FolderItems({ driveId, path, page, items, empty }: FolderItemsProps) {
+export function FolderItems({ driveId, path, page, items }: FolderItemsProps) {
   const size = items.reduce((sum, item) => sum + (item.type === "file" ? item.size : 0), 0);
   return (
     <>
@@ -34,14 +32,11 @@ export function FolderItems({ driveId, path, page, items, empty }: FolderItemsPr
             cell: (item) => <ActionsOf item={item} driveId={driveId} />,
           },
         ]}
-        empty={empty}
       />
-      {items.length > 0 && (
-        <p className="border-line border-t px-4 py-2 text-muted text-xs">
-          {contentWords(items)}
-          {size > 0 && `, ${bytes(size)}`}
-        </p>
-      )}
+      <p className="border-line border-t px-4 py-2 text-muted text-xs">
+        {contentWords(items)}
+        {size > 0 && `, ${bytes(size)}`}
+      </p>
     </>
   );
 }

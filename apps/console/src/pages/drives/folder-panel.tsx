@@ -2,12 +2,12 @@ import { GantryError } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Empty } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
-import { Pager } from "../../ui/table.tsx";
+import { Paged } from "../../ui/paged.tsx";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { DeleteFolderButton } from "./delete-buttons.tsx";
-import { itemsPerPage, itemsQuery } from "./drive-queries.ts";
+import { itemsQuery } from "./drive-queries.ts";
 import type { ChosenFile } from "./dropped-files.ts";
 import { FolderItems } from "./folder-items.tsx";
 import { UploadButton } from "./upload-button.tsx";
@@ -40,7 +40,7 @@ export function FolderPanel({ driveId, driveName, path, page }: FolderPanelProps
       {...handlers}
     >
       <Panel
-        flush={!items.isError || isGone}
+        flush
         title={<Breadcrumbs driveId={driveId} driveName={driveName} path={path} />}
         actions={
           <div className="flex flex-wrap gap-2">
@@ -52,25 +52,19 @@ export function FolderPanel({ driveId, driveName, path, page }: FolderPanelProps
         {isGone ? (
           nothing
         ) : (
-          <Loaded query={items}>
-            {({ items: rows, total }) => (
-              <>
-                <FolderItems driveId={driveId} path={path} page={page} items={rows} empty={nothing} />
-                <Pager
-                  page={page}
-                  total={total}
-                  totalPages={Math.ceil(total / itemsPerPage)}
-                  onPage={(next) =>
-                    void navigate({
-                      to: "/drives/$driveId",
-                      params: { driveId },
-                      search: { ...(path !== "/" && { path }), page: next },
-                    })
-                  }
-                />
-              </>
-            )}
-          </Loaded>
+          <Paged
+            query={items}
+            empty={nothing}
+            onPage={(next) =>
+              void navigate({
+                to: "/drives/$driveId",
+                params: { driveId },
+                search: { ...(path !== "/" && { path }), page: next },
+              })
+            }
+          >
+            {(rows) => <FolderItems driveId={driveId} path={path} page={page} items={rows} />}
+          </Paged>
         )}
       </Panel>
       {chosen.length > 0 && (

@@ -3,7 +3,6 @@ import type { ReactNode } from "react";
 import { Badge } from "../../ui/badge.tsx";
 import { bytes } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
-import { Empty } from "../../ui/notice.tsx";
 import { Table } from "../../ui/table.tsx";
 import { fileNameIn } from "../models/output/media.rules.ts";
 import { DeleteFile } from "./delete-file.tsx";
@@ -16,11 +15,6 @@ export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpe
       label="Files"
       rows={rows}
       keyOf={({ id }) => id}
-      empty={
-        <Empty title="There are no files yet">
-          Drop one above, or run a model that makes one. A file that is here can be given to any number of predictions.
-        </Empty>
-      }
       columns={[
         {
           head: "Name",

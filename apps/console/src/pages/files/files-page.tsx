@@ -3,9 +3,9 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { Loaded } from "../../ui/notice.tsx";
+import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { Pager } from "../../ui/table.tsx";
+import { Paged } from "../../ui/paged.tsx";
 import { FileDialog } from "./file-dialog.tsx";
 import { FileTable } from "./file-table.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
@@ -17,26 +17,27 @@ export function FilesPage() {
   const navigate = route.useNavigate();
   const [opened, setOpened] = useState<FileRecord>();
   const files = useQuery({
-    queryKey: ["files", { page }],
+    queryKey: ["files", "page", { page }],
     queryFn: ({ signal }) => api.files.list({ page, signal }),
     placeholderData: keepPreviousData,
   });
   return (
     <Page title="Files" lead="What you uploaded and what your predictions made, newest first.">
       <UploadPanel />
-      <Loaded query={files}>
-        {({ results, total_count, total_pages }) => (
-          <Panel flush>
-            <FileTable rows={results} onOpen={setOpened} />
-            <Pager
-              page={page}
-              totalPages={total_pages}
-              total={total_count}
-              onPage={(wanted) => void navigate({ search: { page: wanted } })}
-            />
-          </Panel>
-        )}
-      </Loaded>
+      <Panel flush>
+        <Paged
+          query={files}
+          onPage={(wanted) => void navigate({ search: { page: wanted } })}
+          empty={
+            <Empty title="There are no files yet">
+              Drop one above, or run a model that makes one. A file that is here can be given to any number of
+              predictions.
+            </Empty>
+          }
+        >
+          {(rows) => <FileTable rows={rows} onOpen={setOpened} />}
+        </Paged>
+      </Panel>
       {opened && <FileDialog file={opened} onClose={() => setOpened(undefined)} />}
     </Page>
   );

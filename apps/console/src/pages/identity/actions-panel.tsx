@@ -23,7 +23,7 @@ export function ActionsPanel() {
   };
   return (
     <Panel
-      flush={!actions.isError}
+      flush
       title="Actions"
       actions={
         <div className="flex flex-wrap items-center gap-3">

@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { PagedTable } from "../../ui/paged-table.tsx";
+import { PagedTable } from "../../ui/paged.tsx";
 import { keyColumns } from "./key-columns.tsx";
 import { NewKey } from "./new-key.tsx";
 

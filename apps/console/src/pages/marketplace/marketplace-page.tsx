@@ -3,22 +3,32 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api } from "../../api/client.ts";
+import { offsetPage } from "../../api/offset-page.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextInput } from "../../ui/field.tsx";
 import { Moment } from "../../ui/moment.tsx";
-import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { Pager } from "../../ui/table.tsx";
+import { Paged } from "../../ui/paged.tsx";
 import { priceOf, takes } from "./card.rules.ts";
 
-const onePage = 24;
+/** As many as fill two or three columns. */
+const cardsPerPage = 24;
 
 export function MarketplacePage() {
   const { page = 1, q } = useSearch({ from: "/app/marketplace" });
   const navigate = useNavigate({ from: "/marketplace" });
   const list = useQuery({
-    queryKey: ["marketplace", "list", page, q ?? ""],
-    queryFn: ({ signal }) => api.marketplace.list({ q, limit: onePage, offset: (page - 1) * onePage, signal }),
+    queryKey: ["marketplace", "page", { page, q }],
+    queryFn: ({ signal }) =>
+      offsetPage(
+        page,
+        async (range) => {
+          const { agents: rows, total } = await api.marketplace.list({ q, ...range, signal });
+          return { rows, total };
+        },
+        cardsPerPage,
+      ),
     placeholderData: keepPreviousData,
   });
   return (
@@ -27,41 +37,35 @@ export function MarketplacePage() {
       lead="Agents that people have published for all. The price of a run is paid when it is done."
     >
       <Search key={q} wanted={q ?? ""} onSearch={(text) => void navigate({ search: text === "" ? {} : { q: text } })} />
-      <Loaded query={list}>
-        {({ agents, total }) =>
-          agents.length === 0 ? (
-            <Panel>
-              <Empty title={q ? `Nothing is called “${q}”` : "Nothing is offered yet"}>
-                {q ? (
-                  "Names are searched, and addresses as creator/agent."
-                ) : (
-                  <>
-                    Make one of{" "}
-                    <Link to="/agents" className="text-accent hover:underline">
-                      your agents
-                    </Link>{" "}
-                    public, under Share, and it is the first.
-                  </>
-                )}
-              </Empty>
-            </Panel>
-          ) : (
-            <>
-              <ul className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
-                {agents.map((card) => (
-                  <Card key={card.id} card={card} />
-                ))}
-              </ul>
-              <Pager
-                page={page}
-                total={total}
-                totalPages={Math.ceil(total / onePage)}
-                onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
-              />
-            </>
-          )
+      <Paged
+        query={list}
+        onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+        empty={
+          <Panel>
+            <Empty title={q ? `Nothing is called “${q}”` : "Nothing is offered yet"}>
+              {q ? (
+                "Names are searched, and addresses as creator/agent."
+              ) : (
+                <>
+                  Make one of{" "}
+                  <Link to="/agents" className="text-accent hover:underline">
+                    your agents
+                  </Link>{" "}
+                  public, under Share, and it is the first.
+                </>
+              )}
+            </Empty>
+          </Panel>
         }
-      </Loaded>
+      >
+        {(agents) => (
+          <ul className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
+            {agents.map((card) => (
+              <Card key={card.id} card={card} />
+            ))}
+          </ul>
+        )}
+      </Paged>
     </Page>
   );
 }

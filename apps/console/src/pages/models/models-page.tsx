@@ -4,9 +4,9 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
-import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { Pager } from "../../ui/table.tsx";
+import { Paged } from "../../ui/paged.tsx";
 import { NewModelDialog } from "./manifest/new-model-dialog.tsx";
 import { ModelFilters } from "./model-filters.tsx";
 import { ModelRow } from "./model-row.tsx";
@@ -18,7 +18,7 @@ export function ModelsPage() {
   const navigate = route.useNavigate();
   const [isMaking, setMaking] = useState(false);
   const models = useQuery({
-    queryKey: ["models", { page, q, kind }],
+    queryKey: ["models", "page", { page, q, kind }],
     queryFn: ({ signal }) => api.models.list({ page, q, kind, signal }),
     placeholderData: keepPreviousData,
   });
@@ -38,31 +38,29 @@ export function ModelsPage() {
         kind={kind}
         onChange={(search) => void navigate({ search: (before) => ({ ...before, ...search, page: undefined }) })}
       />
-      <Loaded query={models}>
-        {({ results, total_count, total_pages }) => (
-          <Panel flush>
-            {results.length > 0 ? (
-              <ul aria-label="Models">
-                {results.map((card) => (
-                  <ModelRow key={card.endpoint_id} card={card} />
-                ))}
-              </ul>
-            ) : isNarrowed ? (
+      <Panel flush>
+        <Paged
+          query={models}
+          onPage={(wanted) => void navigate({ search: (before) => ({ ...before, page: wanted }) })}
+          empty={
+            isNarrowed ? (
               <Empty title="No model matches">
                 <Button onClick={() => void navigate({ search: {} })}>Show all models</Button>
               </Empty>
             ) : (
               <Empty title="There is no model yet">Make one with “New model”: a manifest says who answers.</Empty>
-            )}
-            <Pager
-              page={page}
-              totalPages={total_pages}
-              total={total_count}
-              onPage={(wanted) => void navigate({ search: (before) => ({ ...before, page: wanted }) })}
-            />
-          </Panel>
-        )}
-      </Loaded>
+            )
+          }
+        >
+          {(cards) => (
+            <ul aria-label="Models">
+              {cards.map((card) => (
+                <ModelRow key={card.endpoint_id} card={card} />
+              ))}
+            </ul>
+          )}
+        </Paged>
+      </Panel>
       <NewModelDialog open={isMaking} onClose={() => setMaking(false)} />
     </Page>
   );

@@ -7,7 +7,7 @@ import { Figure } from "../../ui/figure.tsx";
 import { money } from "../../ui/format.ts";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { PagedTable } from "../../ui/paged-table.tsx";
+import { PagedTable } from "../../ui/paged.tsx";
 import { ledgerColumns } from "./ledger-columns.tsx";
 import { SpentByModel } from "./spent-by-model.tsx";
 

@@ -1,15 +1,14 @@
 import type { RunRecord } from "@gantry/sdk";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { Select } from "../../ui/field.tsx";
-import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
+import { Empty, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { Pager } from "../../ui/table.tsx";
+import { Paged } from "../../ui/paged.tsx";
 import { useAgentName } from "../agents/agent-queries.ts";
+import { runsQuery } from "./run-queries.ts";
 import { RunsTable } from "./runs-table.tsx";
-
-const onePage = 20;
 
 const filters = [
   ["", "All runs"],
@@ -22,12 +21,7 @@ const filters = [
 export function RunsPage() {
   const { page = 1, status } = useSearch({ from: "/app/runs" });
   const navigate = useNavigate({ from: "/runs" });
-  const list = useQuery({
-    queryKey: ["runs", "list", page, status ?? null],
-    queryFn: ({ signal }) => api.runs.list({ status, limit: onePage, offset: (page - 1) * onePage, signal }),
-    placeholderData: keepPreviousData,
-    refetchInterval: 5_000,
-  });
+  const list = useQuery(runsQuery(page, { status }));
   const filter = (
     <Select
       aria-label="Status"
@@ -48,38 +42,29 @@ export function RunsPage() {
     <Page title="Runs" lead="What your agents did and are doing, newest first." actions={filter}>
       <Waiting />
       <Panel flush>
-        <Loaded query={list}>
-          {({ runs, total }) => (
-            <>
-              <RunsTable
-                runs={runs}
-                empty={
-                  status || page > 1 ? (
-                    <Empty title="No such runs" />
-                  ) : (
-                    <Empty title="Nothing has run yet">
-                      Start a run of one of{" "}
-                      <Link to="/agents" className="text-accent hover:underline">
-                        your agents
-                      </Link>
-                      , or of one in the{" "}
-                      <Link to="/marketplace" className="text-accent hover:underline">
-                        marketplace
-                      </Link>
-                      .
-                    </Empty>
-                  )
-                }
-              />
-              <Pager
-                page={page}
-                total={total}
-                totalPages={Math.ceil(total / onePage)}
-                onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
-              />
-            </>
-          )}
-        </Loaded>
+        <Paged
+          query={list}
+          onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+          empty={
+            status ? (
+              <Empty title="No such runs" />
+            ) : (
+              <Empty title="Nothing has run yet">
+                Start a run of one of{" "}
+                <Link to="/agents" className="text-accent hover:underline">
+                  your agents
+                </Link>
+                , or of one in the{" "}
+                <Link to="/marketplace" className="text-accent hover:underline">
+                  marketplace
+                </Link>
+                .
+              </Empty>
+            )
+          }
+        >
+          {(runs) => <RunsTable runs={runs} />}
+        </Paged>
       </Panel>
     </Page>
   );

@@ -1,6 +1,5 @@
 import type { RunRecord } from "@gantry/sdk";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { count, money, seconds } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -9,12 +8,11 @@ import { RunStatusBadge } from "./run-status.tsx";
 
 interface RunsTableProps {
   runs: readonly RunRecord[];
-  empty: ReactNode;
   /** Then it need not be named in each row. */
   ofOneAgent?: boolean;
 }
 
-export function RunsTable({ runs, empty, ofOneAgent = false }: RunsTableProps) {
+export function RunsTable({ runs, ofOneAgent = false }: RunsTableProps) {
   const nameOf = useAgentName();
   const columns: Column<RunRecord>[] = [
     {
@@ -57,7 +55,7 @@ export function RunsTable({ runs, empty, ofOneAgent = false }: RunsTableProps) {
     },
     { head: "Started", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
   ];
-  return <Table label="Runs" rows={runs} keyOf={({ id }) => id} columns={columns} empty={empty} />;
+  return <Table label="Runs" rows={runs} keyOf={({ id }) => id} columns={columns} />;
 }
 
 /** As much of the input as tells runs apart. */

@@ -7,7 +7,7 @@ import { useSession } from "../../shell/session.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { PagedTable } from "../../ui/paged-table.tsx";
+import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { DeleteSecret } from "./delete-secret.tsx";
 import { PutSecret } from "./put-secret.tsx";

@@ -17,7 +17,7 @@ export function ServerTools({ server }: { server: ToolServerRecord }) {
   const isLong = (tools.data?.length ?? 0) > fewTools;
   return (
     <Panel
-      flush={tools.data !== undefined}
+      flush
       title={tools.data ? `Tools (${tools.data.length})` : "Tools"}
       actions={
         isLong && (
@@ -34,7 +34,7 @@ export function ServerTools({ server }: { server: ToolServerRecord }) {
     >
       {tools.isError && server.status !== "connected" ? (
         // Why is said above.
-        <p className="text-muted">They can be read when the server answers.</p>
+        <p className="p-4 text-muted">They can be read when the server answers.</p>
       ) : (
         <Loaded query={tools}>{(all) => <ToolList server={server} tools={all} sought={isLong ? sought : ""} />}</Loaded>
       )}

@@ -1,12 +1,15 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
-
-export const pageSize = 20;
+import { offsetPage } from "../../api/offset-page.ts";
 
 export const toolServersQuery = (page: number) =>
   queryOptions({
-    queryKey: ["tool-servers", "list", page],
-    queryFn: ({ signal }) => api.toolServers.list({ limit: pageSize, offset: (page - 1) * pageSize, signal }),
+    queryKey: ["tool-servers", "page", { page }],
+    queryFn: ({ signal }) =>
+      offsetPage(page, async (range) => {
+        const { mcp_servers: rows, total } = await api.toolServers.list({ ...range, signal });
+        return { rows, total };
+      }),
     placeholderData: keepPreviousData,
   });
 

@@ -5,12 +5,19 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { count } from "../../ui/format.ts";
-import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { Pager, Table } from "../../ui/table.tsx";
+import { PagedTable } from "../../ui/paged.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { ServerDialog } from "./server-dialog.tsx";
 import { ServerStatus } from "./server-status.tsx";
-import { pageSize, serverToolsQuery, toolServersQuery } from "./tool-server-queries.ts";
+import { serverToolsQuery, toolServersQuery } from "./tool-server-queries.ts";
+
+const columns: readonly Column<ToolServerRecord>[] = [
+  { head: "Name", cell: (server) => <NameOf server={server} /> },
+  { head: "Status", cell: ({ status }) => <ServerStatus status={status} /> },
+  { head: "Tools", align: "right", cell: (server) => <ToolCount server={server} /> },
+];
 
 export function ToolServersPage() {
   const { page = 1 } = useSearch({ from: "/app/tool-servers" });
@@ -24,34 +31,19 @@ export function ToolServersPage() {
   );
   return (
     <Page title="Tool servers" lead="MCP servers whose tools your agents may call." actions={add}>
-      <Panel flush={!servers.isError}>
-        <Loaded query={servers}>
-          {({ mcp_servers, total }) => (
-            <>
-              <Table
-                label="Tool servers"
-                rows={mcp_servers}
-                keyOf={({ id }) => id}
-                columns={[
-                  { head: "Name", cell: (server) => <NameOf server={server} /> },
-                  { head: "Status", cell: ({ status }) => <ServerStatus status={status} /> },
-                  { head: "Tools", align: "right", cell: (server) => <ToolCount server={server} /> },
-                ]}
-                empty={
-                  <Empty title={total > 0 ? "There is nothing on this page" : "No tool servers yet"}>
-                    Add the address of an MCP server, then give its tools to an agent.
-                  </Empty>
-                }
-              />
-              <Pager
-                page={page}
-                total={total}
-                totalPages={Math.ceil(total / pageSize)}
-                onPage={(next) => void navigate({ to: "/tool-servers", search: { page: next } })}
-              />
-            </>
-          )}
-        </Loaded>
+      <Panel flush>
+        <PagedTable
+          label="Tool servers"
+          query={servers}
+          keyOf={({ id }) => id}
+          columns={columns}
+          onPage={(next) => void navigate({ to: "/tool-servers", search: { page: next } })}
+          empty={
+            <Empty title="No tool servers yet">
+              Add the address of an MCP server, then give its tools to an agent.
+            </Empty>
+          }
+        />
       </Panel>
       {isAdding && (
         <ServerDialog

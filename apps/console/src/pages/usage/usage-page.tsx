@@ -1,11 +1,12 @@
+import type { UsageRecord } from "@gantry/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { dayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { DayRangePicker } from "../../ui/day-range-picker.tsx";
-import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { Pager } from "../../ui/table.tsx";
+import { Paged } from "../../ui/paged.tsx";
 import { CsvButton } from "./csv-button.tsx";
 import { PredictionDialog } from "./prediction-dialog.tsx";
 import { UsageTable } from "./usage-table.tsx";
@@ -23,6 +24,11 @@ export function UsagePage() {
     queryFn: ({ signal }) => api.account.usage({ page, from_date, to_date, signal }),
     placeholderData: keepPreviousData,
   });
+  const open = ({ request_id, created_at }: UsageRecord) =>
+    void navigate({
+      search: (now) => ({ ...now, prediction: request_id, at: created_at }),
+      resetScroll: false,
+    });
   const isNarrowed = from !== undefined || to !== undefined;
   return (
     <Page
@@ -31,42 +37,27 @@ export function UsagePage() {
       actions={<CsvButton range={range} />}
     >
       <DayRangePicker range={range} onRange={(wanted) => void navigate({ search: wanted, replace: true })} />
-      <Loaded query={usage}>
-        {({ results, total_count, total_pages }) => (
-          <>
-            <UsageTotals range={range} predictions={total_count} />
-            <Panel flush>
-              <UsageTable
-                rows={results}
-                onOpen={({ request_id, created_at }) =>
-                  void navigate({
-                    search: (now) => ({ ...now, prediction: request_id, at: created_at }),
-                    resetScroll: false,
-                  })
-                }
-                empty={
-                  isNarrowed ? (
-                    <Empty title="Nothing ended in these days">Choose other days, or all of them.</Empty>
-                  ) : (
-                    <Empty title="Nothing has run yet">
-                      <Link to="/models" className="text-accent hover:underline">
-                        Choose a model
-                      </Link>{" "}
-                      and try it in the browser.
-                    </Empty>
-                  )
-                }
-              />
-              <Pager
-                page={page}
-                totalPages={total_pages}
-                total={total_count}
-                onPage={(wanted) => void navigate({ search: (before) => ({ ...before, page: wanted }) })}
-              />
-            </Panel>
-          </>
-        )}
-      </Loaded>
+      {usage.data && <UsageTotals range={range} predictions={usage.data.total_count} />}
+      <Panel flush>
+        <Paged
+          query={usage}
+          onPage={(wanted) => void navigate({ search: (before) => ({ ...before, page: wanted }) })}
+          empty={
+            isNarrowed ? (
+              <Empty title="Nothing ended in these days">Choose other days, or all of them.</Empty>
+            ) : (
+              <Empty title="Nothing has run yet">
+                <Link to="/models" className="text-accent hover:underline">
+                  Choose a model
+                </Link>{" "}
+                and try it in the browser.
+              </Empty>
+            )
+          }
+        >
+          {(rows) => <UsageTable rows={rows} onOpen={open} />}
+        </Paged>
+      </Panel>
       {prediction !== undefined && (
         <PredictionDialog
           key={prediction}

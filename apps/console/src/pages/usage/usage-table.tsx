@@ -1,5 +1,4 @@
 import type { UsageRecord } from "@gantry/sdk";
-import type { ReactNode } from "react";
 import { StatusBadge } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/code.tsx";
 import { count, money, seconds } from "../../ui/format.ts";
@@ -8,7 +7,6 @@ import { Table } from "../../ui/table.tsx";
 
 interface UsageTableProps {
   rows: readonly UsageRecord[];
-  empty: ReactNode;
   onOpen(row: UsageRecord): void;
 }
 
@@ -25,13 +23,12 @@ export function tokensOf({ input_tokens, output_tokens }: UsageRecord): string |
   return `${count(input_tokens ?? 0)} in, ${count(output_tokens ?? 0)} out`;
 }
 
-export function UsageTable({ rows, empty, onOpen }: UsageTableProps) {
+export function UsageTable({ rows, onOpen }: UsageTableProps) {
   return (
     <Table
       label="Predictions"
       rows={rows}
       keyOf={({ request_id }) => request_id}
-      empty={empty}
       columns={[
         {
           head: "Model",

@@ -8,7 +8,7 @@ import { seconds } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
-import { PagedTable } from "../../ui/paged-table.tsx";
+import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { DeliveryDialog } from "./delivery-dialog.tsx";
 import { DeliveryFilter } from "./delivery-filter.tsx";

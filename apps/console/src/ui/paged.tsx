@@ -5,29 +5,21 @@ import { Button } from "./button.tsx";
 import { Empty, Loaded } from "./notice.tsx";
 import { type Column, Pager, Table } from "./table.tsx";
 
-interface PagedTableProps<Row> {
+interface PagedProps<Row> {
   query: UseQueryResult<Page<Row>>;
-  columns: readonly Column<Row>[];
-  keyOf(row: Row): string;
+  /** Shown where the list has nothing. */
   empty: ReactNode;
-  label: string;
   onPage(page: number): void;
+  children(rows: Row[]): ReactNode;
 }
 
 /** A list of the service, page by page. */
-export function PagedTable<Row>({ query, columns, keyOf, empty, label, onPage }: PagedTableProps<Row>) {
+export function Paged<Row>({ query, empty, onPage, children }: PagedProps<Row>) {
   return (
     <Loaded query={query}>
       {({ results, page, total_pages, total_count }) => (
         <>
-          <Table
-            label={label}
-            rows={results}
-            keyOf={keyOf}
-            columns={columns}
-            // The last entry of the last page may have been deleted.
-            empty={page > 1 && total_count > 0 ? <BehindTheEnd onPage={onPage} /> : empty}
-          />
+          {results.length > 0 ? children(results) : total_count > 0 ? <BehindTheEnd onPage={onPage} /> : empty}
           <Pager page={page} totalPages={total_pages} total={total_count} onPage={onPage} />
         </>
       )}
@@ -35,10 +27,21 @@ export function PagedTable<Row>({ query, columns, keyOf, empty, label, onPage }:
   );
 }
 
-function BehindTheEnd({ onPage }: { onPage(page: number): void }) {
+/** The last entry of the last page may have been deleted. */
+function BehindTheEnd({ onPage }: Pick<PagedProps<unknown>, "onPage">) {
   return (
     <Empty title="The list does not reach this far">
       <Button onClick={() => onPage(1)}>To its first page</Button>
     </Empty>
   );
+}
+
+interface PagedTableProps<Row> extends Omit<PagedProps<Row>, "children"> {
+  columns: readonly Column<Row>[];
+  keyOf(row: Row): string;
+  label: string;
+}
+
+export function PagedTable<Row>({ columns, keyOf, label, ...paged }: PagedTableProps<Row>) {
+  return <Paged {...paged}>{(rows) => <Table label={label} rows={rows} keyOf={keyOf} columns={columns} />}</Paged>;
 }
