@@ -50,6 +50,11 @@ export function TextArea({ className = "", ...rest }: ComponentProps<"textarea">
   return <textarea rows={4} {...rest} className={`${box} ${className}`} />;
 }
 
+/** For what is written in JSON or in code. */
+export function CodeArea({ className = "", ...rest }: ComponentProps<"textarea">) {
+  return <TextArea spellCheck={false} {...rest} className={`font-mono text-xs ${className}`} />;
+}
+
 export function Select({ className = "", ...rest }: ComponentProps<"select">) {
   return <select {...rest} className={`${box} ${className}`} />;
 }

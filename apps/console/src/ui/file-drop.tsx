@@ -1,6 +1,7 @@
 import { Upload } from "lucide-react";
-import { type DragEvent, type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import type { ControlProps } from "./field.tsx";
+import { useFileDrop } from "./use-file-drop.ts";
 
 interface FileDropProps extends Partial<ControlProps> {
   /** As of an input; empty: every file. */
@@ -20,25 +21,15 @@ export function FileDrop({
   children,
   ...rest
 }: FileDropProps) {
-  const [isOver, setOver] = useState(false);
   const take = (files: FileList | null) => {
     const all = [...(files ?? [])];
     if (all.length > 0 && !disabled) onFiles(multiple ? all : all.slice(0, 1));
   };
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    take(event.dataTransfer.files);
-  };
+  const { isOver, handlers } = useFileDrop(({ files }) => take(files));
   return (
     <label
       className={`flex cursor-pointer items-center justify-center gap-2 rounded-md border border-dashed px-3 py-4 text-center text-muted focus-within:outline-2 focus-within:outline-accent has-disabled:cursor-not-allowed has-disabled:opacity-60 has-aria-invalid:border-bad ${isOver ? "border-accent bg-accent-soft" : "border-strong-line hover:bg-sunken"}`}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={drop}
+      {...handlers}
     >
       <Upload size={15} className="shrink-0" aria-hidden />
       <span>{children}</span>

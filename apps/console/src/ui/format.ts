@@ -39,3 +39,14 @@ export function ago(moment: string | Date, now = Date.now()): string {
   const [unit, size] = steps.find(([, s]) => Math.abs(difference) >= s) ?? ["second", 1];
   return relative.format(Math.round(difference / size), unit);
 }
+
+/** A span of time in the largest unit that it is a whole number of, as "5 minutes". */
+export function span(seconds: number): string {
+  const [unit, size] = spanUnits.find(([, each]) => seconds % each === 0) ?? ["second", 1];
+  const n = seconds / size;
+  return `${count(n)} ${unit}${n === 1 ? "" : "s"}`;
+}
+const spanUnits = [
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;

@@ -1,41 +1,51 @@
 import { describe, expect, it } from "vitest";
-import { parameterRows, typeWords } from "./schema-words.rules.ts";
+import { fieldRows, kindInWords } from "./schema-words.rules.ts";
 
-describe("the words for a schema", () => {
-  it.each([
-    [{ type: "string" }, "text"],
-    [{ type: ["string", "null"] }, "text or nothing"],
-    [{ type: "array", items: { type: "integer" } }, "list of whole number"],
-    [{ type: "array" }, "list"],
-    [{ type: "string", enum: ["a", "b"] }, "one of a few"],
-    [{}, undefined],
-  ])("%j is %s", (schema, words) => {
-    expect(typeWords(schema)).toBe(words);
-  });
+it.each([
+  [{ type: "string" }, "text"],
+  [{ type: "string", minLength: 1, maxLength: 2000 }, "text of 1 to 2,000 characters"],
+  [{ type: ["integer", "null"], minimum: 1, maximum: 64000 }, "whole number from 1 to 64,000"],
+  [{ type: ["string", "number"] }, "text or number"],
+  [{ type: "number", minimum: 0 }, "number from 0"],
+  [{ type: "boolean" }, "yes or no"],
+  [{ type: ["string", "null"], enum: ["fast", null] }, "one of fast"],
+  [{ type: "integer", enum: [1, 2] }, "one of 1, 2"],
+  [{ type: "array" }, "list"],
+  [{ type: "array", items: {} }, "list"],
+  [{ type: "array", items: { type: "string" }, maxItems: 5 }, "list of text of at most 5 entries"],
+  [{ type: "object", properties: { depth: {}, name: {} } }, "object with depth, name"],
+  [{ type: "string", format: "date-time" }, "text (date and time)"],
+  [{ type: "string", isStream: true }, "text (streamed)"],
+  [{ type: "string", format: "binary", "x-media": "image" }, "image file"],
+  [
+    { type: "string", format: "binary", "x-media": "video", "x-formats": [".mp4"], "x-max-duration": 30 },
+    "video file (.mp4) of 30 seconds at most",
+  ],
+  [{}, "anything"],
+])("says what a field holds: %j", (schema, words) => {
+  expect(kindInWords(schema)).toBe(words);
 });
 
-describe("the arguments of a tool", () => {
-  it("come with what must be given first", () => {
-    const rows = parameterRows({
-      properties: { loud: { type: "boolean", default: false }, kind: { enum: ["a", 1], description: "Which." } },
-      required: ["kind"],
+describe("the fields of an object", () => {
+  it("come with what must be given first, and with their defaults", () => {
+    const rows = fieldRows({
+      properties: {
+        count: { type: "integer", default: 3 },
+        none: { type: "string", default: null, description: "" },
+        prompt: { type: "string", description: "What to draw." },
+      },
+      required: ["prompt"],
     });
     expect(rows).toEqual([
-      {
-        name: "kind",
-        type: "one of a few",
-        isRequired: true,
-        description: "Which.",
-        choices: ["a", "1"],
-        byDefault: undefined,
-      },
-      { name: "loud", type: "yes or no", isRequired: false, description: "", choices: [], byDefault: "false" },
+      { name: "prompt", kind: "text", isRequired: true, initial: undefined, description: "What to draw." },
+      { name: "count", kind: "whole number", isRequired: false, initial: "3", description: undefined },
+      { name: "none", kind: "text", isRequired: false, initial: undefined, description: undefined },
     ]);
   });
 
   it("are none where the schema has none, whatever else it is", () => {
-    expect(parameterRows({})).toEqual([]);
-    const odd = { properties: { a: true, b: null }, required: "a" } as unknown as Parameters<typeof parameterRows>[0];
-    expect(parameterRows(odd).map(({ type }) => type)).toEqual(["anything", "anything"]);
+    expect(fieldRows({})).toEqual([]);
+    const odd = { properties: { a: true, b: null }, required: "a" };
+    expect(fieldRows(odd).map(({ kind }) => kind)).toEqual(["anything", "anything"]);
   });
 });

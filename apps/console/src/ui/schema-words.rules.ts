@@ -1,63 +1,110 @@
-/** The part of JSON Schema that is shown to people. What others wrote may be of any form, so nothing is taken for granted. */
-export interface ShownSchema {
-  type?: string | string[];
-  description?: string;
-  enum?: unknown[];
-  default?: unknown;
-  items?: ShownSchema;
-  properties?: Record<string, ShownSchema>;
-  required?: string[];
-  additionalProperties?: unknown;
-  writeOnly?: boolean;
-  format?: string;
+import { count } from "./format.ts";
+import { isRecord } from "./json.rules.ts";
+
+/** A JSON Schema as somebody wrote it: it may be of any form, so nothing in it is taken for granted. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+const schemaIn = (value: unknown): Schema => (isRecord(value) ? value : {});
+
+export function propertiesOf({
+  properties,
+  required,
+}: Schema): { name: string; schema: Schema; isRequired: boolean }[] {
+  const needed: unknown[] = Array.isArray(required) ? required : [];
+  const all = Object.entries(schemaIn(properties)).map(([name, schema]) => ({
+    name,
+    schema: schemaIn(schema),
+    isRequired: needed.includes(name),
+  }));
+  return all.sort((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
 
-/** As `text`, `list of whole number` or `text or nothing`; undefined where the schema does not say it simply. */
-export function typeWords(schema: ShownSchema): string | undefined {
-  if (Array.isArray(schema.enum)) return "one of a few";
-  const types = [schema.type ?? []].flat();
-  const words = types.map((type) => wordOf(type, schema));
-  return words.length === 0 ? undefined : words.join(" or ");
+/** Null is none: it makes a field one that may be left empty. */
+export const typesOf = ({ type }: Schema): string[] =>
+  [type].flat().filter((name): name is string => typeof name === "string" && name !== "null");
+
+export const textIn = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+export interface FieldRow {
+  name: string;
+  /** What it holds, as "whole number from 1 to 10". */
+  kind: string;
+  isRequired: boolean;
+  initial: string | undefined;
+  description: string | undefined;
 }
 
-const plainWords: Readonly<Record<string, string>> = {
+/** The fields of an object, those first that it must have. */
+export function fieldRows(schema: Schema): FieldRow[] {
+  return propertiesOf(schema).map(({ name, isRequired, schema: field }) => ({
+    name,
+    kind: kindInWords(field),
+    isRequired,
+    initial: field.default === undefined || field.default === null ? undefined : valueInWords(field.default),
+    description: textIn(field.description),
+  }));
+}
+
+const valueInWords = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const names: Readonly<Record<string, string>> = {
   string: "text",
   integer: "whole number",
   number: "number",
   boolean: "yes or no",
+  array: "list",
   object: "object",
-  null: "nothing",
 };
 
-function wordOf(type: string, { items }: ShownSchema): string {
-  if (type !== "array") return plainWords[type] ?? type;
-  const entry = typeof items === "object" && items ? typeWords(items) : undefined;
-  return entry ? `list of ${entry}` : "list";
+export function kindInWords(schema: Schema): string {
+  if (Array.isArray(schema.enum)) {
+    const choices = schema.enum.filter((value) => value !== null).map(valueInWords);
+    return `one of ${choices.join(", ")}`;
+  }
+  if (schema.format === "binary") return fileInWords(schema);
+  const types = typesOf(schema);
+  const base = types.map((type) => names[type] ?? type).join(" or ") || "anything";
+  const entries = isRecord(schema.items) ? kindInWords(schema.items) : "anything";
+  return [
+    base,
+    ...(entries === "anything" ? [] : [`of ${entries}`]),
+    ...boundsInWords(schema, types[0]),
+    ...extras(schema),
+  ].join(" ");
 }
 
-export interface ParameterRow {
-  name: string;
-  type: string;
-  isRequired: boolean;
-  description: string;
-  choices: string[];
-  byDefault: string | undefined;
+function fileInWords({ "x-media": media, "x-formats": endings, "x-max-duration": longest }: Schema): string {
+  return [
+    media === undefined || media === "file" ? "file" : `${media} file`,
+    ...(Array.isArray(endings) ? [`(${endings.join(" ")})`] : []),
+    ...(typeof longest === "number" ? [`of ${count(longest)} seconds at most`] : []),
+  ].join(" ");
 }
 
-/** The arguments that a tool takes, those first that it must have. */
-export function parameterRows(schema: ShownSchema): ParameterRow[] {
-  const properties = typeof schema.properties === "object" && schema.properties ? schema.properties : {};
-  const required = Array.isArray(schema.required) ? schema.required : [];
-  const rows = Object.entries(properties).map(([name, given]): ParameterRow => {
-    const one: ShownSchema = typeof given === "object" && given ? given : {};
-    return {
-      name,
-      type: typeWords(one) ?? "anything",
-      isRequired: required.includes(name),
-      description: typeof one.description === "string" ? one.description : "",
-      choices: (Array.isArray(one.enum) ? one.enum : []).map(String),
-      byDefault: one.default === undefined ? undefined : JSON.stringify(one.default),
-    };
-  });
-  return rows.sort((a, b) => Number(b.isRequired) - Number(a.isRequired));
+const bounds: Readonly<Record<string, readonly [least: string, most: string, unit: string]>> = {
+  string: ["minLength", "maxLength", " characters"],
+  integer: ["minimum", "maximum", ""],
+  number: ["minimum", "maximum", ""],
+  array: ["minItems", "maxItems", " entries"],
+};
+
+function boundsInWords(schema: Schema, type = ""): string[] {
+  const [least = "", most = "", unit = ""] = bounds[type] ?? [];
+  const [low, high] = [schema[least], schema[most]];
+  if (typeof low === "number" && typeof high === "number") {
+    return [unit === "" ? `from ${count(low)} to ${count(high)}` : `of ${count(low)} to ${count(high)}${unit}`];
+  }
+  if (typeof low === "number") return [unit === "" ? `from ${count(low)}` : `of at least ${count(low)}${unit}`];
+  if (typeof high === "number") return [unit === "" ? `up to ${count(high)}` : `of at most ${count(high)}${unit}`];
+  return [];
+}
+
+function extras({ format, isStream, properties }: Schema): string[] {
+  return [
+    ...(format === "uri" ? ["(web address)"] : []),
+    ...(format === "date-time" ? ["(date and time)"] : []),
+    ...(isRecord(properties) ? [`with ${Object.keys(properties).join(", ")}`] : []),
+    ...(isStream ? ["(streamed)"] : []),
+  ];
 }

@@ -1,5 +1,5 @@
 import type { ListChange, ValueChange } from "@gantry/sdk";
-import { pretty } from "./json.rules.ts";
+import { pretty } from "../../ui/json.rules.ts";
 
 export interface DiffLine {
   sign: "+" | "-" | " ";

@@ -2,17 +2,19 @@ import { GantryError } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { wordsOf } from "../../ui/failure-words.rules.ts";
 import { Empty } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Paged } from "../../ui/paged.tsx";
+import { toast } from "../../ui/toast.ts";
+import { useFileDrop } from "../../ui/use-file-drop.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { DeleteFolderButton } from "./delete-buttons.tsx";
 import { itemsQuery } from "./drive-queries.ts";
-import type { ChosenFile } from "./dropped-files.ts";
+import { type ChosenFile, droppedFiles } from "./dropped-files.ts";
 import { FolderItems } from "./folder-items.tsx";
 import { UploadButton } from "./upload-button.tsx";
 import { UploadDialog } from "./upload-dialog.tsx";
-import { useFileDrop } from "./use-file-drop.ts";
 
 interface FolderPanelProps {
   driveId: string;
@@ -23,7 +25,9 @@ interface FolderPanelProps {
 
 export function FolderPanel({ driveId, driveName, path, page }: FolderPanelProps) {
   const [chosen, setChosen] = useState<ChosenFile[]>([]);
-  const { isOver, handlers } = useFileDrop(setChosen);
+  const { isOver, handlers } = useFileDrop((dropped) => {
+    droppedFiles(dropped).then(setChosen, (error: unknown) => toast(wordsOf(error), "bad"));
+  });
   const navigate = useNavigate();
   const items = useQuery(itemsQuery(driveId, path, page));
   // A folder is there as long as something stands in it: one whose last file went is empty, not a failure.

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "react";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code.tsx";
+import { pretty } from "../../ui/json.rules.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import type { Answer } from "./use-action-run.ts";
@@ -22,7 +23,7 @@ export function ActionAnswer({ answer, onNext }: { answer: Answer; onNext?: () =
         {answer.result === null ? (
           <p>Done. The tenant says nothing more.</p>
         ) : (
-          <CodeBlock label="What the tenant answered" text={JSON.stringify(answer.result, null, 2)} />
+          <CodeBlock label="What the tenant answered" text={pretty(answer.result)} />
         )}
       </div>
     </Panel>

@@ -1,12 +1,13 @@
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
-import { Field, TextArea } from "../../ui/field.tsx";
-import { type ActionField, type ActionForm, moreField } from "./action-form.rules.ts";
-import { ActionInput } from "./action-input.tsx";
+import { CodeArea, Field } from "../../ui/field.tsx";
+import { SchemaField } from "../../ui/schema-field.tsx";
+import type { SchemaField as FieldOfSchema, Typed } from "../../ui/schema-form.rules.ts";
+import { type ActionForm, moreField } from "./action-form.rules.ts";
 
 interface ActionFieldsProps {
   form: ActionForm;
-  typed: Readonly<Record<string, string>>;
+  typed: Typed;
   errorOf(name: string): string | undefined;
   onType(name: string, text: string): void;
 }
@@ -19,19 +20,14 @@ export function ActionFields({ form, typed, errorOf, onType }: ActionFieldsProps
   const optional = form.fields.filter(({ isRequired }) => !isRequired);
   const [isOpen, setOpen] = useState(optional.length <= few);
   const hasError = [moreField, ...optional.map(({ name }) => name)].some((name) => errorOf(name) !== undefined);
-  const shown = ({ name, hint, isRequired, kind, choices }: ActionField) => (
-    <Field key={name} label={<code>{name}</code>} hint={hint} required={isRequired} error={errorOf(name)}>
-      {(control) => (
-        <ActionInput
-          control={control}
-          kind={kind}
-          choices={choices}
-          isRequired={isRequired}
-          value={typed[name] ?? ""}
-          onValue={(text) => onType(name, text)}
-        />
-      )}
-    </Field>
+  const shown = (field: FieldOfSchema) => (
+    <SchemaField
+      key={field.name}
+      field={field}
+      value={typed[field.name] ?? ""}
+      error={errorOf(field.name)}
+      onValue={(text) => onType(field.name, text)}
+    />
   );
   return (
     <>
@@ -55,11 +51,9 @@ export function ActionFields({ form, typed, errorOf, onType }: ActionFieldsProps
                 error={errorOf(moreField)}
               >
                 {(control) => (
-                  <TextArea
+                  <CodeArea
                     {...control}
                     rows={3}
-                    spellCheck={false}
-                    className="font-mono text-xs"
                     value={typed[moreField] ?? ""}
                     onChange={(event) => onType(moreField, event.target.value)}
                   />

@@ -5,14 +5,13 @@ import { SecretDialog } from "../../ui/dialog.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
+import type { Typed } from "../../ui/schema-form.rules.ts";
 import { ActionAnswer } from "./action-answer.tsx";
 import { ActionFields } from "./action-fields.tsx";
 import { actionForm, readForm } from "./action-form.rules.ts";
 import { nextPage } from "./next-page.rules.ts";
 import { useActionRun } from "./use-action-run.ts";
 import { WriteQuestion } from "./write-question.tsx";
-
-type Typed = Readonly<Record<string, string>>;
 
 export function ActionRunner({ action, isConnected }: { action: IdpActionRecord; isConnected: boolean }) {
   const form = useMemo(() => actionForm(action.parameters), [action]);
@@ -32,9 +31,9 @@ export function ActionRunner({ action, isConnected }: { action: IdpActionRecord;
   }, [running.error, unreadable]);
 
   const run = (values: Typed) => {
-    const { args, errors } = readForm(form.fields, values);
-    setUnreadable(errors);
-    if (Object.keys(errors).length === 0) running.run(args);
+    const { values: args, faults } = readForm(form.fields, values);
+    setUnreadable(faults);
+    if (Object.keys(faults).length === 0) running.run(args);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -49,7 +48,7 @@ export function ActionRunner({ action, isConnected }: { action: IdpActionRecord;
   return (
     <>
       <Panel title="Arguments">
-        <form ref={element} className="flex flex-col gap-4" onSubmit={submit}>
+        <form ref={element} className="flex flex-col gap-4" onSubmit={submit} noValidate>
           {names.length === 0 && <p className="text-muted">It takes none.</p>}
           <ActionFields
             form={form}

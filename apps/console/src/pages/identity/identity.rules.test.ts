@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { actionForm, moreField, readForm } from "./action-form.rules.ts";
 import { describedAction, groupedActions } from "./action-list.rules.ts";
 import { splitSecret } from "./one-time-secret.rules.ts";
-import { previewIn } from "./preview.rules.ts";
+import { previewIn, writePreviewOf } from "./write-preview.rules.ts";
 
 const action = (name: string, group: string, more: Partial<IdpActionRecord> = {}): IdpActionRecord => ({
   name,
@@ -80,7 +80,7 @@ describe("the form of an action", () => {
       "page number",
       "sort choice",
       "password secret",
-      "script long-text",
+      "script code",
       "entries json",
     ]);
     expect(fields.find(({ name }) => name === "sort")?.choices).toEqual(["up", "down"]);
@@ -101,7 +101,7 @@ describe("the form of an action", () => {
       [moreField]: '{"name": null}',
     };
     expect(readForm(fields, typed)).toEqual({
-      args: {
+      values: {
         id: "auth0|ann",
         roles: ["one", "two"],
         metadata: { plan: "pro" },
@@ -110,15 +110,17 @@ describe("the form of an action", () => {
         password: " with spaces ",
         name: null,
       },
-      errors: {},
+      faults: {},
     });
   });
 
   it("says at its field what cannot be read", () => {
-    const { errors } = readForm(fields, { page: "many", metadata: "{", [moreField]: "[]" });
-    expect(errors.page).toBe("Must be a number");
-    expect(errors.metadata).toMatch(/^Is no JSON: /);
-    expect(errors[moreField]).toBe("Must be a JSON object");
+    expect(readForm(fields, { page: "many", metadata: "{", [moreField]: "[]" }).faults).toEqual({
+      id: "This field is required",
+      page: "Must be a number",
+      metadata: "This is no JSON",
+      [moreField]: "Must be a JSON object: { … }",
+    });
   });
 });
 
@@ -162,11 +164,17 @@ describe("the preview of a write", () => {
     };
     expect(previewIn(refusal("confirmation_required", details))).toEqual({
       ...details,
+      description: undefined,
       changes: [
         { field: "name", old: "master", new: "pilot" },
         { field: "meta", old: undefined, new: '{\n  "a": 1\n}' },
       ],
     });
+  });
+
+  it("is none of the details of another tool", () => {
+    expect(writePreviewOf(undefined)).toBeUndefined();
+    expect(writePreviewOf({ path: "/report.md" })).toBeUndefined();
   });
 
   it("is none of another failure", () => {

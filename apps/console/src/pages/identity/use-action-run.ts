@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { toast } from "../../ui/toast.ts";
 import { splitSecret } from "./one-time-secret.rules.ts";
-import { previewIn, type WritePreview } from "./preview.rules.ts";
+import { previewIn, type WritePreview } from "./write-preview.rules.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 

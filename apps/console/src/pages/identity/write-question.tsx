@@ -1,19 +1,18 @@
 import { Button } from "../../ui/button.tsx";
-import { CodeBlock } from "../../ui/code.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
-import { Table } from "../../ui/table.tsx";
-import type { WritePreview } from "./preview.rules.ts";
+import type { WritePreview as Preview } from "./write-preview.rules.ts";
+import { WritePreview } from "./write-preview.tsx";
 
 interface WriteQuestionProps {
-  preview: WritePreview;
+  preview: Preview;
   isBusy: boolean;
   onConfirm(): void;
   onClose(): void;
 }
 
 export function WriteQuestion({ preview, isBusy, onConfirm, onClose }: WriteQuestionProps) {
-  const { tenant, method, path, body, destructive, changes, warnings } = preview;
+  const { tenant, destructive } = preview;
   return (
     <Dialog
       open
@@ -25,16 +24,7 @@ export function WriteQuestion({ preview, isBusy, onConfirm, onClose }: WriteQues
     >
       <div className="flex flex-col gap-3">
         {destructive && <Notice tone="bad" title="What this takes away cannot be brought back" />}
-        {warnings.map((warning) => (
-          <Notice key={warning} tone="warn" title={warning} />
-        ))}
-        <p className="rounded-md border border-line bg-sunken px-3 py-2">
-          <code className="break-all">
-            {method} {path}
-          </code>
-        </p>
-        {changes && <Changes changes={changes} />}
-        {body !== undefined && <CodeBlock label="Body" text={JSON.stringify(body, null, 2)} />}
+        <WritePreview preview={preview} />
       </div>
       <div className="mt-4 flex justify-end gap-2">
         <Button disabled={isBusy} onClick={onClose}>
@@ -45,26 +35,5 @@ export function WriteQuestion({ preview, isBusy, onConfirm, onClose }: WriteQues
         </Button>
       </div>
     </Dialog>
-  );
-}
-
-function Changes({ changes }: { changes: NonNullable<WritePreview["changes"]> }) {
-  return (
-    <div className="rounded-md border border-line">
-      <Table
-        label="What changes"
-        rows={changes}
-        keyOf={({ field }) => field}
-        columns={[
-          { head: "Field", cell: ({ field }) => <code className="break-all">{field}</code> },
-          {
-            head: "Now",
-            cell: ({ old }) => <span className="whitespace-pre-wrap break-words text-muted">{old ?? "not set"}</span>,
-          },
-          { head: "Then", cell: (row) => <span className="whitespace-pre-wrap break-words">{row.new}</span> },
-        ]}
-        empty={<p className="p-3">Nothing would change: the tenant has these values already.</p>}
-      />
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { AgentCard } from "@gantry/sdk";
 import { money } from "../../ui/format.ts";
-import { isRecord } from "../agents/json.rules.ts";
+import { isRecord } from "../../ui/json.rules.ts";
 
 export const priceOf = ({ pricing }: Pick<AgentCard, "pricing">): string =>
   pricing.per_run > 0 ? `${money(pricing.per_run)} a run` : "Free";

@@ -7,10 +7,10 @@ import { useSession } from "../../shell/session.ts";
 import { CodeBlock } from "../../ui/code.tsx";
 import { Checkbox } from "../../ui/field.tsx";
 import { money } from "../../ui/format.ts";
+import { pretty } from "../../ui/json.rules.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { pretty } from "../agents/json.rules.ts";
 import { RunForm } from "../agents/run/run-form.tsx";
 import { priceOf } from "./card.rules.ts";
 

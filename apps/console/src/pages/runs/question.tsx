@@ -6,12 +6,14 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { CodeBlock } from "../../ui/code.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
+import { pretty } from "../../ui/json.rules.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { toast } from "../../ui/toast.ts";
-import { previewOf } from "./preview.rules.ts";
-import { QuestionPreview } from "./question-preview.tsx";
+import { writePreviewOf } from "../identity/write-preview.rules.ts";
+import { WritePreview } from "../identity/write-preview.tsx";
 
 /** What a run asks before it acts: all that would be done, and the two answers. */
 export function Question({ runId, asked }: { runId: string; asked: ConfirmationRecord }) {
@@ -28,7 +30,7 @@ export function Question({ runId, asked }: { runId: string; asked: ConfirmationR
     // Also after a failure: somebody else may have answered.
     onSettled: () => queries.invalidateQueries({ queryKey: ["runs"] }),
   });
-  const preview = previewOf(asked.details);
+  const preview = writePreviewOf(asked.details);
   const answer = (approve: boolean) => answering.isPending && answering.variables === approve;
   return (
     <section aria-label={`Question about ${asked.tool}`} className="rounded-lg border border-warn/50 bg-panel">
@@ -53,7 +55,14 @@ export function Question({ runId, asked }: { runId: string; asked: ConfirmationR
             asks.
           </p>
         )}
-        <QuestionPreview asked={asked} preview={preview} />
+        {preview ? (
+          <WritePreview preview={preview} />
+        ) : (
+          <>
+            <CodeBlock wrap label="Arguments" text={pretty(asked.arguments)} />
+            {asked.details && <CodeBlock wrap label="What follows from it" text={pretty(asked.details)} />}
+          </>
+        )}
         {answering.isError && <Failure error={answering.error} />}
         <div className="flex flex-wrap items-end gap-2">
           <div className="min-w-48 flex-1">

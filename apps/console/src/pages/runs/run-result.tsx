@@ -1,9 +1,9 @@
 import type { RunRecord } from "@gantry/sdk";
 import { CodeBlock, CopyButton } from "../../ui/code.tsx";
+import { pretty } from "../../ui/json.rules.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { pretty } from "../agents/json.rules.ts";
 
 /** What came of it: an output, as text where it is one, or why there is none. */
 export function RunResult({ run: { output, error } }: { run: RunRecord }) {

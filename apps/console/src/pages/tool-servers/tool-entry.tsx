@@ -3,10 +3,11 @@ import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code.tsx";
-import { type ParameterRow, parameterRows } from "../../ui/schema-words.rules.ts";
+import { pretty } from "../../ui/json.rules.ts";
+import { type FieldRow, fieldRows } from "../../ui/schema-words.rules.ts";
 
 export function ToolEntry({ serverName, tool }: { serverName: string; tool: ServerToolRecord }) {
-  const rows = parameterRows(tool.parameters);
+  const rows = fieldRows(tool.parameters);
   const [isRaw, setRaw] = useState(false);
   return (
     <details className="group">
@@ -32,28 +33,27 @@ export function ToolEntry({ serverName, tool }: { serverName: string; tool: Serv
           <Button kind="quiet" className="-ml-3" aria-expanded={isRaw} onClick={() => setRaw(!isRaw)}>
             {isRaw ? "Hide the schema" : "Show the schema"}
           </Button>
-          {isRaw && <CodeBlock label="Input schema" text={JSON.stringify(tool.parameters, null, 2)} />}
+          {isRaw && <CodeBlock label="Input schema" text={pretty(tool.parameters)} />}
         </div>
       </div>
     </details>
   );
 }
 
-function Parameters({ rows }: { rows: ParameterRow[] }) {
+function Parameters({ rows }: { rows: readonly FieldRow[] }) {
   return (
     <dl className="grid gap-3">
-      {rows.map(({ name, type, isRequired, description, choices, byDefault }) => (
+      {rows.map(({ name, kind, isRequired, description, initial }) => (
         <div key={name}>
           <dt>
             <code className="break-all font-medium">{name}</code>{" "}
             <span className="text-muted text-xs">
-              {type}
+              {kind}
               {isRequired && ", required"}
-              {byDefault !== undefined && `, ${byDefault} by default`}
+              {initial !== undefined && `, ${initial} by default`}
             </span>
           </dt>
           {description && <dd className="break-words">{description}</dd>}
-          {choices.length > 0 && <dd className="break-words text-muted text-xs">{choices.join(" · ")}</dd>}
         </div>
       ))}
     </dl>

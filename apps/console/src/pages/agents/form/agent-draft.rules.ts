@@ -1,5 +1,5 @@
 import type { AgentRecord, AgentSnapshot, AgentTool } from "@gantry/sdk";
-import { isRecord } from "../json.rules.ts";
+import { isRecord } from "../../../ui/json.rules.ts";
 
 /** An agent while it is being written: everything that a revision holds. */
 export type AgentDraft = AgentSnapshot;

@@ -1,9 +1,9 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { Field, TextArea } from "../../../ui/field.tsx";
+import { CodeArea, Field } from "../../../ui/field.tsx";
 import { fieldErrors } from "../../../ui/field-errors.rules.ts";
+import { pretty, readObject } from "../../../ui/json.rules.ts";
 import { Failure } from "../../../ui/notice.tsx";
-import { pretty, readObject } from "../json.rules.ts";
 import { type AgentDraft, changesOf, readDraft } from "./agent-draft.rules.ts";
 import { AgentsSection } from "./agents-section.tsx";
 import { BasicsSection } from "./basics-section.tsx";
@@ -103,14 +103,7 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
           error={"fault" in read ? read.fault : undefined}
         >
           {(control) => (
-            <TextArea
-              {...control}
-              rows={28}
-              spellCheck={false}
-              className="font-mono text-xs"
-              value={json}
-              onChange={(event) => setJson(event.target.value)}
-            />
+            <CodeArea {...control} rows={28} value={json} onChange={(event) => setJson(event.target.value)} />
           )}
         </Field>
       )}

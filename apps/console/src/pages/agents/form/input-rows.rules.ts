@@ -1,4 +1,4 @@
-import { isRecord } from "../json.rules.ts";
+import { isRecord } from "../../../ui/json.rules.ts";
 
 /** The types that the form offers. A field of another kind is kept as it is, and edited as JSON. */
 export const rowTypes = ["string", "integer", "number", "boolean", "array", "object"] as const;

@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { Checkbox, Field, TextArea } from "../../../ui/field.tsx";
+import { Checkbox, CodeArea, Field, TextArea } from "../../../ui/field.tsx";
+import { pretty, readObject } from "../../../ui/json.rules.ts";
 import { Panel } from "../../../ui/page.tsx";
-import { pretty, readObject } from "../json.rules.ts";
 import type { AgentDraft } from "./agent-draft.rules.ts";
 
 interface MoreSectionProps {
@@ -74,16 +74,7 @@ function OutputSchema({ schema, error, onChange }: OutputSchemaProps) {
       hint="A JSON Schema that the output must satisfy. Empty: the model's JSON object, or its text."
       error={read && "fault" in read ? read.fault : error}
     >
-      {(control) => (
-        <TextArea
-          {...control}
-          rows={4}
-          spellCheck={false}
-          className="font-mono text-xs"
-          value={text}
-          onChange={(event) => write(event.target.value)}
-        />
-      )}
+      {(control) => <CodeArea {...control} rows={4} value={text} onChange={(event) => write(event.target.value)} />}
     </Field>
   );
 }

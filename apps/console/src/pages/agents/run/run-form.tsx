@@ -4,13 +4,13 @@ import { Play } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { api } from "../../../api/client.ts";
 import { Button } from "../../../ui/button.tsx";
-import { Field, TextArea } from "../../../ui/field.tsx";
+import { CodeArea, Field } from "../../../ui/field.tsx";
 import { fieldErrors } from "../../../ui/field-errors.rules.ts";
+import { readObject } from "../../../ui/json.rules.ts";
 import { Failure } from "../../../ui/notice.tsx";
+import { SchemaField } from "../../../ui/schema-field.tsx";
+import { type ReadFields, readFields, schemaFields, type Typed } from "../../../ui/schema-form.rules.ts";
 import { toast } from "../../../ui/toast.ts";
-import { readObject } from "../json.rules.ts";
-import { RunField } from "./run-field.tsx";
-import { inputOf, runFieldsOf, type Written } from "./run-fields.rules.ts";
 import { limitsOf, noLimits } from "./run-limits.rules.ts";
 import { RunLimits } from "./run-limits.tsx";
 
@@ -26,8 +26,10 @@ interface RunFormProps {
 
 /** The input of a run, asked for as the agent's schema says; starts it and goes to see it. */
 export function RunForm({ agent, schema, label, body, children }: RunFormProps) {
-  const fields = runFieldsOf(schema);
-  const [written, setWritten] = useState<Written>({});
+  const fields = schemaFields(schema);
+  /** A schema that names no fields says too little for a form. */
+  const isForm = fields.length > 0;
+  const [typed, setTyped] = useState<Typed>({});
   const [json, setJson] = useState("{}");
   const [limits, setLimits] = useState(noLimits);
   const [faults, setFaults] = useState<Record<string, string>>({});
@@ -43,26 +45,26 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
     },
   });
   const errors = fieldErrors(starting.error, [
-    ...(fields?.map(({ name }) => `input.${name}`) ?? ["input"]),
+    ...(isForm ? fields.map(({ name }) => `input.${name}`) : ["input"]),
     ...["max_cost", "timeout_seconds", "max_steps"],
   ]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const read = fields ? inputOf(fields, written) : readWhole(json);
+    const { values, faults: found } = isForm ? readFields(fields, typed) : readWhole(json);
     const isLimited = limitsOf(limits) !== undefined;
-    setFaults({ ...("faults" in read && read.faults), ...(!isLimited && { limits: "Limits must be numbers" }) });
-    if ("input" in read && isLimited) starting.mutate(read.input);
+    setFaults({ ...found, ...(!isLimited && { limits: "Limits must be numbers" }) });
+    if (Object.keys(found).length === 0 && isLimited) starting.mutate(values);
   };
   return (
     <form className="flex flex-col gap-4" onSubmit={submit} noValidate>
-      {fields ? (
+      {isForm ? (
         fields.map((field) => (
-          <RunField
+          <SchemaField
             key={field.name}
             field={field}
-            value={written[field.name] ?? field.initial}
+            value={typed[field.name] ?? field.initial}
             error={faults[field.name] ?? errors.of[`input.${field.name}`]}
-            onChange={(value) => setWritten({ ...written, [field.name]: value })}
+            onValue={(value) => setTyped({ ...typed, [field.name]: value })}
           />
         ))
       ) : (
@@ -72,14 +74,7 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
           error={faults.input ?? errors.of.input}
         >
           {(control) => (
-            <TextArea
-              {...control}
-              rows={4}
-              spellCheck={false}
-              className="font-mono text-xs"
-              value={json}
-              onChange={(event) => setJson(event.target.value)}
-            />
+            <CodeArea {...control} rows={4} value={json} onChange={(event) => setJson(event.target.value)} />
           )}
         </Field>
       )}
@@ -96,7 +91,7 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
   );
 }
 
-function readWhole(text: string): ReturnType<typeof inputOf> {
+function readWhole(text: string): ReadFields {
   const read = readObject(text.trim() === "" ? "{}" : text);
-  return "fault" in read ? { faults: { input: read.fault } } : { input: read.value };
+  return "fault" in read ? { values: {}, faults: { input: read.fault } } : { values: read.value, faults: {} };
 }

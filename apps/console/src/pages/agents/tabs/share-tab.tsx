@@ -11,7 +11,7 @@ import { Notice } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { toast } from "../../../ui/toast.ts";
 import { agentsKey } from "../agent-queries.ts";
-import { exampleInput } from "../run/run-fields.rules.ts";
+import { exampleInput } from "../run/example-input.rules.ts";
 
 export function ShareTab({ agent }: { agent: AgentRecord }) {
   const { visibility, pricing, owner, slug, status } = agent;

@@ -1,12 +1,11 @@
 import type { ModelCard } from "@gantry/sdk";
 import { Facts } from "../../../ui/facts.tsx";
-import { count } from "../../../ui/format.ts";
+import { count, span } from "../../../ui/format.ts";
 import { Moment } from "../../../ui/moment.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { priceParts } from "../price.rules.ts";
 import { FlowFigures } from "./flow-figures.tsx";
 import { SchemaTable } from "./schema-table.tsx";
-import { spanInWords } from "./schema-words.rules.ts";
 
 export function DetailsTab({ card }: { card: ModelCard }) {
   return (
@@ -36,8 +35,8 @@ function termsOf(card: ModelCard) {
       </ul>,
     ],
     ["Capacity", capacity === 0 ? "0: not active" : `${count(capacity)} at once, over all servers`],
-    ["May run", `up to ${spanInWords(timeout_seconds)}`],
-    ["May wait", `up to ${spanInWords(max_queue_seconds)}`],
+    ["May run", `up to ${span(timeout_seconds)}`],
+    ["May wait", `up to ${span(max_queue_seconds)}`],
     ...(context_window === undefined ? [] : [["Context", `${count(context_window)} tokens`] as const]),
     ...(model_size_in_billions === undefined
       ? []

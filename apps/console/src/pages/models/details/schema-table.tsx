@@ -2,8 +2,8 @@ import type { ObjectSchema } from "@gantry/sdk";
 import { Badge } from "../../../ui/badge.tsx";
 import { Empty } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
+import { type FieldRow, fieldRows } from "../../../ui/schema-words.rules.ts";
 import { type Column, Table } from "../../../ui/table.tsx";
-import { type FieldRow, rowsOf } from "./schema-words.rules.ts";
 
 interface SchemaTableProps {
   title: string;
@@ -17,7 +17,7 @@ export function SchemaTable({ title, schema, hasDefaults = false }: SchemaTableP
     <Panel title={title} flush>
       <Table
         label={title}
-        rows={rowsOf(schema)}
+        rows={fieldRows(schema)}
         keyOf={({ name }) => name}
         empty={<Empty title="It has no fields" />}
         columns={[

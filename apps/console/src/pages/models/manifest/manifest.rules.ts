@@ -1,4 +1,5 @@
 import { GantryError, type GantryIssue, type ModelCard, type NewModel } from "@gantry/sdk";
+import { pretty } from "../../../ui/json.rules.ts";
 import { NoJson, placesIn } from "./json-places.rules.ts";
 
 /** What a model is made of, in the order in which it is read; the rest of a card the service adds. */
@@ -18,10 +19,8 @@ const parts = [
   "backend",
 ] as const satisfies readonly (keyof ModelCard)[];
 
-const written = (value: unknown): string => JSON.stringify(value, null, 2);
-
 export function manifestTextOf(card: ModelCard): string {
-  return written(Object.fromEntries(parts.map((part) => [part, card[part]])));
+  return pretty(Object.fromEntries(parts.map((part) => [part, card[part]])));
 }
 
 /** Small, and it works as it is: a text model on a server that speaks the protocol of OpenAI. */
@@ -40,7 +39,7 @@ const example: NewModel = {
   output: { type: "object", properties: { output: { type: "string", isStream: true } }, required: ["output"] },
   backend: { type: "openai-chat", url: "http://127.0.0.1:11434/v1", model: "llama3.2" },
 };
-export const exampleText = written(example);
+export const exampleText = pretty(example);
 
 /** Something that is wrong with a manifest, and where that stands. */
 export interface Fault {

@@ -2,6 +2,7 @@ import type { FileLink } from "@gantry/sdk";
 import { Download } from "lucide-react";
 import { buttonClass } from "../../../ui/button.tsx";
 import { CodeBlock, CopyButton } from "../../../ui/code.tsx";
+import { pretty } from "../../../ui/json.rules.ts";
 import { fileNameIn } from "./media.rules.ts";
 import { MediaView } from "./media-view.tsx";
 
@@ -26,7 +27,7 @@ export function OutputView({ output, files }: OutputViewProps) {
       {texts.map(([name, text]) => (
         <TextOutput key={name} name={isAlone ? undefined : name} text={text} />
       ))}
-      {values.length > 0 && <CodeBlock label="JSON" text={JSON.stringify(Object.fromEntries(values), null, 2)} />}
+      {values.length > 0 && <CodeBlock label="JSON" text={pretty(Object.fromEntries(values))} />}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useId } from "react";
-import { Checkbox, type ControlProps, Field, Select, TextArea, TextInput } from "../../../ui/field.tsx";
+import { Checkbox, CodeArea, type ControlProps, Field, Select, TextArea, TextInput } from "../../../ui/field.tsx";
+import { boundsInWords, hint } from "../../../ui/schema-form.rules.ts";
 import { FilesControl } from "./files-control.tsx";
 import type { FormValue } from "./form-values.rules.ts";
 import type { FormField } from "./input-form.rules.ts";
@@ -44,15 +45,9 @@ function Switch({ field: { label, hint }, value, problem, onValue }: InputFieldP
   );
 }
 
-function hintOf({ hint, control }: FormField): string | undefined {
-  const bounds = control.kind === "number" ? boundsOf(control) : control.kind === "json" ? "As JSON." : undefined;
-  return [hint, bounds].filter((part) => part !== undefined).join(" ") || undefined;
-}
-
-function boundsOf({ min, max }: { min: number | undefined; max: number | undefined }): string | undefined {
-  if (min !== undefined && max !== undefined) return `From ${min} to ${max}.`;
-  if (min !== undefined) return `At least ${min}.`;
-  return max === undefined ? undefined : `At most ${max}.`;
+function hintOf({ hint: said, control }: FormField): string | undefined {
+  if (control.kind === "number") return hint(said, [boundsInWords({ minimum: control.min, maximum: control.max })]);
+  return hint(said, control.kind === "json" ? ["As JSON."] : []);
 }
 
 function InputControl({
@@ -102,10 +97,9 @@ function InputControl({
       );
     case "json":
       return (
-        <TextArea
+        <CodeArea
           {...common}
-          className="field-sizing-content max-h-80 min-h-16 font-mono text-xs"
-          spellCheck={false}
+          className="field-sizing-content max-h-80 min-h-16"
           onChange={(event) => onValue(event.target.value)}
         />
       );

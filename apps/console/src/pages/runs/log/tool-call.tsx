@@ -3,7 +3,7 @@ import { ChevronRight, CornerDownRight, LoaderCircle, Wrench } from "lucide-reac
 import { Badge } from "../../../ui/badge.tsx";
 import { CodeBlock } from "../../../ui/code.tsx";
 import { seconds } from "../../../ui/format.ts";
-import { pretty } from "../../agents/json.rules.ts";
+import { pretty } from "../../../ui/json.rules.ts";
 import { clockTime } from "./clock-time.ts";
 import { type LogItem, secretIn } from "./run-log.rules.ts";
 import { TakeSecret } from "./take-secret.tsx";

@@ -1,12 +1,9 @@
 import { type DragEvent, useEffect, useState } from "react";
-import { wordsOf } from "../../ui/failure-words.rules.ts";
-import { toast } from "../../ui/toast.ts";
-import { type ChosenFile, droppedFiles } from "./dropped-files.ts";
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes("Files");
 
-/** Lets files be dropped on an element. */
-export function useFileDrop(onDrop: (files: ChosenFile[]) => void) {
+/** Lets files be dropped on an element. What was dropped is to be read at once: the browser forgets it with the turn. */
+export function useFileDrop(onDrop: (dropped: DataTransfer) => void) {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
     // One that is dropped beside it would be opened by the browser in place of the console.
@@ -32,7 +29,7 @@ export function useFileDrop(onDrop: (files: ChosenFile[]) => void) {
       if (!hasFiles(event)) return;
       event.preventDefault();
       setOver(false);
-      droppedFiles(event.dataTransfer).then(onDrop, (error: unknown) => toast(wordsOf(error), "bad"));
+      onDrop(event.dataTransfer);
     },
   };
   return { isOver, handlers };

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { hint, readFields, schemaFields } from "./schema-form.rules.ts";
+
+const fields = schemaFields({
+  required: ["topic"],
+  properties: {
+    depth: { type: "integer", minimum: 1, maximum: 5, default: 2, description: "How deep" },
+    topic: { type: "string", description: "What it is about" },
+    name: { type: ["string", "null"], maxLength: 80, title: "Full name" },
+    style: { type: ["string", "null"], enum: ["plain", "formal", null] },
+    size: { type: "integer", enum: [1, 2] },
+    urgent: { type: "boolean" },
+    tags: { type: "array", items: { type: "string" } },
+    places: { type: "array", items: { type: "object" } },
+    either: { type: ["string", "object"] },
+    password: { type: "string", writeOnly: true },
+  },
+});
+const of = (name: string) => fields.find((field) => field.name === name);
+
+test("each field is asked for in the way that suits it, the required ones first", () => {
+  expect(fields.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+    "topic paragraph",
+    "depth number",
+    "name text",
+    "style choice",
+    "size number",
+    "urgent yes-no",
+    "tags lines",
+    "places json",
+    "either json",
+    "password secret",
+  ]);
+  expect(of("depth")).toMatchObject({ initial: "2", hint: "How deep. From 1 to 5.", label: "depth" });
+  expect(of("name")).toMatchObject({ initial: "", hint: undefined, label: "Full name" });
+  expect(of("style")?.choices).toEqual(["plain", "formal"]);
+  expect(of("places")?.hint).toBe("As JSON: a list.");
+});
+
+test("what is typed is read, and what is left empty is left out", () => {
+  const typed = { topic: "piers ", name: " Ann ", urgent: "false", tags: "a\n\n b ", places: "[{}]", either: "null" };
+  expect(readFields(fields, { ...typed, password: " with spaces " })).toEqual({
+    values: {
+      topic: "piers ",
+      depth: 2,
+      name: "Ann",
+      urgent: false,
+      tags: ["a", "b"],
+      places: [{}],
+      either: null,
+      password: " with spaces ",
+    },
+    faults: {},
+  });
+});
+
+test("what is missing or cannot be read is told at its field", () => {
+  expect(readFields(fields, { depth: "deep", places: "[a]" }).faults).toEqual({
+    topic: "This field is required",
+    depth: "Must be a number",
+    places: "This is no JSON",
+  });
+});
+
+test("a hint is made of sentences", () => {
+  expect(hint("Ids.", ["One a line."])).toBe("Ids. One a line.");
+  expect(hint("Ids", [undefined])).toBe("Ids");
+  expect(hint(undefined, [])).toBeUndefined();
+});

@@ -1,0 +1,137 @@
+import { isRecord, pretty } from "./json.rules.ts";
+import { propertiesOf, type Schema, textIn, typesOf } from "./schema-words.rules.ts";
+
+/** How a value is asked for. `lines`: one text a line; `json`: whatever has parts. */
+export type InputKind = "text" | "paragraph" | "code" | "secret" | "number" | "yes-no" | "choice" | "lines" | "json";
+
+/** One field of an object, as a form asks for it: whatever it is, it is written as text. */
+export interface SchemaField {
+  name: string;
+  label: string;
+  kind: InputKind;
+  hint: string | undefined;
+  isRequired: boolean;
+  /** What the form begins with. */
+  initial: string;
+  /** Of a choice. */
+  choices: readonly string[];
+}
+
+/** The form for a schema, what must be given first. */
+export function schemaFields(schema: Schema): SchemaField[] {
+  return propertiesOf(schema).map(({ name, isRequired, schema: field }) => {
+    const kind = kindOf(field);
+    return {
+      name,
+      label: textIn(field.title) ?? name,
+      kind,
+      hint: hintOf(field, kind),
+      isRequired,
+      initial: field.default === undefined || field.default === null ? "" : asTyped(field.default, kind),
+      choices: choicesIn(field) ?? [],
+    };
+  });
+}
+
+/** Texts that may be longer get a box of several lines. */
+const longestLine = 200;
+
+function kindOf(schema: Schema): InputKind {
+  const [type, ...others] = typesOf(schema);
+  if (choicesIn(schema)) return "choice";
+  if (others.length > 0) return "json";
+  if (type === "boolean") return "yes-no";
+  if (type === "integer" || type === "number") return "number";
+  if (type === "array") {
+    const { items } = schema;
+    return isRecord(items) && typesOf(items).join() === "string" && !items.enum ? "lines" : "json";
+  }
+  if (type !== "string") return "json";
+  if (schema.writeOnly) return "secret";
+  return typeof schema.maxLength === "number" && schema.maxLength <= longestLine ? "text" : "paragraph";
+}
+
+/** Only texts are chosen from: anything else would become one. */
+function choicesIn({ enum: values }: Schema): string[] | undefined {
+  const given = Array.isArray(values) ? values.filter((value) => value !== null) : [];
+  return given.length > 0 && given.every((value) => typeof value === "string") ? given : undefined;
+}
+
+const forms: Readonly<Record<string, string>> = { array: "As JSON: a list.", object: "As JSON: an object." };
+
+function hintOf(schema: Schema, kind: InputKind): string | undefined {
+  return hint(schema.description, [
+    kind === "number" ? boundsInWords(schema) : undefined,
+    kind === "lines" ? "One a line." : undefined,
+    kind === "json" ? (forms[typesOf(schema).join()] ?? "As JSON.") : undefined,
+  ]);
+}
+
+/** What a field says of itself, and what the form adds. */
+export function hint(description: unknown, further: readonly (string | undefined)[]): string | undefined {
+  const said = further.filter((part) => part !== undefined);
+  const first = textIn(description);
+  // Two sentences in a row want a full stop between them.
+  const ended = first !== undefined && said.length > 0 && !/[.!?:]$/.test(first) ? `${first}.` : first;
+  return [ended ?? [], ...said].flat().join(" ") || undefined;
+}
+
+export function boundsInWords({ minimum: least, maximum: most }: Schema): string | undefined {
+  if (typeof least === "number" && typeof most === "number") return `From ${least} to ${most}.`;
+  if (typeof least === "number") return `At least ${least}.`;
+  return typeof most === "number" ? `At most ${most}.` : undefined;
+}
+
+function asTyped(value: unknown, kind: InputKind): string {
+  if (kind === "lines" && Array.isArray(value)) return value.join("\n");
+  if (kind === "json") return pretty(value);
+  return typeof value === "object" ? "" : String(value);
+}
+
+export type Typed = Readonly<Record<string, string>>;
+
+export interface ReadFields {
+  values: Record<string, unknown>;
+  /** What is missing or cannot be read, by field. */
+  faults: Record<string, string>;
+}
+
+/** What was typed, as it is sent: what is left empty is left out. */
+export function readFields(fields: readonly SchemaField[], typed: Typed): ReadFields {
+  const values: Record<string, unknown> = {};
+  const faults: Record<string, string> = {};
+  for (const { name, kind, isRequired, initial } of fields) {
+    const text = typed[name] ?? initial;
+    if (text.trim() === "") {
+      if (isRequired) faults[name] = "This field is required";
+      continue;
+    }
+    const value = readAs(kind, text);
+    if (value === undefined) faults[name] = kind === "json" ? "This is no JSON" : "Must be a number";
+    else values[name] = value;
+  }
+  return { values, faults };
+}
+
+function readAs(kind: InputKind, text: string): unknown {
+  switch (kind) {
+    case "number":
+      return Number.isFinite(Number(text)) ? Number(text) : undefined;
+    case "yes-no":
+      return text === "true";
+    case "lines": {
+      const lines = text.split("\n").map((line) => line.trim());
+      return lines.filter((line) => line !== "");
+    }
+    case "json":
+      try {
+        return JSON.parse(text);
+      } catch {
+        return undefined;
+      }
+    case "text":
+      return text.trim();
+    default:
+      return text;
+  }
+}
