@@ -1,41 +1,64 @@
+import type { BrowserContext, Page } from "playwright-core";
 import { test as base, expect } from "vitest";
 import { startGantry } from "../../../server/test/support/gantry.ts";
-import { hasChromium, launchBrowser, visit } from "./browser.ts";
+import { hasChromium, launchBrowser, type Visit, visit } from "./browser.ts";
 
 /** The name of the session's cookie: it holds the key, and counts beside the header that the pages send. */
-const sessionCookie = "gantry_session";
+export const sessionCookie = "gantry_session";
+
+function signIn(context: BrowserContext, url: string, key: string): Promise<void> {
+  const { hostname } = new URL(url);
+  return context.addCookies([
+    { name: sessionCookie, value: key, domain: hostname, path: "/", httpOnly: true, sameSite: "Strict" },
+  ]);
+}
+
+async function leave({ context, troubles }: Visit): Promise<void> {
+  await context.close();
+  expect(troubles).toEqual([]);
+}
 
 /**
  * A test in a real browser against a whole server, which a file has to itself. `page` is signed in as the user admin,
- * `visitor` not at all; a test with a page that came to trouble fails, whatever else it found.
+ * `pageOf` as the user of a key in a browser of its own, `visitor` not at all; a test with a page that came to trouble
+ * fails, whatever else it found.
  */
-export const test = base
-  // biome-ignore lint/correctness/noEmptyPattern: what it needs is read from this pattern
-  .extend("gantry", { scope: "file" }, async ({}, { onCleanup }) => {
-    const gantry = await startGantry();
-    onCleanup(() => gantry.close());
-    return gantry;
-  })
-  // biome-ignore lint/correctness/noEmptyPattern: what it needs is read from this pattern
-  .extend("browser", { scope: "file" }, async ({}, { onCleanup }) => {
-    const browser = await launchBrowser();
-    onCleanup(() => browser.close());
-    return browser;
-  })
-  .extend("visit", async ({ browser, gantry }, { onCleanup }) => {
-    const own = await visit(browser, gantry.url);
-    onCleanup(async () => {
-      await own.context.close();
-      expect(own.troubles).toEqual([]);
-    });
-    return own;
-  })
-  .extend("visitor", ({ visit }) => visit.newPage())
-  .extend("page", async ({ visit, gantry }) => {
-    const { hostname } = new URL(gantry.url);
-    await visit.context.addCookies([
-      { name: sessionCookie, value: gantry.adminKey, domain: hostname, path: "/", httpOnly: true, sameSite: "Strict" },
-    ]);
-    return visit.newPage();
-  })
-  .runIf(hasChromium);
+export const consoleTest = (environment: () => Promise<Record<string, string>> = async () => ({})) =>
+  base
+    // biome-ignore lint/correctness/noEmptyPattern: what it needs is read from this pattern
+    .extend("gantry", { scope: "file" }, async ({}, { onCleanup }) => {
+      const gantry = await startGantry({ env: await environment() });
+      onCleanup(() => gantry.close());
+      return gantry;
+    })
+    // biome-ignore lint/correctness/noEmptyPattern: what it needs is read from this pattern
+    .extend("browser", { scope: "file" }, async ({}, { onCleanup }) => {
+      const browser = await launchBrowser();
+      onCleanup(() => browser.close());
+      return browser;
+    })
+    .extend("visit", async ({ browser, gantry }, { onCleanup }) => {
+      const own = await visit(browser, gantry.url);
+      onCleanup(() => leave(own));
+      return own;
+    })
+    .extend("visitor", ({ visit }) => visit.newPage())
+    .extend("page", async ({ visit, gantry }) => {
+      await signIn(visit.context, gantry.url, gantry.adminKey);
+      return visit.newPage();
+    })
+    .extend("pageOf", async ({ browser, gantry }, { onCleanup }) => {
+      const visits: Visit[] = [];
+      onCleanup(async () => {
+        for (const one of visits) await leave(one);
+      });
+      return async (key: string): Promise<Page> => {
+        const own = await visit(browser, gantry.url);
+        visits.push(own);
+        await signIn(own.context, gantry.url, key);
+        return own.newPage();
+      };
+    })
+    .runIf(hasChromium);
+
+export const test = consoleTest();
