@@ -211,6 +211,8 @@ export function createConsoleRouter(queries: QueryClient) {
   return createRouter({
     routeTree: root.addChildren([signIn, app.addChildren(pages)]),
     basepath: "/console",
+    // What a route does not take out of an address is not left in it, whoever wrote the link.
+    search: { strict: true },
     context: { queries },
     defaultErrorComponent: BrokenPage,
     defaultPreload: "intent",
