@@ -1,0 +1,119 @@
+import { expect } from "vitest";
+import { sessionCookie, test } from "./support/console-test.ts";
+import { rowOf, soon, toast } from "./support/on-page.ts";
+
+test("a key is made, shown once, works, and works no longer once it is revoked", async ({ gantry, page }) => {
+  await page.goto("/console/keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  const form = page.getByRole("dialog", { name: "New API key" });
+  await form.getByLabel("Name").fill("For a machine");
+  await form.getByRole("button", { name: "Make the key" }).click();
+  const told = page.getByRole("dialog", { name: "Your new API key" });
+  const key = await told.getByRole("code").innerText();
+  expect(key).toMatch(/^gk_/);
+  await told.getByRole("button", { name: "I have copied it" }).click();
+  await told.waitFor({ state: "detached" });
+  expect(await page.content()).not.toContain(key);
+  const use = async () => (await gantry.call("GET", "/api/v2/me", { key })).status;
+  expect(await use()).toBe(200);
+
+  await rowOf(page, "API keys", "For a machine").getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await toast(page, /is revoked$/).waitFor();
+  await soon(() => rowOf(page, "API keys", "For a machine").count()).toBe(0);
+  expect(await use()).toBe(401);
+});
+
+test("a secret is stored, and its value is nowhere in a page or an answer", async ({ gantry, page }) => {
+  const value = "sk-very-secret-0123456789";
+  const answers: Promise<string>[] = [];
+  page.on("response", (response) => {
+    if (response.url().includes("/secrets")) answers.push(response.text().catch(() => ""));
+  });
+  await page.goto("/console/secrets");
+  await page.getByRole("button", { name: "New secret" }).click();
+  const form = page.getByRole("dialog", { name: "New secret" });
+  await form.getByLabel("Name").fill("provider");
+  await form.getByLabel("Value").fill(value);
+  expect(await form.getByLabel("Value").getAttribute("type")).toBe("password");
+  await form.getByRole("button", { name: "Store it" }).click();
+  await toast(page, "provider is stored").waitFor();
+  await rowOf(page, "Secrets", "provider").waitFor();
+  expect(await page.content()).not.toContain(value);
+  await page.reload();
+  await rowOf(page, "Secrets", "provider").waitFor();
+  expect(await page.content()).not.toContain(value);
+  expect(answers.length).toBeGreaterThan(1);
+  expect((await Promise.all(answers)).join()).not.toContain(value);
+  expect((await gantry.call("GET", "/api/v2/secrets")).body.results).toMatchObject([{ name: "provider" }]);
+});
+
+test("a link signs in once; who signs out is asked to sign in, and the session is over", async ({
+  gantry,
+  visit,
+  visitor,
+}) => {
+  const { url } = (await gantry.call("POST", "/api/v2/sign-in-links", { json: {} })).body;
+  await visitor.goto(url);
+  await visitor.getByRole("navigation", { name: "Places" }).waitFor();
+  expect(visitor.url()).not.toContain("#");
+  const cookies = await visit.context.cookies();
+  const session = cookies.find(({ name }) => name === sessionCookie);
+  expect(session).toMatchObject({ httpOnly: true, sameSite: "Strict" });
+  const headers = { cookie: `${sessionCookie}=${session?.value}`, "x-gantry-console": "1" };
+  const use = async () => (await gantry.call("GET", "/api/v2/me", { key: "", headers })).status;
+  expect(await use()).toBe(200);
+
+  await visitor.getByRole("button", { name: "Sign out" }).click();
+  await visitor.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
+  expect(await use()).toBe(401);
+  expect((await visit.context.cookies()).filter(({ name }) => name === sessionCookie)).toEqual([]);
+  // Not by the way back either.
+  await visitor.goBack();
+  await visitor.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
+
+  await visitor.goto("about:blank");
+  await visitor.goto(url);
+  await visitor.getByRole("alert").waitFor();
+  expect(new URL(visitor.url()).pathname).toBe("/console/sign-in");
+});
+
+test("a session that ends in the middle of work leads to the way in, and from there back", async ({
+  gantry,
+  visitor,
+}) => {
+  const key = await gantry.newUser("worker");
+  await visitor.goto("/console/models?kind=image");
+  await visitor.getByLabel("API key").fill(key);
+  await visitor.getByRole("button", { name: "Sign in" }).click();
+  // Where somebody wanted to go is remembered over the way in.
+  await visitor.getByRole("link", { name: "Gantry Image" }).waitFor();
+  expect(new URL(visitor.url()).search).toBe("?kind=image");
+
+  const { body } = await gantry.call("GET", "/api/v2/keys", { key });
+  await gantry.call("DELETE", `/api/v2/keys/${body.results[0].id}`, { key });
+  await visitor.getByLabel("Kind").selectOption("text");
+  await visitor.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
+  const made = await gantry.call("POST", "/api/v2/admin/users/worker/keys", { json: {} });
+  await visitor.getByLabel("API key").fill(made.body.key);
+  await visitor.getByRole("button", { name: "Sign in" }).click();
+  await visitor.getByRole("link", { name: "Gantry Rules" }).waitFor();
+  const { pathname, search } = new URL(visitor.url());
+  expect(pathname + search).toBe("/console/models?kind=text");
+});
+
+test("the way in leads to no other site", async ({ gantry, visitor }) => {
+  for (const from of ["https://evil.example/", "/\\evil.example"]) {
+    await visitor.goto(`/console/sign-in?from=${encodeURIComponent(from)}`);
+    await visitor.getByLabel("API key").fill(gantry.adminKey);
+    await visitor.getByRole("button", { name: "Sign in" }).click();
+    await visitor.getByRole("heading", { name: "Overview" }).waitFor();
+    expect(new URL(visitor.url()).pathname, from).toBe("/console/");
+  }
+});
+
+test("what an address says that cannot be is not asked of the service", async ({ page }) => {
+  await page.goto("/console/models?kind=poem&page=zero");
+  await page.getByRole("link", { name: "Gantry Image" }).waitFor();
+  expect(new URL(page.url()).search).toBe("");
+});
