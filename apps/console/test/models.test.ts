@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { type ChatServer, startChatServer } from "../../server/test/support/chat-server.ts";
 import { test } from "./support/console-test.ts";
+import { putModel, textModel } from "./support/made.ts";
 import { figure, rowOf, saidAt, soon, toast } from "./support/on-page.ts";
 
 /** Answers for all models that are made here. */
@@ -10,18 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => chat.close());
 
-const text = { type: "string" };
-const manifest = (changes: object = {}) => ({
-  title: "Any",
-  kind: "text",
-  visibility: "private",
-  capacity: 2,
-  pricing: { per_million_output_tokens: 10 },
-  input: { type: "object", properties: { prompt: { ...text, title: "Prompt" } }, required: ["prompt"] },
-  output: { type: "object", properties: { output: { ...text, isStream: true } }, required: ["output"] },
-  backend: { type: "openai-chat", url: chat.url, model: "any" },
-  ...changes,
-});
+const manifest = (changes: object = {}) => textModel(chat.url, changes);
 
 /** In the page; a picture that was refused or cannot be read has none. */
 async function widthOf(picture: { decode(): Promise<void>; naturalWidth: number }): Promise<number> {
@@ -77,7 +67,7 @@ test("a picture is painted, seen, counted and paid", async ({ gantry, pageOf }) 
 });
 
 test("what a model streams is seen as it comes, and stops upstream when it is stopped", async ({ gantry, page }) => {
-  expect((await gantry.call("PUT", "/api/v1/admin/slow", { json: manifest() })).status).toBe(201);
+  await putModel(gantry, "slow", manifest());
   await page.goto("/console/models/admin/slow");
   await page.getByLabel("Prompt (required)").fill("Speak");
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -99,9 +89,9 @@ test("what a model streams is seen as it comes, and stops upstream when it is st
 });
 
 test("what is wrong with a field is told at the field, by the page and by the service", async ({ gantry, page }) => {
-  const prompt = { ...text, title: "Prompt", maxLength: 7 };
-  const json = manifest({ input: { type: "object", properties: { prompt }, required: ["prompt"] } });
-  expect((await gantry.call("PUT", "/api/v1/admin/narrow", { json })).status).toBe(201);
+  const prompt = { type: "string", title: "Prompt", maxLength: 7 };
+  const input = { type: "object", properties: { prompt }, required: ["prompt"] };
+  await putModel(gantry, "narrow", manifest({ input }));
   await page.goto("/console/models/admin/narrow");
   const field = page.getByLabel("Prompt (required)");
   const run = page.getByRole("button", { name: "Run", exact: true });
