@@ -98,7 +98,7 @@ function Card({ card }: { card: AgentCard }) {
   return (
     <li className="relative flex flex-col gap-3 rounded-lg border border-line bg-panel p-4 hover:border-strong-line">
       <div className="flex items-start justify-between gap-3">
-        <h2 className="min-w-0 break-words font-semibold">
+        <h2 className="min-w-0 font-semibold">
           <Link
             to="/marketplace/$creator/$slug"
             params={{ creator: owner, slug }}
