@@ -1,0 +1,122 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
+import { inTurn, type ScriptedLlm, startScriptedLlm, toolResults } from "../../server/test/support/scripted-llm.ts";
+import { test } from "./support/console-test.ts";
+import { putAgent, putModel, textModel } from "./support/made.ts";
+import { figure, soon, toast } from "./support/on-page.ts";
+
+let llm: ScriptedLlm;
+beforeAll(async () => {
+  llm = await startScriptedLlm();
+});
+afterAll(() => llm.close());
+
+const calculation = { calls: [{ name: "run_javascript", args: { code: "6 * 7" } }] };
+const asking = { type: "tool", id: "run_javascript", confirm: "always" };
+const runIdIn = (page: Page) => new URL(page.url()).pathname.split("/").at(-1);
+
+/** From the agent's page to its run, and the question that the run asks. */
+async function runUntilAsked(page: Page, button: string) {
+  await page.getByRole("button", { name: button, exact: true }).click();
+  await page.waitForURL(/\/console\/runs\/run_/);
+  const question = page.getByRole("region", { name: "Question about run_javascript" });
+  await question.waitFor();
+  return question;
+}
+
+test("an agent is made in the form, published and run; what it asks is approved, and it ends with its result", async ({
+  gantry,
+  page,
+}) => {
+  await putModel(gantry, "llm", textModel(llm.url));
+  llm.script = inTurn(calculation, { text: "It is 42." });
+  await page.goto("/console/agents");
+  await page.getByRole("link", { name: "New agent" }).first().click();
+  await page.getByLabel("Name (required)").fill("Calculator");
+  await page.getByLabel("Goal").fill("Calculate {{what}}.");
+  const model = page.getByLabel("Model", { exact: true });
+  await model.fill("admin/no-such");
+  await page.getByLabel("Search tools").fill("run_java");
+  await page.getByRole("checkbox", { name: /run_javascript/ }).check();
+  await page.getByLabel("When run_javascript asks").selectOption("Always asks");
+  await page.getByRole("button", { name: "Add a field" }).click();
+  await page.getByLabel("Name of field 1").fill("what");
+  await page.getByRole("checkbox", { name: "Required" }).check();
+  await page.getByRole("button", { name: "Make the agent" }).click();
+  await soon(() => model.getAttribute("aria-invalid")).toBe("true");
+  await model.fill("admin/llm");
+  await page.getByRole("button", { name: "Make the agent" }).click();
+  await toast(page, "Calculator is made, as a draft").waitFor();
+
+  await page.getByRole("button", { name: "Publish" }).click();
+  await page.getByRole("dialog", { name: "Publish Calculator" }).getByRole("button", { name: "Publish" }).click();
+  await toast(page, "Calculator is published").waitFor();
+
+  // What the agent must have is asked for before it is run.
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await soon(() => page.getByLabel("what").getAttribute("aria-invalid")).toBe("true");
+  await page.getByLabel("what").fill("six times seven");
+  const question = await runUntilAsked(page, "Run");
+  expect(await question.innerText()).toContain("6 * 7");
+  await page.getByText("needs your answer").first().waitFor();
+  await question.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("heading", { name: "Result" }).waitFor();
+  await page.getByRole("tabpanel").getByText("It is 42.").waitFor();
+  await page.getByText("done", { exact: true }).waitFor();
+  expect(await question.count()).toBe(0);
+
+  const run = await gantry.call("GET", `/v1/runs/${runIdIn(page)}`);
+  expect(run.body).toMatchObject({ status: "done", input: { what: "six times seven" }, output: { text: "It is 42." } });
+  expect(toolResults(llm.requests.at(-1))).toEqual(["42"]);
+});
+
+test("what is denied is not done, and the model is told why", async ({ gantry, page }) => {
+  await putModel(gantry, "llm", textModel(llm.url));
+  const agent = await putAgent(gantry, { name: "Denied", model: "admin/llm", tools: [asking] });
+  llm.script = inTurn(calculation, { text: "Then not." });
+  await page.goto(`/console/agents/${agent}`);
+  const question = await runUntilAsked(page, "Run");
+  await question.getByLabel("Reason").fill("Not on a Sunday");
+  await question.getByRole("button", { name: "Deny" }).click();
+  await page.getByRole("tabpanel").getByText("Then not.").waitFor();
+  await page.getByRole("list", { name: "What the run did" }).getByText("denied", { exact: true }).waitFor();
+  const [told] = toolResults(llm.requests.at(-1));
+  expect(told).toContain("Not on a Sunday");
+  expect(told).not.toContain("42");
+});
+
+test("an agent is offered for a price, bought by another user, and pays its maker", async ({ gantry, pageOf }) => {
+  await putModel(gantry, "llm", textModel(llm.url));
+  const keys = { maker: await gantry.newUser("maker", { credit: 0 }), buyer: await gantry.newUser("buyer") };
+  const agent = await putAgent(gantry, { name: "For Sale", goal: "A secret goal.", model: "admin/llm" }, keys.maker);
+  llm.script = () => ({ text: "Sold." });
+
+  const maker = await pageOf(keys.maker);
+  await maker.goto(`/console/agents/${agent}?tab=share`);
+  await maker.getByLabel("Visibility").selectOption("public");
+  await maker.getByLabel("Price a run, in dollars").fill("0.5");
+  await maker.getByRole("button", { name: "Save" }).click();
+  await toast(maker, "Saved; the price counts from the next publishing").waitFor();
+  await maker.getByRole("button", { name: "Publish changes" }).click();
+  await maker.getByRole("dialog").getByRole("button", { name: "Publish" }).click();
+  await toast(maker, "For Sale is published").waitFor();
+
+  const buyer = await pageOf(keys.buyer);
+  await buyer.goto("/console/marketplace");
+  await buyer.getByLabel("Search agents").fill("for sale");
+  await buyer.getByRole("button", { name: "Search" }).click();
+  await buyer.getByRole("link", { name: "For Sale" }).click();
+  await buyer.getByRole("button", { name: "Run for $0.50" }).click();
+  await buyer.getByRole("tabpanel").getByText("Sold.").waitFor();
+  expect(await buyer.content()).not.toContain("A secret goal.");
+  await soon(() => figure(buyer, "Cost").innerText()).toMatch(/^\$0\.50/);
+  await buyer.getByRole("link", { name: "Money" }).click();
+  await buyer.getByText("maker/for-sale").first().waitFor();
+
+  await maker.getByRole("link", { name: "Overview" }).click();
+  await soon(() => figure(maker, "Balance").innerText()).toBe("$0.50");
+  const left = (await gantry.call("GET", "/api/v2/me", { key: keys.buyer })).body;
+  expect(left.balance).toBeLessThan(9.5);
+  expect(left.reserved).toBe(0);
+  expect((await gantry.call("GET", "/api/v2/admin/ledger")).body.discrepancies).toEqual([]);
+});
