@@ -8,6 +8,10 @@ create table sign_in_links (
 
 create index sign_in_links_expiry on sign_in_links (expires_at);
 
+-- Being signed in is a further pair of a key, so that what is done counts as the key's and ends with it. It is presented
+-- in a cookie alone. Servers of the version before make none, and do not take them for keys.
+alter table retired_key_pairs add column of_session boolean not null default false;
+
 -- Of a key that such a link made, which is the session of a person: presented, it works until then. What was begun with it
 -- goes on, as runs may ask their user for days: that is why it is not the end of the key itself.
 alter table api_keys add column session_ends_at timestamptz;

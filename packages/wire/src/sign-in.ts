@@ -21,6 +21,13 @@ export const signInBody = z.union(
 export const sessionRecord = z.strictObject({
   username: z.string(),
   role: z.enum(roleNames),
-  expires_at: z.iso.datetime().nullable().describe("Of the key that is signed in with; null: never."),
+  expires_at: z.iso.datetime().describe("When one has to sign in again."),
+  key: z
+    .strictObject({
+      name: z.string(),
+      models: z.array(z.string()).nullable().describe("All that it may call; null: no such list."),
+      monthly_limit: z.number().nullable().describe("Dollars; null: none."),
+    })
+    .describe("With which one is signed in."),
 });
 export type SessionRecord = z.infer<typeof sessionRecord>;

@@ -116,6 +116,7 @@ function verdictOf(pair: StoredPair): Verdict {
       plan: pair.plan,
       keyId: pair.keyId,
       keyPublic: pair.public,
+      keyName: pair.keyName,
       models: pair.models && Object.freeze([...pair.models]),
       expiresAt: pair.expiresAt,
       monthlyLimitMicros: pair.monthlyLimitMicros,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { createLog } from "../../kernel/log.ts";
-import { foreignKeyPair, newKeyPair } from "./key-format.rules.ts";
+import { asPresentedSession, foreignKeyPair, newKeyPair } from "./key-format.rules.ts";
 import { type Accounts, openAccounts } from "./open-accounts.ts";
 
 let logged = "";
@@ -41,7 +41,7 @@ describe("the first start", () => {
     const { newAdminKey, newSignInToken } = await accounts.bootstrap(undefined);
     expect(newAdminKey).toMatch(/^gk_/);
     const session = await accounts.useSignInLink(newSignInToken ?? "");
-    expect(await accounts.authenticate(session)).toMatchObject({
+    expect(await accounts.authenticate(asPresentedSession(session))).toMatchObject({
       username: "admin",
       sessionEndsAt: expect.any(Date),
       expiresAt: null,

@@ -9,10 +9,11 @@ export interface Caller {
   readonly keyId: string;
   /** The public part of the key as it was presented: the one thing about a key that may be logged. */
   readonly keyPublic: string;
+  readonly keyName: string;
   /** The endpoint ids that the key may call; null is all that its owner may call. */
   readonly models: readonly string[] | null;
   readonly expiresAt: Date | null;
   readonly monthlyLimitMicros: number | null;
-  /** Of a key that a sign-in link made, which is the session of a person. */
+  /** Of somebody who is signed in to the console; null for who presents a key. */
   readonly sessionEndsAt: Date | null;
 }

@@ -3,12 +3,13 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 /**
  * A key is `gk_<12 public characters>_<secret>`. The key that the operator brings (GANTRY_ADMIN_KEY) is any text of 32
  * characters or more; its public part is the beginning of its hash. Such a text may look like a key of ours (one that
- * was printed at an earlier start), so a presented key can belong to either of two public parts.
+ * was printed at an earlier start), so a presented key can belong to either of two public parts. A session of the console
+ * is `gs_<12 public characters>_<secret>`.
  */
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 const publicLength = 12;
 const secretLength = 40;
-const ownForm = /^gk_([0-9a-z]{12})_./;
+const ownForm = /^(?:gk|\ngs)_([0-9a-z]{12})_./;
 
 export const shortestForeignKey = 32;
 /** Longer than any key; what is longer is not even hashed. */
@@ -21,12 +22,29 @@ export interface KeyPair {
   hash: Buffer;
 }
 
-/** Five bits a character: 60 bits of public part, 200 bits of secret. */
 export function newKeyPair(): KeyPair {
+  return pairOf("gk", (key) => key);
+}
+
+/** Of somebody who is signed in to the console. */
+export function newSessionPair(): KeyPair {
+  return pairOf("gs", asPresentedSession);
+}
+
+/**
+ * What a session is looked up by. A cookie goes to every server on the same machine, whatever its port; what stands in it
+ * must be of no use as a key, and no header can hold the line break that comes before it here.
+ */
+export function asPresentedSession(token: string): string {
+  return `\n${token}`;
+}
+
+/** Five bits a character: 60 bits of public part, 200 bits of secret. */
+function pairOf(prefix: string, asPresented: (key: string) => string): KeyPair {
   let text = "";
   for (const byte of randomBytes(publicLength + secretLength)) text += digits.charAt(byte & 31);
-  const key = `gk_${text.slice(0, publicLength)}_${text.slice(publicLength)}`;
-  return { key, public: text.slice(0, publicLength), hash: hashOf(digestOf(key)) };
+  const key = `${prefix}_${text.slice(0, publicLength)}_${text.slice(publicLength)}`;
+  return { key, public: text.slice(0, publicLength), hash: hashOf(digestOf(asPresented(key))) };
 }
 
 /** The pair of a key that the operator chose. */

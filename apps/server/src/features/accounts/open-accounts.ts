@@ -18,6 +18,7 @@ import { listPlans } from "./list-plans.ts";
 import { listUsers } from "./list-users.ts";
 import { makeSignInLink, makeSignInLinkFor, type NewSignInLink } from "./make-sign-in-link.ts";
 import { createKeyUse } from "./note-key-use.ts";
+import { openSession } from "./open-session.ts";
 import type { Plan } from "./plan-store.ts";
 import { putPlan } from "./put-plan.ts";
 import { revokeKey } from "./revoke-key.ts";
@@ -57,8 +58,10 @@ export interface Accounts {
   rotateKey(caller: Caller, keyId: string, graceSeconds: number): Promise<NewKey>;
   makeSignInLink(caller: Caller): Promise<NewSignInLink>;
   makeSignInLinkFor(username: string): Promise<NewSignInLink>;
+  /** Both answer what the session is presented by, as `asPresentedSession`. */
   useSignInLink(token: string): Promise<string>;
-  endSession(caller: Caller): Promise<void>;
+  openSession(caller: Caller): Promise<string>;
+  endSession(caller: Caller, presented: string): Promise<void>;
   /** Tells at once of every user that was changed here, or as soon as it is announced where it was changed elsewhere. */
   onUserChanged(tell: (userId: string) => void): void;
   /** How many keys, working or not, this node remembers; bounded. */
@@ -138,7 +141,8 @@ export async function openAccounts({
     makeSignInLink: (caller) => makeSignInLink(context, caller),
     makeSignInLinkFor: (username) => makeSignInLinkFor(context, username),
     useSignInLink: (token) => useSignInLink(context, links.add, token),
-    endSession: (caller) => endSession(context, caller),
+    openSession: (caller) => openSession(context, caller),
+    endSession: (caller, presented) => endSession(context, caller, presented),
     onUserChanged: (tell) => void told.push(tell),
     remembered: authentication.remembered,
     async close() {

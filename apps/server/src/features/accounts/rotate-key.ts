@@ -22,6 +22,7 @@ export async function rotateKey(
   const record = await context.database.transaction(async (tx) => {
     const key = await lockKey(tx, caller.userId, keyId);
     if (!key) throw fault("not_found", "Key not found");
+    if (key.isSession) throw fault("conflict", "A session has no key that could be rotated: revoke it instead");
     if (!mayManage(caller, { ...key, keyId })) {
       throw fault("forbidden", "A restricted key cannot rotate a key that reaches further");
     }

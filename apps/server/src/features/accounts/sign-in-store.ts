@@ -29,3 +29,22 @@ export async function takeSignInLink(sql: Sql, hash: Uint8Array, now: Date): Pro
 export async function markSessionEnded(sql: Sql, keyId: string, now: Date): Promise<void> {
   await sql`update api_keys set session_ends_at = ${now} where id = ${keyId} and session_ends_at > ${now}`;
 }
+
+/** Being signed in with a key, for a while. Of a key that somebody signs in with again and again, the newest are kept. */
+export async function insertSession(
+  sql: Sql,
+  session: { keyId: string; public: string; hash: Uint8Array; validUntil: Date },
+  most: number,
+): Promise<void> {
+  await sql`
+    insert into retired_key_pairs (public, key_id, secret_hash, valid_until, of_session)
+    values (${session.public}, ${session.keyId}, ${session.hash}, ${session.validUntil}, true)`;
+  await sql`
+    delete from retired_key_pairs where key_id = ${session.keyId} and of_session and public in (
+      select public from retired_key_pairs where key_id = ${session.keyId} and of_session
+      order by valid_until desc, public offset ${most})`;
+}
+
+export async function deleteSession(sql: Sql, keyId: string, hash: Uint8Array): Promise<void> {
+  await sql`delete from retired_key_pairs where key_id = ${keyId} and of_session and secret_hash = ${hash}`;
+}

@@ -20,6 +20,8 @@ export interface Key extends KeyReach {
   userId: string;
   public: string;
   name: string;
+  /** A sign-in link made it: nobody has it, and it ends with a session. */
+  isSession: boolean;
   createdAt: Date;
   lastUsedAt: Date | null;
 }
@@ -31,6 +33,8 @@ export interface StoredPair extends KeyReach {
   /** Set for a retired pair. */
   validUntil: Date | null;
   keyId: string;
+  keyName: string;
+  /** Set for a session, and for a key that nothing but one has. */
   sessionEndsAt: Date | null;
   lastUsedAt: Date | null;
   userId: string;
@@ -48,7 +52,7 @@ const userFields = (sql: Sql) => sql`id, username, role, plan, created_at as "cr
 
 const keyFields = (sql: Sql) => sql`
   id, user_id as "userId", public, name, coalesce(session_ends_at, expires_at) as "expiresAt", models,
-  monthly_limit_micros as "monthlyLimitMicros", created_at as "createdAt", last_used_at as "lastUsedAt"`;
+  session_ends_at is not null as "isSession", monthly_limit_micros as "monthlyLimitMicros", created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
 /** Reaches the other nodes when, and only if, the transaction commits. */
 export async function announceChange(sql: Sql, userId: string): Promise<void> {
@@ -209,14 +213,15 @@ export async function resetKey(sql: Sql, keyId: string, pair: { public: string; 
 export async function selectPairs(sql: Sql, publicParts: readonly string[]): Promise<StoredPair[]> {
   return sql<StoredPair[]>`
     select p.public, p.secret_hash as "secretHash", p.valid_until as "validUntil",
-           k.id as "keyId", k.expires_at as "expiresAt", k.models, k.monthly_limit_micros as "monthlyLimitMicros",
-           k.session_ends_at as "sessionEndsAt", k.last_used_at as "lastUsedAt",
+           k.id as "keyId", k.name as "keyName", k.expires_at as "expiresAt", k.models,
+           k.monthly_limit_micros as "monthlyLimitMicros", k.last_used_at as "lastUsedAt",
+           least(case when p.of_session then p.valid_until end, k.session_ends_at) as "sessionEndsAt",
            u.id as "userId", u.username, u.role, u.plan
     from (
-      select id as key_id, public, secret_hash, null::timestamptz as valid_until
+      select id as key_id, public, secret_hash, null::timestamptz as valid_until, false as of_session
       from api_keys where public = any(${publicParts as string[]}::text[])
       union all
-      select key_id, public, secret_hash, valid_until
+      select key_id, public, secret_hash, valid_until, of_session
       from retired_key_pairs where public = any(${publicParts as string[]}::text[])
     ) p
     join api_keys k on k.id = p.key_id
@@ -227,8 +232,8 @@ export async function selectPairs(sql: Sql, publicParts: readonly string[]): Pro
 /** Who these keys are, as far as they work at that moment. */
 export async function selectCallers(sql: Sql, keyIds: readonly string[], now: Date): Promise<Caller[]> {
   return sql<Caller[]>`
-    select u.id as "userId", u.username, u.role, u.plan, k.id as "keyId", k.public as "keyPublic", k.models,
-      k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros", k.session_ends_at as "sessionEndsAt"
+    select u.id as "userId", u.username, u.role, u.plan, k.id as "keyId", k.public as "keyPublic",
+      k.name as "keyName", k.models, k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros", k.session_ends_at as "sessionEndsAt"
     from api_keys k join users u on u.id = k.user_id
     where k.id = any(${keyIds as string[]}::text[]) and k.revoked_at is null and u.disabled_at is null
       and (k.expires_at is null or k.expires_at > ${now})`;

@@ -1,13 +1,14 @@
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { AccountsContext } from "./context.ts";
 import { storeKey } from "./create-key.ts";
+import { storeSession } from "./open-session.ts";
 import { sessionMs, tokenHash } from "./sign-in-link.rules.ts";
 import { takeSignInLink } from "./sign-in-store.ts";
 
 /**
- * Spends a link on a key of its user, and answers the key.
+ * Spends a link on a key of its user, which nobody gets to see, and answers the session that is opened with it.
  *
- *     made ──used, in time, its user not disabled──► gone, and a key is made
+ *     made ──used, in time, its user not disabled──► gone, and a session is open
  *       └────out of time──► of no use, until it is swept
  *
  * `isKnown` tells of all that are asked about at the same time at once, as invented keys are looked up: a flood of
@@ -26,7 +27,8 @@ export async function useSignInLink(
     if (userId === undefined) throw useless();
     const sessionEndsAt = new Date(now.getTime() + sessionMs);
     const session = { name: "Console", models: null, monthlyLimitMicros: null, expiresAt: null, sessionEndsAt };
-    return (await storeKey(tx, userId, session, now)).key;
+    const { record } = await storeKey(tx, userId, session, now);
+    return storeSession(tx, record.id, now);
   });
 }
 

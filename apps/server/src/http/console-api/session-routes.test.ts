@@ -26,14 +26,13 @@ async function newToken(key = kim, body: object = {}): Promise<string> {
 }
 const signIn = (body: unknown, headers: Record<string, string> = {}) => site.call("POST", address, { body, headers });
 const cookieOf = ({ headers }: Answer): string => String(headers["set-cookie"]);
-const keyIn = (answer: Answer): string =>
-  decodeURIComponent(/^gantry_session=([^;]*);/.exec(cookieOf(answer))?.[1] ?? "");
+const sessionIn = (answer: Answer): string => /^gantry_session=([^;]*);/.exec(cookieOf(answer))?.[1] ?? "";
 /** As the console's pages ask. */
-const asked = (key: string) => ({
-  cookie: `other=1; gantry_session=${encodeURIComponent(key)}; more=a=b`,
-  "x-gantry-console": "1",
+const asked = (session: string, believed = "1") => ({
+  cookie: `other=1; gantry_session=${session}; more=a=b`,
+  "x-gantry-console": believed,
 });
-const statusOf = async (key: string) => (await site.call("GET", "/api/v2/me", { headers: asked(key) })).status;
+const statusOf = async (session: string) => (await site.call("GET", "/api/v2/me", { headers: asked(session) })).status;
 
 describe("signing in with a link", () => {
   it("200: makes a key without limits that lasts for twelve hours", async () => {
@@ -41,11 +40,11 @@ describe("signing in with a link", () => {
     expect([answer.status, answer.headers["cache-control"]]).toEqual([200, "no-store"]);
     const session = sessionRecord.parse(answer.body);
     expect(session).toMatchObject({ username: "kim", role: "user" });
-    expect(Math.abs(Date.parse(session.expires_at ?? "") - Date.now() - 12 * hour)).toBeLessThan(10_000);
+    expect(Math.abs(Date.parse(session.expires_at) - Date.now() - 12 * hour)).toBeLessThan(10_000);
     expect(cookieOf(answer)).toMatch(
-      /^gantry_session=gk_\w+; HttpOnly; SameSite=Strict; Path=\/; Max-Age=(43200|4319\d)$/,
+      /^gantry_session=gs_\w+; HttpOnly; SameSite=Strict; Path=\/; Max-Age=(43200|4319\d)$/,
     );
-    const { results } = (await site.call("GET", "/api/v2/keys", { headers: asked(keyIn(answer)) })).body;
+    const { results } = (await site.call("GET", "/api/v2/keys", { headers: asked(sessionIn(answer)) })).body;
     expect(results[0]).toMatchObject({
       name: "Console",
       models: null,
@@ -85,18 +84,49 @@ describe("signing in with a key", () => {
   it("200: the session is that key, with what it is confined to", async () => {
     const made = await site.call("POST", "/api/v2/keys", { key: kim, body: { models: ["gantry/image"] } });
     const answer = await signIn({ key: ` ${made.body.key}\n` });
-    expect([answer.status, answer.body]).toEqual([200, { username: "kim", role: "user", expires_at: null }]);
-    expect(keyIn(answer)).toBe(made.body.key);
-    expect(cookieOf(answer)).toContain("Max-Age=43200");
-    const link = await site.call("POST", "/api/v2/sign-in-links", { headers: asked(keyIn(answer)), body: {} });
+    const key = { name: "", models: ["gantry/image"], monthly_limit: null };
+    const who = { username: "kim", role: "user", expires_at: expect.any(String) };
+    expect([answer.status, answer.body]).toEqual([200, { ...who, key }]);
+    expect(cookieOf(answer)).toMatch(/Max-Age=(43200|4319\d)$/);
+    const link = await site.call("POST", "/api/v2/sign-in-links", { headers: asked(sessionIn(answer)), body: {} });
     expect(link.status).toBe(403);
+  });
+
+  it("200: what is in the cookie is no key, and a key in it is no session", async () => {
+    const session = sessionIn(await signIn({ key: kim }));
+    expect(session).not.toContain(kim);
+    const presented: Record<string, string>[] = [{ "x-api-key": session }, { authorization: `Bearer ${session}` }];
+    for (const headers of [...presented, asked(kim)]) {
+      expect((await site.call("GET", "/api/v2/me", { headers })).status).toBe(401);
+    }
+  });
+
+  it("200: counts for the key, also its monthly limit, and ends when the key is revoked", async () => {
+    const made = await site.call("POST", "/api/v2/keys", { key: kim, body: { name: "ci", monthly_limit: 0.02 } });
+    const answer = await signIn({ key: made.body.key });
+    expect(answer.body.key).toEqual({ name: "ci", models: null, monthly_limit: 0.02 });
+    const { results } = (await site.call("GET", "/api/v2/keys", { key: kim })).body;
+    expect(results.filter(({ name }: { name: string }) => name === "ci")).toHaveLength(1);
+    expect((await site.call("DELETE", `/api/v2/keys/${made.body.id}`, { key: kim })).status).toBe(204);
+    expect(await statusOf(sessionIn(answer))).toBe(401);
+  });
+
+  it("200: of a hundred sessions with one key the newest are kept", async () => {
+    const made = await site.call("POST", "/api/v2/keys", { key: kim, body: {} });
+    const first = sessionIn(await signIn({ key: made.body.key }));
+    let last = "";
+    for (let n = 0; n < 100; n++) {
+      site.passTime(1);
+      last = sessionIn(await signIn({ key: made.body.key }));
+    }
+    expect([await statusOf(first), await statusOf(last)]).toEqual([401, 200]);
   });
 
   it("200: for no longer than the key", async () => {
     const expires_at = new Date(Date.now() + hour).toISOString();
     const { body } = await site.call("POST", "/api/v2/keys", { key: kim, body: { expires_at } });
     const answer = await signIn({ key: body.key });
-    expect(answer.body).toEqual({ username: "kim", role: "user", expires_at });
+    expect(answer.body.expires_at).toBe(expires_at);
     expect(cookieOf(answer)).toMatch(/Max-Age=(3600|359\d)$/);
   });
 
@@ -104,8 +134,8 @@ describe("signing in with a key", () => {
     const odd = `; Path=/x, "odd" \\%=${"x".repeat(32)}`.replaceAll(" ", "");
     await site.accounts.bootstrap(odd);
     const answer = await signIn({ key: odd });
-    expect([answer.status, keyIn(answer)]).toEqual([200, odd]);
-    expect(await statusOf(odd)).toBe(200);
+    expect(answer.status).toBe(200);
+    expect(await statusOf(sessionIn(answer))).toBe(200);
     await site.accounts.bootstrap(operatorKey);
   });
 
@@ -159,26 +189,32 @@ describe("what is no sign-in", () => {
 describe("the session", () => {
   it("200 and 401: tells who is signed in", async () => {
     const answer = await signIn({ key: kim });
-    const told = await site.call("GET", address, { headers: asked(keyIn(answer)) });
+    const told = await site.call("GET", address, { headers: asked(sessionIn(answer)) });
     expect([told.status, told.body, told.headers["cache-control"]]).toEqual([200, answer.body, "no-store"]);
     expect((await site.call("GET", address)).status).toBe(401);
     expect((await site.call("GET", address, { headers: asked("wrong") })).status).toBe(401);
+    expect((await site.call("GET", address, { key: kim })).status).toBe(401);
+  });
+
+  it("409: is another user's by now than the page believes", async () => {
+    const session = sessionIn(await signIn({ key: kim }));
+    const own = await site.call("GET", "/api/v2/me", { headers: asked(session, "kim") });
+    expect([own.status, own.headers["cache-control"]]).toEqual([200, "no-store"]);
+    const other = await site.call("GET", "/api/v2/me", { headers: asked(session, "bob") });
+    expect([other.status, other.headers["x-gantry-session"]]).toEqual([409, "kim"]);
   });
 
   it("is none without the header of the console, and nothing beside another key", async () => {
-    const { cookie } = asked(kim);
-    const wanting: Record<string, string>[] = [
-      { cookie },
-      { cookie, "x-gantry-console": "0" },
-      { "x-gantry-console": "1" },
-    ];
+    const session = sessionIn(await signIn({ key: kim }));
+    const wanting: Record<string, string>[] = [{ cookie: asked(session).cookie }, { "x-gantry-console": "1" }];
     for (const headers of wanting) {
       expect((await site.call("GET", "/api/v2/me", { headers })).status).toBe(401);
     }
     for (const [name, value] of Object.entries({ "x-api-key": "wrong", authorization: "Bearer wrong" })) {
-      expect((await site.call("GET", "/api/v2/me", { headers: { ...asked(kim), [name]: value } })).status).toBe(401);
+      const headers = { ...asked(session), [name]: value };
+      expect((await site.call("GET", "/api/v2/me", { headers })).status).toBe(401);
     }
-    const other = await site.call("GET", "/api/v2/me", { headers: asked(kim), key: operatorKey });
+    const other = await site.call("GET", "/api/v2/me", { headers: asked(session), key: operatorKey });
     expect(other.body.username).toBe("admin");
     for (const value of ["gantry_session=", "gantry_session", "gantry_session=%", "xgantry_session=a", ";;="]) {
       const headers = { cookie: value, "x-gantry-console": "1" };
@@ -187,11 +223,18 @@ describe("the session", () => {
   });
 
   it("of a link manages the keys of its user, as the user does", async () => {
-    const headers = asked(keyIn(await signIn({ token: await newToken() })));
+    const headers = asked(sessionIn(await signIn({ token: await newToken() })));
     const made = await site.call("POST", "/api/v2/keys", { headers, body: { name: "for ever" } });
     expect([made.status, made.body.expires_at]).toEqual([201, null]);
     expect((await site.call("DELETE", `/api/v2/keys/${made.body.id}`, { headers })).status).toBe(204);
     expect((await site.call("POST", "/api/v2/sign-in-links", { headers, body: {} })).status).toBe(201);
+  });
+
+  it("of a link has no key that could be rotated", async () => {
+    const headers = asked(sessionIn(await signIn({ token: await newToken() })));
+    const [own] = (await site.call("GET", "/api/v2/keys", { headers })).body.results;
+    const refused = await site.call("POST", `/api/v2/keys/${own.id}/rotate`, { headers, body: {} });
+    expect([own.name, refused.status]).toEqual(["Console", 409]);
   });
 });
 
@@ -199,7 +242,7 @@ describe("signing out", () => {
   const cleared = "gantry_session=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0";
 
   it("204: ends a key that a link made", async () => {
-    const key = keyIn(await signIn({ token: await newToken() }));
+    const key = sessionIn(await signIn({ token: await newToken() }));
     expect(await statusOf(key)).toBe(200);
     const out = await site.call("DELETE", address, { headers: asked(key) });
     expect([out.status, cookieOf(out)]).toEqual([204, cleared]);
@@ -209,13 +252,15 @@ describe("signing out", () => {
 
   it("204: leaves a key that was brought, also one that is named as those of links", async () => {
     const { body } = await site.call("POST", "/api/v2/keys", { key: kim, body: { name: "Console" } });
-    const out = await site.call("DELETE", address, { headers: asked(body.key) });
+    const session = sessionIn(await signIn({ key: body.key }));
+    const out = await site.call("DELETE", address, { headers: asked(session) });
     expect([out.status, cookieOf(out)]).toEqual([204, cleared]);
-    expect(await statusOf(body.key)).toBe(200);
+    expect(await statusOf(session)).toBe(401);
+    expect((await site.call("GET", "/api/v2/me", { key: body.key })).status).toBe(200);
   });
 
   it("204: without a session, and without the header nothing ends", async () => {
-    const key = keyIn(await signIn({ token: await newToken() }));
+    const key = sessionIn(await signIn({ token: await newToken() }));
     const others: Record<string, string>[] = [{}, { cookie: asked(key).cookie }, asked("wrong")];
     for (const headers of others) {
       const out = await site.call("DELETE", address, { headers });
@@ -228,7 +273,7 @@ describe("signing out", () => {
 it("links end after a quarter of an hour, sessions after twelve hours", async () => {
   const [first, second] = [await newToken(), await newToken()];
   site.passTime(hour / 4 - 60_000);
-  const key = keyIn(await signIn({ token: first }));
+  const key = sessionIn(await signIn({ token: first }));
   site.passTime(120_000);
   const late = await signIn({ token: second });
   expect([late.status, late.body.error.message]).toEqual([401, useless]);
@@ -243,7 +288,7 @@ it("nothing of it is logged, and of a link only a hash is stored", async () => {
   const [row] = await site.database.sql`select * from sign_in_links order by created_at desc limit 1`;
   expect(Object.keys(row ?? {}).sort()).toEqual(["created_at", "expires_at", "token_hash", "user_id"]);
   expect(row?.token_hash).toHaveLength(32);
-  const key = keyIn(await signIn({ token }));
+  const key = sessionIn(await signIn({ token }));
   await signIn({ token });
   for (const secret of [token, key, kim]) expect(site.logged()).not.toContain(secret);
 });

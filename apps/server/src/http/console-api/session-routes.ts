@@ -1,8 +1,9 @@
 import { type SessionRecord, signInBody } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Accounts, type Caller, sessionMs } from "../../features/accounts/index.ts";
+import { type Accounts, asPresentedSession, type Caller } from "../../features/accounts/index.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
+import { dollarsOfMicros } from "../../kernel/money.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
@@ -10,7 +11,7 @@ import { requireCaller } from "../foundation/require-caller.ts";
 import { sessionCookie, sessionKey } from "../foundation/session-cookie.ts";
 
 export interface SessionRouteDeps {
-  accounts: Pick<Accounts, "authenticate" | "useSignInLink" | "endSession">;
+  accounts: Pick<Accounts, "authenticate" | "useSignInLink" | "openSession" | "endSession">;
   clock: Clock;
   /** GANTRY_PUBLIC_URL, when the operator set one. */
   publicUrl: string | undefined;
@@ -19,8 +20,8 @@ export interface SessionRouteDeps {
 const address = "/console/api/session";
 
 /**
- * Signing in to the console, with a sign-in link or a key, and out of it. The session is a key in a cookie that no script
- * can read. A key that is brought stays what it is, and outlives the session; one that a link made is good for nothing else.
+ * Signing in to the console, with a sign-in link or a key, and out of it. The session is in a cookie that no script can read
+ * and that is of no use in a header. It reaches as far as the key that it was opened with, and ends before it or with it.
  */
 export async function sessionRoutes(
   app: FastifyInstance,
@@ -40,27 +41,28 @@ export async function sessionRoutes(
 
   app.post(address, async (request, reply) => {
     const given = parseOrThrow(signInBody, request.body ?? {}, ["body"]);
-    const key = "key" in given ? given.key : await accounts.useSignInLink(given.token);
-    const caller = await accounts.authenticate(key);
-    const left = (endOf(caller)?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime();
-    const maxAgeMs = Math.min(left, sessionMs);
-    return reply
-      .header("set-cookie", sessionCookie(key, { maxAgeMs, isSecure: cameByTls(request) }))
-      .send(toWire(caller));
+    const session = await ("key" in given ? signIn(given.key) : accounts.useSignInLink(given.token));
+    const record = toWire(await accounts.authenticate(asPresentedSession(session)));
+    const maxAgeMs = Date.parse(record.expires_at) - clock.now().getTime();
+    return reply.header("set-cookie", sessionCookie(session, { maxAgeMs, isSecure: cameByTls(request) })).send(record);
   });
 
   app.get(address, async (request) => toWire(await callerOf(request)));
 
   app.delete(address, async (request, reply) => {
-    const key = sessionKey(request.headers);
-    if (key !== undefined) await signOut(key);
+    const presented = sessionKey(request.headers);
+    if (presented !== undefined) await signOut(presented);
     const cleared = sessionCookie("", { maxAgeMs: 0, isSecure: cameByTls(request) });
     return reply.code(204).header("set-cookie", cleared).send();
   });
 
-  async function signOut(key: string): Promise<void> {
+  async function signIn(key: string): Promise<string> {
+    return accounts.openSession(await accounts.authenticate(key));
+  }
+
+  async function signOut(presented: string): Promise<void> {
     try {
-      await accounts.endSession(await accounts.authenticate(key));
+      await accounts.endSession(await accounts.authenticate(presented), presented);
     } catch (error) {
       // It has ended already: by its time, or in another window.
       if (!(error instanceof Fault && error.type === "unauthorized")) throw error;
@@ -73,10 +75,18 @@ function cameByTls({ baseUrl, headers }: FastifyRequest): boolean {
   return [baseUrl, headers.origin].some((one) => one?.startsWith("https://"));
 }
 
-function endOf({ sessionEndsAt, expiresAt }: Caller): Date | null {
-  return sessionEndsAt ?? expiresAt;
-}
-
 function toWire(caller: Caller): SessionRecord {
-  return { username: caller.username, role: caller.role, expires_at: endOf(caller)?.toISOString() ?? null };
+  const { username, role, keyName, models, monthlyLimitMicros, sessionEndsAt, expiresAt } = caller;
+  if (sessionEndsAt === null) throw fault("unauthorized", "Nobody is signed in: a key alone is no session");
+  const end = expiresAt !== null && expiresAt < sessionEndsAt ? expiresAt : sessionEndsAt;
+  return {
+    username,
+    role,
+    expires_at: end.toISOString(),
+    key: {
+      name: keyName,
+      models: models && [...models],
+      monthly_limit: monthlyLimitMicros === null ? null : dollarsOfMicros(monthlyLimitMicros),
+    },
+  };
 }

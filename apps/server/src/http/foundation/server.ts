@@ -12,6 +12,7 @@ import { leaveBody } from "../multipart/leave-body.ts";
 import { maxParamLength, refuseUnknownPaths } from "./refuse-unknown-paths.ts";
 import { requestIdOf } from "./request-id.ts";
 import { pathOf, templateOf } from "./request-path.ts";
+import { isOfConsole } from "./session-cookie.ts";
 import { toFault } from "./to-fault.ts";
 
 export interface ServerOptions {
@@ -90,6 +91,8 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
   });
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    // The next one at the same browser may be somebody else.
+    if (isOfConsole(request.headers)) reply.header("cache-control", "no-store");
     const { raw } = reply;
     const { traceparent, tracestate } = request.headers;
     const activity = telemetry.requestStarted(one(traceparent), one(tracestate));

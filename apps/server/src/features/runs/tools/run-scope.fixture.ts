@@ -19,6 +19,7 @@ export function callerNamed(userId: string, more: Partial<Caller> = {}): Caller 
     plan: "unlimited",
     keyId: "key_1",
     keyPublic: "key",
+    keyName: "key",
     models: null,
     expiresAt: null,
     monthlyLimitMicros: null,
