@@ -143,6 +143,6 @@ test("a model is made from JSON, after a fault in it was told at its line, and d
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog", { name: "Delete admin/of-json?" }).getByRole("button", { name: "Delete" }).click();
   await page.getByRole("list", { name: "Models" }).waitFor();
-  expect(await page.getByRole("link", { name: "Made of JSON" }).count()).toBe(0);
+  await soon(() => page.getByRole("link", { name: "Made of JSON" }).count()).toBe(0);
   expect((await gantry.call("GET", "/api/v1/admin/of-json")).status).toBe(404);
 });
