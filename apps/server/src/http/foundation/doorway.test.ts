@@ -50,6 +50,12 @@ describe.each(["starting", "shutting down"])("while the server is %s", (state) =
     }
   });
 
+  test("a browser asks again by itself, and nobody else", async () => {
+    const page = await get("/console/money", "Host: x\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8");
+    expect([page.status, page.headers]).toEqual([503, expect.stringContaining("refresh: 2\r\n")]);
+    expect((await get("/console/money", "Host: x\r\nAccept: */*")).headers).not.toContain("refresh:");
+  });
+
   test("its health is told, however it is asked for", async () => {
     for (const address of ["/healthz", "/healthz/?a", "http://x/healthz", "HTTP://x:80/healthz"]) {
       expect(await get(address), address).toMatchObject({ status: 200, body: { status: "ok" } });

@@ -13,6 +13,7 @@ import { type Fault, fault } from "../../kernel/errors.ts";
 import { Ring } from "../../kernel/ring.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
 import { continueWhenWanted } from "./expected-continue.ts";
+import { prefersOverJson } from "./preferred-type.rules.ts";
 import { requestIdOf } from "./request-id.ts";
 import { pathOf } from "./request-path.ts";
 
@@ -114,6 +115,8 @@ export function createDoorway(
     leaveBody(request, response);
     const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
     const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;
+    // Whoever looks at it in a browser sees what was asked for as soon as it is there.
+    if (prefersOverJson(request.headers.accept, "text/html")) response.setHeader("refresh", "2");
     answerFault(request, response, fault("service_unavailable", msg, { retryAfterSeconds: 1 }), base);
   }
 
