@@ -4,6 +4,12 @@ import { wordsOf } from "../ui/failure-words.rules.ts";
 import { toast } from "../ui/toast.ts";
 import { isSignedOut } from "./client.ts";
 
+/**
+ * Queries are named from the large to the small: the thing whose change makes all below it be asked again ("drives"),
+ * what of it is read ("page", "one", "all") where that is more than one thing, and on what that depends, one value as it
+ * is and several as an object with their names. Whoever changes something invalidates by the first word alone; what must
+ * not be asked again then, such as what is slow or never changes, has a first word of its own.
+ */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const heed = (error: unknown) => {
     if (isSignedOut(error)) onSignedOut();

@@ -62,7 +62,7 @@ function Plans() {
   const { page = 1 } = useSearch({ from: "/app/admin/plans" });
   const navigate = useNavigate();
   const plans = useQuery({
-    queryKey: ["admin", "plans", page],
+    queryKey: ["admin", "plans", { page }],
     queryFn: ({ signal }) => api.admin.plans.list({ page, signal }),
     placeholderData: keepPreviousData,
   });
@@ -92,7 +92,7 @@ function DeletePlan({ name }: { name: string }) {
     mutationFn: () => api.admin.plans.delete(name),
     async onSuccess() {
       toast(`The plan ${name} is deleted`);
-      await queries.invalidateQueries({ queryKey: ["admin", "plans"] });
+      await queries.invalidateQueries({ queryKey: ["admin"] });
     },
   });
   return (

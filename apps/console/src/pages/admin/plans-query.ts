@@ -3,6 +3,6 @@ import { api } from "../../api/client.ts";
 
 /** Every plan, for whoever chooses one. */
 export const allPlans = queryOptions({
-  queryKey: ["admin", "plans", "all"],
+  queryKey: ["admin", "all-plans"],
   queryFn: ({ signal }) => Array.fromAsync(api.admin.plans.each({ signal })),
 });

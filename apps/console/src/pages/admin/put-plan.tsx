@@ -61,7 +61,7 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
     async onSuccess() {
       toast(plan ? `${plan.name} is changed` : `The plan ${name.trim()} is made`);
       onDone();
-      await queries.invalidateQueries({ queryKey: ["admin", "plans"] });
+      await queries.invalidateQueries({ queryKey: ["admin"] });
     },
   });
   const errors = fieldErrors(putting.error, ["name", "requests_per_minute", "parallel"]);

@@ -10,7 +10,7 @@ export function UserLedger({ username }: { username: string }) {
   const { page = 1 } = useSearch({ from: "/app/admin/users/$username" });
   const navigate = useNavigate();
   const entries = useQuery({
-    queryKey: ["admin", "ledger", username, page],
+    queryKey: ["admin", "ledger", { username, page }],
     queryFn: ({ signal }) => api.admin.users.ledger(username, { page, signal }),
     placeholderData: keepPreviousData,
   });

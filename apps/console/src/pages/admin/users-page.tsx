@@ -55,7 +55,7 @@ function Users() {
   const { page = 1 } = useSearch({ from: "/app/admin/users" });
   const navigate = useNavigate();
   const users = useQuery({
-    queryKey: ["admin", "users", page],
+    queryKey: ["admin", "users", { page }],
     queryFn: ({ signal }) => api.admin.users.list({ page, signal }),
     placeholderData: keepPreviousData,
   });

@@ -11,7 +11,7 @@ import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toast.ts";
-import { agentQuery, agentsKey, isOwn } from "./agent-queries.ts";
+import { agentQuery, isOwn } from "./agent-queries.ts";
 import { AgentState } from "./agent-state.tsx";
 import { PublishDialog } from "./publish-dialog.tsx";
 import { EditTab } from "./tabs/edit-tab.tsx";
@@ -101,8 +101,8 @@ function Actions({ agent, onPublish }: { agent: AgentRecord; onPublish(): void }
       toast(`${agent.name} is deleted`);
       // Away first: what is asked again while the page is there would not be found.
       await navigate({ to: "/agents" });
-      queries.removeQueries({ queryKey: [...agentsKey, "one", agent.id] });
-      await queries.invalidateQueries({ queryKey: agentsKey });
+      queries.removeQueries(agentQuery(agent.id));
+      await queries.invalidateQueries({ queryKey: ["agents"] });
     },
   });
   return (

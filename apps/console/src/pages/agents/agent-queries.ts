@@ -2,30 +2,27 @@ import type { AgentCard, AgentRecord } from "@gantry/sdk";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 
-/** All queries about agents begin with this: what changes one makes them all be asked again. */
-export const agentsKey = ["agents"] as const;
-
 export const agentQuery = (id: string) =>
-  queryOptions({ queryKey: [...agentsKey, "one", id], queryFn: ({ signal }) => api.agents.get(id, { signal }) });
+  queryOptions({ queryKey: ["agents", "one", id], queryFn: ({ signal }) => api.agents.get(id, { signal }) });
 
 /** The whole agent is its owner's alone. */
 export const isOwn = (agent: AgentRecord | AgentCard): agent is AgentRecord => "goal" in agent;
 
 export const revisionsQuery = (id: string) =>
   queryOptions({
-    queryKey: [...agentsKey, "revisions", id],
+    queryKey: ["agents", "revisions", id],
     queryFn: ({ signal }) => api.agents.revisions.list(id, { signal }),
   });
 
 export const revisionQuery = (agentId: string, revisionId: string) =>
   queryOptions({
-    queryKey: ["agent-revision", agentId, revisionId],
+    queryKey: ["agents", "revision", { agentId, revisionId }],
     queryFn: ({ signal }) => api.agents.revisions.get(agentId, revisionId, { signal }),
   });
 
 export const diffQuery = (agentId: string, revisionId: string, against: string | undefined) =>
   queryOptions({
-    queryKey: ["agent-diff", agentId, revisionId, against ?? null],
+    queryKey: ["agents", "diff", { agentId, revisionId, against }],
     queryFn: ({ signal }) => api.agents.revisions.diff(agentId, revisionId, { against, signal }),
     // What two revisions differ in never changes.
     staleTime: Number.POSITIVE_INFINITY,
@@ -34,19 +31,19 @@ export const diffQuery = (agentId: string, revisionId: string, against: string |
 const minutes = 60_000;
 
 export const toolsQuery = queryOptions({
-  queryKey: ["agent-tools"],
+  queryKey: ["tools"],
   queryFn: ({ signal }) => api.agents.tools({ signal }),
   staleTime: 5 * minutes,
 });
 
 export const textModelsQuery = queryOptions({
-  queryKey: ["agent-models"],
+  queryKey: ["models", "text"],
   queryFn: ({ signal }) => Array.fromAsync(api.models.each({ kind: "text", signal })),
   staleTime: minutes,
 });
 
 export const ownAgentsQuery = queryOptions({
-  queryKey: [...agentsKey, "all"],
+  queryKey: ["agents", "all"],
   queryFn: ({ signal }) => Array.fromAsync(api.agents.each({ signal })),
 });
 

@@ -12,14 +12,13 @@ import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
-import { agentsKey } from "./agent-queries.ts";
 import { AgentState } from "./agent-state.tsx";
 
 export function AgentsPage() {
   const { page = 1 } = useSearch({ from: "/app/agents" });
   const navigate = useNavigate({ from: "/agents" });
   const list = useQuery({
-    queryKey: [...agentsKey, "list", page],
+    queryKey: ["agents", "page", { page }],
     queryFn: ({ signal }) =>
       offsetPage(page, async (range) => {
         const { agents: rows, total } = await api.agents.list({ ...range, signal });

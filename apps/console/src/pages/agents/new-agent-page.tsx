@@ -3,7 +3,6 @@ import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { Page } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
-import { agentsKey } from "./agent-queries.ts";
 import { type AgentDraft, emptyDraft } from "./form/agent-draft.rules.ts";
 import { AgentForm } from "./form/agent-form.tsx";
 
@@ -14,7 +13,7 @@ export function NewAgentPage() {
     meta: { showsFailure: true },
     mutationFn: (draft: AgentDraft) => api.agents.create(draft),
     async onSuccess({ id, name }) {
-      await queries.invalidateQueries({ queryKey: agentsKey });
+      await queries.invalidateQueries({ queryKey: ["agents"] });
       toast(`${name} is made, as a draft`);
       await navigate({ to: "/agents/$agentId", params: { agentId: id } });
     },

@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Failure, Loaded } from "../../ui/notice.tsx";
 import { toast } from "../../ui/toast.ts";
-import { agentsKey, diffQuery } from "./agent-queries.ts";
+import { diffQuery } from "./agent-queries.ts";
 import { DiffView } from "./diff-view.tsx";
 
 interface PublishDialogProps {
@@ -22,7 +22,7 @@ export function PublishDialog({ agent, revisionId, onClose }: PublishDialogProps
     meta: { showsFailure: true },
     mutationFn: (revision_id: string) => api.agents.publish(agent.id, { revision_id }),
     async onSuccess(published) {
-      await queries.invalidateQueries({ queryKey: agentsKey });
+      await queries.invalidateQueries({ queryKey: ["agents"] });
       toast(`${published.name} is published`);
       onClose();
     },

@@ -5,7 +5,6 @@ import { api } from "../../api/client.ts";
 import { ConfirmButton } from "../../ui/dialog.tsx";
 import { toast } from "../../ui/toast.ts";
 import { folderOf, nameOf } from "./drive-path.rules.ts";
-import { itemsKey } from "./drive-queries.ts";
 
 interface DeleteFileButtonProps {
   driveId: string;
@@ -20,7 +19,7 @@ export function DeleteFileButton({ driveId, path, onDeleted }: DeleteFileButtonP
     async onSuccess() {
       onDeleted?.();
       toast(`${nameOf(path)} is deleted`);
-      await queries.invalidateQueries({ queryKey: itemsKey(driveId) });
+      await queries.invalidateQueries({ queryKey: ["drives"] });
     },
   });
   return (
@@ -59,7 +58,7 @@ export function DeleteFolderButton({
           search: around === "/" ? {} : { path: around },
         });
       }
-      await queries.invalidateQueries({ queryKey: itemsKey(driveId) });
+      await queries.invalidateQueries({ queryKey: ["drives"] });
     },
   });
   return (

@@ -63,7 +63,7 @@ function DeleteDrive({ driveId, name }: { driveId: string; name: string }) {
         await api.drives.delete(driveId, { force });
         toast(`${name} is deleted`);
         await navigate({ to: "/drives" });
-        queries.removeQueries({ queryKey: ["drives", "one", driveId] });
+        queries.removeQueries(driveQuery(driveId));
         await queries.invalidateQueries({ queryKey: ["drives"] });
       }}
     />

@@ -16,15 +16,17 @@ export const drivesQuery = (page: number) =>
     placeholderData: keepPreviousData,
   });
 
+export const allDrivesQuery = queryOptions({
+  queryKey: ["drives", "all"],
+  queryFn: ({ signal }) => Array.fromAsync(api.drives.each({ signal })),
+});
+
 export const driveQuery = (id: string) =>
   queryOptions({ queryKey: ["drives", "one", id], queryFn: ({ signal }) => api.drives.get(id, { signal }) });
 
-/** What all folders of a drive have: asked again when something comes or goes. */
-export const itemsKey = (id: string) => ["drives", "items", id] as const;
-
 export const itemsQuery = (id: string, path: string, page: number) =>
   queryOptions({
-    queryKey: [...itemsKey(id), { path, page }],
+    queryKey: ["drives", "items", { id, path, page }],
     queryFn: ({ signal }) =>
       offsetPage(
         page,

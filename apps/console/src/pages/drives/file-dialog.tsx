@@ -15,7 +15,7 @@ type Preview = { head: DriveFileHead; image?: Blob; text?: string };
 
 const previewQuery = (driveId: string, path: string) =>
   queryOptions({
-    queryKey: ["drive-file", driveId, path],
+    queryKey: ["drive-file", { driveId, path }],
     // An agent may be writing it, and the bytes are not worth keeping.
     gcTime: 0,
     async queryFn({ signal }): Promise<Preview> {

@@ -4,7 +4,6 @@ import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client.ts";
 import { wordsOf } from "../../ui/failure-words.rules.ts";
 import { joined } from "./drive-path.rules.ts";
-import { itemsKey } from "./drive-queries.ts";
 import type { ChosenFile } from "./dropped-files.ts";
 
 /** What the service takes. */
@@ -58,7 +57,7 @@ export function useUploads(driveId: string) {
       }
     };
     await Promise.all(Array.from({ length: atOnce }, worker));
-    await queries.invalidateQueries({ queryKey: itemsKey(driveId) });
+    await queries.invalidateQueries({ queryKey: ["drives"] });
   }
 
   return {

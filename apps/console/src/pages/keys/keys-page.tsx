@@ -11,7 +11,7 @@ export function KeysPage() {
   const { page = 1 } = useSearch({ from: "/app/keys" });
   const navigate = useNavigate();
   const keys = useQuery({
-    queryKey: ["keys", page],
+    queryKey: ["keys", "page", { page }],
     queryFn: ({ signal }) => api.account.keys.list({ page, signal }),
     placeholderData: keepPreviousData,
   });

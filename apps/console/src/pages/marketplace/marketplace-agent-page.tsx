@@ -5,6 +5,7 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useSession } from "../../shell/session.ts";
 import { CodeBlock } from "../../ui/code.tsx";
+import { Facts } from "../../ui/facts.tsx";
 import { Checkbox } from "../../ui/field.tsx";
 import { money } from "../../ui/format.ts";
 import { pretty } from "../../ui/json.rules.ts";
@@ -17,7 +18,7 @@ import { priceOf } from "./card.rules.ts";
 export function MarketplaceAgentPage() {
   const { creator, slug } = useParams({ from: "/app/marketplace/$creator/$slug" });
   const card = useQuery({
-    queryKey: ["marketplace", "card", creator, slug],
+    queryKey: ["marketplace", "one", { creator, slug }],
     // The service reads a card by its id alone; by its address it is looked for.
     queryFn: async ({ signal }) => {
       const { agents } = await api.marketplace.list({ q: `${creator}/${slug}`, limit: 100, signal });
@@ -78,22 +79,14 @@ function Offer({ card }: { card: AgentCard }) {
       </Panel>
       <div className="flex flex-col gap-4">
         <Panel title="Offer">
-          <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">
-            <dt className="text-muted">Price</dt>
-            <dd>{priceOf(card)}</dd>
-            <dt className="text-muted">Creator</dt>
-            <dd className="break-words">{owner}</dd>
-            <dt className="text-muted">Address</dt>
-            <dd className="break-all">
-              <code>
-                {owner}/{slug}
-              </code>
-            </dd>
-            <dt className="text-muted">Published</dt>
-            <dd>
-              <Moment at={published_at} />
-            </dd>
-          </dl>
+          <Facts
+            facts={[
+              ["Price", priceOf(card)],
+              ["Creator", owner],
+              ["Address", <code key="address">{`${owner}/${slug}`}</code>],
+              ["Published", <Moment key="published" at={published_at} />],
+            ]}
+          />
         </Panel>
         {output_schema && <CodeBlock label="What it gives (JSON Schema)" text={pretty(output_schema)} />}
       </div>

@@ -2,7 +2,6 @@ import type { ModelCard } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { api } from "../../api/client.ts";
 import { CopyButton } from "../../ui/code.tsx";
 import { Loaded } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -15,6 +14,7 @@ import { manifestTextOf } from "./manifest/manifest.rules.ts";
 import { ManifestTab } from "./manifest/manifest-tab.tsx";
 import { useManifest } from "./manifest/use-manifest.ts";
 import { ModelBadges } from "./model-badges.tsx";
+import { modelQuery } from "./model-query.ts";
 import { initialValues, inputWithBlanks } from "./playground/form-values.rules.ts";
 import { fieldsOf } from "./playground/input-form.rules.ts";
 import { Playground } from "./playground/playground.tsx";
@@ -25,14 +25,7 @@ const route = getRouteApi("/app/models/$owner/$name");
 export function ModelPage() {
   const { owner, name } = route.useParams();
   const id = `${owner}/${name}`;
-  const model = useQuery({
-    queryKey: ["model", id],
-    queryFn: ({ signal }) => api.models.card(id, { signal }),
-    // A form that is being filled in must not change under one's hands.
-    staleTime: 60_000,
-    refetchOnWindowFocus: false,
-    refetchOnReconnect: false,
-  });
+  const model = useQuery(modelQuery(id));
   return (
     <Page
       title={model.data?.title ?? id}

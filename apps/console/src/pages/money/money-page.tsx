@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
+import { meQuery } from "../../api/me-query.ts";
 import { type DayRange, dayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { DayRangePicker } from "../../ui/day-range-picker.tsx";
 import { Figure } from "../../ui/figure.tsx";
@@ -34,7 +35,7 @@ export function MoneyPage() {
 }
 
 function Wallet() {
-  const me = useQuery({ queryKey: ["me"], queryFn: ({ signal }) => api.me({ signal }) });
+  const me = useQuery(meQuery);
   return (
     <Loaded query={me}>
       {({ balance, reserved }) => (
@@ -61,7 +62,7 @@ function Wallet() {
 
 function Movements({ range, page, onPage }: { range: DayRange; page: number; onPage(page: number): void }) {
   const entries = useQuery({
-    queryKey: ["ledger", range.from, range.to, page],
+    queryKey: ["ledger", "page", { ...range, page }],
     queryFn: ({ signal }) => {
       const { first: from_date, last: to_date } = momentsOf(range);
       return api.account.ledger({ from_date, to_date, page, signal });

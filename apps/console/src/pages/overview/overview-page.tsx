@@ -1,6 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
+import { meQuery } from "../../api/me-query.ts";
 import { useSession } from "../../shell/session.ts";
 import { StatusBadge } from "../../ui/badge.tsx";
 import { Bars } from "../../ui/bars.tsx";
@@ -16,7 +17,7 @@ import { lastDays } from "./last-days.rules.ts";
 const shownDays = 14;
 
 export function OverviewPage() {
-  const me = useQuery({ queryKey: ["me"], queryFn: ({ signal }) => api.me({ signal }) });
+  const me = useQuery(meQuery);
   return (
     <Page title="Overview" lead="What you have, what you spent, and what ran last.">
       <Loaded query={me}>

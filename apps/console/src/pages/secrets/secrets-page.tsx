@@ -18,7 +18,7 @@ export function SecretsPage() {
   const { page = 1 } = useSearch({ from: "/app/secrets" });
   const navigate = useNavigate();
   const secrets = useQuery({
-    queryKey: ["secrets", page],
+    queryKey: ["secrets", "page", { page }],
     queryFn: ({ signal }) => api.secrets.list({ page, signal }),
     placeholderData: keepPreviousData,
   });

@@ -9,6 +9,7 @@ import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
 import { ServerAuthFields } from "./server-auth-fields.tsx";
 import { changeOf, initialValues, newServer, type ServerFormValues } from "./server-form.rules.ts";
+import { serverToolsQuery } from "./tool-server-queries.ts";
 
 const fields = ["name", "url", "connection_type", "auth", "auth.token", "auth.header", "auth.value"];
 
@@ -32,7 +33,7 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
         ? api.toolServers.update(server.id, changeOf(server, values) ?? {})
         : api.toolServers.create(newServer(values)),
     async onSuccess(saved) {
-      queries.removeQueries({ queryKey: ["tool-server-tools", saved.id] });
+      queries.removeQueries(serverToolsQuery(saved.id));
       await queries.invalidateQueries({ queryKey: ["tool-servers"] });
       if (saved.status === "connected") toast(server ? "Changed and connected" : "Added and connected");
       else toast(`${server ? "Changed" : "Added"}, but the server is ${saved.status}`, "warn");

@@ -78,7 +78,7 @@ function DeleteServer({ serverId, name }: { serverId: string; name: string }) {
         await api.toolServers.delete(serverId, { force });
         toast(`${name} is deleted`);
         await navigate({ to: "/tool-servers" });
-        queries.removeQueries({ queryKey: ["tool-servers", "one", serverId] });
+        queries.removeQueries(toolServerQuery(serverId));
         await queries.invalidateQueries({ queryKey: ["tool-servers"] });
       }}
     />

@@ -13,6 +13,11 @@ export const toolServersQuery = (page: number) =>
     placeholderData: keepPreviousData,
   });
 
+export const allToolServersQuery = queryOptions({
+  queryKey: ["tool-servers", "all"],
+  queryFn: ({ signal }) => Array.fromAsync(api.toolServers.each({ signal })),
+});
+
 export const toolServerQuery = (id: string) =>
   queryOptions({
     queryKey: ["tool-servers", "one", id],

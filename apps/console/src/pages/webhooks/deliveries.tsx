@@ -48,7 +48,7 @@ export function Deliveries() {
   const navigate = useNavigate();
   const [opened, setOpened] = useState<string>();
   const deliveries = useQuery({
-    queryKey: ["deliveries", page, status, q],
+    queryKey: ["deliveries", "page", { page, status, q }],
     queryFn: ({ signal }) => api.webhooks.deliveries({ page, status, prediction_id: q, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,

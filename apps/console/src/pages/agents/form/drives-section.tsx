@@ -1,15 +1,10 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { api } from "../../../api/client.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Checkbox } from "../../../ui/field.tsx";
 import { Loaded } from "../../../ui/notice.tsx";
+import { allDrivesQuery } from "../../drives/drive-queries.ts";
 import { Section } from "./section.tsx";
-
-const drivesQuery = queryOptions({
-  queryKey: ["agent-drives"],
-  queryFn: ({ signal }) => Array.fromAsync(api.drives.each({ signal })),
-});
 
 interface DrivesSectionProps {
   drives: readonly string[];
@@ -18,7 +13,7 @@ interface DrivesSectionProps {
 }
 
 export function DrivesSection({ drives, error, onChange }: DrivesSectionProps) {
-  const own = useQuery(drivesQuery);
+  const own = useQuery(allDrivesQuery);
   const toggle = (id: string) => onChange(drives.includes(id) ? drives.filter((one) => one !== id) : [...drives, id]);
   return (
     <Section

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../../api/client.ts";
 import { Checkbox } from "../../../ui/field.tsx";
 import { Loaded } from "../../../ui/notice.tsx";
+import { serverToolsQuery } from "../../tool-servers/tool-server-queries.ts";
 import type { AgentDraft } from "./agent-draft.rules.ts";
 
 type Binding = AgentDraft["mcp_servers"][number];
@@ -9,11 +9,7 @@ type Binding = AgentDraft["mcp_servers"][number];
 /** Which of a server's tools an agent has. The server is asked for them now. */
 export function ServerTools({ binding, onChange }: { binding: Binding; onChange(binding: Binding): void }) {
   const { id, tools: chosen } = binding;
-  const offered = useQuery({
-    queryKey: ["agent-servers", id, "tools"],
-    queryFn: ({ signal }) => api.toolServers.tools(id, { signal }),
-    staleTime: 60_000,
-  });
+  const offered = useQuery(serverToolsQuery(id));
   const toggle = (name: string) => {
     const now = chosen ?? [];
     onChange({ id, tools: now.includes(name) ? now.filter((one) => one !== name) : [...now, name] });

@@ -1,17 +1,12 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { api } from "../../../api/client.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Checkbox } from "../../../ui/field.tsx";
 import { Loaded } from "../../../ui/notice.tsx";
+import { allToolServersQuery } from "../../tool-servers/tool-server-queries.ts";
 import type { AgentDraft } from "./agent-draft.rules.ts";
 import { Section } from "./section.tsx";
 import { ServerTools } from "./server-tools.tsx";
-
-const serversQuery = queryOptions({
-  queryKey: ["agent-servers"],
-  queryFn: ({ signal }) => Array.fromAsync(api.toolServers.each({ signal })),
-});
 
 type Bindings = AgentDraft["mcp_servers"];
 
@@ -22,7 +17,7 @@ interface ServersSectionProps {
 }
 
 export function ServersSection({ servers, error, onChange }: ServersSectionProps) {
-  const own = useQuery(serversQuery);
+  const own = useQuery(allToolServersQuery);
   const bound = (id: string) => servers.find((server) => server.id === id);
   const toggle = (id: string) =>
     onChange(bound(id) ? servers.filter((server) => server.id !== id) : [...servers, { id }]);

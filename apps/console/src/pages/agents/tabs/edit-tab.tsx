@@ -2,7 +2,6 @@ import type { AgentRecord } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../../api/client.ts";
 import { toast } from "../../../ui/toast.ts";
-import { agentsKey } from "../agent-queries.ts";
 import { type AgentDraft, changesOf, draftOf } from "../form/agent-draft.rules.ts";
 import { AgentForm } from "../form/agent-form.tsx";
 
@@ -13,7 +12,7 @@ export function EditTab({ agent }: { agent: AgentRecord }) {
     meta: { showsFailure: true },
     mutationFn: (draft: AgentDraft) => api.agents.update(agent.id, changesOf(before, draft) ?? {}),
     async onSuccess() {
-      await queries.invalidateQueries({ queryKey: agentsKey });
+      await queries.invalidateQueries({ queryKey: ["agents"] });
       toast("Saved as a draft: publish it for runs to use it");
     },
   });

@@ -9,7 +9,7 @@ import { Empty, Loaded } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { Table } from "../../../ui/table.tsx";
 import { toast } from "../../../ui/toast.ts";
-import { agentsKey, revisionsQuery } from "../agent-queries.ts";
+import { revisionsQuery } from "../agent-queries.ts";
 import { draftOf } from "../form/agent-draft.rules.ts";
 import { PublishDialog } from "../publish-dialog.tsx";
 import { CompareRevisions } from "./compare-revisions.tsx";
@@ -25,7 +25,7 @@ export function RevisionsTab({ agent }: { agent: AgentRecord }) {
     mutationFn: async ({ id }: RevisionEntry) =>
       api.agents.update(agent.id, draftOf(await api.agents.revisions.get(agent.id, id))),
     async onSuccess(_, { number }) {
-      await queries.invalidateQueries({ queryKey: agentsKey });
+      await queries.invalidateQueries({ queryKey: ["agents"] });
       toast(`The draft is again as revision ${number} was`);
     },
   });

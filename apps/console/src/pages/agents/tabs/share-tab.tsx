@@ -10,7 +10,6 @@ import { Form } from "../../../ui/form.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { toast } from "../../../ui/toast.ts";
-import { agentsKey } from "../agent-queries.ts";
 import { exampleInput } from "../run/example-input.rules.ts";
 
 export function ShareTab({ agent }: { agent: AgentRecord }) {
@@ -28,7 +27,7 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
         ...(isPriceNew && { pricing: { per_run: perRun } }),
       }),
     async onSuccess() {
-      await queries.invalidateQueries({ queryKey: agentsKey });
+      await queries.invalidateQueries({ queryKey: ["agents"] });
       await queries.invalidateQueries({ queryKey: ["marketplace"] });
       toast(isPriceNew ? "Saved; the price counts from the next publishing" : "Saved");
     },

@@ -8,6 +8,7 @@ import { ConfirmButton } from "../../../ui/dialog.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { toast } from "../../../ui/toast.ts";
+import { modelQuery } from "../model-query.ts";
 import { manifestTextOf } from "./manifest.rules.ts";
 import { ManifestEditor } from "./manifest-editor.tsx";
 import type { EditedManifest } from "./use-manifest.ts";
@@ -49,9 +50,10 @@ function DeleteModel({ card: { endpoint_id: id, owner } }: { card: ModelCard }) 
     mutationFn: () => api.models.delete(id),
     async onSuccess() {
       toast(`${id} is deleted`);
-      void queries.invalidateQueries({ queryKey: ["models"] });
+      // Away first: what is asked again while the page is there would not be found.
       await navigate({ to: "/models" });
-      queries.removeQueries({ queryKey: ["model", id] });
+      queries.removeQueries(modelQuery(id));
+      await queries.invalidateQueries({ queryKey: ["models"] });
     },
   });
   return (

@@ -2,6 +2,7 @@ import type { ModelCard } from "@gantry/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../../api/client.ts";
+import { modelQuery } from "../model-query.ts";
 import { type Fault, faultsIn, readManifest } from "./manifest.rules.ts";
 
 /** A name that is taken would be replaced, which is nothing that a new model should do. */
@@ -37,7 +38,7 @@ export function useManifest(first: string, onSaved: (card: ModelCard) => void) {
     },
     onSuccess(card) {
       if (!card) return;
-      queries.setQueryData(["model", card.endpoint_id], card);
+      queries.setQueryData(modelQuery(card.endpoint_id).queryKey, card);
       void queries.invalidateQueries({ queryKey: ["models"] });
       onSaved(card);
     },

@@ -1,4 +1,5 @@
 import type { FieldSchema, ObjectSchema } from "@gantry/sdk";
+import { typesOf } from "../../../ui/schema-words.rules.ts";
 
 export interface Option {
   /** JSON of the value: an option need not be a text. */
@@ -25,9 +26,6 @@ export interface FormField {
   initial: unknown;
   control: Control;
 }
-
-export const typesOf = ({ type }: FieldSchema): readonly string[] =>
-  (Array.isArray(type) ? type : [type]).filter((name): name is string => name !== undefined);
 
 const isFile = (schema: FieldSchema | undefined): schema is FieldSchema => schema?.format === "binary";
 
@@ -61,7 +59,7 @@ function fieldOf(
     label: schema.title ?? name,
     hint: schema.description,
     isRequired,
-    isNullable: typesOf(schema).includes("null"),
+    isNullable: [schema.type].flat().includes("null"),
     initial: schema.default ?? undefined,
     control: slots.length > 0 ? { kind: "files", slots, accept: acceptedBy(schema) } : controlOf(schema, isRequired),
   };
@@ -76,7 +74,7 @@ function acceptedBy({ "x-formats": endings, "x-media": media }: FieldSchema): st
 const longestLine = 100;
 
 function controlOf(schema: FieldSchema, isRequired: boolean): Control {
-  const type = typesOf(schema).find((name) => name !== "null");
+  const [type] = typesOf(schema);
   if (schema.enum) return { kind: "choice", options: schema.enum.filter((value) => value !== null).map(optionOf) };
   if (type === "number" || type === "integer") {
     return { kind: "number", isWhole: type === "integer", min: schema.minimum, max: schema.maximum };

@@ -31,7 +31,7 @@ export function RunLog({ run, log, below, onRetry }: RunLogProps) {
   const calls = items.filter(({ kind }) => kind === "call").length;
   const children = useQuery({
     // Another call, or its end, may be one more run.
-    queryKey: ["runs", "below", run.id, log.events.length],
+    queryKey: ["runs", "below", { id: run.id, events: log.events.length }],
     queryFn: ({ signal }) => api.runs.list({ parent_run_id: run.id, limit: 100, signal }),
     enabled: calls > 0,
     placeholderData: (before) => before,
