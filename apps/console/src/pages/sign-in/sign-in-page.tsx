@@ -66,8 +66,8 @@ export function SignInPage() {
           </Button>
         </form>
         <Notice title="No key at hand?">
-          Ask whoever runs this installation for a key, or for a link that signs you in once. On the machine itself{" "}
-          <code>npx gantry sign-in</code> prints one.
+          Ask whoever runs this installation for one, or for a link that signs you in once. Where a key is set up,{" "}
+          <code>npx gantry sign-in</code> prints such a link.
         </Notice>
       </div>
     </main>

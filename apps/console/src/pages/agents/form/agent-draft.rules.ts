@@ -18,6 +18,8 @@ export const emptyDraft: AgentDraft = {
   context_compression: true,
 };
 
+export const instructionParts = ["planning", "tool_calling", "formatting"] as const;
+
 const fields = Object.keys(emptyDraft) as (keyof AgentDraft)[];
 
 export function draftOf(agent: AgentRecord | AgentSnapshot): AgentDraft {

@@ -4,7 +4,7 @@ import { CodeArea, Field } from "../../../ui/field.tsx";
 import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import { pretty, readObject } from "../../../ui/json.rules.ts";
 import { Failure } from "../../../ui/notice.tsx";
-import { type AgentDraft, changesOf, readDraft } from "./agent-draft.rules.ts";
+import { type AgentDraft, changesOf, instructionParts, readDraft } from "./agent-draft.rules.ts";
 import { AgentsSection } from "./agents-section.tsx";
 import { BasicsSection } from "./basics-section.tsx";
 import { DrivesSection } from "./drives-section.tsx";
@@ -27,7 +27,7 @@ interface AgentFormProps {
 /** The fields that have a place of their own to say what is wrong. */
 const shownFields = [
   ...["name", "goal", "model", "tools", "drives", "mcp_servers", "input_schema", "output_schema"],
-  ...["planning", "tool_calling", "formatting"].map((part) => `instructions.${part}`),
+  ...instructionParts.map((part) => `instructions.${part}`),
 ];
 
 export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: AgentFormProps) {

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Checkbox, CodeArea, Field, TextArea } from "../../../ui/field.tsx";
 import { pretty, readObject } from "../../../ui/json.rules.ts";
 import { Panel } from "../../../ui/page.tsx";
-import type { AgentDraft } from "./agent-draft.rules.ts";
+import { type AgentDraft, instructionParts } from "./agent-draft.rules.ts";
 
 interface MoreSectionProps {
   draft: AgentDraft;
@@ -10,24 +10,26 @@ interface MoreSectionProps {
   onChange(change: Partial<AgentDraft>): void;
 }
 
-const parts = [
-  ["planning", "When it plans", "With something here, a run begins with a plan."],
-  ["tool_calling", "When it calls tools", "What to heed in the use of tools."],
-  ["formatting", "When it writes the output", "How the result is to look."],
-] as const;
+type Part = (typeof instructionParts)[number];
+
+const words: Record<Part, { label: string; hint: string }> = {
+  planning: { label: "When it plans", hint: "With something here, a run begins with a plan." },
+  tool_calling: { label: "When it calls tools", hint: "What to heed in the use of tools." },
+  formatting: { label: "When it writes the output", hint: "How the result is to look." },
+};
 
 /** What most agents can do without. */
 export function MoreSection({ draft, errors, onChange }: MoreSectionProps) {
   const { instructions } = draft;
-  const say = (part: (typeof parts)[number][0], text: string) => {
+  const say = (part: Part, text: string) => {
     const { [part]: _before, ...rest } = instructions;
     onChange({ instructions: text === "" ? rest : { ...rest, [part]: text } });
   };
   return (
     <Panel title="Instructions and output">
       <div className="flex flex-col gap-4">
-        {parts.map(([part, label, hint]) => (
-          <Field key={part} label={label} hint={hint} error={errors[`instructions.${part}`]}>
+        {instructionParts.map((part) => (
+          <Field key={part} {...words[part]} error={errors[`instructions.${part}`]}>
             {(control) => (
               <TextArea
                 {...control}
