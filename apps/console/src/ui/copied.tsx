@@ -3,7 +3,7 @@ import { CopyButton } from "./code.tsx";
 /** A name that nobody types, and the button that takes it along. */
 export function Copied({ text }: { text: string }) {
   return (
-    <span className="flex flex-wrap items-center gap-2">
+    <span className="flex items-center gap-2">
       <code className="min-w-0 break-all">{text}</code>
       <CopyButton text={text} />
     </span>

@@ -17,12 +17,15 @@ interface PagedProps<Row> {
 export function Paged<Row>({ query, empty, onPage, children }: PagedProps<Row>) {
   return (
     <Loaded query={query}>
-      {({ results, page, total_pages, total_count }) => (
-        <>
-          {results.length > 0 ? children(results) : total_count > 0 ? <BehindTheEnd onPage={onPage} /> : empty}
-          <Pager page={page} totalPages={total_pages} total={total_count} onPage={onPage} />
-        </>
-      )}
+      {({ results, page, total_pages, total_count }) => {
+        if (results.length === 0) return total_count > 0 ? <BehindTheEnd onPage={onPage} /> : empty;
+        return (
+          <>
+            {children(results)}
+            <Pager page={page} totalPages={total_pages} total={total_count} onPage={onPage} />
+          </>
+        );
+      }}
     </Loaded>
   );
 }
