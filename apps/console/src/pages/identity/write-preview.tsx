@@ -40,7 +40,7 @@ function Changes({ changes }: { changes: NonNullable<Preview["changes"]> }) {
   return (
     <div className="rounded-md border border-line">
       <Table
-        label="What would change"
+        label="What changes"
         rows={changes}
         keyOf={({ field }) => field}
         columns={[
