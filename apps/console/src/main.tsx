@@ -4,18 +4,19 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient } from "./api/query-client.ts";
 import { createConsoleRouter } from "./router.tsx";
+import { watchReach } from "./shell/reach-watch.ts";
+import { sayWhatWasKept } from "./shell/reload.ts";
+import { watchSession } from "./shell/session-watch.ts";
 import { applyTheme } from "./shell/theme.ts";
 import { Toasts } from "./ui/toasts.tsx";
 import "./styles.css";
 
 applyTheme();
-const queries = createQueryClient(() => {
-  const { pathname } = router.state.location;
-  if (pathname === "/sign-in") return;
-  queries.removeQueries({ queryKey: ["session"] });
-  void router.navigate({ to: "/sign-in", search: { from: router.state.location.href } });
-});
+const queries = createQueryClient();
 const router = createConsoleRouter(queries);
+watchSession(queries);
+watchReach(queries);
+sayWhatWasKept();
 
 const root = document.getElementById("root");
 if (!root) throw new Error("the page has no root");

@@ -78,7 +78,7 @@ test("a link signs in once; who signs out is asked to sign in, and the session i
   expect(new URL(visitor.url()).pathname).toBe("/console/sign-in");
 });
 
-test("a session that ends in the middle of work leads to the way in, and from there back", async ({
+test("the way in leads to where one wanted to go, and a session that ends there goes on there", async ({
   gantry,
   visitor,
 }) => {
@@ -93,7 +93,7 @@ test("a session that ends in the middle of work leads to the way in, and from th
   const { body } = await gantry.call("GET", "/api/v2/keys", { key });
   await gantry.call("DELETE", `/api/v2/keys/${body.results[0].id}`, { key });
   await visitor.getByLabel("Kind").selectOption("text");
-  await visitor.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
+  await visitor.getByRole("dialog", { name: "Your session has ended" }).waitFor();
   const made = await gantry.call("POST", "/api/v2/admin/users/worker/keys", { json: {} });
   await visitor.getByLabel("API key").fill(made.body.key);
   await visitor.getByRole("button", { name: "Sign in" }).click();
@@ -102,13 +102,14 @@ test("a session that ends in the middle of work leads to the way in, and from th
   expect(pathname + search).toBe("/console/models?kind=text");
 });
 
-test("the way in leads to no other site", async ({ gantry, visitor }) => {
+test("the way in leads to no other site", async ({ gantry, visit, visitor }) => {
   for (const from of ["https://evil.example/", "/\\evil.example"]) {
     await visitor.goto(`/console/sign-in?from=${encodeURIComponent(from)}`);
     await visitor.getByLabel("API key").fill(gantry.adminKey);
     await visitor.getByRole("button", { name: "Sign in" }).click();
     await visitor.getByRole("heading", { name: "Overview" }).waitFor();
     expect(new URL(visitor.url()).pathname, from).toBe("/console/");
+    await visit.context.clearCookies();
   }
 });
 

@@ -1,5 +1,5 @@
 import { GantryError } from "@gantry/sdk";
-import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryClient } from "@tanstack/react-query";
 import { wordsOf } from "../ui/failure-words.rules.ts";
 import { toast } from "../ui/toast.ts";
 import { isSignedOut } from "./client.ts";
@@ -10,26 +10,25 @@ import { isSignedOut } from "./client.ts";
  * is and several as an object with their names. Whoever changes something invalidates by the first word alone; what must
  * not be asked again then, such as what is slow or never changes, has a first word of its own.
  */
-export function createQueryClient(onSignedOut: () => void): QueryClient {
-  const heed = (error: unknown) => {
-    if (isSignedOut(error)) onSignedOut();
-  };
+export function createQueryClient(): QueryClient {
+  // A server on the same machine is there without any network: only trying tells.
+  const networkMode = "always";
   return new QueryClient({
-    queryCache: new QueryCache({ onError: heed }),
     mutationCache: new MutationCache({
       onError(error, _given, _context, mutation) {
-        heed(error);
-        // A form that shows its own failure says so, and then it need not be said twice.
-        if (!mutation.meta?.showsFailure) toast(wordsOf(error), "bad");
+        // A form that shows its own failure says so, and that a session has ended is asked about: once is enough.
+        if (!mutation.meta?.showsFailure && !isSignedOut(error)) toast(wordsOf(error), "bad");
       },
     }),
     defaultOptions: {
       queries: {
+        networkMode,
         staleTime: 5_000,
         // The client of the service repeats what is worth it.
         retry: false,
         throwOnError: (error) => !(error instanceof GantryError),
       },
+      mutations: { networkMode },
     },
   });
 }

@@ -1,13 +1,11 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import { LogOut, Menu, Moon, Sun } from "lucide-react";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { Menu } from "lucide-react";
 import { useEffect, useState } from "react";
-import { signOut } from "../api/client.ts";
-import { wordsOf } from "../ui/failure-words.rules.ts";
-import { toast } from "../ui/toast.ts";
+import { Account } from "./account.tsx";
 import { places } from "./places.ts";
 import { useSession } from "./session.ts";
-import { chooseTheme, useTheme } from "./theme.ts";
+import { SessionEnded } from "./session-ended.tsx";
+import { TroubleLine } from "./trouble-line.tsx";
 
 export function AppShell() {
   const [isOpen, setOpen] = useState(false);
@@ -40,8 +38,10 @@ export function AppShell() {
         </div>
       </aside>
       <main id="content" className="min-w-0 flex-1">
+        <TroubleLine />
         <Outlet />
       </main>
+      <SessionEnded />
     </div>
   );
 }
@@ -68,42 +68,5 @@ function Places() {
           </div>
         ))}
     </nav>
-  );
-}
-
-function Account() {
-  const { username } = useSession();
-  const theme = useTheme();
-  const queries = useQueryClient();
-  const navigate = useNavigate();
-  const leave = async () => {
-    try {
-      await signOut();
-      queries.clear();
-      await navigate({ to: "/sign-in" });
-    } catch (error) {
-      toast(wordsOf(error), "bad");
-    }
-  };
-  const icon = "rounded p-1.5 text-muted hover:bg-sunken hover:text-ink";
-  return (
-    <div className="flex items-center justify-between gap-1 border-line border-t px-3 py-2">
-      <span className="min-w-0 truncate font-medium" title={username}>
-        {username}
-      </span>
-      <span className="flex">
-        <button
-          type="button"
-          aria-label={theme === "dark" ? "Light colours" : "Dark colours"}
-          className={icon}
-          onClick={() => chooseTheme(theme === "dark" ? "light" : "dark")}
-        >
-          {theme === "dark" ? <Sun size={15} /> : <Moon size={15} />}
-        </button>
-        <button type="button" aria-label="Sign out" className={icon} onClick={() => void leave()}>
-          <LogOut size={15} />
-        </button>
-      </span>
-    </div>
   );
 }

@@ -22,6 +22,12 @@ test("names the field where there is one", () => {
   );
 });
 
+test("says in plain words that there was no answer", () => {
+  const { message } = failure(0);
+  const error = new GantryError({ ...failure(0), message, type: "connection_error" });
+  expect(wordsOf(error)).toBe("The server does not answer. Try again in a moment.");
+});
+
 test("says what was said otherwise", () => {
   expect(wordsOf(failure(409))).toBe("as the client tells it");
   expect(wordsOf(new Error("gone"))).toBe("gone");

@@ -7,8 +7,13 @@ export function wordsOfIssue({ loc, message }: GantryIssue): string {
   return field === "" ? message : `${field}: ${message}`;
 }
 
+/** There was no answer. What the browser calls that tells nobody what to do, and is told in small print. */
+export const isOfConnection = (error: unknown): error is GantryError =>
+  error instanceof GantryError && error.type === "connection_error";
+
 /** What a failure says to whoever did not expect one. */
 export function wordsOf(error: unknown): string {
+  if (isOfConnection(error)) return "The server does not answer. Try again in a moment.";
   if (error instanceof GantryError && error.issues.length > 0) return error.issues.map(wordsOfIssue).join("; ");
   return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert, Info, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
-import { mayHelpToRetry, wordsOf, wordsOfIssue } from "./failure-words.rules.ts";
+import { isOfConnection, mayHelpToRetry, wordsOf, wordsOfIssue } from "./failure-words.rules.ts";
 import type { Tone } from "./toast.ts";
 
 const tones: Record<Tone, string> = {
@@ -40,6 +40,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
           ))}
         </ul>
       )}
+      {isOfConnection(error) && <p className="mt-1 text-muted text-xs">{error.message}</p>}
       {requestId && <p className="mt-1 text-muted text-xs">Request {requestId}</p>}
       {onRetry && mayHelpToRetry(error) && (
         <Button className="mt-2" onClick={onRetry}>

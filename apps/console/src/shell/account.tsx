@@ -1,0 +1,44 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { LogOut, Moon, Sun } from "lucide-react";
+import { wordsOf } from "../ui/failure-words.rules.ts";
+import { toast } from "../ui/toast.ts";
+import { useSession } from "./session.ts";
+import { leave } from "./session-watch.ts";
+import { chooseTheme, useTheme } from "./theme.ts";
+
+export function Account() {
+  const { username } = useSession();
+  const theme = useTheme();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const signOut = async () => {
+    try {
+      await leave(queries);
+      await navigate({ to: "/sign-in" });
+    } catch (error) {
+      toast(wordsOf(error), "bad");
+    }
+  };
+  const icon = "rounded p-1.5 text-muted hover:bg-sunken hover:text-ink";
+  return (
+    <div className="flex items-center justify-between gap-1 border-line border-t px-3 py-2">
+      <span className="min-w-0 truncate font-medium" title={username}>
+        {username}
+      </span>
+      <span className="flex">
+        <button
+          type="button"
+          aria-label={theme === "dark" ? "Light colours" : "Dark colours"}
+          className={icon}
+          onClick={() => chooseTheme(theme === "dark" ? "light" : "dark")}
+        >
+          {theme === "dark" ? <Sun size={15} /> : <Moon size={15} />}
+        </button>
+        <button type="button" aria-label="Sign out" className={icon} onClick={() => void signOut()}>
+          <LogOut size={15} />
+        </button>
+      </span>
+    </div>
+  );
+}
