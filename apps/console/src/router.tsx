@@ -1,12 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from "@tanstack/react-router";
+import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router";
 import { isSignedOut } from "./api/client.ts";
 import { BrokenPage, NoSuchPage } from "./pages/no-such-page.tsx";
 import { OverviewPage } from "./pages/overview/overview-page.tsx";
@@ -24,6 +17,7 @@ import {
   usageSearch,
 } from "./searches.rules.ts";
 import { AppShell } from "./shell/app-shell.tsx";
+import { lazyPage } from "./shell/lazy-page.ts";
 import { sessionQuery } from "./shell/session.ts";
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
@@ -62,148 +56,145 @@ const pages = [
     ...inApp,
     path: "models",
     validateSearch: modelsSearch,
-    component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
+    component: lazyPage(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
   }),
   createRoute({
     ...inApp,
     path: "models/$owner/$name",
     validateSearch: modelSearch,
-    component: lazyRouteComponent(() => import("./pages/models/model-page.tsx"), "ModelPage"),
+    component: lazyPage(() => import("./pages/models/model-page.tsx"), "ModelPage"),
   }),
   createRoute({
     ...inApp,
     path: "usage",
     validateSearch: usageSearch,
-    component: lazyRouteComponent(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
+    component: lazyPage(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
   }),
   createRoute({
     ...inApp,
     path: "files",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/files/files-page.tsx"), "FilesPage"),
+    component: lazyPage(() => import("./pages/files/files-page.tsx"), "FilesPage"),
   }),
   createRoute({
     ...inApp,
     path: "agents",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/agents/agents-page.tsx"), "AgentsPage"),
+    component: lazyPage(() => import("./pages/agents/agents-page.tsx"), "AgentsPage"),
   }),
   createRoute({
     ...inApp,
     path: "agents/new",
-    component: lazyRouteComponent(() => import("./pages/agents/new-agent-page.tsx"), "NewAgentPage"),
+    component: lazyPage(() => import("./pages/agents/new-agent-page.tsx"), "NewAgentPage"),
   }),
   createRoute({
     ...inApp,
     path: "agents/$agentId",
     validateSearch: agentSearch,
-    component: lazyRouteComponent(() => import("./pages/agents/agent-page.tsx"), "AgentPage"),
+    component: lazyPage(() => import("./pages/agents/agent-page.tsx"), "AgentPage"),
   }),
   createRoute({
     ...inApp,
     path: "runs",
     validateSearch: runsSearch,
-    component: lazyRouteComponent(() => import("./pages/runs/runs-page.tsx"), "RunsPage"),
+    component: lazyPage(() => import("./pages/runs/runs-page.tsx"), "RunsPage"),
   }),
   createRoute({
     ...inApp,
     path: "runs/$runId",
-    component: lazyRouteComponent(() => import("./pages/runs/run-page.tsx"), "RunPage"),
+    component: lazyPage(() => import("./pages/runs/run-page.tsx"), "RunPage"),
   }),
   createRoute({
     ...inApp,
     path: "marketplace",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/marketplace/marketplace-page.tsx"), "MarketplacePage"),
+    component: lazyPage(() => import("./pages/marketplace/marketplace-page.tsx"), "MarketplacePage"),
   }),
   createRoute({
     ...inApp,
     path: "marketplace/$creator/$slug",
-    component: lazyRouteComponent(
-      () => import("./pages/marketplace/marketplace-agent-page.tsx"),
-      "MarketplaceAgentPage",
-    ),
+    component: lazyPage(() => import("./pages/marketplace/marketplace-agent-page.tsx"), "MarketplaceAgentPage"),
   }),
   createRoute({
     ...inApp,
     path: "tool-servers",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/tool-servers/tool-servers-page.tsx"), "ToolServersPage"),
+    component: lazyPage(() => import("./pages/tool-servers/tool-servers-page.tsx"), "ToolServersPage"),
   }),
   createRoute({
     ...inApp,
     path: "tool-servers/$serverId",
-    component: lazyRouteComponent(() => import("./pages/tool-servers/tool-server-page.tsx"), "ToolServerPage"),
+    component: lazyPage(() => import("./pages/tool-servers/tool-server-page.tsx"), "ToolServerPage"),
   }),
   createRoute({
     ...inApp,
     path: "drives",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/drives/drives-page.tsx"), "DrivesPage"),
+    component: lazyPage(() => import("./pages/drives/drives-page.tsx"), "DrivesPage"),
   }),
   createRoute({
     ...inApp,
     path: "drives/$driveId",
     validateSearch: driveSearch,
-    component: lazyRouteComponent(() => import("./pages/drives/drive-page.tsx"), "DrivePage"),
+    component: lazyPage(() => import("./pages/drives/drive-page.tsx"), "DrivePage"),
   }),
   createRoute({
     ...inApp,
     path: "identity",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/identity/identity-page.tsx"), "IdentityPage"),
+    component: lazyPage(() => import("./pages/identity/identity-page.tsx"), "IdentityPage"),
   }),
   createRoute({
     ...inApp,
     path: "identity/$action",
-    component: lazyRouteComponent(() => import("./pages/identity/identity-action-page.tsx"), "IdentityActionPage"),
+    component: lazyPage(() => import("./pages/identity/identity-action-page.tsx"), "IdentityActionPage"),
   }),
   createRoute({
     ...inApp,
     path: "keys",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
+    component: lazyPage(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
   }),
   createRoute({
     ...inApp,
     path: "secrets",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/secrets/secrets-page.tsx"), "SecretsPage"),
+    component: lazyPage(() => import("./pages/secrets/secrets-page.tsx"), "SecretsPage"),
   }),
   createRoute({
     ...inApp,
     path: "webhooks",
     validateSearch: deliverySearch,
-    component: lazyRouteComponent(() => import("./pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+    component: lazyPage(() => import("./pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
   }),
   createRoute({
     ...inApp,
     path: "money",
     validateSearch: moneySearch,
-    component: lazyRouteComponent(() => import("./pages/money/money-page.tsx"), "MoneyPage"),
+    component: lazyPage(() => import("./pages/money/money-page.tsx"), "MoneyPage"),
   }),
   createRoute({
     ...inApp,
     path: "admin",
-    component: lazyRouteComponent(() => import("./pages/admin/service-page.tsx"), "ServicePage"),
+    component: lazyPage(() => import("./pages/admin/service-page.tsx"), "ServicePage"),
   }),
   createRoute({
     ...inApp,
     path: "admin/users",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/admin/users-page.tsx"), "UsersPage"),
+    component: lazyPage(() => import("./pages/admin/users-page.tsx"), "UsersPage"),
   }),
   createRoute({
     ...inApp,
     path: "admin/users/$username",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/admin/user-page.tsx"), "UserPage"),
+    component: lazyPage(() => import("./pages/admin/user-page.tsx"), "UserPage"),
   }),
   createRoute({
     ...inApp,
     path: "admin/plans",
     validateSearch: listSearch,
-    component: lazyRouteComponent(() => import("./pages/admin/plans-page.tsx"), "PlansPage"),
+    component: lazyPage(() => import("./pages/admin/plans-page.tsx"), "PlansPage"),
   }),
 ] as const;
 
