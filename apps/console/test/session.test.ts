@@ -143,3 +143,28 @@ test("another who signs in where a session has ended finds nothing of the one be
   await toast(page, "You are signed in as iris now").waitFor();
   await soon(() => shownUser(page).innerText()).toBe("iris");
 });
+
+test("a key that is limited says so, and is not shown what it cannot open", async ({ gantry, pageOf }) => {
+  await gantry.newUser("jane");
+  const keyOf = async (body: object): Promise<string> =>
+    (await gantry.call("POST", "/api/v2/admin/users/jane/keys", { json: body })).body.key;
+  const places = async (page: Page) => (await page.getByRole("navigation", { name: "Places" }).innerText()).split("\n");
+
+  const confined = await pageOf(await keyOf({ name: "ci", models: ["gantry/text"] }));
+  await confined.goto("/console/");
+  await confined.getByText("key ci, only gantry/text").waitFor();
+  const closed = ["Files", "Tool servers", "Drives", "Identity tenant", "Secrets"];
+  expect((await places(confined)).filter((one) => closed.includes(one.trim()))).toEqual([]);
+  expect(await places(confined)).toEqual(expect.arrayContaining(["Models", "Runs", "API keys"]));
+
+  const limited = await pageOf(await keyOf({ name: "cheap", monthly_limit: 0.02 }));
+  await limited.goto("/console/");
+  await limited.getByText("key cheap, at most $0.02 a month").waitFor();
+  for (const place of ["Overview", "Money"]) {
+    await limited.getByRole("link", { name: place }).click();
+    await limited.getByRole("heading", { name: place }).waitFor();
+    await limited.getByText("The key cheap has a monthly limit of its own").waitFor();
+  }
+  expect(await places(limited)).toEqual(expect.arrayContaining(["Files", "Drives"]));
+  expect(await places(limited)).not.toContain("Secrets");
+});

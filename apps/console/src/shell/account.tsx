@@ -3,12 +3,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { LogOut, Moon, Sun } from "lucide-react";
 import { wordsOf } from "../ui/failure-words.rules.ts";
 import { toast } from "../ui/toast.ts";
+import { limitsOf } from "./key-reach.rules.ts";
 import { useSession } from "./session.ts";
 import { leave } from "./session-watch.ts";
 import { chooseTheme, useTheme } from "./theme.ts";
 
 export function Account() {
-  const { username } = useSession();
+  const { username, key } = useSession();
+  const limits = limitsOf(key);
   const theme = useTheme();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -23,10 +25,17 @@ export function Account() {
   const icon = "rounded p-1.5 text-muted hover:bg-sunken hover:text-ink";
   return (
     <div className="flex items-center justify-between gap-1 border-line border-t px-3 py-2">
-      <span className="min-w-0 truncate font-medium" title={username}>
-        {username}
-      </span>
-      <span className="flex">
+      <div className="min-w-0">
+        <p className="truncate font-medium" title={username}>
+          {username}
+        </p>
+        {limits.length > 0 && (
+          <p className="line-clamp-3 text-muted text-xs" title={limits.join("; ")}>
+            key {key.name}, {limits.join(", ")}
+          </p>
+        )}
+      </div>
+      <span className="flex shrink-0">
         <button
           type="button"
           aria-label={theme === "dark" ? "Light colours" : "Dark colours"}

@@ -2,6 +2,8 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Account } from "./account.tsx";
+import { mayOpen } from "./key-reach.rules.ts";
+import { loadPartsWhenIdle } from "./lazy-page.ts";
 import { places } from "./places.ts";
 import { useSession } from "./session.ts";
 import { SessionEnded } from "./session-ended.tsx";
@@ -12,6 +14,7 @@ export function AppShell() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever went somewhere wants to see it, not the menu.
   useEffect(() => setOpen(false), [path]);
+  useEffect(loadPartsWhenIdle, []);
   return (
     <div className="flex min-h-screen flex-col md:flex-row">
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-panel focus:p-2">
@@ -47,26 +50,28 @@ export function AppShell() {
 }
 
 function Places() {
-  const { role } = useSession();
+  const { role, key } = useSession();
+  const shown = places
+    .filter(({ adminsOnly }) => !adminsOnly || role === "admin")
+    .map(({ name, entries }) => ({ name, entries: entries.filter(({ openTo }) => mayOpen(key, openTo)) }))
+    .filter(({ entries }) => entries.length > 0);
   return (
     <nav aria-label="Places" className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-2 pb-3">
-      {places
-        .filter(({ adminsOnly }) => !adminsOnly || role === "admin")
-        .map(({ name, entries }) => (
-          <div key={name ?? "first"}>
-            {name && <p className="px-2 pt-1 pb-0.5 font-medium text-muted text-xs">{name}</p>}
-            {entries.map(({ to, label, icon: Icon }) => (
-              <Link
-                key={to}
-                to={to}
-                activeOptions={{ exact: to === "/" || to === "/admin" }}
-                className="flex items-center gap-2 rounded-md px-2 py-1.5 text-muted hover:bg-sunken hover:text-ink [&.active]:bg-accent-soft [&.active]:font-medium [&.active]:text-accent"
-              >
-                <Icon size={15} /> {label}
-              </Link>
-            ))}
-          </div>
-        ))}
+      {shown.map(({ name, entries }) => (
+        <div key={name ?? "first"}>
+          {name && <p className="px-2 pt-1 pb-0.5 font-medium text-muted text-xs">{name}</p>}
+          {entries.map(({ to, label, icon: Icon }) => (
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ exact: to === "/" || to === "/admin" }}
+              className="flex items-center gap-2 rounded-md px-2 py-1.5 text-muted hover:bg-sunken hover:text-ink [&.active]:bg-accent-soft [&.active]:font-medium [&.active]:text-accent"
+            >
+              <Icon size={15} /> {label}
+            </Link>
+          ))}
+        </div>
+      ))}
     </nav>
   );
 }

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { meQuery } from "../../api/me-query.ts";
+import { KeyLimitNotice } from "../../shell/key-limit-notice.tsx";
 import { type DayRange, dayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { DayRangePicker } from "../../ui/day-range-picker.tsx";
 import { Figure } from "../../ui/figure.tsx";
@@ -18,6 +19,7 @@ export function MoneyPage() {
   const range = dayRange({ ...search });
   return (
     <Page title="Money" lead="What you have, what it went to, and every movement of your wallet.">
+      <KeyLimitNotice />
       <Wallet />
       <DayRangePicker range={range} onRange={(wanted) => void navigate({ to: "/money", search: wanted })} />
       <SpentByModel

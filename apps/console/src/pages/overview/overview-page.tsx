@@ -2,6 +2,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { meQuery } from "../../api/me-query.ts";
+import { KeyLimitNotice } from "../../shell/key-limit-notice.tsx";
 import { useSession } from "../../shell/session.ts";
 import { StatusBadge } from "../../ui/badge.tsx";
 import { Bars } from "../../ui/bars.tsx";
@@ -20,6 +21,7 @@ export function OverviewPage() {
   const me = useQuery(meQuery);
   return (
     <Page title="Overview" lead="What you have, what you spent, and what ran last.">
+      <KeyLimitNotice />
       <Loaded query={me}>
         {({ balance, reserved, plan }) => (
           <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
