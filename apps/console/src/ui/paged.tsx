@@ -1,15 +1,18 @@
 import type { Page } from "@gantry/sdk";
 import type { UseQueryResult } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { Button } from "./button.tsx";
-import { Empty, Loaded } from "./notice.tsx";
+import { type ReactNode, useEffect, useRef } from "react";
+import { Loaded, Loading } from "./notice.tsx";
+import { lastPageInstead } from "./paged.rules.ts";
 import { type Column, Pager, Table } from "./table.tsx";
+
+/** `replace`: in the place of the address that was asked for. */
+export type OnPage = (page: number, how?: { replace: boolean }) => void;
 
 interface PagedProps<Row> {
   query: UseQueryResult<Page<Row>>;
   /** Shown where the list has nothing. */
   empty: ReactNode;
-  onPage(page: number): void;
+  onPage: OnPage;
   children(rows: Row[]): ReactNode;
 }
 
@@ -17,11 +20,13 @@ interface PagedProps<Row> {
 export function Paged<Row>({ query, empty, onPage, children }: PagedProps<Row>) {
   return (
     <Loaded query={query}>
-      {({ results, page, total_pages, total_count }) => {
-        if (results.length === 0) return total_count > 0 ? <BehindTheEnd onPage={onPage} /> : empty;
+      {(list) => {
+        const { results, page, total_pages, total_count } = list;
+        const instead = lastPageInstead(list);
+        if (instead !== undefined) return <ToPage page={instead} onPage={onPage} />;
         return (
           <>
-            {children(results)}
+            {results.length > 0 ? children(results) : empty}
             <Pager page={page} totalPages={total_pages} total={total_count} onPage={onPage} />
           </>
         );
@@ -30,13 +35,11 @@ export function Paged<Row>({ query, empty, onPage, children }: PagedProps<Row>) 
   );
 }
 
-/** The last entry of the last page may have been deleted. */
-function BehindTheEnd({ onPage }: Pick<PagedProps<unknown>, "onPage">) {
-  return (
-    <Empty title="The list does not reach this far">
-      <Button onClick={() => onPage(1)}>To its first page</Button>
-    </Empty>
-  );
+/** Goes there instead of here, so that the way back does not lead here again. */
+export function ToPage({ page, onPage }: { page: number; onPage: OnPage }) {
+  const go = useRef(onPage);
+  useEffect(() => go.current(page, { replace: true }), [page]);
+  return <Loading />;
 }
 
 interface PagedTableProps<Row> extends Omit<PagedProps<Row>, "children"> {

@@ -78,7 +78,7 @@ function Plans() {
           query={plans}
           columns={columns}
           keyOf={({ name }) => name}
-          onPage={(to) => void navigate({ to: "/admin/plans", search: { page: to } })}
+          onPage={(to, how) => void navigate({ to: "/admin/plans", search: { page: to }, ...how })}
           empty={<Empty title="No plans" />}
         />
       </Panel>

@@ -21,7 +21,9 @@ export function UserLedger({ username }: { username: string }) {
         query={entries}
         keyOf={({ id }) => String(id)}
         columns={ledgerColumns({ own: false })}
-        onPage={(to) => void navigate({ to: "/admin/users/$username", params: { username }, search: { page: to } })}
+        onPage={(to, how) =>
+          void navigate({ to: "/admin/users/$username", params: { username }, search: { page: to }, ...how })
+        }
         empty={<Empty title="Nothing has moved yet">Add money above, so that {username} can run something.</Empty>}
       />
     </Panel>

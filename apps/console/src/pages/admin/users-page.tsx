@@ -71,7 +71,7 @@ function Users() {
           query={users}
           columns={columns}
           keyOf={({ id }) => id}
-          onPage={(to) => void navigate({ to: "/admin/users", search: { page: to } })}
+          onPage={(to, how) => void navigate({ to: "/admin/users", search: { page: to }, ...how })}
           empty={<Empty title="No users" />}
         />
       </Panel>

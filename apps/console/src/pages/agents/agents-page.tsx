@@ -42,7 +42,7 @@ export function AgentsPage() {
           query={list}
           keyOf={({ id }) => id}
           columns={columns}
-          onPage={(next) => void navigate({ search: { page: next } })}
+          onPage={(next, how) => void navigate({ search: { page: next }, ...how })}
           empty={
             <Empty title="No agents yet">
               <Link to="/agents/new" className="text-accent hover:underline">

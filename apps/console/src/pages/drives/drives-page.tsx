@@ -39,7 +39,7 @@ export function DrivesPage() {
           query={drives}
           keyOf={({ id }) => id}
           columns={columns}
-          onPage={(next) => void navigate({ to: "/drives", search: { page: next } })}
+          onPage={(next, how) => void navigate({ to: "/drives", search: { page: next }, ...how })}
           empty={<Empty title="No drives yet">Make one, put files into it, and give it to an agent.</Empty>}
         />
       </Panel>

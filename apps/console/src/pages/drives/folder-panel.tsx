@@ -59,11 +59,12 @@ export function FolderPanel({ driveId, driveName, path, page }: FolderPanelProps
           <Paged
             query={items}
             empty={nothing}
-            onPage={(next) =>
+            onPage={(next, how) =>
               void navigate({
                 to: "/drives/$driveId",
                 params: { driveId },
                 search: { ...(path !== "/" && { path }), page: next },
+                ...how,
               })
             }
           >

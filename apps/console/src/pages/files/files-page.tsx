@@ -27,7 +27,7 @@ export function FilesPage() {
       <Panel flush>
         <Paged
           query={files}
-          onPage={(wanted) => void navigate({ search: { page: wanted } })}
+          onPage={(wanted, how) => void navigate({ search: { page: wanted }, ...how })}
           empty={
             <Empty title="There are no files yet">
               Drop one above, or run a model that makes one. A file that is here can be given to any number of

@@ -27,7 +27,7 @@ export function KeysPage() {
           query={keys}
           columns={keyColumns}
           keyOf={({ id }) => id}
-          onPage={(to) => void navigate({ to: "/keys", search: { page: to } })}
+          onPage={(to, how) => void navigate({ to: "/keys", search: { page: to }, ...how })}
           empty={
             <Empty title="No keys yet">
               Make one for each application, with only the reach that it needs: then each can be revoked alone.

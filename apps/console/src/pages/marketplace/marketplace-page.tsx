@@ -39,7 +39,7 @@ export function MarketplacePage() {
       <Search key={q} wanted={q ?? ""} onSearch={(text) => void navigate({ search: text === "" ? {} : { q: text } })} />
       <Paged
         query={list}
-        onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+        onPage={(next, how) => void navigate({ search: (before) => ({ ...before, page: next }), ...how })}
         empty={
           <Panel>
             <Empty title={q ? `Nothing is called “${q}”` : "Nothing is offered yet"}>

@@ -41,7 +41,7 @@ export function ModelsPage() {
       <Panel flush>
         <Paged
           query={models}
-          onPage={(wanted) => void navigate({ search: (before) => ({ ...before, page: wanted }) })}
+          onPage={(wanted, how) => void navigate({ search: (before) => ({ ...before, page: wanted }), ...how })}
           empty={
             isNarrowed ? (
               <Empty title="No model matches">

@@ -9,7 +9,7 @@ import { Figure } from "../../ui/figure.tsx";
 import { money } from "../../ui/format.ts";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
-import { PagedTable } from "../../ui/paged.tsx";
+import { type OnPage, PagedTable } from "../../ui/paged.tsx";
 import { ledgerColumns } from "./ledger-columns.tsx";
 import { SpentByModel } from "./spent-by-model.tsx";
 
@@ -25,12 +25,12 @@ export function MoneyPage() {
       <SpentByModel
         range={range}
         page={search.models ?? 1}
-        onPage={(models) => void navigate({ to: "/money", search: { ...search, models } })}
+        onPage={(models, how) => void navigate({ to: "/money", search: { ...search, models }, ...how })}
       />
       <Movements
         range={range}
         page={search.page ?? 1}
-        onPage={(page) => void navigate({ to: "/money", search: { ...search, page } })}
+        onPage={(page, how) => void navigate({ to: "/money", search: { ...search, page }, ...how })}
       />
     </Page>
   );
@@ -62,7 +62,7 @@ function Wallet() {
   );
 }
 
-function Movements({ range, page, onPage }: { range: DayRange; page: number; onPage(page: number): void }) {
+function Movements({ range, page, onPage }: { range: DayRange; page: number; onPage: OnPage }) {
   const entries = useQuery({
     queryKey: ["ledger", "page", { ...range, page }],
     queryFn: ({ signal }) => {

@@ -6,6 +6,8 @@ import { type DayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { count, money } from "../../ui/format.ts";
 import { Empty, Loaded } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { lastPageInstead } from "../../ui/paged.rules.ts";
+import { type OnPage, ToPage } from "../../ui/paged.tsx";
 import { type Column, Pager, Table } from "../../ui/table.tsx";
 import { expensesQuery } from "./expenses-query.ts";
 
@@ -14,7 +16,7 @@ type Expense = Expenses["results"][number];
 interface SpentByModelProps {
   range: DayRange;
   page: number;
-  onPage(page: number): void;
+  onPage: OnPage;
 }
 
 export function SpentByModel({ range, page, onPage }: SpentByModelProps) {
@@ -23,18 +25,22 @@ export function SpentByModel({ range, page, onPage }: SpentByModelProps) {
   return (
     <Panel title="Spent by model" flush actions={expenses.data && <Total expenses={expenses.data} />}>
       <Loaded query={expenses}>
-        {({ results, total_spent, total_pages, total_models }) => (
-          <>
-            <Table
-              label="Spent by model"
-              rows={results}
-              keyOf={({ model_name }) => model_name}
-              columns={columnsFor(total_spent)}
-              empty={<Empty title="Nothing was spent in this range">What fails costs nothing.</Empty>}
-            />
-            <Pager page={page} totalPages={total_pages} total={total_models} onPage={onPage} />
-          </>
-        )}
+        {({ results, total_spent, total_pages, total_models }) => {
+          const instead = lastPageInstead({ results, page, total_pages });
+          if (instead !== undefined) return <ToPage page={instead} onPage={onPage} />;
+          return (
+            <>
+              <Table
+                label="Spent by model"
+                rows={results}
+                keyOf={({ model_name }) => model_name}
+                columns={columnsFor(total_spent)}
+                empty={<Empty title="Nothing was spent in this range">What fails costs nothing.</Empty>}
+              />
+              <Pager page={page} totalPages={total_pages} total={total_models} onPage={onPage} />
+            </>
+          );
+        }}
       </Loaded>
     </Panel>
   );

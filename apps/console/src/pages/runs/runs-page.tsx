@@ -44,7 +44,7 @@ export function RunsPage() {
       <Panel flush>
         <Paged
           query={list}
-          onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+          onPage={(next, how) => void navigate({ search: (before) => ({ ...before, page: next }), ...how })}
           empty={
             status ? (
               <Empty title="No such runs" />

@@ -56,7 +56,7 @@ export function SecretsPage() {
           query={secrets}
           columns={columns}
           keyOf={({ name }) => name}
-          onPage={(to) => void navigate({ to: "/secrets", search: { page: to } })}
+          onPage={(to, how) => void navigate({ to: "/secrets", search: { page: to }, ...how })}
           empty={
             <Empty title="No secrets yet">
               Store the API key of a provider under a name such as <code>openai</code>, then name it in the manifest of

@@ -37,7 +37,7 @@ export function ToolServersPage() {
           query={servers}
           keyOf={({ id }) => id}
           columns={columns}
-          onPage={(next) => void navigate({ to: "/tool-servers", search: { page: next } })}
+          onPage={(next, how) => void navigate({ to: "/tool-servers", search: { page: next }, ...how })}
           empty={
             <Empty title="No tool servers yet">
               Add the address of an MCP server, then give its tools to an agent.

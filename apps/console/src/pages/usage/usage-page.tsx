@@ -41,7 +41,7 @@ export function UsagePage() {
       <Panel flush>
         <Paged
           query={usage}
-          onPage={(wanted) => void navigate({ search: (before) => ({ ...before, page: wanted }) })}
+          onPage={(wanted, how) => void navigate({ search: (before) => ({ ...before, page: wanted }), ...how })}
           empty={
             isNarrowed ? (
               <Empty title="Nothing ended in these days">Choose other days, or all of them.</Empty>

@@ -54,15 +54,17 @@ export function Deliveries() {
     refetchInterval: refreshMs,
   });
   const isNarrowed = status !== undefined || q !== undefined;
-  const look = (to: { page?: number; status?: DeliveryStatus | undefined; q?: string | undefined }) =>
-    void navigate({ to: "/webhooks", search: { ...(status && { status }), ...(q && { q }), ...to } });
+  const look = (
+    to: { page?: number; status?: DeliveryStatus | undefined; q?: string | undefined },
+    how?: { replace: boolean },
+  ) => void navigate({ to: "/webhooks", search: { ...(status && { status }), ...(q && { q }), ...to }, ...how });
   return (
     <Panel title="Deliveries" flush actions={<DeliveryFilter status={status} prediction={q} onChange={look} />}>
       <PagedTable
         label="Deliveries"
         query={deliveries}
         keyOf={({ id }) => id}
-        onPage={(to) => look({ page: to })}
+        onPage={(to, how) => look({ page: to }, how)}
         columns={[
           ...facts,
           {

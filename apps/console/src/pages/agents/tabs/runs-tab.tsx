@@ -15,7 +15,7 @@ export function RunsTab({ agentId }: { agentId: string }) {
     <Panel flush>
       <Paged
         query={list}
-        onPage={(next) => void navigate({ search: { tab: "runs", page: next } })}
+        onPage={(next, how) => void navigate({ search: { tab: "runs", page: next }, ...how })}
         empty={<Empty title="It has not run yet">Start a run in the first tab.</Empty>}
       >
         {(runs) => <RunsTable runs={runs} ofOneAgent />}
