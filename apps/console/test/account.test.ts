@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { sessionCookie, test } from "./support/console-test.ts";
-import { rowOf, soon, toast } from "./support/on-page.ts";
+import { rowOf, saidAt, soon, toast } from "./support/on-page.ts";
 
 test("a key is made, shown once, works, and works no longer once it is revoked", async ({ gantry, page }) => {
   await page.goto("/console/keys");
@@ -22,6 +22,61 @@ test("a key is made, shown once, works, and works no longer once it is revoked",
   await toast(page, /is revoked$/).waitFor();
   await soon(() => rowOf(page, "API keys", "For a machine").count()).toBe(0);
   expect(await use()).toBe(401);
+});
+
+test("who rotates the key that they are signed in with sees the new one before they are signed out", async ({
+  gantry,
+  pageOf,
+}) => {
+  const page = await pageOf(await gantry.newUser("rotator"));
+  await page.goto("/console/keys");
+  await page.getByRole("button", { name: /^Rotate/ }).click();
+  const form = page.getByRole("dialog", { name: /^Rotate/ });
+  await form.getByLabel("How long the old key still works").selectOption("It stops at once");
+  const warning = await saidAt(form.getByLabel("How long the old key still works"));
+  await form.getByRole("button", { name: "Rotate" }).click();
+  const told = page.getByRole("dialog", { name: /^The new key of/ });
+  const key = await told.getByRole("code").innerText();
+
+  // Neither a slip nor what the page asks when its window is looked at again takes it away.
+  await page.keyboard.press("Escape");
+  await page.mouse.click(5, 5);
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+  await page.waitForTimeout(1_000);
+  expect(await told.getByRole("code").innerText()).toBe(key);
+  expect(await told.getByRole("button", { name: "Close" }).count()).toBe(0);
+  expect(warning).toContain("whoever is signed in with it is signed out");
+  expect((await gantry.call("GET", "/api/v2/me", { key })).status).toBe(200);
+
+  await told.getByRole("button", { name: "I have copied it" }).click();
+  await page.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
+});
+
+test("why a key is not rotated is told in the form", async ({ gantry, pageOf }) => {
+  const page = await pageOf(await gantry.newUser("refused"));
+  const error = { type: "conflict", message: "A session is not rotated: sign out instead" };
+  await page.route("**/rotate", (route) => route.fulfill({ status: 409, json: { error } }));
+  await page.goto("/console/keys");
+  await page.getByRole("button", { name: /^Rotate/ }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("dialog").getByRole("alert").getByText(error.message).waitFor();
+});
+
+test("an address beyond the last page leads to the last page, and the way back leads on", async ({
+  gantry,
+  pageOf,
+}) => {
+  const key = await gantry.newUser("collector");
+  for (let n = 1; n <= 20; n++) await gantry.call("POST", "/api/v2/keys", { key, json: { name: `Key ${n}` } });
+  const page = await pageOf(key);
+  await page.goto("/console/files");
+  await page.getByText("There are no files yet").waitFor();
+  await page.goto("/console/keys?page=16");
+  await page.getByText("Page 2 of 2, 21 in all").waitFor();
+  await soon(() => page.getByRole("table", { name: "API keys" }).getByRole("row").count()).toBe(2);
+  expect(new URL(page.url()).search).toBe("?page=2");
+  await page.goBack();
+  await page.getByText("There are no files yet").waitFor();
 });
 
 test("a secret is stored, and its value is nowhere in a page or an answer", async ({ gantry, page }) => {

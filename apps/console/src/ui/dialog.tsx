@@ -1,6 +1,7 @@
+import { focusManager } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./code.tsx";
 
@@ -10,11 +11,16 @@ interface DialogProps {
   title: string;
   description?: ReactNode;
   wide?: boolean;
+  /** What it shows would be lost by a slip: it has no other way out than its own buttons. */
+  staysOpen?: boolean;
   children: ReactNode;
 }
 
-export function Dialog({ open, onClose, title, description, wide = false, children }: DialogProps) {
+export function Dialog({ open, onClose, title, description, wide = false, staysOpen = false, children }: DialogProps) {
   const opener = useRef<Element>(null);
+  const keep = (event: Event) => {
+    if (staysOpen) event.preventDefault();
+  };
   return (
     <Radix.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Radix.Portal>
@@ -22,6 +28,8 @@ export function Dialog({ open, onClose, title, description, wide = false, childr
         <Radix.Content
           className={`fixed top-1/2 left-1/2 z-40 max-h-[88vh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-panel p-5 shadow-xl ${wide ? "max-w-3xl" : "max-w-lg"}`}
           {...(!description && { "aria-describedby": undefined })}
+          onEscapeKeyDown={keep}
+          onInteractOutside={keep}
           onOpenAutoFocus={() => {
             opener.current = document.activeElement;
           }}
@@ -36,9 +44,14 @@ export function Dialog({ open, onClose, title, description, wide = false, childr
               <Radix.Title className="font-semibold text-base">{title}</Radix.Title>
               {description && <Radix.Description className="mt-1 text-muted">{description}</Radix.Description>}
             </div>
-            <Radix.Close aria-label="Close" className="shrink-0 rounded p-1 text-muted hover:bg-sunken hover:text-ink">
-              <X size={16} />
-            </Radix.Close>
+            {!staysOpen && (
+              <Radix.Close
+                aria-label="Close"
+                className="shrink-0 rounded p-1 text-muted hover:bg-sunken hover:text-ink"
+              >
+                <X size={16} />
+              </Radix.Close>
+            )}
           </div>
           {children}
         </Radix.Content>
@@ -104,14 +117,24 @@ interface SecretDialogProps {
   /** Undefined: closed. */
   secret: string | undefined;
   title: string;
+  /** What else is to be known of it. */
+  children?: ReactNode;
   onClose(): void;
 }
 
 /** A secret that the service tells once. */
-export function SecretDialog({ secret, title, onClose }: SecretDialogProps) {
+export function SecretDialog({ secret, title, children, onClose }: SecretDialogProps) {
+  const isOpen = secret !== undefined;
+  useEffect(() => {
+    if (!isOpen) return;
+    // Meanwhile nothing is asked by itself: the answer may be that whoever looks is signed out, and leads away.
+    focusManager.setFocused(false);
+    return () => focusManager.setFocused(undefined);
+  }, [isOpen]);
   return (
     <Dialog
-      open={secret !== undefined}
+      open={isOpen}
+      staysOpen
       onClose={onClose}
       title={title}
       description="It is shown this once: copy it now, it cannot be read again."
@@ -122,6 +145,7 @@ export function SecretDialog({ secret, title, onClose }: SecretDialogProps) {
         </code>
         <CopyButton text={secret ?? ""} />
       </div>
+      {children}
       <div className="mt-4 flex justify-end">
         <Button kind="primary" onClick={onClose}>
           I have copied it

@@ -28,15 +28,20 @@ export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
     // The whole key is in the answer: nothing of it stays once it was shown.
     gcTime: 0,
     mutationFn: () => api.account.keys.rotate(apiKey.id, { grace_seconds: grace }),
-    async onSuccess() {
+    onSuccess() {
       setOpen(false);
       toast(`${nameOf(apiKey)} is rotated`);
-      await queries.invalidateQueries({ queryKey: ["keys"] });
     },
   });
+  const stopsAtOnce = grace === 0;
   const close = () => {
     setOpen(false);
     rotating.reset();
+  };
+  // Not before: whoever is signed in with the old key is led away by the first answer, and the new one was not seen.
+  const forget = () => {
+    rotating.reset();
+    void queries.invalidateQueries({ queryKey: ["keys"] });
   };
   return (
     <>
@@ -56,7 +61,14 @@ export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
           onSubmit={() => rotating.mutate()}
           onCancel={close}
         >
-          <Field label="How long the old key still works" hint="As long as it takes to put the new one everywhere.">
+          <Field
+            label="How long the old key still works"
+            hint={
+              stopsAtOnce
+                ? "Whatever uses it is refused, and whoever is signed in with it is signed out."
+                : "As long as it takes to put the new one everywhere. Then whoever is signed in with it is signed out."
+            }
+          >
             {(control) => (
               <Select {...control} value={grace} onChange={(event) => setGrace(Number(event.target.value))}>
                 {graces.map(([value, label]) => (
@@ -69,7 +81,13 @@ export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
           </Field>
         </Form>
       </Dialog>
-      <SecretDialog secret={rotating.data?.key} title={`The new key of ${nameOf(apiKey)}`} onClose={rotating.reset} />
+      <SecretDialog secret={rotating.data?.key} title={`The new key of ${nameOf(apiKey)}`} onClose={forget}>
+        {stopsAtOnce && (
+          <p className="mt-3">
+            The old key has stopped: whoever is signed in with it is signed out, and needs this one.
+          </p>
+        )}
+      </SecretDialog>
     </>
   );
 }
