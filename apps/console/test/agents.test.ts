@@ -70,6 +70,22 @@ test("an agent is made in the form, published and run; what it asks is approved,
   expect(toolResults(llm.requests.at(-1))).toEqual(["42"]);
 });
 
+test("what a goal names and no input has is told as what to do", async ({ gantry, page }) => {
+  await putModel(gantry, "llm", textModel(llm.url));
+  const input_schema = { type: "object", properties: { topic: { type: "string" } } };
+  const agent = await putAgent(gantry, {
+    name: "Mistaken",
+    model: "admin/llm",
+    goal: "About {{subject}}.",
+    input_schema,
+  });
+  const told = "The goal uses {{subject}}, but there is no such input: add it under Input";
+  await page.goto(`/console/agents/${agent}`);
+  await page.getByText(told).waitFor();
+  await page.goto("/console/agents");
+  await page.getByText(`Warnings: ${told}`).waitFor({ state: "attached" });
+});
+
 test("what is denied is not done, and the model is told why", async ({ gantry, page }) => {
   await putModel(gantry, "llm", textModel(llm.url));
   const agent = await putAgent(gantry, { name: "Denied", model: "admin/llm", tools: [asking] });

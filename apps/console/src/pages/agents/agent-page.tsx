@@ -19,6 +19,7 @@ import { RevisionsTab } from "./tabs/revisions-tab.tsx";
 import { RunTab } from "./tabs/run-tab.tsx";
 import { RunsTab } from "./tabs/runs-tab.tsx";
 import { ShareTab } from "./tabs/share-tab.tsx";
+import { wordsOfWarning } from "./warning-words.rules.ts";
 
 export function AgentPage() {
   const { agentId } = useParams({ from: "/app/agents/$agentId" });
@@ -66,10 +67,8 @@ function OwnAgent({ agent }: { agent: AgentRecord }) {
       {agent.warnings.length > 0 && (
         <Notice tone="warn" title="This looks like a mistake">
           <ul className="list-disc pl-4">
-            {agent.warnings.map(({ field, message }) => (
-              <li key={`${field} ${message}`}>
-                <code>{field}</code>: {message}
-              </li>
+            {agent.warnings.map(wordsOfWarning).map((words) => (
+              <li key={words}>{words}</li>
             ))}
           </ul>
         </Notice>

@@ -13,6 +13,7 @@ import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { AgentState } from "./agent-state.tsx";
+import { wordsOfWarning } from "./warning-words.rules.ts";
 
 export function AgentsPage() {
   const { page = 1 } = useSearch({ from: "/app/agents" });
@@ -66,7 +67,11 @@ const columns: readonly Column<AgentRecord>[] = [
     head: "Name",
     cell: ({ id, name, warnings }) => (
       <span className="flex min-w-32 items-center gap-2">
-        <Link to="/agents/$agentId" params={{ agentId: id }} className="font-medium hover:text-accent hover:underline">
+        <Link
+          to="/agents/$agentId"
+          params={{ agentId: id }}
+          className="font-medium hover:text-accent hover:underline"
+        >
           {name}
         </Link>
         {warnings.length > 0 && <Warnings warnings={warnings} />}
@@ -90,7 +95,7 @@ const columns: readonly Column<AgentRecord>[] = [
 ];
 
 function Warnings({ warnings }: Pick<AgentRecord, "warnings">) {
-  const said = warnings.map(({ field, message }) => `${field}: ${message}`).join("\n");
+  const said = warnings.map(wordsOfWarning).join("\n");
   return (
     <span title={said} className="inline-flex shrink-0 items-center gap-1 text-warn text-xs">
       <TriangleAlert size={13} aria-hidden />

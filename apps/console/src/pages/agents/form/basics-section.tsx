@@ -33,7 +33,8 @@ export function BasicsSection({ draft, errors, onChange }: BasicsSectionProps) {
           error={errors.goal}
           hint={
             <>
-              What a run is to reach, as a Handlebars template over its input: <code>{"Summarise {{url}}."}</code>
+              What a run is to reach, as a Handlebars template: <code>{"Summarise {{url}}."}</code> takes the field{" "}
+              <code>url</code> that stands under Input.
             </>
           }
         >
