@@ -10,7 +10,7 @@ import { saidAt, soon, toast } from "./support/on-page.ts";
 /** Would set the flag if it were taken for a part of the page. */
 const element = "<img src=x onerror=window.wasRun=1>";
 const turned = "\u202e";
-const name = `${element}${turned}${"W".repeat(40)}`;
+const name = `${element}${turned}${"W".repeat(100 - element.length - turned.length)}`;
 const words = `${element}${turned}${"W".repeat(400)} javascript:window.wasRun=1`;
 const address = "javascript:window.wasRun=1";
 
@@ -54,12 +54,15 @@ async function expectHarmless(
       .map((link) => link.getAttribute("href") ?? link.getAttribute("action"))
       .filter((target) => /^\\s*(javascript|data|vbscript):/i.test(target)),
     beyond: document.documentElement.scrollWidth - window.innerWidth,
+    cut: [...document.querySelectorAll("table")]
+      .filter((table) => table.scrollWidth > table.parentElement.clientWidth)
+      .map((table) => table.getAttribute("aria-label")),
   })`);
-  expect(found, place).toEqual({ wasRun: undefined, elements: 0, links: [], beyond: 0 });
+  expect(found, place).toEqual({ wasRun: undefined, elements: 0, links: [], beyond: 0, cut: [] });
 }
 
 async function expectAllHarmless(page: Page, places: readonly string[]): Promise<void> {
-  await page.setViewportSize({ width: 390, height: 844 });
+  await page.setViewportSize({ width: 360, height: 780 });
   for (const place of places) {
     await page.goto(`/console/${place}`);
     await expectHarmless(page, place);

@@ -70,7 +70,7 @@ const columns: readonly Column<AgentRecord>[] = [
         <Link
           to="/agents/$agentId"
           params={{ agentId: id }}
-          className="font-medium hover:text-accent hover:underline"
+          className="wrap-anywhere font-medium hover:text-accent hover:underline"
         >
           {name}
         </Link>

@@ -55,15 +55,11 @@ export function DrivesPage() {
 
 function NameOf({ drive: { id, name, description } }: { drive: DriveRecord }) {
   return (
-    <div className="min-w-0">
-      <Link
-        to="/drives/$driveId"
-        params={{ driveId: id }}
-        className="break-words font-medium text-accent hover:underline"
-      >
+    <div className="min-w-32 wrap-anywhere">
+      <Link to="/drives/$driveId" params={{ driveId: id }} className="font-medium text-accent hover:underline">
         {name}
       </Link>
-      {description && <p className="line-clamp-2 break-words text-muted text-xs">{description}</p>}
+      {description && <p className="line-clamp-2 text-muted text-xs">{description}</p>}
     </div>
   );
 }

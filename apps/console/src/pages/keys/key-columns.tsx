@@ -48,7 +48,7 @@ export const keyColumns: readonly Column<KeyRecord>[] = [
     head: "Actions",
     align: "right",
     cell: (key) => (
-      <div className="flex justify-end">
+      <div className="flex flex-wrap justify-end sm:flex-nowrap">
         {!isOver(key.expires_at) && <RotateKey apiKey={key} />}
         <RevokeKey apiKey={key} />
       </div>

@@ -31,7 +31,7 @@ function What({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
       <p className="text-muted text-xs md:hidden">
         <Moment at={entry.created_at} />
       </p>
-      {entry.reason && <p className="max-w-prose break-words text-muted text-xs">{entry.reason}</p>}
+      {entry.reason && <p className="wrap-anywhere max-w-prose text-muted text-xs">{entry.reason}</p>}
       {entry.reference && (
         <p className="break-all text-xs">
           <Reference entry={entry} own={own} />

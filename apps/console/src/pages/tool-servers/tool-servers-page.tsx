@@ -66,7 +66,7 @@ function NameOf({ server: { id, name, url, last_error } }: { server: ToolServerR
         {name}
       </Link>
       <p className="break-all text-muted text-xs">{url}</p>
-      {last_error && <p className="break-words text-bad text-xs">{last_error}</p>}
+      {last_error && <p className="wrap-anywhere text-bad text-xs">{last_error}</p>}
     </div>
   );
 }

@@ -36,7 +36,7 @@ export function UsageTable({ rows, onOpen }: UsageTableProps) {
             <>
               <button
                 type="button"
-                className="text-left font-medium break-words hover:underline"
+                className="wrap-anywhere text-left font-medium hover:underline"
                 title="Show the result"
                 onClick={() => onOpen(row)}
               >

@@ -33,7 +33,7 @@ export function SchemaTable({ title, schema, hasDefaults = false }: SchemaTableP
           {
             head: "What it is",
             cell: ({ kind, description }) => (
-              <div className="max-w-prose">
+              <div className="wrap-anywhere min-w-32 max-w-prose">
                 {kind}
                 {description && <p className="text-muted text-xs">{description}</p>}
               </div>
