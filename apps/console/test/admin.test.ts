@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { test } from "./support/console-test.ts";
-import { figure, rowOf, soon, toast } from "./support/on-page.ts";
+import { figure, loseAnswer, rowOf, soon, submitAt, toast } from "./support/on-page.ts";
 
 test("a user is made, given money, sees it, and is disabled in the middle of it", async ({ gantry, page, pageOf }) => {
   await page.goto("/console/admin/users");
@@ -41,6 +41,31 @@ test("a user is made, given money, sees it, and is disabled in the middle of it"
   await page.getByRole("button", { name: "Enable" }).click();
   await toast(page, "newcomer is enabled").waitFor();
   expect((await gantry.call("GET", "/api/v2/me", { key })).body).toMatchObject({ balance: 12.5 });
+});
+
+test("money whose booking was not answered, or was sent twice, is booked once", async ({ gantry, page }) => {
+  await gantry.newUser("payee", { credit: 0 });
+  const booked = async () => (await gantry.call("GET", "/api/v2/admin/users/payee/ledger")).body.total_count;
+  await page.goto("/console/admin/users/payee");
+  await page.getByLabel("Amount in dollars").fill("5");
+  await page.getByLabel("Reason").fill("Lost on the way");
+  await page.route("**/credits", loseAnswer);
+  const before = await booked();
+  await page.getByRole("button", { name: "Add $5.00" }).click();
+  await page.getByText("It may have been done").waitFor();
+  // What became of it is read at once.
+  await soon(() => figure(page, "Balance").innerText()).toBe("$5.00");
+  await rowOf(page, "Movements", "Lost on the way").waitFor();
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Add $5.00" }).click();
+  await toast(page, "The balance of payee is $5.00").waitFor();
+  expect(await booked()).toBe(before + 1);
+
+  await page.getByLabel("Amount in dollars").fill("2");
+  await page.getByLabel("Reason").fill("Pressed twice");
+  await submitAt(page.locator("form", { hasText: "Direction" }), [0, 0]);
+  await toast(page, "The balance of payee is $7.00").waitFor();
+  expect(await booked()).toBe(before + 2);
 });
 
 test("who is no admin sees nothing of the administration, and is refused at its addresses", async ({

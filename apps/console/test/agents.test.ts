@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { inTurn, type ScriptedLlm, startScriptedLlm, toolResults } from "../../server/test/support/scripted-llm.ts";
 import { test } from "./support/console-test.ts";
 import { putAgent, putModel, textModel } from "./support/made.ts";
-import { figure, soon, toast } from "./support/on-page.ts";
+import { figure, loseAnswer, soon, toast } from "./support/on-page.ts";
 
 let llm: ScriptedLlm;
 beforeAll(async () => {
@@ -68,6 +68,20 @@ test("an agent is made in the form, published and run; what it asks is approved,
   const run = await gantry.call("GET", `/v1/runs/${runIdIn(page)}`);
   expect(run.body).toMatchObject({ status: "done", input: { what: "six times seven" }, output: { text: "It is 42." } });
   expect(toolResults(llm.requests.at(-1))).toEqual(["42"]);
+});
+
+test("a run whose start was not answered is not started and paid twice", async ({ gantry, page }) => {
+  await putModel(gantry, "llm", textModel(llm.url));
+  const agent = await putAgent(gantry, { name: "Started Once", model: "admin/llm" });
+  llm.script = () => ({ text: "Done." });
+  await page.goto(`/console/agents/${agent}`);
+  await page.route(`**/v1/agents/${agent}/runs`, loseAnswer);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByText("It may have been done").waitFor();
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForURL(/\/console\/runs\/run_/);
+  expect((await gantry.call("GET", `/v1/agents/${agent}/runs`)).body.total).toBe(1);
 });
 
 test("what a goal names and no input has is told as what to do", async ({ gantry, page }) => {

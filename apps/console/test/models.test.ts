@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { type ChatServer, startChatServer } from "../../server/test/support/chat-server.ts";
 import { test } from "./support/console-test.ts";
 import { putModel, textModel } from "./support/made.ts";
-import { figure, rowOf, saidAt, soon, toast } from "./support/on-page.ts";
+import { figure, loseAnswer, rowOf, saidAt, soon, submitAt, toast } from "./support/on-page.ts";
 
 /** Answers for all models that are made here. */
 let chat: ChatServer;
@@ -34,6 +34,31 @@ test("a model is found by its name, and by its kind", async ({ page }) => {
   await page.getByLabel("Kind").selectOption("text");
   await models.getByRole("link", { name: "Gantry Rules" }).waitFor();
   await soon(() => models.getByRole("link", { name: "Gantry Image" }).count()).toBe(0);
+});
+
+test("a run that is asked for twice in a moment is made and paid once", async ({ gantry, pageOf }) => {
+  const key = await gantry.newUser("double-clicker", { credit: 10 });
+  const made = async () => (await gantry.call("GET", "/api/v2/usage", { key })).body.total_count;
+  const page = await pageOf(key);
+  await page.goto("/console/models/gantry/image");
+  await page.getByLabel("Prompt (required)").fill("A gate");
+  const form = page.locator("form", { hasText: "Prompt" });
+  await submitAt(form, [0, 0, 120, 300]);
+  await page.getByText("Cost $0.03").waitFor();
+  expect(await made()).toBe(1);
+  await page.getByLabel("Prompt (required)").press("Control+Enter");
+  await soon(() => page.getByText("Cost $0.03").count()).toBe(2);
+
+  // What was not answered is asked for under the same name again.
+  await page.route("**/predict/async/", loseAnswer);
+  await page.waitForTimeout(600);
+  await submitAt(form, [0]);
+  await page.getByText("It may have been done").waitFor();
+  await page.unrouteAll();
+  await page.waitForTimeout(600);
+  await submitAt(form, [0]);
+  await soon(() => page.getByText("Cost $0.03").count()).toBe(3);
+  expect(await made()).toBe(3);
 });
 
 test("a picture is painted, seen, counted and paid", async ({ gantry, pageOf }) => {

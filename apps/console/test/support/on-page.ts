@@ -1,4 +1,4 @@
-import type { Locator, Page } from "playwright-core";
+import type { Locator, Page, Route } from "playwright-core";
 import { expect } from "vitest";
 
 /** What a page comes to show, as long as its own waiting takes. */
@@ -23,3 +23,20 @@ export const toast = (page: Page, text: string | RegExp): Locator => page.getByR
 
 export const rowOf = (page: Page, table: string, text: string): Locator =>
   page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: text });
+
+/** For `page.route`: what was asked is done, and the answer to it breaks off. */
+export async function loseAnswer(route: Route): Promise<void> {
+  await route.fetch();
+  await route.fulfill({ status: 200, contentType: "application/json", body: "{" });
+}
+
+/** As often as the pauses say, each so many milliseconds after the start: what a click and Ctrl+Enter come to. */
+export const submitAt = (form: Locator, moments: readonly number[]): Promise<void> =>
+  form.evaluate(async (element: { requestSubmit(): void }, at) => {
+    const submit = (moment: number) =>
+      new Promise<void>((resolve) => {
+        if (moment === 0) resolve(element.requestSubmit());
+        else setTimeout(() => resolve(element.requestSubmit()), moment);
+      });
+    await Promise.all(at.map(submit));
+  }, moments);

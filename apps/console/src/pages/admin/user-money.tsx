@@ -1,13 +1,15 @@
 import type { UserRecord } from "@gantry/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Field, Select, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
 import { money } from "../../ui/format.ts";
+import { MayBeDone } from "../../ui/may-be-done.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
+import { useSentOnce } from "../../ui/use-sent-once.ts";
 import { balanceAfter, signedAmount } from "./credit.rules.ts";
 
 type Direction = "add" | "take";
@@ -18,16 +20,18 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
   const [text, setText] = useState("");
   const [reason, setReason] = useState("");
   const queries = useQueryClient();
-  const moving = useMutation({
+  const moving = useSentOnce({
     meta: { showsFailure: true },
-    mutationFn: (credit: { amount: number; reason: string }) => api.admin.users.credit(username, credit),
-    async onSuccess({ balance: after }) {
+    send: (credit: { amount: number; reason: string }, idempotencyKey) =>
+      api.admin.users.credit(username, credit, { idempotencyKey }),
+    onSuccess({ balance: after }) {
       toast(`The balance of ${username} is ${money(after)}`);
       setDirection("add");
       setText("");
       setReason("");
-      await queries.invalidateQueries({ queryKey: ["admin"] });
     },
+    // Also after a failure: it may have been booked.
+    onSettled: () => queries.invalidateQueries({ queryKey: ["admin"] }),
   });
   const errors = fieldErrors(moving.error, ["amount", "reason"]);
   const amount = signedAmount(text, direction);
@@ -65,7 +69,7 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
                 value={text}
                 onChange={(e) => {
                   // What was wrong with the last amount hides what this one comes to.
-                  moving.reset();
+                  if (moving.isError) moving.reset();
                   setText(e.target.value);
                 }}
               />
@@ -88,6 +92,7 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
             />
           )}
         </Field>
+        <MayBeDone error={moving.error} />
       </Form>
     </Panel>
   );

@@ -1,5 +1,5 @@
 import type { DeliveryRecord } from "@gantry/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
@@ -10,6 +10,7 @@ import { seconds, time } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { toast } from "../../ui/toast.ts";
+import { useSentOnce } from "../../ui/use-sent-once.ts";
 import { PredictionLink } from "../usage/prediction-link.tsx";
 import { DeliveryBadge, statusWords } from "./delivery-status.tsx";
 
@@ -35,8 +36,8 @@ export function DeliveryDialog({ delivery, onClose }: DeliveryDialogProps) {
 
 function Delivery({ delivery, onClose }: { delivery: DeliveryRecord; onClose(): void }) {
   const queries = useQueryClient();
-  const sending = useMutation({
-    mutationFn: () => api.webhooks.resend(delivery.id),
+  const sending = useSentOnce({
+    send: () => api.webhooks.resend(delivery.id),
     async onSuccess() {
       toast("It is sent again, under the same webhook-id");
       onClose();

@@ -1,4 +1,5 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { CreateRunBody } from "@gantry/sdk";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
@@ -7,10 +8,12 @@ import { Button } from "../../../ui/button.tsx";
 import { CodeArea, Field } from "../../../ui/field.tsx";
 import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import { readObject } from "../../../ui/json.rules.ts";
+import { MayBeDone } from "../../../ui/may-be-done.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { SchemaField } from "../../../ui/schema-field.tsx";
 import { type ReadFields, readFields, schemaFields, type Typed } from "../../../ui/schema-form.rules.ts";
 import { toast } from "../../../ui/toast.ts";
+import { useSentOnce } from "../../../ui/use-sent-once.ts";
 import { limitsOf, noLimits } from "./run-limits.rules.ts";
 import { RunLimits } from "./run-limits.tsx";
 
@@ -35,9 +38,9 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
   const [faults, setFaults] = useState<Record<string, string>>({});
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const starting = useMutation({
+  const starting = useSentOnce({
     meta: { showsFailure: true },
-    mutationFn: (input: Record<string, unknown>) => api.runs.create(agent, { input, ...limitsOf(limits), ...body }),
+    send: (wanted: CreateRunBody, idempotencyKey) => api.runs.create(agent, wanted, { idempotencyKey }),
     async onSuccess({ id }) {
       await queries.invalidateQueries({ queryKey: ["runs"] });
       toast("The run has started");
@@ -51,9 +54,9 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const { values, faults: found } = isForm ? readFields(fields, typed) : readWhole(json);
-    const isLimited = limitsOf(limits) !== undefined;
-    setFaults({ ...found, ...(!isLimited && { limits: "Limits must be numbers" }) });
-    if (Object.keys(found).length === 0 && isLimited) starting.mutate(values);
+    const limited = limitsOf(limits);
+    setFaults({ ...found, ...(!limited && { limits: "Limits must be numbers" }) });
+    if (Object.keys(found).length === 0 && limited) starting.mutate({ input: values, ...limited, ...body });
   };
   return (
     <form className="flex flex-col gap-4" onSubmit={submit} noValidate>
@@ -82,6 +85,7 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
       {faults.limits && <p className="text-bad">{faults.limits}</p>}
       {children}
       {errors.rest !== undefined && <Failure error={errors.rest} />}
+      <MayBeDone error={starting.error} />
       <div>
         <Button kind="primary" type="submit" icon={<Play size={14} />} busy={starting.isPending}>
           {label}

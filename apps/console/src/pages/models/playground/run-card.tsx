@@ -2,6 +2,7 @@ import { Square } from "lucide-react";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { seconds, time } from "../../../ui/format.ts";
+import { MayBeDone } from "../../../ui/may-be-done.tsx";
 import { Failure, Loading } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import type { Tone } from "../../../ui/toast.ts";
@@ -51,6 +52,7 @@ export function RunCard({ run, onCancel, onReuse }: RunCardProps) {
     >
       <div className="flex flex-col gap-3">
         {state === "failed" && <Failure error={error} />}
+        {state === "failed" && run.mayBeAccepted && <MayBeDone error={error} />}
         <div aria-live="polite" aria-busy={isOpen} className="empty:hidden">
           <RunOutput run={run} />
         </div>
