@@ -36,7 +36,7 @@ test("a user is made, given money, sees it, and is disabled in the middle of it"
   await page.getByText("None of its keys works").waitFor();
   expect((await gantry.call("GET", "/api/v2/me", { key })).status).not.toBe(200);
   await own.getByRole("link", { name: "API keys" }).click();
-  await own.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
+  await own.getByRole("dialog", { name: "Your session has ended" }).waitFor();
 
   await page.getByRole("button", { name: "Enable" }).click();
   await toast(page, "newcomer is enabled").waitFor();

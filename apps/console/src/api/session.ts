@@ -4,8 +4,7 @@ import { anybody, fetchAsConsole, showUser } from "./fetch-as-console.ts";
 export interface Session {
   username: string;
   role: "admin" | "user";
-  /** Null: until the key itself is revoked. */
-  expires_at: string | null;
+  expires_at: string;
   key: SessionKey;
 }
 
@@ -16,7 +15,6 @@ export interface SessionKey {
   models: string[] | null;
   /** Dollars. */
   monthly_limit: number | null;
-  expires_at: string | null;
 }
 
 export const sessionPath = "/console/api/session";

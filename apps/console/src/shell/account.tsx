@@ -30,9 +30,13 @@ export function Account() {
           {username}
         </p>
         {limits.length > 0 && (
-          <p className="line-clamp-3 text-muted text-xs" title={limits.join("; ")}>
-            key {key.name}, {limits.join(", ")}
-          </p>
+          <div className="text-muted text-xs">
+            {[`key ${key.name}`, ...limits].map((words) => (
+              <p key={words} className="line-clamp-2" title={words}>
+                {words}
+              </p>
+            ))}
+          </div>
         )}
       </div>
       <span className="flex shrink-0">

@@ -11,7 +11,10 @@ export function TroubleLine() {
       {isUnreached && <Line>The server is not reached. It is tried again every few seconds.</Line>}
       {session === "put off" && (
         <Line>
-          Your session has ended. <Button onClick={() => setTrouble({ session: "ended" })}>Sign in again</Button>
+          Your session has ended.{" "}
+          <Button className="ml-2" onClick={() => setTrouble({ session: "ended" })}>
+            Sign in again
+          </Button>
         </Line>
       )}
     </div>
@@ -20,8 +23,9 @@ export function TroubleLine() {
 
 function Line({ children }: { children: ReactNode }) {
   return (
-    <p className="flex flex-wrap items-center gap-2 border-line border-b bg-warn-soft px-4 py-2 md:px-8">
-      <CircleAlert size={16} className="shrink-0 text-warn" /> {children}
-    </p>
+    <div className="flex items-center gap-2.5 border-line border-b bg-warn-soft px-4 py-2 md:px-8">
+      <CircleAlert size={16} className="shrink-0 text-warn" />
+      <p className="min-w-0">{children}</p>
+    </div>
   );
 }

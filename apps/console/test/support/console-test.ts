@@ -7,7 +7,7 @@ import { hasChromium, launchBrowser, type Visit, visit } from "./browser.ts";
 export const sessionCookie = "gantry_session";
 
 /** Leaves the cookie in the browser, as a page that signs in does. */
-async function signIn({ request }: BrowserContext, url: string, key: string): Promise<void> {
+export async function signInBrowser({ request }: BrowserContext, url: string, key: string): Promise<void> {
   const answer = await request.post(`${url}/console/api/session`, { data: { key } });
   expect(answer.status(), await answer.text()).toBe(200);
 }
@@ -43,7 +43,7 @@ export const consoleTest = (environment: () => Promise<Record<string, string>> =
     })
     .extend("visitor", ({ visit }) => visit.newPage())
     .extend("page", async ({ visit, gantry }) => {
-      await signIn(visit.context, gantry.url, gantry.adminKey);
+      await signInBrowser(visit.context, gantry.url, gantry.adminKey);
       return visit.newPage();
     })
     .extend("pageOf", async ({ browser, gantry }, { onCleanup }) => {
@@ -54,7 +54,7 @@ export const consoleTest = (environment: () => Promise<Record<string, string>> =
       return async (key: string): Promise<Page> => {
         const own = await visit(browser, gantry.url);
         visits.push(own);
-        await signIn(own.context, gantry.url, key);
+        await signInBrowser(own.context, gantry.url, key);
         return own.newPage();
       };
     })

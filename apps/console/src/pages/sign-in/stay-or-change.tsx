@@ -18,11 +18,11 @@ export function StayOrChange({ username, busy, onStay, onChange }: StayOrChangeP
         </p>
       </div>
       <div className="flex flex-wrap justify-end gap-2">
-        <Button disabled={busy} onClick={onStay}>
-          Stay as {username}
-        </Button>
-        <Button kind="primary" busy={busy} onClick={onChange}>
+        <Button busy={busy} onClick={onChange}>
           Continue
+        </Button>
+        <Button kind="primary" disabled={busy} onClick={onStay}>
+          Stay as {username}
         </Button>
       </div>
     </div>
