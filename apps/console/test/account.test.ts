@@ -49,7 +49,7 @@ test("who rotates the key that they are signed in with sees the new one before t
   expect((await gantry.call("GET", "/api/v2/me", { key })).status).toBe(200);
 
   await told.getByRole("button", { name: "I have copied it" }).click();
-  await page.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
+  await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
 });
 
 test("why a key is not rotated is told in the form", async ({ gantry, pageOf }) => {
