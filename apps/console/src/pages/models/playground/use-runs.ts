@@ -1,7 +1,7 @@
 import { type FileLink, GantryError, textSoFar } from "@gantry/sdk";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { api, isSignedOut } from "../../../api/client.ts";
+import { api } from "../../../api/client.ts";
 import { type Attempts, createAttempts, isUnanswered } from "../../../ui/attempts.rules.ts";
 import { wordsOf } from "../../../ui/failure-words.rules.ts";
 import { toast } from "../../../ui/toast.ts";
@@ -84,8 +84,6 @@ export function useRuns(model: string, isStreamed: boolean) {
       const isCancelled = controller.signal.aborted || (error instanceof GantryError && error.status === 499);
       if (!isCancelled && isOurs(error)) setRuns((before) => before.filter((run) => run.key !== key));
       else change({ state: isCancelled ? "cancelled" : "failed", endedAt: Date.now(), ...(!isCancelled && { error }) });
-      // Who is signed out is led to the way in by whatever asks next.
-      if (isSignedOut(error)) void queries.invalidateQueries({ queryKey: ["session"] });
     } finally {
       open.current.delete(key);
       for (const changed of ["usage", "me", "files", "expenses"]) {
