@@ -138,7 +138,7 @@ describe("the word expenses after what is no user's name", () => {
         expect(await ask(method, path), path).toMatchObject(answer);
       }
     }
-    for (const part of ["api", "v2", "docs", "metrics", "mcp", "console", "healthz"]) {
+    for (const part of ["api", "v2", "docs", "metrics", "mcp", "console/api", "healthz"]) {
       for (const path of [`/${part}/expenses`, `/${part}/expenses/5`]) {
         expect(await ask("GET", path, key()), path).toMatchObject({ status: 404, body: others(404, "Not found") });
       }
