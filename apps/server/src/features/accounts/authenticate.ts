@@ -117,6 +117,7 @@ function verdictOf(pair: StoredPair): Verdict {
       keyId: pair.keyId,
       keyPublic: pair.public,
       keyName: pair.keyName,
+      graceEndsAt: pair.validUntil,
       models: pair.models && Object.freeze([...pair.models]),
       expiresAt: pair.expiresAt,
       monthlyLimitMicros: pair.monthlyLimitMicros,

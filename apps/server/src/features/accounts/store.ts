@@ -233,7 +233,7 @@ export async function selectPairs(sql: Sql, publicParts: readonly string[]): Pro
 export async function selectCallers(sql: Sql, keyIds: readonly string[], now: Date): Promise<Caller[]> {
   return sql<Caller[]>`
     select u.id as "userId", u.username, u.role, u.plan, k.id as "keyId", k.public as "keyPublic",
-      k.name as "keyName", k.models, k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros", k.session_ends_at as "sessionEndsAt"
+      k.name as "keyName", null::timestamptz as "graceEndsAt", k.models, k.expires_at as "expiresAt", k.monthly_limit_micros as "monthlyLimitMicros", k.session_ends_at as "sessionEndsAt"
     from api_keys k join users u on u.id = k.user_id
     where k.id = any(${keyIds as string[]}::text[]) and k.revoked_at is null and u.disabled_at is null
       and (k.expires_at is null or k.expires_at > ${now})`;

@@ -111,6 +111,14 @@ describe("signing in with a key", () => {
     expect(await statusOf(sessionIn(answer))).toBe(401);
   });
 
+  it("200: with a key that was rotated, no longer than that one works", async () => {
+    const made = await site.call("POST", "/api/v2/keys", { key: kim, body: {} });
+    const rotate = { key: kim, body: { grace_seconds: 60 } };
+    expect((await site.call("POST", `/api/v2/keys/${made.body.id}/rotate`, rotate)).status).toBe(200);
+    const answer = await signIn({ key: made.body.key });
+    expect([answer.status, cookieOf(answer)]).toEqual([200, expect.stringMatching(/Max-Age=(60|5\d)$/)]);
+  });
+
   it("200: of a hundred sessions with one key the newest are kept", async () => {
     const made = await site.call("POST", "/api/v2/keys", { key: kim, body: {} });
     const first = sessionIn(await signIn({ key: made.body.key }));

@@ -20,6 +20,7 @@ export function callerNamed(userId: string, more: Partial<Caller> = {}): Caller 
     keyId: "key_1",
     keyPublic: "key",
     keyName: "key",
+    graceEndsAt: null,
     models: null,
     expiresAt: null,
     monthlyLimitMicros: null,
