@@ -94,6 +94,12 @@ export default {
       { path: "src/", pathNot: test },
       { path: `${test}|apps/server/test/` },
     ),
+    forbid(
+      "proofs-start-servers",
+      "A test that starts a server's process or a cluster belongs to test/process or test/proof: `npm run proof` runs those.",
+      { path: "^(apps|packages)/", pathNot: "^apps/(server/test/(process|proof|support)|console/test)/" },
+      { path: "^apps/server/test/(process/|proof/|support/(cluster|load-balancer)\\.ts)" },
+    ),
   ],
   options: {
     doNotFollow: { path: "node_modules" },

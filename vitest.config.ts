@@ -1,12 +1,12 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Kill whole servers and wait for what becomes of them: the longest of all. */
+/** They kill processes and start clusters. */
 const proofs = ["apps/server/test/proof/**/*.test.ts", "apps/server/test/process/**/*.test.ts"];
+/** They drive a browser, against a whole server. */
+const browserProofs = ["apps/console/test/**/*.test.ts"];
 /** Through the whole server over HTTP. */
 const frontDoor = ["apps/server/test/front-door/**/*.test.ts"];
-/** Pages in a browser, against a whole server. */
-const consolePages = ["apps/console/test/**/*.test.ts"];
 /** They change what a process has once: its clock, its threads, whom it trusts. */
 const alone = ["clocks-that-jump", "extra-ca", "unstartable-threads"].map(
   (name) => `apps/server/test/front-door/${name}.test.ts`,
@@ -48,22 +48,21 @@ export default defineConfig({
     reporters: ["default", "./scripts/count-reporter.mjs"],
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
+    // `npm run proof` runs the projects whose name begins with "proof", `npm test` the others.
     projects: [
-      // Three proofs side by side starve a server until it is taken for dead.
-      { test: { ...common, name: "proofs", include: proofs, maxWorkers: 2, sequence: { groupOrder: 0 } } },
-      // The others wait most of the time.
+      // Most of these wait most of the time.
       {
         test: {
           ...common,
           name: "tests",
           include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...proofs, ...frontDoor, ...consolePages],
+          exclude: [...configDefaults.exclude, ...proofs, ...browserProofs, ...frontDoor],
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
       { test: { ...common, name: "alone", include: alone, maxWorkers: 3, sequence: { groupOrder: 1 } } },
-      // Loading the server takes longer than most of these: a worker keeps it from one file to the next.
+      // Loading the server takes longer than most of these tests: a worker keeps it from one file to the next.
       {
         test: {
           ...common,
@@ -75,16 +74,18 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      // Three of these side by side starve a server until its cluster considers it dead.
+      { test: { ...common, name: "proof", include: proofs, maxWorkers: 2, sequence: { groupOrder: 3 } } },
       // A browser takes both cores of a small machine.
       {
         test: {
           ...common,
-          name: "console",
-          include: consolePages,
+          name: "proof-browser",
+          include: browserProofs,
           globalSetup: ["apps/console/test/support/global-setup.ts"],
           isolate: false,
           maxWorkers: 1,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

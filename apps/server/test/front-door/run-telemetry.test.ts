@@ -2,7 +2,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type CollectedSpan, type Collector, startCollector } from "../../src/engines/telemetry/collector.fixture.ts";
-import { type ServerProcess, startServer } from "../process/server-process.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { inTurn, type ScriptedLlm, startScriptedLlm, toolResults } from "../support/scripted-llm.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -185,57 +184,6 @@ describe("the trace of a run", () => {
     expect(spans.map(({ attributes }) => attributes["gantry.run_came_to"])).toEqual(["left", "error"]);
     expect(spans[1]).toMatchObject({ status: { code: 2 }, attributes: { "error.type": "internal" } });
   });
-
-  test("goes on with another worker when the first was killed", async () => {
-    const front = await startGantry({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, GANTRY_ROLE: "api" } });
-    const env = {
-      DATABASE_URL: front.databaseUrl,
-      GANTRY_HOME: front.home,
-      GANTRY_ADMIN_KEY: front.adminKey,
-      GANTRY_ALLOW_PRIVATE_NETWORK: "1",
-      GANTRY_ROLE: "worker",
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    };
-    const workers: ServerProcess[] = [];
-    const addWorker = async () => {
-      const worker = startServer(env);
-      workers.push(worker);
-      await worker.url();
-      return worker;
-    };
-    try {
-      await makeModel(front);
-      const agent = await makeAgent({ tools: ["run_javascript"] }, front);
-      const first = await addWorker();
-      llm.script = (asked, n) => {
-        if (toolResults(asked).length === 0) return { calls: [{ name: "run_javascript", args: { code: "6 * 7" } }] };
-        return n === 2 ? new Promise(() => {}) : { text: "done" };
-      };
-      const { id, traceId } = await start(agent, { node: front });
-      const calls = () => spansOf(traceId).filter(({ name }) => name === "chat scripted");
-      await waitFor("the first call to be told of", () => llm.requests.length === 2 && calls().length === 1);
-      first.kill("SIGKILL");
-      await first.exit;
-      await addWorker();
-      const done = await front.call("GET", `/v1/runs/${id}?wait=60`);
-      expect(done.body, done.text).toMatchObject({ status: "done" });
-      const spans = await traceOf(traceId, 1);
-      await waitFor("the second worker's call", () => calls().length === 2);
-      const run = spans.find(({ name }) => name === "run");
-      expect(above(run, spans)).toEqual([request]);
-      expect(run?.attributes).toMatchObject({ "gantry.run_id": id, "gantry.run_came_to": "done" });
-      expect(run?.attributes["gantry.run_claim"]).toBeGreaterThan(1);
-      const nodes = calls().map(({ resource }) => resource["service.instance.id"]);
-      expect(new Set(nodes).size).toBe(2);
-      expect(run?.resource["service.instance.id"]).toBe(nodes[1]);
-    } finally {
-      for (const worker of workers) {
-        worker.kill("SIGKILL");
-        await worker.exit;
-      }
-      await front.close();
-    }
-  }, 120_000);
 });
 
 describe("the figures of runs", () => {

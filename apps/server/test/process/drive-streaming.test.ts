@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { driveRecord, maxDriveFileBytes } from "@gantry/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { residentBytes } from "../../../test/process/server-process.ts";
-import { testDatabaseUrl } from "../../../test/support/database.ts";
-import { operatorKey } from "./drive-server.fixture.ts";
+import { operatorKey } from "../../src/http/agents-api/drive-server.fixture.ts";
+import { testDatabaseUrl } from "../support/database.ts";
+import { residentBytes } from "./server-process.ts";
 
-const fixture = fileURLToPath(new URL("drive-server.fixture.ts", import.meta.url));
+const fixture = fileURLToPath(new URL("../../src/http/agents-api/drive-server.fixture.ts", import.meta.url));
 /** Below the 105 MB of one file, of four at a time: who held even one in memory would be seen. */
 const allowance = 90 * 1024 * 1024;
 

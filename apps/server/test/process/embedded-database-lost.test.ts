@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { attachEmbeddedDatabase } from "./attach.ts";
-import { type EmbeddedDatabase, startEmbeddedDatabase } from "./index.ts";
+import { attachEmbeddedDatabase } from "../../src/engines/database/attach.ts";
+import { type EmbeddedDatabase, startEmbeddedDatabase } from "../../src/engines/database/index.ts";
 
 /** One home for all: each test leaves it whole. */
 let room: string;

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "rabbitmq-client";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ownRabbitMq } from "../../../test/support/rabbitmq.ts";
-import type { RabbitMqNode } from "../../../test/support/rabbitmq-node.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
-import { type Queue, topics } from "./queue.ts";
-import { maxQueueLength, queueOf } from "./rabbitmq-connection.ts";
-import { openRabbitMqQueue } from "./rabbitmq-queue.ts";
+import { type Queue, topics } from "../../src/engines/queue/queue.ts";
+import { maxQueueLength, queueOf } from "../../src/engines/queue/rabbitmq-connection.ts";
+import { openRabbitMqQueue } from "../../src/engines/queue/rabbitmq-queue.ts";
+import { ownRabbitMq } from "../support/rabbitmq.ts";
+import type { RabbitMqNode } from "../support/rabbitmq-node.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const broker = await ownRabbitMq();
 

@@ -5,8 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type EmbeddedDatabase, type EmbeddedOptions, startEmbeddedDatabase } from "./index.ts";
-import { isAlive, pidNamespace } from "./processes.ts";
+import {
+  type EmbeddedDatabase,
+  type EmbeddedOptions,
+  startEmbeddedDatabase,
+} from "../../src/engines/database/index.ts";
+import { isAlive, pidNamespace } from "../../src/engines/database/processes.ts";
 
 const unavailable = { name: "Fault", type: "service_unavailable" };
 const asRoot = process.getuid?.() === 0;
@@ -34,7 +38,7 @@ const postmasterPid = async (): Promise<number> =>
 /** A process of its own that owns the home and says what became of it; it lives until it is killed. */
 function spawnOwner(): { child: ChildProcess; said: Promise<string> } {
   const script = `
-    import { startEmbeddedDatabase } from ${JSON.stringify(new URL("./index.ts", import.meta.url).href)};
+    import { startEmbeddedDatabase } from ${JSON.stringify(new URL("../../src/engines/database/index.ts", import.meta.url).href)};
     try {
       const database = await startEmbeddedDatabase({ home: ${JSON.stringify(home)} });
       await database.sql\`create table if not exists kept (id int primary key)\`;

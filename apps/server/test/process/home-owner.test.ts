@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { canMount, privateMounts } from "../../../test/support/private-mounts.ts";
-import { attachEmbeddedDatabase } from "./attach.ts";
-import { startEmbeddedDatabase } from "./index.ts";
+import { attachEmbeddedDatabase } from "../../src/engines/database/attach.ts";
+import { startEmbeddedDatabase } from "../../src/engines/database/index.ts";
+import { canMount, privateMounts } from "../support/private-mounts.ts";
 
 /** On every Linux a user of its own; and one that no list of users names. */
 const daemon = 1;
 const nameless = 54_321;
 
-const driver = fileURLToPath(new URL("./index.ts", import.meta.url));
-const attaching = fileURLToPath(new URL("./attach.ts", import.meta.url));
+const driver = fileURLToPath(new URL("../../src/engines/database/index.ts", import.meta.url));
+const attaching = fileURLToPath(new URL("../../src/engines/database/attach.ts", import.meta.url));
 
 /** Where tests run as root, and others get to the program. */
 function canBeOthers(): boolean {
