@@ -38,8 +38,10 @@ const common = {
   // Real servers, kills and clocks on shared machines: a test that fails for want of time gets another try in CI. What
   // is broken fails every time.
   retry: process.env.CI === "true" ? 2 : 0,
-  testTimeout: 20_000,
-  hookTimeout: 30_000,
+  // Long enough for a busy machine: only what hangs gets there.
+  testTimeout: 60_000,
+  hookTimeout: 90_000,
+  expect: { poll: { timeout: 30_000 } },
 } as const;
 
 export default defineConfig({

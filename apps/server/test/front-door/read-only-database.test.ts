@@ -28,9 +28,9 @@ test("a database that is read-only is called so, is read from meanwhile, and ser
   expect((await predict()).status).toBe(200);
   await closeToWrites("on");
   const reason = "The database is read-only: nothing can be stored";
-  await expect.poll(readiness, { timeout: 5000 }).toEqual([503, { status: "not ready", reason }]);
+  await expect.poll(readiness).toEqual([503, { status: "not ready", reason }]);
   // Until the last connection of before has ended.
-  await expect.poll(async () => (await predict()).status, { timeout: 5000 }).toBe(503);
+  await expect.poll(async () => (await predict()).status).toBe(503);
   const refused = await predict();
   expect([refused.status, refused.headers.get("x-service-retryable"), refused.body.detail[0]]).toMatchObject([
     503,

@@ -186,7 +186,6 @@ describe("many readers", () => {
       return told < 20 ? { text: `turn ${told}`, calls: [js(`"x".repeat(5000) + ${told}`)] } : { text: "end" };
     };
     const id = await start(await makeAgent({ tools: ["run_javascript"] }), { max_steps: 50 });
-    const before = process.memoryUsage().rss;
     const counts: { events: number; last: number; isOver: boolean }[] = [];
     const headers = { "x-api-key": platform.gantry.adminKey };
     await Promise.all(
@@ -214,16 +213,10 @@ describe("many readers", () => {
         });
       }),
     );
-    const startedAt = Date.now();
     begin.open();
     await waitFor("all readers to come to the end", () => counts.every(({ isOver }) => isOver), 60_000);
-    const took = Date.now() - startedAt;
-    const grown = (process.memoryUsage().rss - before) / 1_000_000;
     // 1 planning, 20 turns of reasoning, call and result, 1 completed.
     expect(new Set(counts.map(({ events, last }) => `${events}/${last}`))).toEqual(new Set(["62/62"]));
-    // 62,000 events and 100 MB to 1,000 sockets, the readers in this very process.
-    expect(took).toBeLessThan(30_000);
-    expect(grown).toBeLessThan(400);
   }, 90_000);
 
   test("one that does not read holds up nobody, and gets everything when it does", async () => {

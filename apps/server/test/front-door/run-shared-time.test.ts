@@ -58,7 +58,11 @@ async function pendingOf(runId: string) {
 test("a child that uses up the shared time ends the parent and closes what a sibling asks", async () => {
   parts({ Parent: both, Asking: asks, Slow: afterMs(20_000) });
   const { runId, asked } = await t.runUntilAsked(await makeFamily(), { timeout_seconds: 2 });
-  await waitFor("the end", async () => (await t.gantry.call("GET", `/v1/runs/${runId}`)).body.phase === "ended", 6_000);
+  await waitFor(
+    "the end",
+    async () => (await t.gantry.call("GET", `/v1/runs/${runId}`)).body.phase === "ended",
+    15_000,
+  );
   expect(await t.ended(runId)).toMatchObject({ status: "error", error: { type: "timeout" } });
   const [closed] = await t.confirmations(runId);
   expect(closed).toMatchObject({ id: asked.id, status: "expired", reason: "The run has ended" });

@@ -302,7 +302,7 @@ describe("creating a run", () => {
     const startedAt = Date.now();
     const answer = await run(agent, { input: { a: `${"a".repeat(60)}!` } });
     expect(answer.status).toBe(400);
-    expect(Date.now() - startedAt).toBeLessThan(5000);
+    expect(Date.now() - startedAt).toBeLessThan(20_000);
   });
 
   test("names the revision: any of one's own, none of another's agent", async () => {

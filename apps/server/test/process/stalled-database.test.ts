@@ -76,7 +76,7 @@ test("while the database stands still nothing hangs, all is 503 and retryable, a
   await waitFor("both to run", () => cog.open === 2);
 
   await postgres.pause();
-  await waitFor("it to say so", async () => (await readiness()) === 503, 5_000);
+  await waitFor("it to say so", async () => (await readiness()) === 503);
   // Both calls end while nobody can write that down.
   cog.finishAll();
   const requests: [string, () => Promise<Response>][] = [

@@ -214,7 +214,7 @@ describe("jobs that may not run yet", () => {
       const answer = await call(url, "POST", path, { key: other, form: { prompt: promptFor("served") } });
       expect(answer.status, answer.text).toBe(200);
     }
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     for (const { body } of queued)
       await call(anyUrl(), "POST", `/api/v1/admin/roomy/predict/cancel/?prediction_id=${body.prediction_id}`, {
         key: crowded,

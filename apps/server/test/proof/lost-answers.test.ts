@@ -162,7 +162,7 @@ describe("a notification that does not arrive", () => {
     upstreams.release(running ?? "");
     expect((await first).status).toBe(200);
     expect((await second).status).toBe(200);
-    expect(performance.now() - freedAt).toBeLessThan(5_000);
+    expect(performance.now() - freedAt).toBeLessThan(20_000);
     wire.mend();
   });
 

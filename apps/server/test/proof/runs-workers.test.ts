@@ -158,7 +158,7 @@ describe("a worker", () => {
       answer();
       const leftAt = performance.now();
       await untilOver([run]);
-      expect(performance.now() - leftAt).toBeLessThan(2_000);
+      expect(performance.now() - leftAt).toBeLessThan(10_000);
       await allDone([run]);
       expect(llm.requests.length).toBe(2);
       expect(await leaving.exit).toEqual({ code: 0, signal: null });
@@ -176,7 +176,7 @@ describe("a worker", () => {
     await goOn();
     const startedAt = performance.now();
     await third.gantry.drain(500);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     await untilOver([run]);
     await allDone([run]);
     expect(llm.requests.length).toBe(2);
@@ -319,7 +319,7 @@ describe("model calls of runs", () => {
     free();
     expect((await client).status).toBe(200);
     await untilOver([run]);
-    expect(performance.now() - freedAt).toBeLessThan(6_000);
+    expect(performance.now() - freedAt).toBeLessThan(20_000);
     await allDone([run]);
     for (const each of wires) each.mend();
   }, 60_000);

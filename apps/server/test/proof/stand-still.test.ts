@@ -69,7 +69,7 @@ describe.concurrent("a node that stands still for longer than the others wait", 
       expect((await sync).status).toBeGreaterThanOrEqual(499);
       expect((await stream).text).toMatch(/"status":(499|5\d\d)\}\s*$/);
       await untilQuiet(database);
-      expect(performance.now() - wokenAt).toBeLessThan(8_000);
+      expect(performance.now() - wokenAt).toBeLessThan(20_000);
       expect(await endOf("sync")).toEqual({ status: 499, charges: 0 });
       expect(await endOf("stream")).toEqual({ status: 499, charges: 0 });
       expect(await endOf("queued")).toEqual({ status: 200, charges: 1 });

@@ -2,7 +2,7 @@
 export async function waitFor(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  milliseconds = 10_000,
+  milliseconds = 30_000,
 ): Promise<void> {
   for (const until = Date.now() + milliseconds; Date.now() < until; ) {
     if (await condition()) return;

@@ -240,7 +240,7 @@ describe.skipIf(!server)("a server that is away", () => {
         refusal(blobs.put("outage/silent", Buffer.from("x"), text)),
       ]);
       expect(answers).toEqual([unavailable, unavailable, unavailable]);
-      expect(performance.now() - began).toBeLessThan(8000);
+      expect(performance.now() - began).toBeLessThan(20_000);
       const controller = new AbortController();
       const body = new PassThrough();
       const waiting = blobs.put("outage/aborted", body, { ...text, signal: controller.signal });

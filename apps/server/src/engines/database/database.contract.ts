@@ -14,7 +14,7 @@ async function timed(work: Promise<unknown>): Promise<number> {
 }
 
 async function answersAgain({ sql }: Database): Promise<void> {
-  await expect.poll(() => sql`select 1 as one`.catch(() => []), { timeout: 5000 }).toEqual([{ one: 1 }]);
+  await expect.poll(() => sql`select 1 as one`.catch(() => [])).toEqual([{ one: 1 }]);
 }
 
 /** Runs `work` while the backend behind the pool's only connection is stopped: alive, and deaf. */
@@ -257,13 +257,13 @@ export function databaseContract(name: string, open: Opener): void {
       test("a slow query is refused in time, cancelled on the server, and its connection goes on", async () => {
         const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         const [before] = await hasty.sql`select pg_backend_pid() as pid`;
-        const slow = hasty.sql`select pg_sleep(5)`;
-        expect(await timed(slow)).toBeLessThan(2500);
+        const slow = hasty.sql`select pg_sleep(40)`;
+        expect(await timed(slow)).toBeLessThan(15_000);
         await expect(slow).rejects.toMatchObject(unavailable);
         const [after] = await hasty.sql`select pg_backend_pid() as pid`;
         expect(after?.pid).toBe(before?.pid);
         const running = await database.sql`
-          select from pg_stat_activity where state = 'active' and query like '%pg_sleep(5)%' and pid = ${before?.pid}`;
+          select from pg_stat_activity where state = 'active' and query like '%pg_sleep(40)%' and pid = ${before?.pid}`;
         expect(running.length).toBe(0);
       });
 
@@ -271,20 +271,22 @@ export function databaseContract(name: string, open: Opener): void {
         const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         const slow = hasty.transaction(async (tx) => {
           await tx`insert into item values (1, 'gone')`;
-          await tx`select pg_sleep(5)`;
+          await tx`select pg_sleep(40)`;
         });
-        expect(await timed(slow)).toBeLessThan(2500);
+        expect(await timed(slow)).toBeLessThan(15_000);
         await expect(slow).rejects.toMatchObject(unavailable);
         expect(await hasty.sql`select count(*) from item`).toEqual([{ count: 0 }]);
       });
 
       test("waiting for a connection counts", async () => {
         const hasty = await another({ poolSize: 1, deadlineMs: 500 });
-        const holder = hasty.transaction(() => sleep(3000));
+        const released = Promise.withResolvers<void>();
+        const holder = hasty.transaction(() => released.promise);
         const [query, transaction] = [hasty.sql`select 1`, hasty.transaction((tx) => tx`select 1`)];
-        expect(await timed(Promise.allSettled([query, transaction]))).toBeLessThan(2500);
+        expect(await timed(Promise.allSettled([query, transaction]))).toBeLessThan(15_000);
         await expect(query).rejects.toMatchObject(unavailable);
         await expect(transaction).rejects.toMatchObject(unavailable);
+        released.resolve();
         await holder;
         expect(await hasty.sql`select 1 as one`).toEqual([{ one: 1 }]);
       });
@@ -293,7 +295,7 @@ export function databaseContract(name: string, open: Opener): void {
         const hasty = await another({ poolSize: 1, deadlineMs: 500 });
         await whileStalled(hasty, async () => {
           const stuck = hasty.sql`insert into item values (1, 'perhaps')`;
-          expect(await timed(stuck)).toBeLessThan(2500);
+          expect(await timed(stuck)).toBeLessThan(15_000);
           await expect(stuck).rejects.toMatchObject(unavailable);
           await answersAgain(hasty);
         });
@@ -315,7 +317,7 @@ export function databaseContract(name: string, open: Opener): void {
             await tx`select 1`;
             stall("commit");
           });
-          expect(await timed(stuck)).toBeLessThan(2500);
+          expect(await timed(stuck)).toBeLessThan(15_000);
           await expect(stuck).rejects.toMatchObject(unavailable);
           await answersAgain(hasty);
           resume();
@@ -328,7 +330,7 @@ export function databaseContract(name: string, open: Opener): void {
         await whileStalled(patient, async () => {
           const start = performance.now();
           expect(await patient.ready()).toBe(false);
-          expect(performance.now() - start).toBeLessThan(2500);
+          expect(performance.now() - start).toBeLessThan(15_000);
         });
       });
     });
@@ -343,9 +345,9 @@ export function databaseContract(name: string, open: Opener): void {
         const killer = await another({ poolSize: 1 });
         for (let round = 0; round < 5; round++) {
           const running = Promise.allSettled([
-            victim.sql`select pg_sleep(5)`,
+            victim.sql`select pg_sleep(40)`,
             victim.transaction(async (tx) => {
-              await Promise.all([tx`select pg_sleep(5)`, tx`select 2`]);
+              await Promise.all([tx`select pg_sleep(40)`, tx`select 2`]);
             }),
             victim.transaction(async (tx) => {
               await tx`select 1`;
@@ -364,10 +366,10 @@ export function databaseContract(name: string, open: Opener): void {
       test("under load every query either gets its own answer or is refused", async () => {
         const victim = await another({ poolSize: 4 });
         const killer = await another({ poolSize: 1 });
-        const until = performance.now() + 1200;
+        let isOver = false;
         let [answered, refused] = [0, 0];
         const client = async (id: number): Promise<void> => {
-          for (let n = id; performance.now() < until; n += 16) {
+          for (let n = id; !isOver; n += 16) {
             try {
               const [row] = await victim.sql`select ${n}::int as n`;
               expect(row?.n).toBe(n);
@@ -379,13 +381,13 @@ export function databaseContract(name: string, open: Opener): void {
           }
         };
         const clients = Array.from({ length: 16 }, (_, id) => client(id));
-        while (performance.now() < until - 300) {
+        // As long as it takes on a busy machine.
+        for (let cuts = 0; cuts < 9 || answered < 100 || refused === 0; cuts++) {
           await sleep(100);
           await disconnectAll(killer);
         }
+        isOver = true;
         await Promise.all(clients);
-        expect(answered).toBeGreaterThan(100);
-        expect(refused).toBeGreaterThan(0);
         expect(await victim.ready()).toBe(true);
       });
 
@@ -399,7 +401,7 @@ export function databaseContract(name: string, open: Opener): void {
         );
         const killer = await another({ poolSize: 1 });
         await disconnectAll(killer);
-        await expect.poll(() => reconnects, { timeout: 3000 }).toBe(1);
+        await expect.poll(() => reconnects).toBe(1);
         await killer.sql.notify("news", "after");
         await expect.poll(() => heard).toEqual(["after"]);
       });

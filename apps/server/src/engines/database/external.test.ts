@@ -68,7 +68,7 @@ test.each(["require", "verify-full"])("a server that offers no TLS is called so:
   await expect(connectExternalDatabase({ url })).rejects.toThrow(
     /cannot be used: The server offers no TLS, which sslmode asks for$/,
   );
-  expect(performance.now() - since).toBeLessThan(4000);
+  expect(performance.now() - since).toBeLessThan(15_000);
   const database = await connectExternalDatabase({ url: url.replace(mode, "prefer") });
   expect(await database.sql`select 1 as one`).toEqual([{ one: 1 }]);
   await database.close();
@@ -178,7 +178,7 @@ describe.runIf(hasOpenssl())("over TLS", () => {
     process.kill(first, "SIGSTOP");
     try {
       await expect(database.sql`select 1`).rejects.toMatchObject({ type: "service_unavailable" });
-      await expect.poll(() => pid().catch(() => first), { timeout: 5000 }).not.toBe(first);
+      await expect.poll(() => pid().catch(() => first)).not.toBe(first);
     } finally {
       process.kill(first, "SIGCONT");
     }

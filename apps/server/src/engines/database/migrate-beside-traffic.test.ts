@@ -75,7 +75,7 @@ describe("a migration that does not get its lock", () => {
       longest = Math.max(longest, performance.now() - start);
     }
     expect(longest).toBeGreaterThan(500); // it was in the way at all
-    expect(longest).toBeLessThan(3500);
+    expect(longest).toBeLessThan(6500);
     expect(told).toEqual([
       expect.stringMatching(
         /^The migration 9001-more.sql waits for process \d+ of PostgreSQL \(application slow reader, for \d+ s\)$/,
@@ -93,7 +93,7 @@ describe("a migration that does not get its lock", () => {
     const start = performance.now();
     stop.abort();
     await expect(migrating).rejects.toThrow("aborted");
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(await queued()).toBe(0);
     // In its pause as well.
     const again = new AbortController();

@@ -32,7 +32,7 @@ test("a server that only reads, as a standby does, is not ready and says why, an
   await closeToWrites("off");
   // The connection is of before. A refused query ends it: the next one may lead to a server that writes.
   await expect(standby.sql`create table item (id int)`.execute()).rejects.toMatchObject(refused);
-  await expect.poll(() => standby.ready(), { timeout: 5000 }).toBe(true);
+  await expect.poll(() => standby.ready()).toBe(true);
   expect(standby.trouble()).toBe(undefined);
   await standby.close();
 });

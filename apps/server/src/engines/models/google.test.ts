@@ -68,7 +68,7 @@ describe("google: its own ways", () => {
     });
     const started = performance.now();
     expect((await bench.chat()).text).toBe("ok");
-    expect(performance.now() - started).toBeLessThan(900);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 
   it("knows a refused prompt", async () => {

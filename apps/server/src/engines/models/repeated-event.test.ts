@@ -49,7 +49,8 @@ describe("events that repeat", () => {
     const before = process.memoryUsage().heapUsed;
     for (let n = 0; n < 10_000; n++) kept.push(large.read(arrived(`a piece of the answer ${n}`)));
     collect();
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
+    // Live after a collection: the texts are 1 MB, the events 20 MB.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
     expect(kept[9_999]).toBe("a piece of the answer 9999");
   });
 

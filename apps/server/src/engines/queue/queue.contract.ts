@@ -129,7 +129,7 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       for (let job = 0; job < 200; job++) {
         lying++;
         void queue.wake("predictions");
-        await waitFor("the work to be claimed", () => lying === 0, 3000);
+        await waitFor("the work to be claimed", () => lying === 0);
         await sleep(Math.random() * 4);
       }
     });
@@ -172,7 +172,7 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
     test("a consumer that nothing wakes looks by itself, now and then", async () => {
       const { seen } = await consuming(await open(300), 2);
       const startedAt = performance.now();
-      await waitFor("two more calls", () => seen.calls === 3);
+      await waitFor("two more calls", () => seen.calls >= 3);
       expect(performance.now() - startedAt).toBeGreaterThan(500);
       seen.holding = true;
       await waitFor("both hands to be full", () => seen.running === 2);
@@ -209,12 +209,12 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       await waitFor("the first call", () => fullCalls === 1);
       for (let wakes = 1; wakes <= 8; wakes++) {
         await producer.wake("predictions");
-        await waitFor("the idle one to be called", () => idle.calls === 1 + wakes, 2000);
+        await waitFor("the idle one to be called", () => idle.calls === 1 + wakes);
       }
       await here.close();
       await producer.wake("predictions");
       await sleep(1000);
-      expect(fullCalls).toBeLessThan(20); // alone and full: asked now and then, not without a pause
+      expect(fullCalls).toBeLessThan(300); // alone and full: asked now and then; without a pause it is thousands
       full = false;
       const before = fullCalls;
       await producer.wake("predictions");
@@ -244,15 +244,20 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
 
     test("a failing worker is stopped without waiting for its rest", async () => {
       const queue = await open();
-      let calls = 0;
-      const consumer = await queue.consume("predictions", { parallel: 1 }, async () => {
-        calls++;
-        throw new Error("for ever");
-      });
-      await waitFor("the first call", () => calls === 1);
-      const startedAt = performance.now();
-      await consumer.stop();
-      expect(performance.now() - startedAt).toBeLessThan(500);
+      const times: number[] = [];
+      for (let round = 0; round < 5; round++) {
+        let calls = 0;
+        const consumer = await queue.consume("predictions", { parallel: 1 }, async () => {
+          calls++;
+          throw new Error("for ever");
+        });
+        await waitFor("the first call", () => calls === 1);
+        const startedAt = performance.now();
+        await consumer.stop();
+        times.push(performance.now() - startedAt);
+      }
+      // Waited for, the rest of a second would be in every one of them.
+      expect(Math.min(...times)).toBeLessThan(500);
     });
 
     test("close ends consuming without waiting for calls; what comes later is refused, not thrown", async () => {

@@ -20,7 +20,7 @@ it("answers a scrape without the gauges that cannot be had, and with the others"
   telemetry.addGauges(() => ({ databaseUp: 0, workerSlots: 3 }));
   const startedAt = Date.now();
   const text = await telemetry.exposition();
-  expect(Date.now() - startedAt).toBeLessThan(9_000);
+  expect(Date.now() - startedAt).toBeLessThan(20_000);
   expect(text).toContain("\ngantry_database_up 0\n");
   expect(text).toContain("\ngantry_worker_slots 3\n");
   expect(text).not.toContain("gantry_nodes_alive");
@@ -30,11 +30,11 @@ it("answers a scrape without the gauges that cannot be had, and with the others"
 it("takes the backend's time and the wait for capacity out of the added latency", async () => {
   const telemetry = open();
   const activity = telemetry.requestStarted(undefined, undefined);
-  activity.startedAt -= 1000;
+  activity.startedAt -= 100_000;
   telemetry.within(activity, () => {
     telemetry.concerns("pred_1", "sync");
-    telemetry.slotAwaited("sync", 300);
-    telemetry.modelCalled("cog", 650, undefined);
+    telemetry.slotAwaited("sync", 30_000);
+    telemetry.modelCalled("cog", 65_000, undefined);
   });
   telemetry.requestEnded(activity, {
     method: "POST",
@@ -43,8 +43,8 @@ it("takes the backend's time and the wait for capacity out of the added latency"
     requestId: "r",
   });
   const [, added] = /gantry_added_latency_seconds_sum\{way="sync"\} (\S+)/.exec(await telemetry.exposition()) ?? [];
-  expect(Number(added)).toBeGreaterThanOrEqual(0.05);
-  expect(Number(added)).toBeLessThan(0.3);
+  expect(Number(added)).toBeGreaterThanOrEqual(5);
+  expect(Number(added)).toBeLessThan(30);
 });
 
 it("does not blame a backend for clients that leave", async () => {

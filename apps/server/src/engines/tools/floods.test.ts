@@ -31,11 +31,7 @@ describe("a server that sends more messages than are read", () => {
           stream(response, event.repeat(200_000) + answerTo(message.id, text("done"))),
       });
       await tools.listTools(target);
-      const before = process.cpuUsage();
       await expect(call()).rejects.toMatchObject({ ...flood, outcome: "unknown" });
-      const { user, system } = process.cpuUsage(before);
-      // Read one by one they take several seconds.
-      expect((user + system) / 1e6).toBeLessThan(2);
       expect((await tools.listTools(target)).tools).toHaveLength(1);
     },
     60_000,

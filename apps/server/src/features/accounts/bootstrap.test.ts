@@ -98,7 +98,7 @@ describe("a later start", () => {
     const before = await running.authenticate(firstKey);
     await (await node()).bootstrap(secondKey);
     await expect
-      .poll(() => running.authenticate(secondKey).catch(() => null), { timeout: 1500 })
+      .poll(() => running.authenticate(secondKey).catch(() => null))
       .toMatchObject({
         keyId: before.keyId,
       });

@@ -1,5 +1,5 @@
 import type { Manifest } from "@gantry/wire";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { defaultTextManifest, textManifest, textModels } from "../../engines/models/builtin/text-manifests.ts";
 import { systemClock } from "../../kernel/clock.ts";
@@ -39,31 +39,32 @@ const backend = { type: "cog", url: "http://cog.example" };
 const body = { ...textManifest, backend };
 
 describe("two nodes on one database", () => {
-  test("a change is seen at once on its node, and at once by announcement on the other", async () => {
+  test("a change is seen at once on its node, and by announcement on the other", async () => {
+    // What a node remembers never gets old: only the announcement can change it.
+    vi.spyOn(performance, "now").mockReturnValue(performance.now());
+    onTestFinished(() => void vi.restoreAllMocks());
     await here.putModel(admin, "admin", "m", body);
     expect((await here.getModel("admin/m"))?.version).toBe(1);
     expect((await there.getModel("admin/m"))?.version).toBe(1);
     await here.patchModel(admin, "admin", "m", { capacity: 0 });
     expect((await here.getModel("admin/m"))?.manifest.capacity).toBe(0);
-    await expect
-      .poll(async () => (await there.getModel("admin/m"))?.manifest.capacity, { timeout: 400, interval: 10 })
-      .toBe(0);
+    await expect.poll(async () => (await there.getModel("admin/m"))?.manifest.capacity, { interval: 10 }).toBe(0);
     await expect(here.resolveForCall(admin, "admin", "m")).rejects.toThrow("Project is not active");
 
     await there.deleteModel(admin, "admin", "m");
     expect(await there.getModel("admin/m")).toBeUndefined();
-    await expect.poll(() => here.getModel("admin/m"), { timeout: 400, interval: 10 }).toBeUndefined();
+    await expect.poll(() => here.getModel("admin/m"), { interval: 10 }).toBeUndefined();
     await expect(here.resolveForCall(admin, "admin", "m")).rejects.toThrow("Project not found");
 
     await there.putModel(admin, "admin", "m", body);
     expect((await here.getModel("admin/m"))?.version).toBe(1);
   });
 
-  test("a lost announcement is made good within a second", async () => {
+  test("a lost announcement is made good", async () => {
     await here.putModel(admin, "admin", "quiet", body);
     await there.getModel("admin/quiet");
     await stored.database.sql`update models set version = 99 where name = 'quiet'`;
-    await expect.poll(async () => (await there.getModel("admin/quiet"))?.version, { timeout: 1500 }).toBe(99);
+    await expect.poll(async () => (await there.getModel("admin/quiet"))?.version).toBe(99);
   });
 
   test("a model in use is the same object until it changes", async () => {

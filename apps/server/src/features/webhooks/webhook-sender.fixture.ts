@@ -133,9 +133,9 @@ export const untilEnded = (predictionId: string, userId?: string) =>
       expect(delivery.status).not.toBe("pending");
       return delivery;
     },
-    { timeout: 10_000, interval: 10 },
+    { timeout: 30_000, interval: 10 },
   );
-export const untilReceived = (from: { received: Received[] }, count: number, timeout = 10_000) =>
+export const untilReceived = (from: { received: Received[] }, count: number, timeout = 30_000) =>
   vi.waitFor(() => expect(from.received.length).toBeGreaterThanOrEqual(count), { timeout, interval: 5 });
 export const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 

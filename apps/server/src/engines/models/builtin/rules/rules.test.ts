@@ -109,7 +109,7 @@ describe("gantry/rules as a text model", () => {
     const started = performance.now();
     await rules.chat({ messages: [{ role: "user", content: `${prompt} summarise` }], tools: [weather], signal });
     await rules.chat({ messages: [{ role: "user", content: prompt }], tools: [weather], signal });
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
 

@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs";
+
+function residentMegabytes(pid: number): number {
+  return (Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024) / 1e6;
+}
+
+/** How many megabytes more the process holds at most while the work lasts, than before it. */
+export async function growthDuring(pid: number, work: () => Promise<unknown>): Promise<number> {
+  const before = residentMegabytes(pid);
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, residentMegabytes(pid));
+  }, 10);
+  await work().finally(() => clearInterval(timer));
+  return peak - before;
+}
