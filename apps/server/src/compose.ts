@@ -250,7 +250,7 @@ export async function compose(
       objectParameters,
     });
     // What is read at a scrape of /metrics.
-    addDatabaseGauges(telemetry, database, readClusterFigures({ database, nodeId }));
+    addDatabaseGauges(telemetry, database, config.DATABASE_URL === undefined, readClusterFigures({ database, nodeId }));
     telemetry.addGauges(() => ({
       predictionsHeld: predictions.underWay(),
       workerSlots: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,

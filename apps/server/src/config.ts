@@ -76,6 +76,13 @@ export const settings = {
     "127.0.0.1",
   ),
   GANTRY_HOME: text("Folder that holds all state of an embedded server.", ".gantry"),
+  GANTRY_POSTGRES_BIN: textLike(
+    "Folder with the programs (postgres, initdb, …) of a PostgreSQL 18 on this machine. " +
+      "The embedded database uses them instead of those that come with Gantry.",
+    "an absolute path",
+    isAbsolute,
+    undefined,
+  ),
   GANTRY_PUBLIC_URL: webAddress("Address that links carry when the server stands behind a proxy."),
   GANTRY_ADMIN_KEY: headerValue(
     "API key of the user admin. Without it the first start makes one and prints it. " +

@@ -23,7 +23,9 @@ export function openDatabase(config: Config, log: Log, onProgress: (text: string
     return connectExternalDatabase({ url: config.DATABASE_URL, onTrouble: (text) => log.warn(text) });
   return startEmbeddedDatabase({
     home: config.GANTRY_HOME,
+    programs: config.GANTRY_POSTGRES_BIN,
     onProgress,
+    onWarning: (text) => log.warn(text),
     onTrouble: (text, error) => log.error({ err: error }, text),
   });
 }

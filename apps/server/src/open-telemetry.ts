@@ -62,9 +62,15 @@ export function openTelemetry(
 /** What is known here of the database, and what it tells itself; that it does not answer is a figure too. */
 export function addDatabaseGauges(
   telemetry: OpenTelemetry,
-  database: Pick<Database, "figures" | "isFull">,
+  database: Pick<Database, "figures" | "isFull" | "sql">,
+  isEmbedded: boolean,
   clusterFigures: () => Promise<Gauges>,
 ): void {
+  telemetry.addGauges(async () => {
+    const [row] = await database.sql<{ version: string }[]>`
+      select split_part(current_setting('server_version'), ' ', 1) as version`;
+    return row ? { postgres: { version: row.version, isEmbedded } } : {};
+  });
   telemetry.addGauges(() => ({ ...ofPool(database.figures()), databaseFull: Number(database.isFull()) }));
   telemetry.addGauges(() =>
     clusterFigures().then(

@@ -44,7 +44,16 @@ async function openExisting({ config, say }: OperateOptions): Promise<Database> 
   }
   const home = config.GANTRY_HOME;
   await refuseWithoutHome(home);
-  return (await attachEmbeddedDatabase(home)) ?? startEmbeddedDatabase({ home, onProgress: say });
+  return (await attachEmbeddedDatabase(home)) ?? startOwn({ config, say });
+}
+
+function startOwn({ config, say }: OperateOptions): Promise<Database> {
+  return startEmbeddedDatabase({
+    home: config.GANTRY_HOME,
+    programs: config.GANTRY_POSTGRES_BIN,
+    onProgress: say,
+    onWarning: say,
+  });
 }
 
 async function refuseWithoutHome(home: string): Promise<void> {
@@ -191,7 +200,7 @@ export async function restore(
   await mkdir(home, { recursive: true, mode: 0o700 });
   const database =
     config.DATABASE_URL === undefined
-      ? await startEmbeddedDatabase({ home, onProgress: say })
+      ? await startOwn({ config, say })
       : await connectExternalDatabase({
           url: config.DATABASE_URL,
           poolSize: toolPoolSize,
@@ -237,12 +246,12 @@ const showThemselvesMs = 1_000;
 
 /** Seals everything anew under another key. No server may run. */
 export async function rekey(options: OperateOptions & { leaveUnreadable: boolean }): Promise<Rekeyed> {
-  const { config, say, leaveUnreadable } = options;
+  const { config, leaveUnreadable } = options;
   const { GANTRY_HOME: home, GANTRY_SECRET_KEY: given, GANTRY_NEW_SECRET_KEY: next } = config;
   const isAlone = config.DATABASE_URL === undefined;
   if (isAlone) await refuseWithoutHome(home);
   // Not beside a server: this one claims the home for itself, or says who has it.
-  const database = isAlone ? await startEmbeddedDatabase({ home, onProgress: say }) : await openExisting(options);
+  const database = isAlone ? await startOwn(options) : await openExisting(options);
   try {
     await settleRestores({ database, home });
     const done = await changeKey({ database, home, given, next, isAlone, leaveUnreadable });

@@ -22,7 +22,9 @@ export const commands: readonly Command[] = [
   {
     name: "status",
     usage: "status [--url URL] [--key KEY]",
-    meaning: "Says whether a server is up and ready, and who the key belongs to (also GANTRY_URL, GANTRY_KEY).",
+    meaning:
+      "Shows whether a server is up and ready, who the key belongs to and, for an admin, the version of PostgreSQL " +
+      "(also GANTRY_URL, GANTRY_KEY).",
     codes: "0: ready. 1: up, but not ready or the key is wrong. 2: not reachable, or the arguments are wrong.",
     run: status,
   },

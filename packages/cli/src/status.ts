@@ -17,6 +17,19 @@ async function whyNotReady(url: string): Promise<string | undefined> {
   return typeof reason === "string" ? reason : undefined;
 }
 
+/** From the metrics, which the server shows to admins, or to everybody where the operator opened them. */
+async function whichPostgres(url: string, key: string | undefined): Promise<string | undefined> {
+  const answer = await fetch(`${url.replace(/\/+$/, "")}/metrics`, {
+    headers: key === undefined ? {} : { "x-api-key": key },
+    signal: AbortSignal.timeout(longestAnswerMs),
+  });
+  if (!answer.ok) return undefined;
+  const [, version, isEmbedded] =
+    /^gantry_postgres_info\{version="([^"]+)",embedded="(true|false)"\} 1$/m.exec(await answer.text()) ?? [];
+  if (version === undefined) return undefined;
+  return `PostgreSQL ${version}, ${isEmbedded === "true" ? "embedded" : "external"}`;
+}
+
 const notAsked = 2;
 
 export function status(args: readonly string[]): Promise<number> {
@@ -44,6 +57,8 @@ async function askStatus(
     return 1;
   }
   console.log(`${url} is up and ready`);
+  const postgres = await whichPostgres(url, key).catch(() => undefined);
+  if (postgres !== undefined) console.log(postgres);
   if (key === undefined) return 0;
   const me = await client.me({ signal: AbortSignal.timeout(longestAnswerMs) });
   console.log(`The key belongs to ${me.username} (${me.role}, plan ${me.plan}); balance ${me.balance} ${me.currency}`);

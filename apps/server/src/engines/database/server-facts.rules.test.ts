@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { type ServerFacts, whyDoubtful, whyUnfit } from "./server-facts.rules.ts";
 
-const good: ServerFacts = { version: 180001, encoding: "UTF8", schema: "public", role: "app", database: "gantry" };
+const good: ServerFacts = { version: 180004, encoding: "UTF8", schema: "public", role: "app", database: "gantry" };
 
 test.each([
-  [180001, undefined, undefined],
+  [180004, undefined, undefined],
+  [180012, undefined, undefined],
+  [180003, undefined, "The database is PostgreSQL 18.3, which lacks security fixes. Upgrade it to 18.4 or later."],
   [190000, undefined, undefined],
   [170006, undefined, "The database is PostgreSQL 17: Gantry is tested with 18, to which it should be upgraded"],
   [150000, undefined, "The database is PostgreSQL 15: Gantry is tested with 18, to which it should be upgraded"],

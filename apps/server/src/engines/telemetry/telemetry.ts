@@ -92,7 +92,13 @@ export type GaugeName =
   | "runSlots"
   | "webhooksPending";
 
-export type Gauges = Partial<Record<GaugeName, number>>;
+export type Gauges = Partial<Record<GaugeName, number>> & { postgres?: PostgresInfo };
+
+export interface PostgresInfo {
+  /** As the server says it: "18.4". */
+  version: string;
+  isEmbedded: boolean;
+}
 
 /**
  * The telemetry port: what features, surfaces and engines tell about their work, and how a trace travels with it.
