@@ -378,6 +378,6 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       clearTimeout(watch);
       expect(Math.max(...held)).toBeLessThan(8 * 1024 * 1024);
       expect(held.length).toBeGreaterThan(12);
-    }, 30_000);
+    }, 120_000);
   });
 }

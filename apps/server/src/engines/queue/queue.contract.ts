@@ -57,7 +57,7 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
     /** A consumer whose first call is over. */
     const consuming = async (queue: Queue, parallel: number, seen = worker()) => {
       const consumer = await queue.consume("predictions", { parallel }, seen.onWake);
-      await waitFor("the first call", () => seen.calls === 1);
+      await waitFor("the first call", () => seen.calls >= 1);
       return { seen, consumer };
     };
 
