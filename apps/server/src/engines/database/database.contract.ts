@@ -443,8 +443,14 @@ export function databaseContract(name: string, open: Opener): void {
 
     test("close lets running work end and refuses later work", async () => {
       const leaving = await another({ poolSize: 2 });
-      const running = leaving.sql`select pg_sleep(0.2), 'done' as word`;
-      await Promise.all([running, sleep(50).then(() => leaving.close())]);
+      const running = leaving.sql`select pg_sleep(1.5), 'done' as word`.execute();
+      const isRunning = async () =>
+        (
+          await database.sql`select from pg_stat_activity where state = 'active' and query like '%pg_sleep(1.5)%done%'
+          and pid <> pg_backend_pid()`
+        ).length;
+      await expect.poll(isRunning, { interval: 20 }).toBe(1);
+      await leaving.close();
       expect((await running)[0]?.word).toBe("done");
       await expect(leaving.sql`select 1`).rejects.toMatchObject(unavailable);
       await expect(leaving.transaction((tx) => tx`select 1`)).rejects.toMatchObject(unavailable);

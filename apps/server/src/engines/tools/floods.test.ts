@@ -74,7 +74,7 @@ describe("a server that sends more messages than are read", () => {
     await expect(tools.listTools(target)).rejects.toMatchObject(refused);
     const sse: ToolServerTarget = { ...target, revision: 2, connectionType: "sse" };
     await expect(tools.listTools(sse)).rejects.toMatchObject(refused);
-  });
+  }, 120_000);
 
   it("in one list of JSON", async () => {
     const { call } = await bench({
