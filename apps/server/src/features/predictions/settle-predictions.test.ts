@@ -57,10 +57,11 @@ async function underWay(claim: number): Promise<string> {
   const { sql } = own.database;
   await sql`
     insert into live_predictions (id, user_id, key_id, model_id, model_name, route, holder, claim, started_at, queue_until,
-      base_url, webhook_destination, webhook_target)
-    values (${id}, ${userId}, 'key_1', ${modelId}, 'ann/make', 'async', 'node_1', ${claim}, now(), now(), 'http://here',
+      reserved_micros, base_url, webhook_destination, webhook_target)
+    values (${id}, ${userId}, 'key_1', ${modelId}, 'ann/make', 'async', 'node_1', ${claim}, now(), now(), 1000, 'http://here',
       'http://there', '\\x00')`;
   await sql`update model_slots set running = running + 1 where model_id = ${modelId}`;
+  await sql`update wallets set reserved_micros = reserved_micros + 1000 where user_id = ${userId}`;
   return id;
 }
 

@@ -16,6 +16,7 @@ export interface Ending {
   input_tokens: number | undefined;
   output_tokens: number | undefined;
   cached_tokens: number | undefined;
+  cache_write_tokens?: number | undefined;
   stream_details: string | undefined;
   price: Micros;
   /** Of one that failed, beside what is stored of it already; only `settleEndings` writes it. */
@@ -85,7 +86,7 @@ export async function admitArrivals(
     order by n`;
 }
 
-/** Ends predictions and hands their slots on, in one statement; see migrations/0031. */
+/** Ends predictions and hands their slots on, in one statement; see migrations/0045. */
 export async function settleEndings(sql: Sql, endings: readonly (Ending & { n: number })[]): Promise<Settled> {
   const [row] = await sql<{ result: Settled }[]>`
     select settle_predictions(${JSON.stringify(endings)}::text::json) as result`;

@@ -66,6 +66,7 @@ const ending = (id: string, price: number, claim = 1): Ending => ({
   input_tokens: price > 5 ? 3 : undefined,
   output_tokens: undefined,
   cached_tokens: undefined,
+  cache_write_tokens: price > 5 ? 2 : undefined,
   stream_details: undefined,
   price,
 });
@@ -110,11 +111,11 @@ async function stateOf(tx: Transaction): Promise<unknown> {
         select id, user_id, key_id, model_id, model_name, route, holder, claim, reserved_micros, key_month,
           counts_parallel, started_at is null as waits, queue_until > now() as has_time from live_predictions) l) as live,
       (select json_agg(e order by id) from (
-        select id, user_id, key_id, model_id, model_name, route, status, inference_ms, output, error, input_tokens
-        from ended_predictions) e) as ended,
+        select id, user_id, key_id, model_id, model_name, route, status, inference_ms, output, error, input_tokens,
+          cache_write_tokens from ended_predictions) e) as ended,
       (select json_agg(u order by request_id) from (
-        select request_id, user_id, model_name, route, status, inference_ms, input_tokens, price_micros
-        from usage) u) as usage,
+        select request_id, user_id, key_id, model_name, route, status, inference_ms, input_tokens, cache_write_tokens,
+          reserved_micros, price_micros from usage) u) as usage,
       (select json_agg(h order by user_id, model_name) from (
         select user_id, model_name, sum(requests) as requests, sum(paid_requests) as paid, sum(spent_micros) as spent
         from usage_hours group by 1, 2) h) as hours,
@@ -196,6 +197,22 @@ describe("writing together", () => {
       ),
     );
     expect(await verifyLedger(own.database)).toEqual([]);
+  });
+
+  test("charges no more than was reserved, and usage names the key and the reservation", async () => {
+    const arrivals = [arrival(0, 0, 10), arrival(1, 0, 10)] as const;
+    await own.database.transaction((tx) => together(tx, [], arrivals));
+    const [first, second] = [ending(arrivals[0].id, 11), ending(arrivals[1].id, 1_000_000)];
+    await own.database.transaction((tx) => together(tx, [first], []));
+    await own.database.transaction((tx) => settleEndings(tx, [{ n: 0, ...second }]));
+    const used = await own.database.sql`
+      select key_id, reserved_micros, price_micros, cache_write_tokens from usage
+      where request_id = any (${arrivals.map(({ id }) => id)}) order by price_micros, request_id`;
+    const row = { reserved_micros: 10, price_micros: 10, cache_write_tokens: 2 };
+    expect(used).toEqual([
+      { key_id: keys[0], ...row },
+      { key_id: keys[1], ...row },
+    ]);
   });
 
   test("ends and arrivals in one statement are worth what they are one after the other", async () => {

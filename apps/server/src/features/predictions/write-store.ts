@@ -21,7 +21,7 @@ export interface Written {
   jobs: (Omit<ClaimedJob, "acceptedAt"> & { acceptedAt: string })[] | null;
 }
 
-/** Ends predictions, and admits arrivals if none must be refused or wait, in one statement; see migrations/0021 and 0023. */
+/** Ends predictions, and admits arrivals if none must be refused or wait, in one statement; see migrations/0045. */
 export async function writePredictions(
   sql: Sql,
   endings: readonly Ending[],
@@ -37,12 +37,14 @@ export async function writePredictions(
       ${list(endings, (one) => one.inference_ms)}, ${list(endings, (one) => quoted(one.output))},
       ${list(endings, (one) => quoted(one.error))}, ${list(endings, (one) => one.input_tokens)},
       ${list(endings, (one) => one.output_tokens)}, ${list(endings, (one) => one.cached_tokens)},
+      ${list(endings, (one) => one.cache_write_tokens)},
       ${list(endings, (one) => quoted(one.stream_details))}, ${list(endings, (one) => one.price)},
       ${list(arrivals, (one) => one.id)}, ${list(users.places)}, ${list(keys.places)}, ${list(models.places)},
       ${list(arrivals, (one) => one.route)}, ${list(arrivals, (one) => one.highPriority)},
       ${list(arrivals, (one) => one.reservation)}, ${list(arrivals, (one) => one.queueSeconds)}, ${nodeId},
       ${list(arrivals, (one) => one.runId)}, ${list(arrivals, (one) => one.handFree ?? false)}, ${list(arrivals, (one) => quoted(one.queued?.input))},
-      ${list(arrivals, (one) => quoted(one.queued?.pricing))}, ${list(arrivals, (one) => quoted(one.queued?.base_url))},
+      ${list(arrivals, (one) => quoted(one.queued?.pricing))}, ${list(arrivals, (one) => quoted(one.queued?.bounds))},
+      ${list(arrivals, (one) => quoted(one.queued?.base_url))},
       ${list(arrivals, (one) => quoted(one.queued?.webhook_destination))},
       ${list(arrivals, (one) => one.queued?.webhook_target)},
       ${list(users.sums, (one) => one.id)}, ${list(users.sums, (one) => one.requests)},
