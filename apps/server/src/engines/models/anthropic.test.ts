@@ -60,19 +60,26 @@ describe("anthropic: its own ways", () => {
     });
   });
 
-  it("counts what was read from a cache and written to one as input", async () => {
-    const first = { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 30, output_tokens: 1 };
+  const read = { input_tokens: 10, cache_read_input_tokens: 200, output_tokens: 1 };
+  const byAge = { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 };
+  it.each<[how: string, first: object, last: object]>([
+    ["as a sum", { ...read, cache_creation_input_tokens: 30 }, {}],
+    ["by age", { ...read, cache_creation: byAge }, {}],
+    ["in both ways", { ...read, cache_creation_input_tokens: 30, cache_creation: byAge }, {}],
+    ["before the last event repeats the input", { ...read, cache_creation_input_tokens: 30 }, { input_tokens: 10 }],
+  ])("counts tokens read from a cache and written to one as input, told %s", async (_, first, last) => {
     bench.play(
       streaming(
         { type: "message_start", message: { usage: first } },
         { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
         { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "ok" } },
         { type: "content_block_stop", index: 0 },
-        { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 12 } },
+        { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { ...last, output_tokens: 12 } },
         { type: "message_stop" },
       ),
     );
-    expect((await bench.chat()).usage).toEqual({ inputTokens: 240, outputTokens: 12, cachedTokens: 200 });
+    const usage = { inputTokens: 240, outputTokens: 12, cachedTokens: 200, cacheWriteTokens: 30 };
+    expect((await bench.chat()).usage).toEqual(usage);
   });
 
   it("sends thoughts back as they came, before the results of the calls", async () => {

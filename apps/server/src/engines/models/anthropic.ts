@@ -24,8 +24,6 @@ export interface AnthropicOptions extends TextBackendOptions {
 }
 
 const defaultUrl = "https://api.anthropic.com/v1";
-/** The API wants a limit; ours is what a run reserves when it names none. */
-
 /** The Messages API of Anthropic. */
 export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDriver {
   const { model, key } = options;
@@ -79,6 +77,12 @@ function choiceOf(choice: TextRequest["toolChoice"]): Record<string, string> | u
   if (choice === undefined) return undefined;
   if (typeof choice === "object") return { type: "tool", name: choice.name };
   return { type: choice === "required" ? "any" : choice };
+}
+
+/** Cache writes by how long they are kept; servers that do not give the sum give these. */
+function writtenByAge(creation: unknown): number | undefined {
+  if (!isObject(creation)) return undefined;
+  return (tokens(creation.ephemeral_5m_input_tokens) ?? 0) + (tokens(creation.ephemeral_1h_input_tokens) ?? 0);
 }
 
 const statusOfError: Record<string, number> = {
@@ -180,16 +184,20 @@ class AnthropicReader implements StreamReader {
   /** `input_tokens` here are those not read from a cache nor written to one; ours are all. */
   #takeUsage(usage: unknown, last = false): void {
     if (!isObject(usage)) return;
+    const { usage: known } = this.#answer;
     const fresh = tokens(usage.input_tokens);
-    const read = tokens(usage.cache_read_input_tokens) ?? 0;
-    const written = tokens(usage.cache_creation_input_tokens) ?? 0;
+    // The last event need not repeat what the first one said of the cache.
+    const read = tokens(usage.cache_read_input_tokens) ?? known.cachedTokens ?? 0;
+    const written =
+      tokens(usage.cache_creation_input_tokens) ?? writtenByAge(usage.cache_creation) ?? known.cacheWriteTokens ?? 0;
     if (fresh !== undefined && fresh + read + written > 0) {
-      this.#answer.usage.inputTokens = fresh + read + written;
-      this.#answer.usage.cachedTokens = read;
+      known.inputTokens = fresh + read + written;
+      known.cachedTokens = read;
+      known.cacheWriteTokens = written;
     }
     // What the first event says is only the beginning of the output.
     const made = tokens(usage.output_tokens);
-    if (last && made !== undefined) this.#answer.usage.outputTokens = made;
+    if (last && made !== undefined) known.outputTokens = made;
   }
 
   #takeStop(reason: unknown): void {

@@ -41,9 +41,24 @@ export interface TokenUsage {
   inputTokens: number;
   outputTokens: number;
   cachedTokens?: number;
+  /** Of the input, written to the upstream's cache by this call. */
+  cacheWriteTokens?: number;
   /** True when the upstream reported none and they were counted here. */
   estimated?: boolean;
   googleUsage?: Record<string, unknown>;
+}
+
+/** What of the input was read from a cache or written to one, as far as it is reported: never more than the input. */
+export function cacheUse(
+  reported: { cachedTokens?: number | undefined; cacheWriteTokens?: number | undefined },
+  inputTokens: number,
+): Pick<TokenUsage, "cachedTokens" | "cacheWriteTokens"> {
+  const { cachedTokens: read, cacheWriteTokens: written } = reported;
+  const cachedTokens = Math.min(read ?? 0, inputTokens);
+  return {
+    ...(read !== undefined && { cachedTokens }),
+    ...(written !== undefined && { cacheWriteTokens: Math.min(written, inputTokens - cachedTokens) }),
+  };
 }
 
 /** What a model reads of an input, for counting: text wherever it stands in it; numbers weigh nothing, files are not text. */

@@ -136,7 +136,7 @@ describe("gantry", () => {
   const ended = {
     output_data: {},
     status: 200,
-    stream_details: { input_tokens: 5, output_tokens: 3, cached_tokens: 2 },
+    stream_details: { input_tokens: 5, output_tokens: 3, cached_tokens: 2, cache_write_tokens: 1 },
   };
 
   it("streams text, and takes the tokens that the other service counted", async () => {
@@ -149,7 +149,7 @@ describe("gantry", () => {
     expect(fragments).toEqual(["output:Hello", "output: there"]);
     expect(result).toEqual({
       output: { output: "Hello there" },
-      usage: { inputTokens: 5, outputTokens: 3, cachedTokens: 2 },
+      usage: { inputTokens: 5, outputTokens: 3, cachedTokens: 2, cacheWriteTokens: 1 },
     });
   });
 
@@ -158,9 +158,9 @@ describe("gantry", () => {
     expect((await run(textField)).usage).toEqual({ inputTokens: 1, outputTokens: 2, estimated: true });
     upstream.lines = [{ output_data: {}, status: 200 }];
     expect((await run(textField)).usage).toEqual({ inputTokens: 1, outputTokens: 0, estimated: true });
-    const details = { input_tokens: 5, output_tokens: 3, cached_tokens: 50, estimated: true };
+    const details = { input_tokens: 5, output_tokens: 3, cached_tokens: 50, cache_write_tokens: 9, estimated: true };
     upstream.lines = [content("one"), { ...ended, stream_details: details }];
-    const counted = { inputTokens: 5, outputTokens: 3, cachedTokens: 5, estimated: true };
+    const counted = { inputTokens: 5, outputTokens: 3, cachedTokens: 5, cacheWriteTokens: 0, estimated: true };
     expect((await run(textField)).usage).toEqual(counted);
   });
 

@@ -3,7 +3,7 @@ import { Fault, type Issue } from "../../kernel/errors.ts";
 import { isWithinDepth } from "../../kernel/storable-issues.ts";
 import type { NetResponse } from "../net/net.ts";
 import { type Cancelling, cancelOnAbort } from "./cancel-upstream.ts";
-import type { ModelCall, ModelDriver, ModelResult, TokenUsage } from "./driver.ts";
+import { cacheUse, type ModelCall, type ModelDriver, type ModelResult, type TokenUsage } from "./driver.ts";
 import { eventsOf, isEventStream, objectOf } from "./event-answer.ts";
 import { fieldText, inputParts } from "./input-parts.ts";
 import { type MediaBackend, postUpstream, readAnswer } from "./media-call.ts";
@@ -220,12 +220,19 @@ function isPlain(value: unknown): boolean {
 
 function usageOf(details: unknown): TokenUsage | undefined {
   if (!isRecord(details)) return undefined;
-  const { input_tokens: inputTokens, output_tokens: outputTokens, cached_tokens: cached, estimated } = details;
+  const { input_tokens: inputTokens, output_tokens: outputTokens, estimated } = details;
+  const { cached_tokens: cached, cache_write_tokens: written } = details;
   if (typeof inputTokens !== "number" || typeof outputTokens !== "number") return undefined;
   return {
     inputTokens,
     outputTokens,
-    ...(typeof cached === "number" && { cachedTokens: Math.min(cached, inputTokens) }),
+    ...cacheUse(
+      {
+        cachedTokens: typeof cached === "number" ? cached : undefined,
+        cacheWriteTokens: typeof written === "number" ? written : undefined,
+      },
+      inputTokens,
+    ),
     ...(estimated === true && { estimated }),
     ...(isRecord(details.google_usage) && isWithinDepth(details.google_usage) && { googleUsage: details.google_usage }),
   };

@@ -234,6 +234,17 @@ describe("openai-chat: its own ways", () => {
     expect((await bench.chat()).usage).toEqual({ inputTokens: 10, outputTokens: 13 });
   });
 
+  it.each<[who: string, usage: object]>([
+    ["OpenRouter", { prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 5 } }],
+    ["LiteLLM", { prompt_tokens_details: { cached_tokens: 4, cache_creation_tokens: 5 } }],
+    ["others", { prompt_tokens_details: { cached_tokens: 4 }, cache_creation_input_tokens: 5 }],
+  ])("counts cache writes as %s reports them", async (_, details) => {
+    const usage = { prompt_tokens: 10, completion_tokens: 8, total_tokens: 18, ...details };
+    bench.play(streaming(delta({ content: "ok" }), end, { choices: [], usage }, "[DONE]"));
+    const counted = { inputTokens: 10, outputTokens: 8, cachedTokens: 4, cacheWriteTokens: 5 };
+    expect((await bench.chat()).usage).toEqual(counted);
+  });
+
   it("needs no last word once the reason of the end was told", async () => {
     bench.play(streaming(delta({ content: "ok" }), end));
     expect((await bench.chat()).text).toBe("ok");

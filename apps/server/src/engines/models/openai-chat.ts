@@ -217,6 +217,12 @@ function usageOf(usage: Record<string, unknown>): ReportedUsage {
   const completion = tokens(usage.completion_tokens);
   const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const cachedTokens = tokens(details.cached_tokens) ?? tokens(usage.prompt_cache_hit_tokens);
+  // OpenAI does not report these; gateways to other vendors do, under their own names.
+  const cacheWriteTokens =
+    tokens(details.cache_write_tokens) ??
+    tokens(details.cache_creation_tokens) ??
+    tokens(usage.cache_creation_input_tokens) ??
+    tokens(usage.cache_write_tokens);
   const made = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   const reasoning = tokens(made.reasoning_tokens) ?? 0;
   // Reasoning is part of the completion, except where the total shows that the server counts it apart.
@@ -225,5 +231,6 @@ function usageOf(usage: Record<string, unknown>): ReportedUsage {
     ...(inputTokens !== undefined && { inputTokens }),
     ...(completion !== undefined && { outputTokens: completion + apart }),
     ...(cachedTokens !== undefined && { cachedTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
   };
 }

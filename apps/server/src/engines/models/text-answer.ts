@@ -16,6 +16,7 @@ export interface ReportedUsage {
   inputTokens?: number;
   outputTokens?: number;
   cachedTokens?: number;
+  cacheWriteTokens?: number;
   googleUsage?: Record<string, unknown>;
 }
 

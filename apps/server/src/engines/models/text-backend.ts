@@ -4,7 +4,7 @@ import { usualAnswerTokens } from "../../kernel/money.ts";
 import { deepestBody, isWithinDepth } from "../../kernel/storable-issues.ts";
 import type { Net, NetBounds } from "../net/net.ts";
 import type { ChatDriver, ChatResult } from "./chat.ts";
-import { Interrupted, type ModelDriver, type TokenUsage } from "./driver.ts";
+import { cacheUse, Interrupted, type ModelDriver, type TokenUsage } from "./driver.ts";
 import { finishedToolCall, TextAnswer } from "./text-answer.ts";
 import { runAsChat } from "./text-prediction.ts";
 import { promptText, type TextRequest } from "./text-request.ts";
@@ -148,7 +148,7 @@ async function usageOfOne({ answer, request }: Said, count: typeof countTokens):
   return {
     inputTokens,
     outputTokens: usage.outputTokens ?? (await count(answer.produced.trim())),
-    ...(usage.cachedTokens !== undefined && { cachedTokens: Math.min(usage.cachedTokens, inputTokens) }),
+    ...cacheUse(usage, inputTokens),
     ...(estimated && { estimated }),
     ...(usage.googleUsage && { googleUsage: usage.googleUsage }),
   };
@@ -157,10 +157,12 @@ async function usageOfOne({ answer, request }: Said, count: typeof countTokens):
 /** Every exchange is charged by the upstream, so all of them are counted. */
 function addUsage(sum: TokenUsage, one: TokenUsage): TokenUsage {
   const cachedTokens = (sum.cachedTokens ?? 0) + (one.cachedTokens ?? 0);
+  const cacheWriteTokens = (sum.cacheWriteTokens ?? 0) + (one.cacheWriteTokens ?? 0);
   return {
     inputTokens: sum.inputTokens + one.inputTokens,
     outputTokens: sum.outputTokens + one.outputTokens,
     ...(cachedTokens > 0 && { cachedTokens }),
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     ...((sum.estimated || one.estimated) && { estimated: true }),
     ...(one.googleUsage && { googleUsage: one.googleUsage }),
   };
