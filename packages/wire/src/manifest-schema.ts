@@ -18,6 +18,9 @@ const pricingSchema = z.strictObject({
   per_second: price.describe("Of the time that it ran."),
   per_million_input_tokens: price,
   per_million_cached_tokens: price.describe("Of those of the input that the backend had in its cache."),
+  per_million_cache_write_tokens: price.describe(
+    "Of input tokens that the backend wrote to its cache. Default: the price of input tokens, times 1.25 for `anthropic`.",
+  ),
   per_million_output_tokens: price,
   per_output: price.describe("Of what the answer holds, such as pictures."),
 });

@@ -41,6 +41,7 @@ export interface Pricing {
   per_second?: number;
   per_million_input_tokens?: number;
   per_million_cached_tokens?: number;
+  per_million_cache_write_tokens?: number;
   per_million_output_tokens?: number;
   per_output?: number;
 }

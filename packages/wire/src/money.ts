@@ -51,6 +51,7 @@ export const usageRecord = z.object({
   output_tokens: tokens,
   cached_tokens: tokens.describe("Those of the input that the backend had in its cache."),
   price: amount("").describe("Dollars; 0 where it failed."),
+  cache_write_tokens: z.int().describe("Input tokens that the backend wrote to its cache."),
 });
 /** A prediction that has ended, and what it cost. */
 export type UsageRecord = z.infer<typeof usageRecord>;

@@ -62,7 +62,7 @@ export const runError = z.object({
 });
 
 export const runUsage = z
-  .object({ input_tokens: z.int(), output_tokens: z.int(), cached_tokens: z.int() })
+  .object({ input_tokens: z.int(), output_tokens: z.int(), cached_tokens: z.int(), cache_write_tokens: z.int() })
   .describe("Of all calls of the model so far.");
 
 export const runRecord = z.object({

@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import { dollarsOfMicros, microsOfDollars, priceOf } from "./money.ts";
 
-const nothing = { requests: 0, seconds: 0, outputs: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
+const nothing = {
+  requests: 0,
+  seconds: 0,
+  outputs: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+};
 
 test.each([
   [0.03, 30_000],
@@ -38,6 +46,9 @@ test("cached tokens have their own price where one is given, the input price oth
   expect(priceOf({ per_million_input_tokens: 3, per_million_cached_tokens: 0.3 }, used)).toBe(1_920_000);
   expect(priceOf({ per_million_input_tokens: 3 }, used)).toBe(3_000_000);
   expect(priceOf({ per_million_input_tokens: 3, per_million_cached_tokens: 0 }, used)).toBe(1_800_000);
+  const writing = { ...used, cacheWriteTokens: 100_000 };
+  expect(priceOf({ per_million_input_tokens: 3 }, writing)).toBe(3_000_000);
+  expect(priceOf({ per_million_input_tokens: 3, per_million_cache_write_tokens: 3.75 }, writing)).toBe(3_075_000);
 });
 
 test("requests, seconds and outputs add up", () => {

@@ -20,9 +20,10 @@ export interface Consumption {
   requests: number;
   seconds: number;
   outputs: number;
-  /** Includes the cached ones. */
+  /** Includes tokens read from a cache and tokens written to one. */
   inputTokens: number;
   cachedTokens: number;
+  cacheWriteTokens: number;
   outputTokens: number;
 }
 
@@ -62,6 +63,7 @@ interface ExactPricing {
   output: bigint;
   inputToken: bigint;
   cachedToken: bigint;
+  cacheWriteToken: bigint;
   outputToken: bigint;
   isFree: boolean;
 }
@@ -77,6 +79,7 @@ function exact(pricing: Pricing): ExactPricing {
     output: picoOfDecimal(pricing.per_output ?? 0),
     inputToken: picoOfDecimal(pricing.per_million_input_tokens ?? 0),
     cachedToken: picoOfDecimal(pricing.per_million_cached_tokens ?? pricing.per_million_input_tokens ?? 0),
+    cacheWriteToken: picoOfDecimal(pricing.per_million_cache_write_tokens ?? pricing.per_million_input_tokens ?? 0),
     outputToken: picoOfDecimal(pricing.per_million_output_tokens ?? 0),
   };
   const made = { ...prices, isFree: Object.values(prices).every((price) => price === 0n) };
@@ -89,13 +92,15 @@ export function priceOf(pricing: Pricing, used: Consumption): Micros {
   const price = exact(pricing);
   if (price.isFree) return 0;
   const cached = Math.min(used.cachedTokens, used.inputTokens);
+  const written = Math.min(used.cacheWriteTokens, used.inputTokens - cached);
   const perMillion = (pico: bigint, tokens: number) => (pico * BigInt(tokens)) / 1_000_000n;
   return roundedPico(
     price.request * BigInt(used.requests) +
       (price.second * BigInt(Math.round(used.seconds * 1000))) / 1000n +
       price.output * BigInt(used.outputs) +
-      perMillion(price.inputToken, used.inputTokens - cached) +
+      perMillion(price.inputToken, used.inputTokens - cached - written) +
       perMillion(price.cachedToken, cached) +
+      perMillion(price.cacheWriteToken, written) +
       perMillion(price.outputToken, used.outputTokens),
   );
 }

@@ -20,6 +20,7 @@ const backend = createServer((request, response) => {
 
 const text = { type: "string" };
 const input = { type: "object", required: ["prompt"], properties: { prompt: text } };
+const longInput = { ...input, properties: { prompt: text, max_tokens: { type: "integer" } } };
 const putModel = (name: string, more: object) =>
   gantry.call("PUT", `/api/v1/admin/${name}`, {
     json: {
@@ -48,6 +49,7 @@ beforeAll(async () => {
     chat: {
       kind: "text",
       model_size_in_billions: 7,
+      input: longInput,
       output: object({ output: { ...text, isStream: true } }),
       pricing: { per_million_output_tokens: 10 },
       backend: { type: "openai-chat", url: `${url}/v1`, model: "m" },
@@ -55,6 +57,7 @@ beforeAll(async () => {
     timed: {
       kind: "text",
       model_size_in_billions: 7,
+      input: longInput,
       output: object({ output: { ...text, isStream: true } }),
       pricing: { per_second: 1 },
       backend: { type: "openai-chat", url: `${url}/v1`, model: "m" },
@@ -129,7 +132,7 @@ function pour(response: ServerResponse, letters: number): void {
 /** Reads so much of a stream, and then does what is to be done about it. */
 async function readMuch(model: string, key: string, letters: number, then: (id: string) => unknown): Promise<void> {
   const stop = new AbortController();
-  const form = { prompt: "a long one" };
+  const form = { prompt: "a long one", max_tokens: "3000000" };
   const path = `/api/v1/admin/${model}/predict/stream/`;
   const response = await gantry.fetch("POST", path, { key, form, signal: stop.signal });
   let seen = 0;

@@ -94,7 +94,7 @@ describe("a conversation that outgrows the model's window", () => {
   test("is summed up next: by a call of its own, counted and told; goal and schema stay as they are", async () => {
     let n = 0;
     platform.llm.script = (request) => {
-      if (isSummary(request)) return { text: "SUMMARY: it was r1 and r2.", usage: { in: 1111, out: 22 } };
+      if (isSummary(request)) return { text: "SUMMARY: it was r1 and r2.", usage: { in: 111, out: 22 } };
       n++;
       if (n <= 12) return { text: words(110, `t${n}x`), calls: [{ name: "run_javascript", args: { code: `${n}` } }] };
       return { text: '{"found": "all"}' };
@@ -105,7 +105,7 @@ describe("a conversation that outgrows the model's window", () => {
     const summaries = asked().filter(isSummary);
     expect(summaries.length).toBeGreaterThan(0);
     expect(summaries.length).toBeLessThan(6);
-    expect(answer.body.usage.input_tokens).toBe(summaries.length * 1111 + (asked().length - summaries.length) * 100);
+    expect(answer.body.usage.input_tokens).toBe(summaries.length * 111 + (asked().length - summaries.length) * 100);
     const last = asked().at(-1) as LlmRequest;
     expect(last.messages[1]?.content).toContain("Find out it, and keep to this word: XYZZY.");
     expect(last.messages[1]?.content).toContain("SUMMARY: it was r1 and r2.");

@@ -13,6 +13,7 @@ let silent: Server;
 let silentUrl: string;
 beforeAll(async () => {
   await platform.makeModel("dear", { pricing: { per_million_input_tokens: 1000 } });
+  await platform.makeModel("fair", { pricing: { per_million_input_tokens: 100 } });
   await platform.makeModel("free", { pricing: {} });
   silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
@@ -25,16 +26,17 @@ afterAll(() => {
 
 const never = () => new Promise<LlmAnswer>(() => {});
 const callDear = (prompt: string) => ({ name: "run_model", args: { model: "admin/dear", input: { prompt } } });
+const callFair = (prompt: string) => ({ name: "run_model", args: { model: "admin/fair", input: { prompt } } });
 const image = { name: "run_model", args: { model: "gantry/image", input: { prompt: "a hill", size: "1280x720" } } };
 const listen = () => ({ name: "http_request", args: { method: "GET", url: silentUrl } });
 
-/** What the parent calls in its first turn, and what the dear model says, as a tool or as the child's model. */
+/** What the parent calls in its first turn, and what the dear or fair model says, as a tool or as the child's model. */
 function play(
   calls: readonly { name: string; args: unknown }[],
   dear: (asked: string) => LlmAnswer | Promise<LlmAnswer>,
 ) {
   platform.llm.script = (request: LlmRequest) => {
-    if (request.model === "dear") return dear(JSON.stringify(request.messages));
+    if (request.model === "dear" || request.model === "fair") return dear(JSON.stringify(request.messages));
     if (request.model === "free") return never();
     return toolResults(request).length === 0 ? { calls } : { text: "ok" };
   };
@@ -54,6 +56,7 @@ async function booked({ key }: { key: string }) {
       input_tokens: sum("input_tokens"),
       output_tokens: sum("output_tokens"),
       cached_tokens: sum("cached_tokens"),
+      cache_write_tokens: sum("cache_write_tokens"),
     },
   };
 }
@@ -93,12 +96,12 @@ describe("what a run says that it used and cost", () => {
     const user = await platform.newUser();
     const agent = await makeAgent({ tools: ["run_model"] }, user.key);
     // The image waits for what the two others have set aside, and when the quick one is paid there is no room for it.
-    play([callDear("quick"), callDear("still"), image], (asked) =>
+    play([callFair("quick"), callFair("still"), image], (asked) =>
       asked.includes("quick") ? { text: "k", usage: { in: 25, out: 0 } } : never(),
     );
-    const { body } = await run(agent, { max_cost: 0.05 }, user);
+    const { body } = await run(agent, { max_cost: 0.032 }, user);
     expect(body).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
-    expect(body.cost).toBeGreaterThan(0.0252);
+    expect(body.cost).toBeGreaterThan(0.0027);
     expect(await booked(user)).toEqual({ cost: body.cost, charged: body.cost, reserved: 0, usage: body.usage });
     expect(await read(body.id, user.key)).toEqual(body);
   });
@@ -135,12 +138,12 @@ describe("a run that ends while children are under way", () => {
     const child = await makeAgent({ goal: "Child.", model: "admin/free" }, user.key);
     const tools = ["run_model", { type: "agent", agent_id: child, name: "work" }];
     const parent = await makeAgent({ tools }, user.key);
-    // The image waits for what the dear model has set aside, and has no room when that is paid; meanwhile the child works.
-    play([{ name: "work", args: {} }, callDear("word ".repeat(9)), image], async () => {
+    // The image waits for what the fair model has set aside, and has no room when that is paid; meanwhile the child works.
+    play([{ name: "work", args: {} }, callFair("word ".repeat(9)), image], async () => {
       await waitFor("the child to be under way", () => platform.llm.open === 2);
       return { text: "k", usage: { in: 60, out: 0 } };
     });
-    const { body } = await run(parent, { max_cost: 0.08 }, user);
+    const { body } = await run(parent, { max_cost: 0.035 }, user);
     expect(body).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
     await settled(body, user);
   });

@@ -16,7 +16,7 @@ const post = (path: string, init: RequestInit & { headers?: Record<string, strin
 
 describe("a run", () => {
   test("of one model call: the rendered goal goes out, the answer comes back, usage and cost are counted", async () => {
-    platform.llm.script = () => ({ text: "It is done.", usage: { in: 200, out: 30 } });
+    platform.llm.script = () => ({ text: "It is done.", usage: { in: 120, out: 30 } });
     const agent = await makeAgent();
     const before = (await call("GET", "/api/v2/me")).body.balance;
     const answer = await run(agent, { input: { thing: "the work" } });
@@ -29,8 +29,8 @@ describe("a run", () => {
       phase: "ended",
       input: { thing: "the work" },
       output: { text: "It is done." },
-      usage: { input_tokens: 200, output_tokens: 30, cached_tokens: 0 },
-      cost: 0.0005,
+      usage: { input_tokens: 120, output_tokens: 30, cached_tokens: 0, cache_write_tokens: 0 },
+      cost: 0.00042,
       parent_run_id: null,
       duration_ms: expect.any(Number),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
@@ -42,10 +42,10 @@ describe("a run", () => {
     expect(platform.llm.requests[0]).not.toHaveProperty("tools");
     expect(await types(answer.body.id)).toEqual(["planning", "completed"]);
     const after = (await call("GET", "/api/v2/me")).body;
-    expect(before - after.balance).toBeCloseTo(0.0005, 6);
+    expect(before - after.balance).toBeCloseTo(0.00042, 6);
     expect(after.reserved).toBe(0);
     const usage = (await call("GET", "/api/v2/usage?page_size=1")).body.results[0];
-    expect(usage).toMatchObject({ model_name: "admin/llm", route: "agent", status: 200, price: 0.0005 });
+    expect(usage).toMatchObject({ model_name: "admin/llm", route: "agent", status: 200, price: 0.00042 });
   });
 
   test("calls tools, several in one turn side by side, and tells the model their results", async () => {
@@ -180,14 +180,14 @@ describe("a run", () => {
     const agent = await makeAgent({ model: "admin/caching", tools: ["run_javascript"] }, user.key);
     platform.llm.script = inTurn(
       { status: 500 },
-      { calls: [{ name: "run_javascript", args: { code: "1" } }], usage: { in: 1000, out: 100 } },
-      { text: "one", usage: { in: 2000, out: 10, cached: 1000 } },
+      { calls: [{ name: "run_javascript", args: { code: "1" } }], usage: { in: 200, out: 100 } },
+      { text: "one", usage: { in: 300, out: 10, cached: 100 } },
     );
     const { body } = await run(agent, {}, user);
     expect(body).toMatchObject({
       status: "done",
-      usage: { input_tokens: 3000, output_tokens: 110, cached_tokens: 1000 },
-      cost: 0.0221,
+      usage: { input_tokens: 500, output_tokens: 110, cached_tokens: 100 },
+      cost: 0.0052,
     });
     const { results } = (await call("GET", "/api/v2/usage", user)).body;
     const paid = results.reduce((sum: number, row: { price: number }) => sum + row.price, 0);

@@ -43,14 +43,19 @@ describe("an agent as a tool", () => {
     const parent = await makeAgent({ goal: "Parent.", tools: [asTool(child, "weather")] });
     parts({
       Parent: callAll({ name: "weather", args: { city: "Oslo" } }),
-      Child: () => ({ text: '{"degrees": 7}', usage: { in: 1000, out: 100 } }),
+      Child: () => ({ text: '{"degrees": 7}', usage: { in: 120, out: 100 } }),
     });
     const answer = await run(parent);
     expect(answer.body, answer.text).toMatchObject({ status: "done" });
     expect(answer.body.output.text).toContain('"degrees":7');
     // Two calls of the parent with 100 and 10 tokens each, and one of the child.
-    expect(answer.body.usage).toEqual({ input_tokens: 1200, output_tokens: 120, cached_tokens: 0 });
-    expect(answer.body.cost).toBeCloseTo(0.0024, 6);
+    expect(answer.body.usage).toEqual({
+      input_tokens: 320,
+      output_tokens: 120,
+      cached_tokens: 0,
+      cache_write_tokens: 0,
+    });
+    expect(answer.body.cost).toBeCloseTo(0.00152, 6);
     const [made] = await childrenOf(answer.body.id);
     expect(made).toMatchObject({
       agent_id: child,
@@ -58,8 +63,8 @@ describe("an agent as a tool", () => {
       status: "done",
       input: { city: "Oslo" },
       output: { degrees: 7 },
-      usage: { input_tokens: 1000, output_tokens: 100 },
-      cost: 0.002,
+      usage: { input_tokens: 120, output_tokens: 100 },
+      cost: 0.00112,
     });
     expect(await types(answer.body.id)).toEqual(["planning", "tool_call", "tool_result", "completed"]);
     expect(await types(made.id)).toEqual(["planning", "completed"]);

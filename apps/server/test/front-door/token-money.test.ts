@@ -61,7 +61,8 @@ async function reservedFor(model: string, form: Record<string, string>, key: str
 describe("what is reserved for the tokens that an answer may have", () => {
   test("is that of the usual length where max_tokens bounds nothing", async () => {
     const key = await gantry.newUser("reserver", { plan: "unlimited", credit: 1000 });
-    const input = 0.001;
+    // "hello" is one token: a quarter more, and 64.
+    const input = 0.066;
     expect(await reservedFor("whole", { max_tokens: "5000" }, key)).toBe(input + 5);
     expect(await reservedFor("whole", {}, key)).toBe(input + 4.096);
     for (const max_tokens of ["0", "-600000", "-9007199254740991"]) {
@@ -86,7 +87,7 @@ describe("what is reserved for the tokens that an answer may have", () => {
 
   test("is bounded where max_tokens is beyond all measure", async () => {
     const key = await gantry.newUser("dreamer", { credit: 1000 });
-    const most = 2_147_483.648;
+    const most = 2_147_483.713;
     expect(await reservedFor("whole", { max_tokens: "9007199254740991" }, key)).toBe(most);
     for (const max_tokens of ["1e15", "1e300"]) {
       expect(await reservedFor("broken", { max_tokens }, key), max_tokens).toBe(most);
@@ -157,16 +158,16 @@ describe("a model that is priced by tokens, whose backend tells none", () => {
     expect([answer.status, spent]).toEqual([200, 0.011]);
   });
 
-  test("reserves for one output and for input that is dearer when cached, and pays for every file that it made", async () => {
+  test("reserves for every file field and for input that is dearer when cached, and pays for every file that it made", async () => {
     const pricing = { per_output: 1, per_million_cached_tokens: 1000 };
     await make("three", { pricing, output: object({ a: file, b: file, c: file }) });
     const key = await gantry.newUser("three", { plan: "unlimited", credit: 100 });
     const text = "data:text/plain;base64,aGVsbG8=";
     const made = await runOnce("three", key, { a: text, b: text, c: text });
-    expect([made.answer.status, made.reserved, made.spent], made.answer.text).toEqual([200, 1.001, 3]);
+    expect([made.answer.status, made.reserved, made.spent], made.answer.text).toEqual([200, 3.066, 3]);
     // "done" is no file.
     const failed = await runOnce("three", key);
-    expect([failed.answer.status, failed.reserved, failed.spent]).toEqual([502, 1.001, 0]);
+    expect([failed.answer.status, failed.reserved, failed.spent]).toEqual([502, 3.066, 0]);
   });
 
   test("is refused where a run could cost more than can be counted", async () => {
@@ -205,10 +206,10 @@ describe("more tokens than an answer can have, as an upstream reports them", () 
     for (const line of told) expect(line).toContain('"model":"admin/whole"');
   });
 
-  test("and up to that they are believed", async () => {
+  test("and up to that they are charged as far as they were reserved", async () => {
     const key = await gantry.newUser("long-winded", { plan: "unlimited", credit: 100_000 });
     llm.script = () => ({ text: "hello world", usage: { in: 1, out: most } });
     expect((await predict("whole", {}, key)).status).toBe(200);
-    expect((await me(key)).balance).toBe(89_999.999);
+    expect((await me(key)).balance).toBe(99_995.903);
   });
 });

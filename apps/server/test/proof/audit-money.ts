@@ -113,6 +113,7 @@ function rightPrice(row: EndedRow, upstreams: Upstreams): string[] {
     seconds: (row.inferenceMs ?? 0) / 1000,
     inputTokens: row.inputTokens ?? 0,
     cachedTokens: row.cachedTokens ?? 0,
+    cacheWriteTokens: 0,
     outputTokens: row.outputTokens ?? 0,
   };
   const expected =
@@ -131,10 +132,11 @@ function rightPrice(row: EndedRow, upstreams: Upstreams): string[] {
 
 function reservationBounds(model: StormModel): { least: Micros; most: Micros } {
   const { pricing, timeout_seconds } = stormModels[model];
-  const fixed = { requests: 1, seconds: timeout_seconds, outputs: 1, cachedTokens: 0, outputTokens: maxTokens };
+  const fixed = { requests: 1, seconds: timeout_seconds, outputs: 1, outputTokens: maxTokens };
+  const fresh = { cachedTokens: 0, cacheWriteTokens: 0 };
   return {
-    least: priceOf(pricing, { ...fixed, inputTokens: 0 }),
-    most: priceOf(pricing, { ...fixed, inputTokens: longestPrompt }),
+    least: priceOf(pricing, { ...fixed, ...fresh, inputTokens: 0 }),
+    most: priceOf(pricing, { ...fixed, ...fresh, inputTokens: Math.ceil(longestPrompt * 1.25) + 64 }),
   };
 }
 

@@ -259,7 +259,14 @@ async function audit(storm: {
 function rightEnd(job: Job, row: EndedJob, upstreams: Upstreams): string[] {
   const { inputTokens, outputTokens } = job.script;
   const tokens = job.model === "say" ? { inputTokens, outputTokens } : { inputTokens: 0, outputTokens: 0 };
-  const price = priceOf(pricings[job.model], { requests: 1, seconds: 0, outputs: 1, cachedTokens: 0, ...tokens });
+  const price = priceOf(pricings[job.model], {
+    requests: 1,
+    seconds: 0,
+    outputs: 1,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    ...tokens,
+  });
   const [status, charged] = job.script.end === "ok" ? [200, price] : [502, 0];
   const what = `job ${job.id}`;
   if (row.status !== status) return [`${what} ended as ${row.status} instead of ${status}`];

@@ -18,10 +18,10 @@ export type LlmAnswer =
       calls?: readonly { name: string; args: unknown }[];
       /** Why it stopped, where that is not what the answer suggests. */
       finish?: string;
-      /** Says all this and then nothing more, without ending. */
+      /** Sends all this, its usage where one is given, and then nothing more, without ending. */
       hangs?: boolean;
       /** Null: it does not say. */
-      usage?: { in: number; out: number; cached?: number } | null;
+      usage?: { in: number; out: number; cached?: number; written?: number } | null;
     }
   /** An error status of the upstream. */
   | { status: number; retryAfter?: number };
@@ -69,14 +69,12 @@ export async function startScriptedLlm(script: Script = () => ({ text: "done" })
       for (const piece of given.match(/.{1,20}/gs) ?? [])
         send({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
-    if (answer.hangs) return;
+    if (answer.hangs) {
+      if (answer.usage) response.write(usageEvent(answer.usage));
+      return;
+    }
     send({}, answer.finish ?? ((answer.calls ?? []).length > 0 ? "tool_calls" : "stop"));
-    const usage = {
-      prompt_tokens: answer.usage?.in ?? 100,
-      completion_tokens: answer.usage?.out ?? 10,
-      prompt_tokens_details: { cached_tokens: answer.usage?.cached ?? 0 },
-    };
-    const told = answer.usage === null ? "" : `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
+    const told = answer.usage === null ? "" : usageEvent(answer.usage ?? { in: 100, out: 10 });
     response.end(`${told}data: [DONE]\n\n`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -94,6 +92,18 @@ export async function startScriptedLlm(script: Script = () => ({ text: "done" })
       }),
   };
   return llm;
+}
+
+function usageEvent(reported: { in: number; out: number; cached?: number; written?: number }): string {
+  const usage = {
+    prompt_tokens: reported.in,
+    completion_tokens: reported.out,
+    prompt_tokens_details: {
+      cached_tokens: reported.cached ?? 0,
+      ...(reported.written !== undefined && { cache_write_tokens: reported.written }),
+    },
+  };
+  return `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
 }
 
 /** One answer after the other. */

@@ -85,9 +85,11 @@ export function createMeasures(): Measures {
     "outcome",
     "type",
   ]);
-  const tokens = createCounter("gantry_tokens_total", "Tokens of ended predictions; cached ones are in input too.", [
-    "direction",
-  ]);
+  const tokens = createCounter(
+    "gantry_tokens_total",
+    "Tokens of ended predictions; cached and cache_write are part of input.",
+    ["direction"],
+  );
   const charged = createCounter("gantry_charged_micros_total", "Charged for predictions, in millionths of a dollar.");
   const runsEnded = createCounter("gantry_runs_ended_total", "Ended runs of agents; failed ones by type of error.", [
     "outcome",
@@ -155,11 +157,12 @@ export function createMeasures(): Measures {
       if (failure !== undefined && failure !== "generation_cancelled")
         modelFailures.at(`${backend}\n${failure}`).value++;
     },
-    predictionEnded({ failure, inputTokens, outputTokens, cachedTokens, chargedMicros }) {
+    predictionEnded({ failure, inputTokens, outputTokens, cachedTokens, cacheWriteTokens, chargedMicros }) {
       ended.at(outcomeOf(failure)).value++;
       if (inputTokens > 0) tokens.at("input").value += inputTokens;
       if (outputTokens > 0) tokens.at("output").value += outputTokens;
       if (cachedTokens > 0) tokens.at("cached").value += cachedTokens;
+      if (cacheWriteTokens > 0) tokens.at("cache_write").value += cacheWriteTokens;
       charged.at("").value += chargedMicros;
     },
     runEnded(failure) {

@@ -64,6 +64,7 @@ export interface EndedFigures {
   inputTokens: number;
   outputTokens: number;
   cachedTokens: number;
+  cacheWriteTokens: number;
   chargedMicros: number;
 }
 

@@ -7,7 +7,7 @@ export { type Moment, readMoment, shownMoment } from "./moment.rules.ts";
 export { type Billing, openBilling } from "./open-billing.ts";
 export type { Overview } from "./overview-store.ts";
 export type { Expenses, ExpensesRequest } from "./read-expenses.ts";
-export { dearestCached, reservationOf } from "./reservation.rules.ts";
+export { type Bounds, pricingOf, reservationOf, type Terms } from "./reservation.rules.ts";
 export type { Wallet } from "./store.ts";
 export type { TimeRange } from "./time-cut.rules.ts";
 export { ensureUsagePartitions } from "./usage-partitions.ts";

@@ -1,35 +1,45 @@
 import type { Manifest, Pricing } from "@gantry/wire";
-import { type Micros, mostTokens, priceOf, usualAnswerTokens } from "../../kernel/money.ts";
+import { type Micros, priceOf } from "../../kernel/money.ts";
 
-/**
- * What a run is expected to cost at most, reserved at acceptance: one request, the whole time limit, the counted input
- * and all output tokens that it may make, but one output: how many it makes is known, and charged, at its end.
- */
-export function reservationOf(
-  manifest: Manifest,
-  input: { countedTokens: number; maxTokens: number | undefined },
-): Micros {
-  const { pricing } = manifest;
+/** The most that a prediction may use. What it is charged for stays within. */
+export interface Bounds {
+  seconds: number;
+  outputs: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** Prices and bounds, fixed at acceptance: everything that a reservation and a charge depend on. */
+export interface Terms {
+  pricing: Pricing;
+  bounds: Bounds;
+}
+
+/** The reserved amount: all that the bounds allow, at the dearest price that its input tokens can have. */
+export function reservationOf({ pricing, bounds }: Terms): Micros {
+  const { per_million_input_tokens: fresh = 0 } = pricing;
+  const { per_million_cached_tokens: cached = fresh, per_million_cache_write_tokens: written = fresh } = pricing;
+  const dearest = Math.max(fresh, cached, written);
   return priceOf(pricing, {
+    ...bounds,
     requests: 1,
-    seconds: pricing.per_second ? manifest.timeout_seconds : 0,
-    outputs: 1,
-    inputTokens: input.countedTokens,
-    cachedTokens: dearestCached(pricing, input.countedTokens),
-    outputTokens: reservedTokens(input.maxTokens),
+    cachedTokens: cached === dearest ? bounds.inputTokens : 0,
+    cacheWriteTokens: cached < dearest && written === dearest ? bounds.inputTokens : 0,
   });
 }
 
-/** How many of the input tokens are to be taken for cached ones where it is not known: all, where that costs more. */
-export function dearestCached(pricing: Pricing, inputTokens: number): number {
-  return (pricing.per_million_cached_tokens ?? 0) > (pricing.per_million_input_tokens ?? 0) ? inputTokens : 0;
-}
+/** What Anthropic charges for a token that it writes to its cache for five minutes, by the price of a plain one. */
+const anthropicCacheWrite = 1.25;
 
-/**
- * The manifest may leave the field without bounds. Below one it bounds nothing: an upstream takes it for not given, and what
- * reserved nothing for its answer would be held back by no want of funds.
- */
-function reservedTokens(maxTokens: number | undefined): number {
-  const isGiven = maxTokens !== undefined && maxTokens >= 1;
-  return Math.ceil(Math.min(isGiven ? maxTokens : usualAnswerTokens, mostTokens));
+const completed = new WeakMap<Pricing, Pricing>();
+
+/** The prices of a model, with the default price of cache writes where its manifest gives none. */
+export function pricingOf({ pricing, backend }: Pick<Manifest, "pricing" | "backend">): Pricing {
+  const { per_million_input_tokens: input, per_million_cache_write_tokens: written } = pricing;
+  if (backend.type !== "anthropic" || !input || written !== undefined) return pricing;
+  const known = completed.get(pricing);
+  if (known) return known;
+  const full = { ...pricing, per_million_cache_write_tokens: input * anthropicCacheWrite };
+  completed.set(pricing, full);
+  return full;
 }

@@ -15,13 +15,15 @@ export interface UsageRow {
   inputTokens: number | null;
   outputTokens: number | null;
   cachedTokens: number | null;
+  cacheWriteTokens: number;
   price: Micros;
 }
 
 const usageFields = (sql: Sql) => sql`
   request_id as "requestId", model_name as "modelName", route, status,
   ${momentOf(sql, sql`created_at`)} as "createdAt", inference_ms as "inferenceMs",
-  input_tokens as "inputTokens", output_tokens as "outputTokens", cached_tokens as "cachedTokens", price_micros as price`;
+  input_tokens as "inputTokens", output_tokens as "outputTokens", cached_tokens as "cachedTokens",
+  cache_write_tokens as "cacheWriteTokens", price_micros as price`;
 
 export function usageOf(userId: string): TimedList {
   return {

@@ -85,6 +85,7 @@ export function figuresOf(predictionId: string, { price, inferenceMs, usage }: O
         input_tokens: usage.inputTokens,
         output_tokens: usage.outputTokens,
         ...(usage.cachedTokens !== undefined && { cached_tokens: usage.cachedTokens }),
+        ...(usage.cacheWriteTokens !== undefined && { cache_write_tokens: usage.cacheWriteTokens }),
         ...(usage.estimated && { estimated: true }),
       },
     }),

@@ -76,6 +76,7 @@ function metaOf({ runId, costMicros, usage }: AgentRunFigures): Record<string, u
       input_tokens: usage.inputTokens,
       output_tokens: usage.outputTokens,
       cached_tokens: usage.cachedTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
     },
   };
 }

@@ -19,7 +19,7 @@ export type AgentRunEnd = AgentRunFigures &
 export interface AgentRunFigures {
   runId: string;
   costMicros: Micros;
-  usage: { inputTokens: number; outputTokens: number; cachedTokens: number };
+  usage: { inputTokens: number; outputTokens: number; cachedTokens: number; cacheWriteTokens: number };
 }
 
 /** Creates a run of one of the caller's own agents and waits for its end. Rejects with a fault when none was created. */

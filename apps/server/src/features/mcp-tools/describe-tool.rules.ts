@@ -12,6 +12,7 @@ const units: Readonly<Record<keyof Pricing, string>> = {
   per_second: "a second of running",
   per_million_input_tokens: "a million input tokens",
   per_million_cached_tokens: "a million cached input tokens",
+  per_million_cache_write_tokens: "a million input tokens written to the cache",
   per_million_output_tokens: "a million output tokens",
   per_output: "an output file",
 };

@@ -40,8 +40,9 @@ export function runAgentFor(runs: RunAgentDeps): RunAgent {
 }
 
 function endOf(run: Run, question: Question | undefined): AgentRunEnd {
-  const { inputTokens, outputTokens, cachedTokens } = run;
-  const figures = { runId: run.id, costMicros: run.cost, usage: { inputTokens, outputTokens, cachedTokens } };
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens } = run;
+  const usage = { inputTokens, outputTokens, cachedTokens, cacheWriteTokens };
+  const figures = { runId: run.id, costMicros: run.cost, usage };
   if (run.status === "done") return { ...figures, status: "done", output: { ...run.output } };
   if (question) {
     const message = `It asked for a confirmation before calling ${question.tool}, which nobody can give here, and was cancelled. Start it with POST /v1/agents/${run.agentId}/runs to be asked, or change the agent.`;

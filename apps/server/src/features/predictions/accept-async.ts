@@ -4,6 +4,7 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
+import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import type { SealedWebhook, Webhook } from "../webhooks/index.ts";
 import type { Admit, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
@@ -12,7 +13,7 @@ import { KeyTakenOver } from "./idempotency.ts";
 import type { CheckedInput } from "./input/index.ts";
 import { insertTrace } from "./job-store.ts";
 import { dropInput, keepInput } from "./queued-input.ts";
-import { reservationFor } from "./reserve.ts";
+import { termsFor } from "./reserve.ts";
 import { isKnown } from "./store.ts";
 
 export interface AsyncDeps {
@@ -49,7 +50,7 @@ export async function acceptAsync(
   deps: AsyncDeps,
   { predictionId: id = newId("prediction"), holdsKey, caller, model, input, base }: AsyncRequest,
 ): Promise<{ predictionId: string; rate: RateFigures | undefined }> {
-  const reservation = await reservationFor(model, input.input, deps.countTokens);
+  const terms = await termsFor(model.manifest, input.input, deps.countTokens);
   const stored = await keepInput(deps.blobs, id, input);
   const webhook = input.webhook && deps.sealWebhook({ userId: caller.userId, predictionId: id }, input.webhook);
   const hand = deps.reserveHand();
@@ -69,13 +70,14 @@ export async function acceptAsync(
       route: "async",
       highPriority: input.user?.high_priority ?? false,
       holder: null,
-      reservation,
+      reservation: reservationOf(terms),
       purpose: "run",
       queueSeconds: model.manifest.max_queue_seconds,
       handFree: hand !== undefined,
       queued: {
         input: JSON.stringify(stored),
-        pricing: JSON.stringify(model.manifest.pricing),
+        pricing: JSON.stringify(terms.pricing),
+        bounds: JSON.stringify(terms.bounds),
         base_url: base,
         ...(webhook && {
           webhook_destination: webhook.destination,
@@ -96,7 +98,7 @@ export async function acceptAsync(
         modelId: model.id,
         modelName: model.endpointId,
         input: stored,
-        pricing: model.manifest.pricing,
+        ...terms,
         acceptedAt: new Date(),
         waitedMs: 0,
         hasWebhook: webhook !== undefined,

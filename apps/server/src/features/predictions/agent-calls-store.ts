@@ -13,6 +13,7 @@ export interface EndedCall extends EndedPrediction {
   inputTokens: number;
   outputTokens: number;
   cachedTokens: number;
+  cacheWriteTokens: number;
   price: Micros;
 }
 
@@ -21,6 +22,7 @@ export async function findEndedCall(sql: Sql, id: string): Promise<EndedCall | u
     select e.id, e.user_id as "userId", e.status, e.inference_ms as "inferenceMs", e.output, e.error,
       e.stream_details as "streamDetails", coalesce(e.input_tokens, 0) as "inputTokens",
       coalesce(e.output_tokens, 0) as "outputTokens", coalesce(e.cached_tokens, 0) as "cachedTokens",
+      e.cache_write_tokens as "cacheWriteTokens",
       coalesce(l.amount_micros, 0) as price
     from ended_predictions e left join ledger l on l.kind = 'charge' and l.reference = e.id
     where e.id = ${id} and e.route = 'agent'`;

@@ -4,12 +4,11 @@ import type { ModelDriver, OutputValue, TokenUsage } from "../../engines/models/
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Caller } from "../accounts/index.ts";
-import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import { findEndedCall, findLiveClaim } from "./agent-calls-store.ts";
 import { stopReasons } from "./held-predictions.ts";
 import { endedUnused, type StoredOutput } from "./prediction.ts";
-import { answerLimit } from "./reserve.ts";
+import { answerLimit, termsOfChat, withinTerms } from "./reserve.ts";
 import { isHandedOn, type RunDeps, runPrediction } from "./run-prediction.ts";
 
 export interface ChatRequest {
@@ -24,6 +23,7 @@ export interface ChatRequest {
   inputTokens: number;
   /** See `RunRequest`. */
   mustBeCovered: boolean;
+  setAside: Micros | undefined;
   signal: AbortSignal;
   /** Asked when the signal is aborted: whether the run goes on elsewhere, because this node goes down or lost it. */
   isHandedOn(): boolean;
@@ -42,7 +42,10 @@ export type ChatAnswer = Omit<ChatResult, "usage">;
 /** One call of a text model for an agent's run: admitted, charged and counted like any prediction. */
 export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promise<ChatEnd> {
   const { chat, signal, caller, model, predictionId, runId, mustBeCovered, inputTokens } = request;
-  const maxTokens = answerLimit(model.manifest, chat.maxTokens);
+  const asked = answerLimit(model.manifest, chat.maxTokens);
+  const terms = termsOfChat(model.manifest, { inputTokens, maxTokens: asked });
+  const input = withinTerms(terms, model.manifest, asked === undefined ? {} : { max_tokens: asked });
+  const maxTokens = typeof input.max_tokens === "number" ? input.max_tokens : undefined;
   let isOurs = () => false;
   const { outcome } = await runPrediction(deps, {
     predictionId,
@@ -51,9 +54,10 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
     caller,
     model,
     route: "agent",
-    input: { input: maxTokens === undefined ? {} : { max_tokens: maxTokens }, user: undefined },
-    reservation: reservationOf(model.manifest, { countedTokens: inputTokens, maxTokens }),
+    input: { input, user: undefined },
+    terms,
     inputTokens,
+    setAside: request.setAside,
     onHeld: (held) => {
       isOurs = () => isHandedOn(held);
       const stop = () => held.stop(request.isHandedOn() ? "lost" : "cancelled");
@@ -95,8 +99,8 @@ export async function recallCall(
   if (claim !== undefined) await settlement.settle(predictionId, claim, endedUnused(stopReasons.lost()));
   const ended = await findEndedCall(database.sql, predictionId);
   if (!ended) return undefined;
-  const { inputTokens, outputTokens, cachedTokens, price } = ended;
-  const usage = { inputTokens, outputTokens, cachedTokens };
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, price } = ended;
+  const usage = { inputTokens, outputTokens, cachedTokens, cacheWriteTokens };
   if (ended.status === 200) return { kind: "done", output: ended.output ?? {}, usage, price };
   const [first = stopReasons.lost().issues[0], ...more] = ended.error ?? [];
   return { kind: "failed", fault: new Fault([first, ...more]), usage, price };

@@ -1,4 +1,4 @@
-import type { ErrorType, Pricing } from "@gantry/wire";
+import type { ErrorType } from "@gantry/wire";
 import {
   type FileOutput,
   type InputValue,
@@ -14,12 +14,22 @@ import type { Span, Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { Terms } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
-import { chargeWhenCancelled, chargeWhenDone, isBelievable, isCountable, isPricedByTokens } from "./charge.rules.ts";
+import {
+  chargedUsage,
+  chargeWhenCancelled,
+  chargeWhenDone,
+  isBelievable,
+  isCountable,
+  isPricedByTokens,
+  isWithin,
+} from "./charge.rules.ts";
 import type { HeldPrediction } from "./held-predictions.ts";
 import { describeModelCall, usageAttributes } from "./model-span.rules.ts";
 import { checkedOutput, makesFiles } from "./output-check.rules.ts";
 import { type Outcome, type StoredOutput, streamDetailsOf } from "./prediction.ts";
+import { withinTerms } from "./reserve.ts";
 
 export interface ExecutionDeps {
   log: Log;
@@ -37,8 +47,8 @@ export interface Execution {
   input: Readonly<Record<string, InputValue>>;
   /** About how many there are, where the model reads something else than `input`. */
   inputTokens?: number | undefined;
-  /** The prices of the moment of acceptance, where the model may have changed since. */
-  pricing?: Pricing;
+  /** Of acceptance: the model may have changed since. */
+  terms: Terms;
   onFragment?: ((field: string, text: string) => void | Promise<void>) | undefined;
   /** Left out: `driver.run`. */
   perform?: ((driver: ModelDriver, call: ModelCall) => Promise<ModelResult>) | undefined;
@@ -61,8 +71,7 @@ export function executePrediction(deps: ExecutionDeps, execution: Execution): Pr
 const timeLimits = createDeadlinesByLength();
 
 async function execute(deps: ExecutionDeps, execution: Execution, span: Span): Promise<Outcome> {
-  const { held, userId, model } = execution;
-  const pricing = execution.pricing ?? model.manifest.pricing;
+  const { held, userId, model, terms } = execution;
   const startedAt = performance.now();
   const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000).add(held);
   try {
@@ -77,8 +86,8 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
     // Another face of the driver has another output than the manifest says.
     const output = execution.perform ? stored : checkedOutput(model.manifest.output, stored);
     const outputs = files > 0 || !makesFiles(model.manifest.output) ? Math.max(1, files) : 0;
-    const usage = await usageOf(deps, execution, pricing, result);
-    const price = chargeWhenDone(pricing, { seconds: inferenceMs / 1000, usage, outputs });
+    const usage = withinBounds(deps, execution, await usageOf(deps, execution, result));
+    const price = chargeWhenDone(terms, { seconds: inferenceMs / 1000, usage, outputs });
     const streamDetails = streamDetailsOf(model, usage);
     return { kind: "done", output, usage, streamDetails, inferenceMs, price };
   } catch (error) {
@@ -86,10 +95,10 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
     span.fail(failure.type);
     const inferenceMs = performance.now() - startedAt;
     // After the time was taken: that is the model's, and counting is ours.
-    const usage = await usageBeforeStop(held, error);
+    const usage = withinBounds(deps, execution, await usageBeforeStop(held, error));
     span.set(usageAttributes(usage));
     const cancelled = failure.type === "generation_cancelled";
-    const price = cancelled ? chargeWhenCancelled(pricing, { seconds: inferenceMs / 1000, usage, outputs: 0 }) : 0;
+    const price = cancelled ? chargeWhenCancelled(terms, { seconds: inferenceMs / 1000, usage, outputs: 0 }) : 0;
     const streamDetails = usage && streamDetailsOf(model, usage);
     return { kind: "failed", fault: failure, usage, streamDetails, inferenceMs, price };
   } finally {
@@ -101,7 +110,6 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
 async function usageOf(
   deps: ExecutionDeps,
   execution: Execution,
-  pricing: Pricing,
   { usage, output }: ModelResult,
 ): Promise<TokenUsage | undefined> {
   if (usage && isBelievable(usage)) return usage;
@@ -111,8 +119,23 @@ async function usageOf(
       { model: model.endpointId, prediction_id: held.id, reported: usage },
       "A backend reports more tokens than an answer can have: they were counted here instead",
     );
-  } else if (!isPricedByTokens(pricing)) return undefined;
+  } else if (!isPricedByTokens(execution.terms.pricing)) return undefined;
   return counted(deps, execution, output);
+}
+
+/** The tokens that are charged. Who runs a backend does not decide about the bill of a caller. */
+function withinBounds(
+  { log }: ExecutionDeps,
+  { model, held, terms: { bounds } }: Execution,
+  usage: TokenUsage | undefined,
+): TokenUsage | undefined {
+  if (!usage || isWithin(usage, bounds)) return usage;
+  const reserved = { inputTokens: bounds.inputTokens, outputTokens: bounds.outputTokens };
+  log.warn(
+    { model: model.endpointId, prediction_id: held.id, reported: usage, reserved },
+    "A backend reports more tokens than were reserved. Only reserved tokens are charged.",
+  );
+  return chargedUsage(usage, bounds);
 }
 
 /** What is in files is not counted. */
@@ -131,14 +154,15 @@ async function counted(
 
 async function callDriver(
   { telemetry }: ExecutionDeps,
-  { held, model, input, onFragment = noReader, perform = runDriver }: Execution,
+  { held, model, terms, input, onFragment = noReader, perform = runDriver }: Execution,
   driver: ModelDriver,
   span: Span,
 ): Promise<ModelResult> {
   const { type } = model.manifest.backend;
   const startedAt = performance.now();
   try {
-    const call = { predictionId: held.id, input, signal: held.signal, onFragment };
+    const limited = withinTerms(terms, model.manifest, input);
+    const call = { predictionId: held.id, input: limited, signal: held.signal, onFragment };
     const result = await orStopped(held, perform(driver, call));
     const { usage } = result;
     const isBelieved = usage !== undefined && isBelievable(usage);

@@ -25,7 +25,7 @@ export {
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
 export { renewLinks } from "./renew-links.ts";
-export { answerLimit } from "./reserve.ts";
+export { answerLimit, termsOfChat } from "./reserve.ts";
 export { fileLinks, type LinkOf } from "./result-item.ts";
 export type { RunEnd, RunRequest } from "./run-prediction.ts";
 export { storedFault } from "./stored-fault.ts";

@@ -1,5 +1,6 @@
 import type { Pricing } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
+import type { Bounds } from "../billing/index.ts";
 
 /** A queued prediction that this node has claimed. */
 export interface ClaimedJob {
@@ -10,6 +11,8 @@ export interface ClaimedJob {
   modelName: string;
   input: Record<string, unknown>;
   pricing: Pricing;
+  /** Null where a server of before migration 0045 accepted it. */
+  bounds: Bounds | null;
   acceptedAt: Date;
   waitedMs: number;
   hasWebhook: boolean;
@@ -18,7 +21,7 @@ export interface ClaimedJob {
 
 export async function claimJobs(sql: Sql, nodeId: string, hands: number): Promise<ClaimedJob[]> {
   return sql<ClaimedJob[]>`
-    select id, claim, user_id as "userId", model_id as "modelId", model_name as "modelName", input, pricing,
+    select id, claim, user_id as "userId", model_id as "modelId", model_name as "modelName", input, pricing, bounds,
       created_at as "acceptedAt", extract(epoch from started_at - created_at)::float8 * 1000 as "waitedMs",
       webhook_target is not null as "hasWebhook",
       (select t.trace from prediction_traces t where t.prediction_id = claimed.id) as trace

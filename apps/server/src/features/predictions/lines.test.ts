@@ -59,14 +59,20 @@ function job(
     highPriority: false,
     reservation: 0,
     queueSeconds: 60,
-    queued: { input: JSON.stringify({ prompt: 'a "b" \\ {c}' }), pricing: "{}", base_url: "http://here" },
+    queued: { input: JSON.stringify({ prompt: 'a "b" \\ {c}' }), pricing: "{}", bounds: "{}", base_url: "http://here" },
     ...more,
   };
 }
 
 const done = (id: string, claim: number): Ending => ({
   ...{ id, claim, status: 200, inference_ms: 1, output: "{}", error: undefined, stream_details: undefined },
-  ...{ input_tokens: undefined, output_tokens: undefined, cached_tokens: undefined, price: 0 },
+  ...{
+    input_tokens: undefined,
+    output_tokens: undefined,
+    cached_tokens: undefined,
+    cache_write_tokens: undefined,
+    price: 0,
+  },
 });
 
 const write = (endings: Ending[], arrivals: PlainArrival[], hands = 0): Promise<Written> =>

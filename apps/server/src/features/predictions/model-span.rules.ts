@@ -42,5 +42,6 @@ export function usageAttributes(usage: TokenUsage | undefined): Attributes {
     "gen_ai.usage.input_tokens": usage.inputTokens,
     "gen_ai.usage.output_tokens": usage.outputTokens,
     "gen_ai.usage.cache_read.input_tokens": usage.cachedTokens,
+    "gen_ai.usage.cache_creation.input_tokens": usage.cacheWriteTokens,
   };
 }

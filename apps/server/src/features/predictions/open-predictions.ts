@@ -1,8 +1,11 @@
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
+import type { InputValue } from "../../engines/models/driver.ts";
 import type { Queue } from "../../engines/queue/queue.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { Micros } from "../../kernel/money.ts";
+import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./accept-async.ts";
 import { createAdmission, createDecisions, type RateFigures } from "./admit-predictions.ts";
@@ -24,6 +27,7 @@ import { createHeldPredictions } from "./held-predictions.ts";
 import { type IdempotentRequest, type IdempotentStart, mayBeRepeat, startIdempotent } from "./idempotency.ts";
 import { type LookRequest, lookAtLimits, readRate } from "./look-at-limits.ts";
 import { awaitEnd, readResult } from "./read-result.ts";
+import { termsFor } from "./reserve.ts";
 import type { LinkOf, ResultItem } from "./result-item.ts";
 import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts";
 import { createSettlement } from "./settle-predictions.ts";
@@ -64,6 +68,8 @@ export interface Predictions {
   recallChat(predictionId: string): Promise<ChatEnd | undefined>;
   /** The same for a call that was no conversation. */
   recallCall(predictionId: string): Promise<RecalledCall | undefined>;
+  /** What a prediction of this input would reserve. */
+  mostCost(model: Model, input: Readonly<Record<string, InputValue>>): Promise<Micros>;
   /** Queues one for a worker. */
   accept(request: AsyncRequest): Promise<{ predictionId: string; rate: RateFigures | undefined }>;
   /** Rejects as admission would: key, model, funds, limits. */
@@ -152,6 +158,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     chat: (request) => chatWithModel(runDeps, request),
     recallCall: (predictionId) => recallCall({ database, settlement }, predictionId),
     recallChat: (predictionId) => recallChat({ database, settlement }, predictionId),
+    mostCost: async ({ manifest }, input) => reservationOf(await termsFor(manifest, input, deps.countTokens)),
     accept: (request) => acceptAsync(asyncDeps, request),
     look: (request) => lookAtLimits(admit, request),
     rate: (request) => readRate(decideOneByOne, request),

@@ -55,6 +55,7 @@ export function streamDetailsOf(model: Model, usage: TokenUsage | undefined): Re
     input_tokens: usage?.inputTokens ?? 0,
     output_tokens: usage?.outputTokens ?? 0,
     ...(usage?.cachedTokens !== undefined && { cached_tokens: usage.cachedTokens }),
+    ...(usage?.cacheWriteTokens !== undefined && { cache_write_tokens: usage.cacheWriteTokens }),
     ...(usage?.googleUsage && { google_usage: usage.googleUsage }),
     ...(size !== undefined && { model_size_in_billions: size }),
     ...(usage?.estimated && { estimated: true }),

@@ -4,6 +4,7 @@ import { createDeadlines, type Timed } from "../../kernel/deadlines.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Caller } from "../accounts/index.ts";
+import { reservationOf, type Terms } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import type { Admit, Admitted, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
 import { type Execution, type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
@@ -11,7 +12,7 @@ import { Fragments } from "./fragments.ts";
 import type { HeldPrediction, HeldPredictions } from "./held-predictions.ts";
 import type { CheckedInput } from "./input/index.ts";
 import { endedUnused, type Outcome } from "./prediction.ts";
-import { reservationFor } from "./reserve.ts";
+import { termsFor } from "./reserve.ts";
 import type { Settlement } from "./settle-predictions.ts";
 
 export interface RunDeps extends ExecutionDeps {
@@ -43,8 +44,10 @@ export interface RunRequest {
   onAccepted?(predictionId: string, rate: RateFigures | undefined): void;
   onFragment?(field: string, text: string): void | Promise<void>;
   /** Given where the input does not tell what may be used. */
-  reservation?: Micros;
+  terms?: Terms;
   inputTokens?: number;
+  /** Of a run with a cost limit: the amount set aside for this call. It is not admitted for more. */
+  setAside?: Micros | undefined;
   /** Another way to call the model's driver than its prediction face. */
   perform?: Execution["perform"];
 }
@@ -69,11 +72,13 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   const id = request.predictionId ?? newId("prediction");
   const held = deps.held.hold(id);
   let admitted: Admitted;
+  let terms: Terms;
   try {
     request.onHeld(held);
     deps.telemetry.concerns(id, request.route);
-    const reservation =
-      request.reservation ?? (await reservationFor(request.model, request.input.input, deps.countTokens));
+    terms = request.terms ?? (await termsFor(request.model.manifest, request.input.input, deps.countTokens));
+    const reservation = reservationOf(terms);
+    if (reservation > (request.setAside ?? Number.POSITIVE_INFINITY)) throw dearerThanSetAside();
     const arrival: ArrivingPrediction = {
       id,
       userId: request.caller.userId,
@@ -100,7 +105,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
   held.accepted(onlyClaim);
   request.onAccepted?.(id, admitted.rate);
   const unstarted = admitted.starts ? undefined : await waitForSlot(deps, held, request);
-  const outcome = unstarted ?? (await execute(deps, held, request));
+  const outcome = unstarted ?? (await execute(deps, held, request, terms));
   // Then there is more to write, and perhaps to remove, than its row, and somebody waits for the news.
   const hasMore = held.isFollowed || (outcome.kind === "failed" && outcome.lastWords !== undefined);
   const settling = deps.settlement.settle(id, onlyClaim, outcome, hasMore ? "more" : "row");
@@ -143,8 +148,9 @@ function execute(
   deps: RunDeps,
   held: HeldPrediction,
   { caller, model, input, inputTokens, route, onFragment, perform }: RunRequest,
+  terms: Terms,
 ): Promise<Outcome> {
-  const execution = { held, userId: caller.userId, model, input: input.input, inputTokens, onFragment, perform };
+  const execution = { held, userId: caller.userId, model, terms, input: input.input, inputTokens, onFragment, perform };
   if (route === "stream") return executeStream(deps, execution);
   const executing = executePrediction(deps, execution);
   if (route === "sync") return executing;
@@ -198,6 +204,13 @@ function withinTime(id: string, work: Promise<boolean>): Promise<boolean> {
       },
     );
   });
+}
+
+function dearerThanSetAside(): Fault {
+  return fault(
+    "conflict",
+    "The call would cost more than was set aside for it, because the model has changed. Call it again.",
+  );
 }
 
 function endedElsewhere(): Fault {

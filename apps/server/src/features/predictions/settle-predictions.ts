@@ -165,6 +165,7 @@ function figuresOf(outcome: Outcome): EndedFigures {
     inputTokens: usage?.inputTokens ?? 0,
     outputTokens: usage?.outputTokens ?? 0,
     cachedTokens: usage?.cachedTokens ?? 0,
+    cacheWriteTokens: usage?.cacheWriteTokens ?? 0,
     chargedMicros: outcome.price,
   };
 }
@@ -181,6 +182,7 @@ function toEnding(id: string, claim: number, outcome: Outcome): Ending {
     input_tokens: usage?.inputTokens,
     output_tokens: usage?.outputTokens,
     cached_tokens: usage?.cachedTokens,
+    cache_write_tokens: usage?.cacheWriteTokens,
     stream_details: outcome.streamDetails && JSON.stringify(outcome.streamDetails),
     price: outcome.price,
     said: outcome.kind === "failed" ? outcome.lastWords : undefined,

@@ -16,7 +16,7 @@ export interface Ending {
   input_tokens: number | undefined;
   output_tokens: number | undefined;
   cached_tokens: number | undefined;
-  cache_write_tokens?: number | undefined;
+  cache_write_tokens: number | undefined;
   stream_details: string | undefined;
   price: Micros;
   /** Of one that failed, beside what is stored of it already; only `settleEndings` writes it. */

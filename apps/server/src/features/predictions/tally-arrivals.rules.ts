@@ -23,7 +23,7 @@ export interface PlainArrival {
 export interface QueuedInput {
   input: string;
   pricing: string;
-  bounds?: string;
+  bounds: string;
   base_url: string;
   webhook_destination?: string;
   webhook_target?: string;

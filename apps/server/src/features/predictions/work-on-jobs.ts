@@ -3,10 +3,12 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { mostTokens } from "../../kernel/money.ts";
 import { Register } from "../../kernel/register.ts";
 import { rest } from "../../kernel/rest.ts";
 import { Ring } from "../../kernel/ring.ts";
 import { createTaking } from "../../kernel/taking.ts";
+import type { Bounds } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import { Fragments } from "./fragments.ts";
@@ -47,6 +49,13 @@ export interface Worker {
 }
 
 const claimedAtOnce = 50;
+/** The database holds every charge to its reservation, also where the bounds of a reservation were not stored. */
+const unbounded: Bounds = {
+  seconds: Number.MAX_SAFE_INTEGER,
+  outputs: Number.MAX_SAFE_INTEGER,
+  inputTokens: mostTokens,
+  outputTokens: mostTokens,
+};
 
 /**
  * Runs queued predictions. Every claim is SQL, so any number of workers share the work; a wake-up only says that it is
@@ -141,7 +150,7 @@ export function createWorker(deps: WorkerDeps): Worker {
         input: openInput(deps.blobs, job.id, job.input, (file) => {
           unread = file;
         }),
-        pricing: job.pricing,
+        terms: { pricing: job.pricing, bounds: job.bounds ?? unbounded },
         ...(fragments && { onFragment: (name, text) => fragments.add(name, text) }),
       });
       outcome = fragments?.close(outcome) ?? outcome;

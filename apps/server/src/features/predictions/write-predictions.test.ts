@@ -215,6 +215,31 @@ describe("writing together", () => {
     ]);
   });
 
+  test("a key's limit covers whole reservations, and a reservation is settled in its own month", async () => {
+    const late = "2026-01-01";
+    const inMonth = (tx: Transaction, endings: readonly Ending[], arrivals: readonly PlainArrival[]) =>
+      writePredictions(tx, endings, arrivals, tallyArrivals(arrivals), { nodeId, month: late, hands: 0 });
+    const key = newId("key");
+    await own.database.sql`
+      insert into api_keys (id, user_id, public, secret_hash, name, created_at, monthly_limit_micros)
+      values (${key}, ${users[1]}, ${key.slice(-12)}, ${Buffer.alloc(32)}, '', now(), 1000)`;
+    const of = (reservation: number) => ({ ...arrival(1, 0, reservation), keyId: key });
+    const verdict = async (reservation: number) =>
+      (await tried((tx) => oneByOne(tx, [of(reservation)]))).answer.map((one) => one.verdict);
+    expect(await verdict(1001)).toEqual(["no_funds"]);
+    expect(await verdict(1000)).toEqual(["run"]);
+    expect((await tried((tx) => together(tx, [], [of(1001)]))).answer.admitted).toBe(false);
+    const two = [of(600), of(300)] as const;
+    expect((await own.database.transaction((tx) => inMonth(tx, [], two))).admitted).toBe(true);
+    // The new month is not charged with what the old one reserved.
+    expect(await verdict(1000)).toEqual(["run"]);
+    await own.database.transaction((tx) => together(tx, [ending(two[0].id, 5000)], []));
+    await own.database.transaction((tx) => settleEndings(tx, [{ n: 0, ...ending(two[1].id, 20) }]));
+    const months = await own.database.sql`
+      select month::text, spent_micros, reserved_micros from key_months where key_id = ${key} order by month`;
+    expect(months).toEqual([{ month: late, spent_micros: 620, reserved_micros: 0 }]);
+  });
+
   test("ends and arrivals in one statement are worth what they are one after the other", async () => {
     const first = [arrival(0, 0), arrival(1, 0), arrival(1, 1)];
     await own.database.transaction((tx) => together(tx, [], first));

@@ -27,6 +27,7 @@ export interface UsedByCall {
   input_tokens: number;
   output_tokens: number;
   cached_tokens: number;
+  cache_write_tokens: number;
   cost_micros: Micros;
 }
 
@@ -35,7 +36,7 @@ export interface NewEvent {
   data: Record<string, unknown>;
 }
 
-/** What happened to a run, as `write_runs` of migrations/0022 reads it. */
+/** What happened to a run, as `write_runs` of migrations/0045 reads it. */
 export interface RunChange {
   id: string;
   claim: number;

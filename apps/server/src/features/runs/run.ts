@@ -52,6 +52,7 @@ export interface Run {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
   readonly cost: Micros;
   readonly price: Micros;
   readonly createdAt: Date;

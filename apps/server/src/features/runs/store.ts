@@ -14,6 +14,7 @@ export const runColumns = (sql: Sql) => sql`
   r.claim, r.writes, r.deaths, r.parked, r.cancel_requested as "cancelRequested", r.active_ms as "activeMs",
   r.call_id as "callId", r.summing_up as "summingUp", r.cut_before as "cutBefore", r.steps, r.last_event as "lastEvent",
   r.input_tokens as "inputTokens", r.output_tokens as "outputTokens", r.cached_tokens as "cachedTokens",
+  r.cache_write_tokens as "cacheWriteTokens",
   r.cost_micros as cost, r.price_micros as price, r.created_at as "createdAt", r.started_at as "startedAt",
   r.completed_at as "completedAt"`;
 

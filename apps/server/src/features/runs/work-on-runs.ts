@@ -185,11 +185,12 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span
 }
 
 function sumOf(all: Iterable<UsedByCall>): UsedByCall {
-  const sum = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros: 0 };
+  const sum = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, cost_micros: 0 };
   for (const used of all) {
     sum.input_tokens += used.input_tokens;
     sum.output_tokens += used.output_tokens;
     sum.cached_tokens += used.cached_tokens;
+    sum.cache_write_tokens += used.cache_write_tokens;
     sum.cost_micros += used.cost_micros;
   }
   return sum;

@@ -28,6 +28,7 @@ export function usageToWire(row: UsageRow): UsageRecord {
     input_tokens: row.inputTokens,
     output_tokens: row.outputTokens,
     cached_tokens: row.cachedTokens,
+    cache_write_tokens: row.cacheWriteTokens,
     price: dollarsOfMicros(row.price),
   };
 }

@@ -26,6 +26,7 @@ export function runRecord({ run, as }: SeenRun): RunRecord {
       input_tokens: run.inputTokens,
       output_tokens: run.outputTokens,
       cached_tokens: run.cachedTokens,
+      cache_write_tokens: run.cacheWriteTokens,
     },
     cost: dollarsOfMicros(run.cost),
   };

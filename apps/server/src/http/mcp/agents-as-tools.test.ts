@@ -31,7 +31,7 @@ const notHere = () => {
 const figures = {
   runId: "run_1",
   costMicros: 2500,
-  usage: { inputTokens: 3, outputTokens: 2, cachedTokens: 1 },
+  usage: { inputTokens: 3, outputTokens: 2, cachedTokens: 1, cacheWriteTokens: 4 },
 };
 const goal = "Tell the weather of {{city}}.";
 const input_schema = { type: ["object", "null"], properties: { city: { type: "string" } }, required: ["city"] };
@@ -145,7 +145,7 @@ test("a call runs the revision that was looked at, with the arguments as input",
   expect(result._meta).toMatchObject({
     "gantry/run_id": "run_1",
     "gantry/price": 0.0025,
-    "gantry/usage": { input_tokens: 3, output_tokens: 2, cached_tokens: 1 },
+    "gantry/usage": { input_tokens: 3, output_tokens: 2, cached_tokens: 1, cache_write_tokens: 4 },
   });
   const request = { agentId: id, revisionId, input: { city: "Rome" }, baseUrl: addressOf(), username: "ann" };
   expect(asked).toMatchObject([request]);

@@ -116,7 +116,12 @@ export function defaultTextManifest({ anthropicKey, llmUrl, llmModel, llmKey }: 
       title,
       description: `${purpose} It is answered by the Anthropic API (${defaultAnthropicModel}).`,
       context_window: 200_000,
-      pricing: { per_million_input_tokens: 3, per_million_cached_tokens: 0.3, per_million_output_tokens: 15 },
+      pricing: {
+        per_million_input_tokens: 3,
+        per_million_cached_tokens: 0.3,
+        per_million_cache_write_tokens: 3.75,
+        per_million_output_tokens: 15,
+      },
       backend: { type: "anthropic", model: defaultAnthropicModel, secret: "ANTHROPIC_API_KEY" },
     });
   }

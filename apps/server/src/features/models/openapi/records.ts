@@ -34,6 +34,7 @@ export const records: Json = {
     { input_tokens: integer, output_tokens: integer },
     {
       cached_tokens: integer,
+      cache_write_tokens: integer,
       google_usage: freeForm,
       model_size_in_billions: number,
       estimated: { type: "boolean", description: "True when the tokens were counted here and not by the upstream." },

@@ -106,7 +106,13 @@ const own = (more: Parameters<typeof scopeOf>[1] = {}) => scopeOf(owner, { snaps
 const toolIn = (scope: RunScope) => runModelTool(builtinTool("run_model"), t.deps, scope);
 const run = (model: string, input: Record<string, unknown>, scope: RunScope = own()) =>
   execute(toolIn(scope), { model, input });
-const costing = (cost_micros: number) => ({ input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros });
+const costing = (cost_micros: number) => ({
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  cost_micros,
+});
 const bytesSent = (field: string) => String(seen[0]?.[field]).replace(/^data:[^,]*,/, "");
 
 describe("a model that is run", () => {
@@ -365,6 +371,7 @@ describe("a run that does not end well", () => {
       input_tokens: (first.used?.input_tokens ?? 0) + 3,
       output_tokens: (first.used?.output_tokens ?? 0) + 7,
       cached_tokens: 0,
+      cache_write_tokens: 0,
       cost_micros: await paid(),
     });
     expect(await toolIn(scope).execute(call)).toEqual(last);

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { idPrefixes } from "@gantry/wire";
+import { idPrefixes, type ObjectSchema } from "@gantry/wire";
+import type { InputValue } from "../../../engines/models/driver.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { ToolInfo } from "../../agents/index.ts";
-import { reservationOf } from "../../billing/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
 import type { CheckedInput, FormReader, Outcome, Predictions } from "../../predictions/index.ts";
@@ -15,7 +15,7 @@ import { explainFault, failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 export interface RunModelDeps {
   models: Pick<Models, "resolveForCall">;
-  predictions: Pick<Predictions, "run" | "recallCall">;
+  predictions: Pick<Predictions, "run" | "recallCall" | "mostCost">;
   drives: Pick<Drives, "readFile">;
   /** Turns a form into checked input, with the caller's own stored files; see features/predictions/input. */
   readInput(request: {
@@ -39,10 +39,10 @@ export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope
       // What cannot be called costs nothing, and why is told when it is tried.
       const model = await resolve(deps, scope, name).catch(() => undefined);
       if (!model) return 0;
-      // No token is shorter than a byte.
-      const countedTokens = Buffer.byteLength(JSON.stringify(input ?? {}));
-      const { max_tokens: most } = (input ?? {}) as { max_tokens?: unknown };
-      return reservationOf(model.manifest, { countedTokens, maxTokens: typeof most === "number" ? most : undefined });
+      return deps.predictions.mostCost(
+        model,
+        asRead(model.manifest.input, (input ?? {}) as Record<string, InputValue>),
+      );
     },
     async execute(call) {
       const { model: name, input } = call.arguments;
@@ -60,6 +60,17 @@ export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope
   };
 }
 
+/** About as the form reads it: defaults filled in, numbers that are sent as texts. */
+function asRead({ properties }: ObjectSchema, given: Readonly<Record<string, InputValue>>): Record<string, InputValue> {
+  const input: Record<string, InputValue> = { ...given };
+  for (const [name, field] of Object.entries(properties)) {
+    const value = input[name] ?? (field.default as InputValue | undefined);
+    const isNumber = [field.type].flat().some((type) => type === "integer" || type === "number");
+    if (value !== undefined) input[name] = isNumber && typeof value === "string" ? Number(value) : value;
+  }
+  return input;
+}
+
 function resolve({ models }: RunModelDeps, { caller }: RunScope, name: unknown): Promise<Model> {
   const [owner = "", ...rest] = String(name).split("/");
   return models.resolveForCall(present(caller), owner, rest.join("/"));
@@ -75,7 +86,7 @@ async function predict(
   scope: RunScope,
   model: Model,
   given: Readonly<Record<string, unknown>>,
-  { call: { signal }, tries }: { call: ToolCallRequest; tries: Tries },
+  { call: { signal, setAside }, tries }: { call: ToolCallRequest; tries: Tries },
 ): Promise<ToolOutcome> {
   const caller = present(scope.caller);
   const { nextId: predictionId, used: before } = tries;
@@ -95,6 +106,7 @@ async function predict(
       route: "agent",
       // As in call-model.ts.
       mustBeCovered: !isForItself(scope),
+      setAside,
       input,
       onHeld(held) {
         // Who has the run next makes the call again, so this one is not paid; one that nobody makes again is.
@@ -151,7 +163,7 @@ export async function findTries(
   runId: string,
   callId: string,
 ): Promise<Tries> {
-  let used: UsedByCall = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_micros: 0 };
+  let used: UsedByCall = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, cost_micros: 0 };
   for (let attempt = 0; attempt < mostTries; attempt++) {
     const nextId = idOfTry(runId, callId, attempt);
     const found = await predictions.recallCall(nextId);
@@ -173,6 +185,7 @@ function plus(used: UsedByCall, { usage, price }: Pick<Outcome, "usage" | "price
     input_tokens: used.input_tokens + (usage?.inputTokens ?? 0),
     output_tokens: used.output_tokens + (usage?.outputTokens ?? 0),
     cached_tokens: used.cached_tokens + (usage?.cachedTokens ?? 0),
+    cache_write_tokens: used.cache_write_tokens + (usage?.cacheWriteTokens ?? 0),
     cost_micros: used.cost_micros + price,
   };
 }

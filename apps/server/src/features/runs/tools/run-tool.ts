@@ -43,6 +43,8 @@ export interface ToolCallRequest {
   arguments: Readonly<Record<string, unknown>>;
   /** Arguments that nothing of may be told, as the binding fixes them and its creator is somebody else; left out: none. */
   hidden?: readonly string[];
+  /** Of a run with a cost limit: the amount set aside for this call, which it must not exceed. */
+  setAside?: number;
   /** Aborted when the run is cancelled, out of time, or handed to another node. */
   signal: AbortSignal;
 }

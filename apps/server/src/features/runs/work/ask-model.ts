@@ -3,7 +3,8 @@ import type { Caller } from "../../accounts/index.ts";
 import type { RunHistory, SaidMessage } from "../run.ts";
 import type { RunChange } from "../run-change.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
-import { type PlanDeps, type PlannedCall, planCall } from "./plan-call.ts";
+import { type PlannedCall, planCall } from "./plan-call.ts";
+import type { ModelDeps } from "./present-model.ts";
 import type { RunSession } from "./session.ts";
 import { keyIsGone } from "./stopped.ts";
 
@@ -25,19 +26,19 @@ interface Question {
 
 /** Asks the run's model, within what the run may cost. The run ends where there is nobody left to ask for. */
 export async function askModel(
-  deps: ModelCallDeps & PlanDeps,
+  deps: ModelCallDeps & ModelDeps,
   session: RunSession,
   history: RunHistory,
   { callId, summingUp, caller, chat, inputTokens }: Question,
 ): Promise<MadeCall> {
   if (!caller) throw keyIsGone();
-  let planned = await planCall(deps, session, history, chat);
+  let planned = await planCall(deps, session, history, { chat, inputTokens });
   const called = await callModel(deps, session, {
     callId,
     summingUp,
     caller,
     plan: async () => {
-      planned = await planCall(deps, session, history, chat, planned);
+      planned = await planCall(deps, session, history, { chat, inputTokens }, planned);
       return planned;
     },
     inputTokens,

@@ -5,7 +5,7 @@ import { Fault } from "../../../kernel/errors.ts";
 import { rest } from "../../../kernel/rest.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
-import type { ChatAnswer, ChatEnd, Predictions } from "../../predictions/index.ts";
+import type { ChatAnswer, ChatEnd, ChatRequest, Predictions } from "../../predictions/index.ts";
 import type { RunChange, UsedByCall } from "../run-change.ts";
 import { isForItself } from "../tools/run-tool.ts";
 import type { RunSession } from "./session.ts";
@@ -43,15 +43,15 @@ export async function callModel(
     summingUp: RunChange["summing_up"];
     caller: Caller;
     /** What is asked, and of which model as it is then. Asked for before each try: each is a prediction of its own. */
-    plan(): Promise<{ model: Model; chat: Omit<ChatCall, "signal"> }>;
+    plan(): Promise<{ model: Model; chat: Omit<ChatCall, "signal">; setAside: number }>;
     inputTokens: number;
   },
 ): Promise<CalledModel> {
   let predictionId = callId;
   for (let attempt = 0; ; attempt++) {
     session.signal.throwIfAborted();
-    const { model, chat } = await plan();
-    const end = await makeCall(deps, session, { ...request, predictionId, model, chat });
+    const { model, chat, setAside } = await plan();
+    const end = await makeCall(deps, session, { ...request, predictionId, model, chat, setAside });
     if (end.kind === "answered") return { answer: end.answer, predictionId, used: usedOf(end) };
     const pause = pausesMs[attempt];
     const isAgain = pause !== undefined && end.fault.retryable && !end.isOurs && !session.signal.aborted;
@@ -70,12 +70,13 @@ export async function callModel(
 async function makeCall(
   { predictions }: ModelCallDeps,
   session: RunSession,
-  request: { predictionId: string; caller: Caller; model: Model; chat: Omit<ChatCall, "signal">; inputTokens: number },
+  request: Pick<ChatRequest, "predictionId" | "caller" | "model" | "chat" | "inputTokens"> & { setAside: number },
 ): Promise<ChatEnd> {
   try {
     return await predictions.chat({
       ...request,
       runId: session.run.id,
+      setAside: session.room === null ? undefined : request.setAside,
       // What another's agent calls, its caller has not seen. Of one's own one knows what it may call.
       mustBeCovered: !isForItself(session.run),
       signal: session.signal,
@@ -107,6 +108,7 @@ export function usedOf({ usage, price }: { usage: TokenUsage | undefined; price:
     input_tokens: usage?.inputTokens ?? 0,
     output_tokens: usage?.outputTokens ?? 0,
     cached_tokens: usage?.cachedTokens ?? 0,
+    cache_write_tokens: usage?.cacheWriteTokens ?? 0,
     cost_micros: price,
   };
 }

@@ -95,7 +95,7 @@ async function finishCall(
   const outcome = await deps.telemetry.inSpan(
     () => describeCall(session.run, call),
     async (span) => {
-      const came = await execute(deps, session, boxed.tool, call);
+      const came = await execute(deps, session, boxed.tool, call, most);
       if (came.isError) span.fail("tool_error");
       return came;
     },
@@ -133,12 +133,18 @@ async function execute(
   session: RunSession,
   tool: RunTool,
   call: StoredCall,
+  most: number,
 ): Promise<ToolOutcome> {
   const limit = AbortSignal.timeout(toolLimitMs);
   const signal = AbortSignal.any([session.signal, limit]);
   const tookTooLong = { text: "The tool took longer than five minutes and was stopped.", isError: true };
   try {
-    const work = tool.execute({ callId: idOf(session.run, call), arguments: call.arguments, signal });
+    const work = tool.execute({
+      callId: idOf(session.run, call),
+      arguments: call.arguments,
+      signal,
+      ...(session.room !== null && { setAside: most }),
+    });
     // What it cost must stand in the run before that ends.
     const outcome = await (tool.mostCost ? work : orAborted(signal, work));
     return limit.aborted && outcome.isError ? { ...outcome, ...tookTooLong } : outcome;

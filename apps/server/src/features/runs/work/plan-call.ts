@@ -6,10 +6,6 @@ import { type ModelDeps, presentModel } from "./present-model.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch } from "./stopped.ts";
 
-export interface PlanDeps extends ModelDeps {
-  countTokens(text: string): Promise<number>;
-}
-
 type Chat = Omit<ChatCall, "signal">;
 
 export interface PlannedCall {
@@ -25,24 +21,24 @@ export interface PlannedCall {
  * stands unless the model has changed, which it may have done while something was waited for.
  */
 export async function planCall(
-  deps: PlanDeps,
+  deps: ModelDeps,
   session: RunSession,
   history: RunHistory,
-  chat: Chat,
+  { chat, inputTokens }: { chat: Chat; inputTokens: number },
   before?: PlannedCall,
 ): Promise<PlannedCall> {
   for (let planned = before; ; ) {
     const model = await presentModel(deps, history);
     if (planned?.model.id === model.id && planned.model.version === model.version) return planned;
     if (planned && planned.setAside > 0) await session.write({ holdMore: -planned.setAside });
-    planned = await setAside(deps, session, model, chat);
+    planned = await setAside(session, model, chat, inputTokens);
   }
 }
 
 /** What the call may cost is set aside before it is made, so that calls side by side do not exceed a limit together. */
-async function setAside(deps: PlanDeps, session: RunSession, model: Model, chat: Chat): Promise<PlannedCall> {
+async function setAside(session: RunSession, model: Model, chat: Chat, inputTokens: number): Promise<PlannedCall> {
   for (;;) {
-    const affordable = await affordableCall(model.manifest, chat, session.room, deps.countTokens);
+    const affordable = affordableCall(model.manifest, inputTokens, session.room);
     if (affordable === undefined) throw costsTooMuch();
     if (affordable === "no limit") return { model, chat, isShort: false, setAside: 0 };
     const { maxTokens, isShort, most } = affordable;
