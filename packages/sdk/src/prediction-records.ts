@@ -4,6 +4,7 @@ export interface StreamDetails {
   input_tokens: number;
   output_tokens: number;
   cached_tokens?: number;
+  cache_write_tokens?: number;
   /** Counted by the service, because the upstream did not tell. */
   estimated?: boolean;
   [more: string]: unknown;

@@ -27,7 +27,7 @@ describe("what a run may cost", () => {
 
   it("reckons with the longest answer", () => {
     const pricing = { per_million_input_tokens: 10, per_million_output_tokens: 100 };
-    expect(estimateInWords(pricing, prospect)).toBe("About $0.101 at most, with 1,000 tokens of answer");
+    expect(estimateInWords(pricing, prospect)).toBe("About $0.1019 at most, with 1,000 tokens of answer");
   });
 
   it("reckons with all outputs that there can be", () => {

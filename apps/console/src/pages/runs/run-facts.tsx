@@ -21,6 +21,9 @@ export function RunFacts({ run }: { run: RunRecord }) {
         <Detail name="Tokens in and out">
           {count(usage.input_tokens)} / {count(usage.output_tokens)}
           {usage.cached_tokens > 0 && <span className="text-muted text-xs"> {count(usage.cached_tokens)} cached</span>}
+          {usage.cache_write_tokens > 0 && (
+            <span className="text-muted text-xs"> {count(usage.cache_write_tokens)} written to cache</span>
+          )}
         </Detail>
       )}
       <Detail name="Started">

@@ -9,7 +9,7 @@ import { money, seconds, time } from "../../ui/format.ts";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { OutputView } from "../models/output/output-view.tsx";
 import { resultQuery, usageOfQuery } from "./prediction-queries.ts";
-import { routeWords, tokensOf } from "./usage-table.tsx";
+import { cacheUse, routeWords, tokensOf } from "./usage-table.tsx";
 
 interface PredictionDialogProps {
   id: string;
@@ -45,7 +45,7 @@ export function PredictionDialog({ id, at, row, onClose }: PredictionDialogProps
 }
 
 function Prediction({ row }: { row: UsageRecord }) {
-  const { request_id, inference_time, price, status, route, cached_tokens } = row;
+  const { request_id, inference_time, price, status, route } = row;
   const tokens = tokensOf(row);
   return (
     <div className="flex flex-col gap-4">
@@ -55,9 +55,7 @@ function Prediction({ row }: { row: UsageRecord }) {
           ["Status", <StatusBadge key="status" status={status} />],
           ["Way", routeWords[route]],
           ["Took", inference_time === null ? "It never began" : seconds(inference_time)],
-          ...(tokens === undefined
-            ? []
-            : [["Tokens", cached_tokens ? `${tokens}, ${cached_tokens} of the input cached` : tokens] as const]),
+          ...(tokens === undefined ? [] : [["Tokens", [tokens, ...cacheUse(row)].join(", ")] as const]),
           ["Cost", money(price)],
         ]}
       />

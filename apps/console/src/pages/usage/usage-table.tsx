@@ -23,6 +23,14 @@ export function tokensOf({ input_tokens, output_tokens }: UsageRecord): string |
   return `${count(input_tokens ?? 0)} in, ${count(output_tokens ?? 0)} out`;
 }
 
+/** How much of the input was read from the backend's cache or written to it. */
+export function cacheUse({ cached_tokens, cache_write_tokens }: UsageRecord): string[] {
+  return [
+    ...(cached_tokens ? [`${count(cached_tokens)} of the input cached`] : []),
+    ...(cache_write_tokens > 0 ? [`${count(cache_write_tokens)} written to the cache`] : []),
+  ];
+}
+
 export function UsageTable({ rows, onOpen }: UsageTableProps) {
   return (
     <Table
@@ -57,7 +65,21 @@ export function UsageTable({ rows, onOpen }: UsageTableProps) {
           wide: true,
           cell: ({ inference_time: took }) => (took === null ? <None /> : seconds(took)),
         },
-        { head: "Tokens", align: "right", wide: true, cell: (row) => tokensOf(row) ?? <None /> },
+        {
+          head: "Tokens",
+          align: "right",
+          wide: true,
+          cell: (row) => (
+            <>
+              {tokensOf(row) ?? <None />}
+              {cacheUse(row).map((part) => (
+                <p key={part} className="text-muted text-xs">
+                  {part}
+                </p>
+              ))}
+            </>
+          ),
+        },
         { head: "Cost", align: "right", cell: ({ price }) => money(price) },
         { head: "When", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
         {

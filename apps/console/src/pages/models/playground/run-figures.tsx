@@ -15,12 +15,14 @@ export function RunFigures({ predictionId }: { predictionId: string }) {
   );
 }
 
-function figuresOf({ price, inference_time, input_tokens, output_tokens, cached_tokens }: UsageRecord): string[] {
+function figuresOf(row: UsageRecord): string[] {
+  const { price, inference_time, input_tokens, output_tokens, cached_tokens, cache_write_tokens } = row;
   return [
     price === 0 ? "Cost nothing" : `Cost ${money(price)}`,
     ...(inference_time === null ? ["Never began"] : [`Ran ${seconds(inference_time)}`]),
     ...(input_tokens === null ? [] : [`${count(input_tokens)} tokens in`]),
     ...(cached_tokens === null ? [] : [`${count(cached_tokens)} of them cached`]),
+    ...(cache_write_tokens === 0 ? [] : [`${count(cache_write_tokens)} of them written to the cache`]),
     ...(output_tokens === null ? [] : [`${count(output_tokens)} tokens out`]),
   ];
 }
