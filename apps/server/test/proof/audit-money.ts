@@ -1,5 +1,5 @@
 import type { Database } from "../../src/engines/database/index.ts";
-import { verifyLedger } from "../../src/features/billing/index.ts";
+import { reservationOf, verifyLedger } from "../../src/features/billing/index.ts";
 import { type Micros, microsOfDollars, priceOf } from "../../src/kernel/money.ts";
 import type { Cluster } from "../support/cluster.ts";
 import { type Answer, call } from "./client.ts";
@@ -130,32 +130,23 @@ function rightPrice(row: EndedRow, upstreams: Upstreams): string[] {
   return [];
 }
 
-function reservationBounds(model: StormModel): { least: Micros; most: Micros } {
-  const { pricing, timeout_seconds } = stormModels[model];
-  const fixed = { requests: 1, seconds: timeout_seconds, outputs: 1, outputTokens: maxTokens };
-  const fresh = { cachedTokens: 0, cacheWriteTokens: 0 };
-  return {
-    least: priceOf(pricing, { ...fixed, ...fresh, inputTokens: 0 }),
-    most: priceOf(pricing, { ...fixed, ...fresh, inputTokens: Math.ceil(longestPrompt * 1.25) + 64 }),
-  };
+function mostReserved(model: StormModel): Micros {
+  const { pricing, timeout_seconds: seconds } = stormModels[model];
+  const bounds = { seconds, outputs: 1, inputTokens: Math.ceil(longestPrompt * 1.25) + 64, outputTokens: maxTokens };
+  return reservationOf({ pricing, bounds });
 }
 
-/** A wallet may go below zero by one reservation, and by what admitted runs used beyond theirs. */
+/** A wallet may go below zero by one reservation. The monthly limit of a key is hard. */
 function withinBudget(user: StormUser, rows: readonly EndedRow[], lowestAvailable: Micros): string[] {
   const models = Object.keys(stormModels) as StormModel[];
-  const oneReservation = Math.max(...models.map((model) => reservationBounds(model).most));
-  const beyond = rows.reduce(
-    (sum, row) => sum + Math.max(0, row.charged - reservationBounds(row.model as StormModel).least),
-    0,
-  );
+  const allowed = Math.max(...models.map(mostReserved));
   const spent = rows.reduce((sum, row) => sum + row.charged, 0);
-  const allowed = oneReservation + beyond;
   const faults: string[] = [];
   const balance = microsOfDollars(user.credit) - spent;
   if (balance < -allowed) faults.push(`${user.name} ended at ${balance}, the rule allows ${-allowed}`);
   if (lowestAvailable < -allowed)
     faults.push(`${user.name} once had ${lowestAvailable} at its disposal, the rule allows ${-allowed}`);
-  if (user.monthlyLimit !== undefined && spent > microsOfDollars(user.monthlyLimit) + allowed)
+  if (user.monthlyLimit !== undefined && spent > microsOfDollars(user.monthlyLimit))
     faults.push(`the key of ${user.name} spent ${spent} with a limit of ${user.monthlyLimit}`);
   return faults;
 }

@@ -88,6 +88,7 @@ test("an answer that has a price is limited upstream to what was reserved", () =
     ["openai-chat", terms.pricing, {}, { max_tokens: 4096 }],
     ["openai-chat", terms.pricing, { max_tokens: 0 }, { max_tokens: 4096 }],
     ["openai-chat", terms.pricing, { max_completion_tokens: 4096 }, { max_completion_tokens: 4096 }],
+    ["openai-chat", terms.pricing, { max_completion_tokens: 0 }, { max_completion_tokens: 0, max_tokens: 4096 }],
     ["openai-chat", {}, {}, {}],
     // Where inputs go by name to whatever is there, a name that is not the model's own would be refused.
     ["cog", terms.pricing, {}, {}],

@@ -133,7 +133,7 @@ function longestAnswer(maxTokens: number | undefined, usual: number): number {
 export function withinTerms({ pricing, bounds }: Terms, { backend }: Pick<Manifest, "backend">, input: Input): Input {
   if (!pricing.per_million_output_tokens || !promptedBackends.has(backend.type)) return input;
   const [, ...otherNames] = limitNames;
-  if (otherNames.some((name) => typeof input[name] === "number")) return input;
+  if (otherNames.some((name) => Number(input[name]) >= 1)) return input;
   return input.max_tokens === bounds.outputTokens ? input : { ...input, max_tokens: bounds.outputTokens };
 }
 
