@@ -25,6 +25,11 @@ const toolName = z.string().min(1).max(128);
 export const createRunBody = z.strictObject({
   input: jsonObject.describe("Must satisfy the agent's `input_schema`."),
   revision_id: z.string().min(1).max(100).optional().describe("Of your own agent; left out: the published one."),
+  expected_price: dollars
+    .optional()
+    .describe(
+      "The agent's `per_run` that you were shown. If the price has changed, the answer is 409 with the new one.",
+    ),
   max_cost: dollars.optional().describe("Dollars that the run, and all that it starts, may cost."),
   timeout_seconds: z
     .number()

@@ -12,7 +12,7 @@ import { approveIssues } from "./approve-issues.ts";
 import type { RunsContext } from "./context.ts";
 import { findRunKey, insertRun, type NewRun, type RunKey, replaceRunKey, takeRunKey } from "./create-store.ts";
 import { mayServe } from "./model-access.rules.ts";
-import { reserve, saleNameOf } from "./reserve-run.ts";
+import { requirePrice, reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./store.ts";
 import { isObject } from "./work/answer.rules.ts";
@@ -49,7 +49,7 @@ export async function createRun(context: RunsContext, request: CreateRunRequest)
   try {
     const wanted = await readBody(context, runnable, body);
     const run = newRun(caller, runnable, wanted, request.baseUrl);
-    const made = await accept(context, run, idempotency);
+    const made = await accept(context, run, { idempotency, expectedPrice: wanted.expected_price });
     context.wakeWorkers();
     return { run: made, rate, waitMs: waitMsOf(wanted) };
   } catch (error) {
@@ -206,11 +206,21 @@ async function keptRun(sql: Sql, before: RunKey, { fingerprint }: Idempotency): 
   });
 }
 
-/** Writes the run with its reservation and its key, or finds the run that the key belongs to. */
-async function accept(context: RunsContext, run: NewRun, idempotency: Idempotency | undefined): Promise<Run> {
+/**
+ * Writes the run with its reservation and its key, or finds the run that the key belongs to. The price that is compared
+ * with the expected one is the price that is reserved; a repeat is not compared, because its run exists.
+ */
+async function accept(
+  context: RunsContext,
+  run: NewRun,
+  { idempotency, expectedPrice }: { idempotency: Idempotency | undefined; expectedPrice: number | undefined },
+): Promise<Run> {
   const trace = context.telemetry.traceparent();
   // Its row is all that is written: that needs no transaction around it.
-  if (!idempotency && run.price === 0) return insertRun(context.database.sql, run, null, trace);
+  if (!idempotency && run.price === 0) {
+    requirePrice(run, expectedPrice);
+    return insertRun(context.database.sql, run, null, trace);
+  }
   return context.database.transaction(async (tx) => {
     if (idempotency) {
       const taken = { ...idempotency, scope: scopeOf(run.agentId), runId: run.id };
@@ -219,6 +229,7 @@ async function accept(context: RunsContext, run: NewRun, idempotency: Idempotenc
       if (first) return first;
       if (before) await replaceRunKey(tx, taken);
     }
+    requirePrice(run, expectedPrice);
     const month = await reserve(context, tx, run);
     return insertRun(tx, run, month, trace);
   });

@@ -82,24 +82,26 @@ export async function addDue(tx: Transaction, ids: readonly string[], price: Mic
 }
 
 export interface Funds {
-  available: Micros;
+  /** Gross of `reserved`. */
+  balance: Micros;
+  reserved: Micros;
   /** Null where the key has no monthly limit. */
   keyRoom: Micros | null;
 }
 
 /** Locks the wallet, and the month of a key with a limit; answers what is left in them. */
 export async function lockFunds(tx: Transaction, userId: string, keyId: string, month: string): Promise<Funds> {
-  const [wallet] = await tx<{ available: Micros }[]>`
-    select balance_micros - reserved_micros as available from wallets where user_id = ${userId} for update`;
+  const [wallet] = await tx<Omit<Funds, "keyRoom">[]>`
+    select balance_micros as balance, reserved_micros as reserved from wallets where user_id = ${userId} for update`;
   const [key] = await tx<{ limit: Micros | null }[]>`
     select monthly_limit_micros as limit from api_keys where id = ${keyId}`;
   if (!wallet) throw new Error(`there is no wallet of ${userId}`);
-  if (key?.limit == null) return { available: wallet.available, keyRoom: null };
+  if (key?.limit == null) return { ...wallet, keyRoom: null };
   await tx`insert into key_months (key_id, month) values (${keyId}, ${month}::text::date) on conflict do nothing`;
   const [used] = await tx<{ micros: Micros }[]>`
     select spent_micros + reserved_micros as micros from key_months
     where key_id = ${keyId} and month = ${month}::text::date for update`;
-  return { available: wallet.available, keyRoom: key.limit - (used?.micros ?? 0) };
+  return { ...wallet, keyRoom: key.limit - (used?.micros ?? 0) };
 }
 
 export async function reservePrice(
