@@ -26,8 +26,8 @@ export interface RunsPlatform {
   ended(runId: string, key?: string): Promise<Seen>;
   events(runId: string, key?: string): Promise<Seen[]>;
   types(runId: string, key?: string): Promise<string[]>;
-  /** Another text model on the scripted server. */
-  makeModel(name: string, manifest?: object): Promise<void>;
+  /** Another text model on the scripted server; the admin's, unless an owner is given. */
+  makeModel(name: string, manifest?: object, owner?: { name: string; key: string }): Promise<void>;
   newUser(options?: Parameters<GantryNode["newUser"]>[1]): Promise<{ name: string; key: string }>;
 }
 
@@ -62,7 +62,7 @@ export function useRunsPlatform(model: object = {}): RunsPlatform {
     get llm() {
       return llm;
     },
-    async makeModel(name, manifest = {}) {
+    async makeModel(name, manifest = {}, owner) {
       const text = { type: "string" };
       const json = {
         title: "A language model",
@@ -76,7 +76,8 @@ export function useRunsPlatform(model: object = {}): RunsPlatform {
         backend: { type: "openai-chat", url: llm.url, model: name },
         ...manifest,
       };
-      const made = await gantry.call("PUT", `/api/v1/admin/${name}`, { json });
+      const who = owner === undefined ? {} : { key: owner.key };
+      const made = await gantry.call("PUT", `/api/v1/${owner?.name ?? "admin"}/${name}`, { json, ...who });
       expect(made.status, made.text).toBe(201);
     },
     async makeAgent(fields = {}, key) {

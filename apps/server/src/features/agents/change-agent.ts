@@ -33,7 +33,8 @@ export async function changeAgent(
     const snapshot = { ...before.revision.snapshot, ...draft.fields };
     await refuseContents(context.database.sql, caller, snapshot);
     refuseOtherSale(before, before.agent);
-    const found = await checkSnapshot(context, caller, { agentId, fields: snapshot });
+    const { visibility = before.agent.visibility } = draft;
+    const found = await checkSnapshot(context, caller, { agentId, visibility, fields: snapshot });
     const isGiven = ({ loc }: Issue) => loc[1] === undefined || Object.hasOwn(draft.fields, loc[1]);
     throwIfAny([...draft.issues, ...draft.placed(found.issues.filter(isGiven))]);
     // What stood already and no longer holds (a model that was retired) does not keep anything else from being changed.

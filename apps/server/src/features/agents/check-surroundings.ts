@@ -1,4 +1,4 @@
-import type { AgentSnapshot, AgentTool, AgentWarning } from "@gantry/wire";
+import type { AgentSnapshot, AgentTool, AgentVisibility, AgentWarning } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import type { Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
@@ -24,11 +24,11 @@ export async function checkSurroundings(
   context: AgentsContext,
   surroundings: Surroundings,
   { userId }: Caller,
-  { agentId, fields }: CheckedDraft,
+  { agentId, visibility, fields }: CheckedDraft,
 ): Promise<SnapshotFindings> {
   const { model, tools, drives, mcp_servers } = fields;
   const found = await Promise.all([
-    model === undefined ? nothing() : checkModel(surroundings, model),
+    model === undefined ? nothing() : checkModel(surroundings, model, visibility),
     tools ? checkTools(context, surroundings, { userId, agentId }, tools) : nothing(),
     tools ? checkConnector(context, surroundings, tools) : nothing(),
     drives ? checkDrives(context, surroundings, drives, tools ?? []) : nothing(),
@@ -37,7 +37,11 @@ export async function checkSurroundings(
   return { issues: found.flatMap((part) => part.issues), warnings: found.flatMap((part) => part.warnings) };
 }
 
-async function checkModel({ models }: Surroundings, endpointId: string): Promise<SnapshotFindings> {
+async function checkModel(
+  { models }: Surroundings,
+  endpointId: string,
+  visibility: AgentVisibility,
+): Promise<SnapshotFindings> {
   const wrong = (msg: string): SnapshotFindings => ({
     issues: [{ type: "value_error", loc: ["body", "model"], msg }],
     warnings: [],
@@ -48,8 +52,15 @@ async function checkModel({ models }: Surroundings, endpointId: string): Promise
   if (!holdsConversations(model.manifest)) {
     return wrong(`${endpointId} cannot hold a conversation with tools: its backend is ${model.manifest.backend.type}`);
   }
-  const isIdle = model.manifest.capacity === 0;
-  return { issues: [], warnings: isIdle ? [{ field: "model", message: `${endpointId} is not active` }] : [] };
+  const warnings: AgentWarning[] = [];
+  const { capacity, pricing } = model.manifest;
+  if (capacity === 0) warnings.push({ field: "model", message: `${endpointId} is not active` });
+  const isPriced = Object.values(pricing).some((price) => price);
+  if (visibility === "public" && model.manifest.visibility === "private" && isPriced) {
+    const message = `Runs by other users use your private model ${endpointId} at your expense`;
+    warnings.push({ field: "model", message });
+  }
+  return { issues: [], warnings };
 }
 
 async function checkTools(

@@ -17,7 +17,12 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
   const draft = readDraft(body, "create");
   await refuseContents(context.database.sql, caller, draft.fields);
   refuseSale(caller, { visibility: draft.visibility, pricing: draft.fields.pricing });
-  const { issues, warnings } = await checkSnapshot(context, caller, { agentId: undefined, fields: draft.fields });
+  const { visibility = "private" } = draft;
+  const { issues, warnings } = await checkSnapshot(context, caller, {
+    agentId: undefined,
+    visibility,
+    fields: draft.fields,
+  });
   throwIfAny([...draft.issues, ...draft.placed(issues)]);
   // Nothing was wrong, so nothing is missing: what was left out has its default.
   const snapshot = draft.fields as AgentSnapshot;
@@ -40,7 +45,7 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
       ownerId: caller.userId,
       owner: caller.username,
       slug,
-      visibility: draft.visibility ?? "private",
+      visibility,
       latestRevisionId: revision.id,
       publishedRevisionId: null,
       publishedAt: null,

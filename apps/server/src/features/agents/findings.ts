@@ -1,4 +1,4 @@
-import type { AgentSnapshot, AgentWarning } from "@gantry/wire";
+import type { AgentSnapshot, AgentVisibility, AgentWarning } from "@gantry/wire";
 import type { SchemaFault } from "../../engines/schemas/schemas.ts";
 import type { Issue } from "../../kernel/errors.ts";
 
@@ -11,6 +11,7 @@ export interface SnapshotFindings {
 /** What is being saved: the fields that are well-formed, of a new agent or of one that stands. */
 export interface CheckedDraft {
   agentId: string | undefined;
+  visibility: AgentVisibility;
   fields: Partial<AgentSnapshot>;
 }
 

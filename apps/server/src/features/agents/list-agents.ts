@@ -21,7 +21,7 @@ export async function listAgents(
   const warningsOf = presentWarnings(context, caller);
   const warned = entries.map(async ({ agent, revision }) => ({
     agent,
-    revision: { ...revision, warnings: await warningsOf(revision) },
+    revision: { ...revision, warnings: await warningsOf(agent, revision) },
   }));
   return { entries: await Promise.all(warned), total };
 }

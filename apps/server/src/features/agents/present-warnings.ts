@@ -1,7 +1,7 @@
 import type { AgentWarning } from "@gantry/wire";
 import type { Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
-import type { Revision } from "./agent.ts";
+import type { Agent, Revision } from "./agent.ts";
 import { selfContained } from "./check-snapshot.ts";
 import { checkSurroundings } from "./check-surroundings.ts";
 import type { AgentsContext } from "./context.ts";
@@ -14,10 +14,13 @@ import { surroundingsOf } from "./surroundings.ts";
 export function presentWarnings(
   context: AgentsContext,
   owner: Caller,
-): (revision: Pick<Revision, "agentId" | "snapshot" | "warnings">) => Promise<AgentWarning[]> {
+): (
+  agent: Pick<Agent, "visibility">,
+  revision: Pick<Revision, "agentId" | "snapshot" | "warnings">,
+) => Promise<AgentWarning[]> {
   const surroundings = surroundingsOf(context, { ...owner, models: null });
-  return async ({ agentId, snapshot, warnings }) => {
-    const found = await checkSurroundings(context, surroundings, owner, { agentId, fields: snapshot });
+  return async ({ visibility }, { agentId, snapshot, warnings }) => {
+    const found = await checkSurroundings(context, surroundings, owner, { agentId, visibility, fields: snapshot });
     const lasting = warnings.filter(({ field }) => selfContained.has(field));
     return [...lasting, ...found.warnings, ...found.issues.map(asWarning)];
   };

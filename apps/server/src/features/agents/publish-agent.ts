@@ -32,7 +32,7 @@ export async function publishAgent(
   if (!wanted) throw revisionNotFound();
   await refuseContents(sql, caller, wanted.snapshot);
   await refusePublishing(sql, caller, agent, wanted.snapshot);
-  const warnings = await presentWarnings(context, caller)(wanted);
+  const warnings = await presentWarnings(context, caller)(agent, wanted);
   await context.database.transaction(async (tx) => {
     // Drafts do not count here: what is published is what runs.
     const circle = await findCircleBeforeWriting(tx, null, agentId, boundAgentIds(wanted.snapshot.tools));

@@ -31,7 +31,7 @@ export async function readAgent(
   const { sql } = context.database;
   const own = await findOwn(sql, caller.userId, agentId);
   if (own) {
-    const warnings = await presentWarnings(context, caller)(own.revision);
+    const warnings = await presentWarnings(context, caller)(own.agent, own.revision);
     return { agent: own.agent, revision: { ...own.revision, warnings }, isOwner: true };
   }
   const shared = await findPublic(sql, agentId);

@@ -25,6 +25,8 @@ export interface ArrivingPrediction {
   reservation: Micros;
   /** Its payer has not seen it coming: it does not go below zero by its reservation, nor beyond the key's month. */
   mustBeCovered?: boolean;
+  /** Its user is not the owner of its key, and pays for what that key's run calls. */
+  sponsored?: boolean;
   queueSeconds: number;
   queued?: QueuedInput;
   /** Of a queued one: this node has a hand free for it, and runs it if it starts. */
@@ -106,7 +108,7 @@ class Places {
 
 /**
  * Decides about arrivals one by one, those of the same few milliseconds under one lock and with one commit. What is
- * decided, and in which order, stands in migrations/0020 and 0042.
+ * decided, and in which order, stands in migrations/0020, 0042 and 0046.
  */
 export function createDecisions(
   database: Database,
@@ -132,6 +134,7 @@ export function createDecisions(
       ...(one.runId !== undefined && { run: one.runId }),
       reservation: one.reservation,
       ...(one.mustBeCovered && { must_be_covered: true }),
+      ...(one.sponsored && { sponsored: true }),
       purpose: one.purpose,
       queue_seconds: one.queueSeconds,
       ...one.queued,
@@ -179,5 +182,7 @@ export function createAdmission({
     throw refusal;
   }
 
-  return (arrival) => (arrival.purpose === "run" ? writer.admit(arrival) : decideOneByOne(arrival)).then(admitted);
+  // The batches know only users who pay for their own keys.
+  const isPlain = ({ purpose, sponsored }: ArrivingPrediction) => purpose === "run" && !sponsored;
+  return (arrival) => (isPlain(arrival) ? writer.admit(arrival) : decideOneByOne(arrival)).then(admitted);
 }

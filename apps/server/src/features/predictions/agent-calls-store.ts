@@ -8,7 +8,7 @@ export async function startAgentCalls(sql: Sql, nodeId: string): Promise<string[
   return rows.map((row) => row.id);
 }
 
-/** An ended call of an agent, and what was charged for it. */
+/** An ended call of an agent, and what the run's caller was charged for it: nothing where it was sponsored. */
 export interface EndedCall extends EndedPrediction {
   inputTokens: number;
   outputTokens: number;
@@ -23,7 +23,7 @@ export async function findEndedCall(sql: Sql, id: string): Promise<EndedCall | u
       e.stream_details as "streamDetails", coalesce(e.input_tokens, 0) as "inputTokens",
       coalesce(e.output_tokens, 0) as "outputTokens", coalesce(e.cached_tokens, 0) as "cachedTokens",
       e.cache_write_tokens as "cacheWriteTokens",
-      coalesce(l.amount_micros, 0) as price
+      case when e.key_id is null then 0 else coalesce(l.amount_micros, 0) end as price
     from ended_predictions e left join ledger l on l.kind = 'charge' and l.reference = e.id
     where e.id = ${id} and e.route = 'agent'`;
   return row;

@@ -23,13 +23,18 @@ export interface ChatRequest {
   inputTokens: number;
   /** See `RunRequest`. */
   mustBeCovered: boolean;
+  /** See `RunRequest`. */
+  sponsorId: string | undefined;
   setAside: Micros | undefined;
   signal: AbortSignal;
   /** Asked when the signal is aborted: whether the run goes on elsewhere, because this node goes down or lost it. */
   isHandedOn(): boolean;
 }
 
-/** What a call of an agent came to. Used and price stand in both cases: a call that was stopped pays for its tokens. */
+/**
+ * What a call of an agent came to. Used and price stand in both cases: a call that was stopped pays for its tokens. The
+ * price is the caller's: 0 where a sponsor paid.
+ */
 export type ChatEnd = { usage: TokenUsage | undefined; price: Micros } & (
   | { kind: "answered"; answer: ChatAnswer }
   /** `isOurs`: because this node goes down, or was taken for dead; whoever has the run then makes the call again. */
@@ -41,7 +46,7 @@ export type ChatAnswer = Omit<ChatResult, "usage">;
 
 /** One call of a text model for an agent's run: admitted, charged and counted like any prediction. */
 export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promise<ChatEnd> {
-  const { chat, signal, caller, model, predictionId, runId, mustBeCovered, inputTokens } = request;
+  const { chat, signal, caller, model, predictionId, runId, mustBeCovered, sponsorId, inputTokens } = request;
   const asked = answerLimit(model.manifest, chat.maxTokens);
   const terms = termsOfChat(model.manifest, { inputTokens, maxTokens: asked });
   const input = withinTerms(terms, model.manifest, asked === undefined ? {} : { max_tokens: asked });
@@ -51,6 +56,7 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
     predictionId,
     runId,
     mustBeCovered,
+    sponsorId,
     caller,
     model,
     route: "agent",
@@ -74,7 +80,8 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
       return { output: { answer: answer as unknown as OutputValue }, usage };
     },
   });
-  const { usage, price } = outcome;
+  const { usage } = outcome;
+  const price = sponsorId === undefined ? outcome.price : 0;
   if (outcome.kind === "failed") return { kind: "failed", fault: outcome.fault, usage, price, isOurs: isOurs() };
   return { kind: "answered", answer: outcome.output.answer as unknown as ChatAnswer, usage, price };
 }

@@ -37,6 +37,8 @@ export interface RunRequest {
   runId?: string | undefined;
   /** Nobody who pays has asked for it: it is admitted only where there is money for all that it reserves. */
   mustBeCovered?: boolean;
+  /** The user who pays in the caller's place, and must cover all of it; see migrations/0046. Only for the route `agent`. */
+  sponsorId?: string | undefined;
   input: Pick<CheckedInput, "input" | "user">;
   /** Called before admission, so that a client that leaves meanwhile already stops it. */
   onHeld(held: HeldPrediction): void;
@@ -81,7 +83,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
     if (reservation > (request.setAside ?? Number.POSITIVE_INFINITY)) throw dearerThanSetAside();
     const arrival: ArrivingPrediction = {
       id,
-      userId: request.caller.userId,
+      userId: request.sponsorId ?? request.caller.userId,
       keyId: request.caller.keyId,
       modelId: request.model.id,
       modelName: request.model.endpointId,
@@ -91,6 +93,7 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       runId: request.runId,
       reservation,
       ...(request.mustBeCovered && { mustBeCovered: true }),
+      ...(request.sponsorId !== undefined && { sponsored: true }),
       purpose: "run",
       queueSeconds: request.model.manifest.max_queue_seconds,
     };

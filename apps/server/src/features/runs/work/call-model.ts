@@ -6,6 +6,7 @@ import { rest } from "../../../kernel/rest.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, ChatRequest, Predictions } from "../../predictions/index.ts";
+import { sponsorOf } from "../model-access.rules.ts";
 import type { RunChange, UsedByCall } from "../run-change.ts";
 import { isForItself } from "../tools/run-tool.ts";
 import type { RunSession } from "./session.ts";
@@ -62,7 +63,7 @@ export async function callModel(
     }
     session.signal.throwIfAborted();
     if (end.isOurs) throw new RunStopped("shutdown");
-    if (!isAgain) throw failureOf(end.fault);
+    if (!isAgain) throw failureOf(end.fault, sponsorOf(model, session.run) !== undefined);
     await rest(pause, session.signal);
   }
 }
@@ -72,13 +73,15 @@ async function makeCall(
   session: RunSession,
   request: Pick<ChatRequest, "predictionId" | "caller" | "model" | "chat" | "inputTokens"> & { setAside: number },
 ): Promise<ChatEnd> {
+  const sponsorId = sponsorOf(request.model, session.run);
   try {
     return await predictions.chat({
       ...request,
       runId: session.run.id,
-      setAside: session.room === null ? undefined : request.setAside,
+      setAside: session.room === null || sponsorId !== undefined ? undefined : request.setAside,
       // What another's agent calls, its caller has not seen. Of one's own one knows what it may call.
       mustBeCovered: !isForItself(session.run),
+      sponsorId,
       signal: session.signal,
       isHandedOn: () => isHandedOn(session.signal.reason),
     });
@@ -89,13 +92,15 @@ async function makeCall(
   }
 }
 
-function failureOf(fault: Fault): Error {
+function failureOf(fault: Fault, isSponsored: boolean): Error {
   // One of our own engines is away: not the run's fault, so it is tried again.
   if (fault.type === "service_unavailable") return fault;
   if (fault.type === "insufficient_funds") {
     return new RunFailed(
       "insufficient_funds",
-      "The balance, or what the API key may spend in a month, does not cover another model call",
+      isSponsored
+        ? "The agent's creator does not have enough credit for its private model. You were not charged."
+        : "The balance, or what the API key may spend in a month, does not cover another model call",
       fault,
     );
   }

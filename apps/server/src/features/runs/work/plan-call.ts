@@ -1,5 +1,6 @@
 import type { ChatCall } from "../../../engines/models/chat.ts";
 import type { Model } from "../../models/index.ts";
+import { sponsorOf } from "../model-access.rules.ts";
 import type { RunHistory } from "../run.ts";
 import { affordableCall } from "./max-cost.rules.ts";
 import { type ModelDeps, presentModel } from "./present-model.ts";
@@ -38,7 +39,9 @@ export async function planCall(
 /** What the call may cost is set aside before it is made, so that calls side by side do not exceed a limit together. */
 async function setAside(session: RunSession, model: Model, chat: Chat, inputTokens: number): Promise<PlannedCall> {
   for (;;) {
-    const affordable = affordableCall(model.manifest, inputTokens, session.room);
+    // What a sponsor pays is no part of what the run may cost.
+    const room = sponsorOf(model, session.run) === undefined ? session.room : null;
+    const affordable = affordableCall(model.manifest, inputTokens, room);
     if (affordable === undefined) throw costsTooMuch();
     if (affordable === "no limit") return { model, chat, isShort: false, setAside: 0 };
     const { maxTokens, isShort, most } = affordable;
