@@ -96,7 +96,7 @@ export async function openAgentsPlatform(deps: {
   return {
     routes: [
       agentRoutes(agents),
-      marketplaceRoutes(openMarketplace({ database })),
+      marketplaceRoutes(openMarketplace({ database }), agents),
       toolRoutes(agents.tools),
       driveRoutes(drives),
       toolServerRoutes(toolServers),

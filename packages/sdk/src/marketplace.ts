@@ -11,8 +11,8 @@ export interface AgentCardList {
 }
 
 /**
- * Public, published agents of everybody: how to call them and what a run costs. One is run, and paid when that is done,
- * with `runs.create` under its id or `owner/slug`. The agents platform is a preview.
+ * Public, published agents of everybody: how to call them and what a run costs. Run one with `runs.create` under its id or
+ * `owner/slug`, and send the card's price as `expected_price`. The agents platform is a preview.
  */
 export interface Marketplace {
   /** One page, those with `q` in them. */

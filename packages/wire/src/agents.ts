@@ -3,6 +3,7 @@ import { endpointId } from "./accounts.ts";
 import { dollars } from "./dollars.ts";
 import { oneOf } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
+import { pricingSchema } from "./manifest-schema.ts";
 
 export const agentVisibilities = ["private", "public"] as const;
 export type AgentVisibility = (typeof agentVisibilities)[number];
@@ -192,6 +193,14 @@ export const agentCard = z.object({
   input_schema: jsonObject,
   output_schema: jsonObject.nullable(),
   pricing: agentFields.pricing,
+  models: z
+    .array(z.object({ model: z.string(), pricing: pricingSchema }))
+    .describe(
+      "Models that you pay for when you run the agent, those of its sub-agents included. A model that is private to a creator is paid by that creator and is not listed.",
+    ),
+  agents: z
+    .array(z.object({ agent: z.string().describe("`creator/slug`"), pricing: agentPricing }))
+    .describe("Agents of other creators that a run may call, where they cost something: you pay their price too."),
   created_at: z.iso.datetime(),
   published_at: z.iso.datetime(),
 });

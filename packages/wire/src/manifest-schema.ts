@@ -13,7 +13,7 @@ import { inputSchema, outputSchema } from "./object-schema.ts";
  */
 const price = dollars.optional();
 
-const pricingSchema = z.strictObject({
+export const pricingSchema = z.strictObject({
   per_request: price,
   per_second: price.describe("Of the time that it ran."),
   per_million_input_tokens: price,

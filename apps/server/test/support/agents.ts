@@ -133,7 +133,7 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
   await app.register(agentsApi, {
     log,
     authenticate: accounts.authenticate,
-    routes: [agentRoutes(agents), marketplaceRoutes(openMarketplace({ database })), toolRoutes(agents.tools)],
+    routes: [agentRoutes(agents), marketplaceRoutes(openMarketplace({ database }), agents), toolRoutes(agents.tools)],
   });
 
   const call: AgentsUnderTest["call"] = async (method, path, who, body) => {

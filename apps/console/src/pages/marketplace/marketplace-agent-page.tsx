@@ -13,7 +13,7 @@ import { Moment } from "../../ui/moment.tsx";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { RunForm } from "../agents/run/run-form.tsx";
-import { priceOf } from "./card.rules.ts";
+import { furtherCosts, priceOf } from "./card.rules.ts";
 
 export function MarketplaceAgentPage() {
   const { creator, slug } = useParams({ from: "/app/marketplace/$creator/$slug" });
@@ -52,6 +52,7 @@ function Offer({ card }: { card: AgentCard }) {
   const isMine = useSession().username === owner;
   const [lendsTenant, setLendsTenant] = useState(false);
   const price = isMine ? 0 : pricing.per_run;
+  const further = furtherCosts(card);
   return (
     <div className="grid items-start gap-4 lg:grid-cols-3">
       <Panel title="Run it" className="lg:col-span-2">
@@ -59,7 +60,7 @@ function Offer({ card }: { card: AgentCard }) {
           agent={`${owner}/${slug}`}
           schema={card.input_schema}
           label={price > 0 ? `Run for ${money(price)}` : "Run"}
-          body={lendsTenant ? { connectors: ["idp"] } : {}}
+          body={{ expected_price: pricing.per_run, ...(lendsTenant && { connectors: ["idp"] }) }}
         >
           {!isMine && (
             <Checkbox
@@ -70,10 +71,16 @@ function Offer({ card }: { card: AgentCard }) {
           )}
           <Notice>
             {isMine
-              ? "It is yours: you pay for the use of the model alone."
-              : price > 0
-                ? `${money(price)} go to ${owner} when the run is done, and back to you if it fails. The use of the model is paid beside that, as it goes: limit the whole under Limits.`
-                : "It is free; the use of the model is paid as it goes: limit it under Limits."}
+              ? "This agent is yours, so you pay only for its models."
+              : `${
+                  price > 0
+                    ? `${money(price)} goes to ${owner} when the run is done, and back to you if it fails.`
+                    : "The agent itself is free."
+                } ${
+                  further.length > 0
+                    ? "You also pay for the models and agents listed beside this form. Set the most that the run may cost under Limits."
+                    : `${owner} pays for the model.`
+                }`}
           </Notice>
         </RunForm>
       </Panel>
@@ -82,6 +89,7 @@ function Offer({ card }: { card: AgentCard }) {
           <Facts
             facts={[
               ["Price", priceOf(card)],
+              ...(further.length > 0 ? ([["You also pay", <Lines key="further" lines={further} />]] as const) : []),
               ["Creator", owner],
               ["Address", <code key="address">{`${owner}/${slug}`}</code>],
               ["Published", <Moment key="published" at={published_at} />],
@@ -91,5 +99,15 @@ function Offer({ card }: { card: AgentCard }) {
         {output_schema && <CodeBlock label="What it gives (JSON Schema)" text={pretty(output_schema)} />}
       </div>
     </div>
+  );
+}
+
+function Lines({ lines }: { lines: readonly string[] }) {
+  return (
+    <ul>
+      {lines.map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
   );
 }

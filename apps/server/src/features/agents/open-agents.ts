@@ -11,6 +11,7 @@ import { getRunnable, idsAt, lockRunnable, type Runnable } from "./get-runnable.
 import { type ListAgentsQuery, listAgents } from "./list-agents.ts";
 import { publishAgent } from "./publish-agent.ts";
 import { readAgent } from "./read-agent.ts";
+import { type AgentCosts, readCosts } from "./read-costs.ts";
 import { diffRevision, listRevisions, readRevision } from "./read-revisions.ts";
 import { type AgentAddress, findOwner, findRevision, findUsing, type RevisionHead, type UsedThing } from "./store.ts";
 import { type ToolInfo, toolTable } from "./tools.ts";
@@ -38,6 +39,8 @@ export interface Agents {
   getRevision(agentId: string, revisionId: string): Promise<Revision | undefined>;
   /** The owner's agents whose published or latest revision uses a drive or a tool server, a hundred at most. */
   agentsUsing(ownerId: string, thing: UsedThing): Promise<{ id: string; name: string }[]>;
+  /** What runs of published agents cost a caller beside their own price. */
+  costsOf(callerId: string, agentIds: readonly string[]): Promise<(agentId: string) => AgentCosts>;
   /** Every tool that an agent can be given, by id, in the order in which they are listed. */
   readonly tools: ReadonlyMap<string, ToolInfo>;
 }
@@ -63,6 +66,7 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     ownerOf: (agentId) => findOwner(context.database.sql, agentId),
     getRevision: (agentId, revisionId) => findRevision(context.database.sql, agentId, revisionId),
     agentsUsing: (ownerId, thing) => findUsing(context.database.sql, ownerId, thing),
+    costsOf: (callerId, agentIds) => readCosts(context, callerId, agentIds),
     tools: context.tools,
   };
 }

@@ -273,6 +273,52 @@ export async function findBound(sql: Sql, userId: string | null, agentIds: reado
       and json_typeof(t.value) = 'object' and t.value ->> 'type' = 'agent'`;
 }
 
+/** An agent that a run of another one may come to, or that agent itself. */
+export interface ReachedAgent {
+  rootId: string;
+  ownerId: string;
+  /** `creator/slug`. */
+  agent: string;
+  model: string;
+  /** The models that its `run_model` is bound to. */
+  calledModels: string[];
+  perRun: number;
+  /** Its caller is an agent of another creator, so its price is due. */
+  isSold: boolean;
+}
+
+/** Of a tree with more agents than this, the first are looked at. */
+const mostReached = 100;
+
+/** What published agents may call, at any depth that runs can have, each before what it calls itself. */
+export async function findReach(sql: Sql, agentIds: readonly string[]): Promise<ReachedAgent[]> {
+  return sql<ReachedAgent[]>`
+    select reached.root as "rootId", a.owner_id as "ownerId", u.username || '/' || a.slug as agent,
+      v.snapshot ->> 'model' as model, (v.snapshot #>> '{pricing,per_run}')::float8 as "perRun",
+      coalesce(reached.owner_id <> reached.caller_id, false) as "isSold", array(
+        select t.value #>> '{arguments,model}' from json_array_elements(v.snapshot -> 'tools') t
+        where json_typeof(t.value) = 'object' and t.value ->> 'id' = 'run_model'
+          and t.value #>> '{arguments,model}' is not null
+      ) as "calledModels"
+    from unnest(${[...agentIds]}::text[]) as root (id) cross join lateral (
+      with recursive reach as (
+        select a.id as root, a.id, a.owner_id, null::text as caller_id, 0 as depth from agents a where a.id = root.id
+        union
+        select r.root, b.id, b.owner_id, r.owner_id, r.depth + 1
+        from reach r join agents a on a.id = r.id join agent_revisions v on v.id = a.published_revision_id
+          cross join lateral json_array_elements(v.snapshot -> 'tools') t
+          join agents b on b.id = t.value ->> 'agent_id' and b.deleted_at is null
+            and b.published_revision_id is not null
+          join users u on u.id = b.owner_id
+        where r.depth < 5 and json_typeof(t.value) = 'object' and t.value ->> 'type' = 'agent'
+          and (b.owner_id = r.owner_id or (b.visibility = 'public' and u.disabled_at is null))
+      )
+      select * from reach limit ${mostReached}
+    ) reached join agents a on a.id = reached.id join users u on u.id = a.owner_id
+      join agent_revisions v on v.id = a.published_revision_id
+    order by reached.root, reached.depth, reached.id`;
+}
+
 export async function ownAmong(sql: Sql, ownerId: string, agentIds: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from agents where id = any(${[...agentIds]}::text[]) and owner_id = ${ownerId}`;

@@ -1,5 +1,5 @@
 import type { AgentCard, AgentCreatedRecord, AgentRecord, RevisionEntry, RevisionRecord } from "@gantry/wire";
-import type { Agent, AgentWithRevision, Revision, RevisionHead } from "../../features/agents/index.ts";
+import type { Agent, AgentCosts, AgentWithRevision, Revision, RevisionHead } from "../../features/agents/index.ts";
 import type { Listing } from "../../features/marketplace/index.ts";
 
 const statusOf = ({ publishedRevisionId }: Agent) => (publishedRevisionId === null ? "unpublished" : "published");
@@ -35,7 +35,7 @@ export function agentRecord({ agent, revision }: AgentWithRevision): AgentRecord
 }
 
 /** An agent as everybody else sees it. Written out field by field, so that a new field of a snapshot stays inside. */
-export function agentCard(listing: Listing): AgentCard {
+export function agentCard(listing: Listing, { models, agents }: AgentCosts): AgentCard {
   return {
     id: listing.id,
     slug: listing.slug,
@@ -46,6 +46,8 @@ export function agentCard(listing: Listing): AgentCard {
     input_schema: listing.inputSchema,
     output_schema: listing.outputSchema,
     pricing: listing.pricing,
+    models,
+    agents,
     created_at: listing.createdAt.toISOString(),
     published_at: listing.publishedAt.toISOString(),
   };

@@ -256,6 +256,8 @@ describe("others", () => {
       input_schema: whole.input_schema,
       output_schema: whole.output_schema,
       pricing: { per_run: 0.25 },
+      models: [{ model: "gantry/text", pricing: { per_million_input_tokens: 0.1, per_million_output_tokens: 0.4 } }],
+      agents: [],
       created_at: expect.any(String),
       published_at: expect.any(String),
     });

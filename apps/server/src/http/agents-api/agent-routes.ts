@@ -33,8 +33,11 @@ export function agentRoutes(agents: Agents): AgentsRoutes {
     });
 
     app.get<OfAgent>("/agents/:agentId", async (request) => {
-      const found = await agents.readAgent(await callerOf(request), request.params.agentId);
-      return found.isOwner ? agentRecord(found) : agentCard(listingOf(found));
+      const caller = await callerOf(request);
+      const found = await agents.readAgent(caller, request.params.agentId);
+      if (found.isOwner) return agentRecord(found);
+      const costsOf = await agents.costsOf(caller.userId, [found.agent.id]);
+      return agentCard(listingOf(found), costsOf(found.agent.id));
     });
 
     app.patch<OfAgent>("/agents/:agentId", async (request) =>

@@ -48,7 +48,7 @@ test("public published agents of everybody, newest publication first, as cards",
     "Weather of Today",
   ]);
   expect(answer.text).not.toContain(secret);
-  expect(answer.text).not.toMatch(/drv_|mcp_|run_model|anthropic/);
+  expect(answer.text).not.toMatch(/drv_|mcp_|run_model/);
   const card = answer.body.agents[2];
   expect(card).toMatchObject({ id: weather, slug: "weather-of-today", owner: "ann", pricing: { per_run: 0.5 } });
   expect(Object.keys(card.input_schema.properties)).toEqual(["z", "a"]);

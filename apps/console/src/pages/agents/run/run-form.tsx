@@ -23,7 +23,7 @@ interface RunFormProps {
   schema: Record<string, unknown>;
   label: string;
   /** What else is sent. */
-  body?: { revision_id?: string | undefined; connectors?: "idp"[] | undefined };
+  body?: Pick<CreateRunBody, "revision_id" | "connectors" | "expected_price">;
   children?: ReactNode;
 }
 
@@ -46,6 +46,8 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
       toast("The run has started");
       await navigate({ to: "/runs/$runId", params: { runId: id } });
     },
+    // A price that has changed is shown before it can be accepted.
+    onError: () => queries.invalidateQueries({ queryKey: ["marketplace"] }),
   });
   const errors = fieldErrors(starting.error, [
     ...(isForm ? fields.map(({ name }) => `input.${name}`) : ["input"]),

@@ -55,7 +55,7 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
           <Field
             label="Price a run, in dollars"
             error={Number.isNaN(perRun) ? "Must be a number" : errors.of.pricing}
-            hint="Others pay it to you for a run that is done, beside their use of the model. It counts once it is published."
+            hint="Other users pay this price to you when a run is done, and pay for public models too. You pay for your private models. A new price applies once it is published."
           >
             {(control) => (
               <TextInput
