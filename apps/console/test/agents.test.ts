@@ -145,6 +145,16 @@ test("an agent is offered for a price, bought by another user, and pays its make
 
   await maker.getByRole("link", { name: "Overview" }).click();
   await soon(() => figure(maker, "Balance").innerText()).toBe("$0.50");
+
+  // A price that changes while the page is open is shown before it is paid.
+  await buyer.goto("/console/marketplace/maker/for-sale");
+  await buyer.getByText("admin/llm:").waitFor();
+  await buyer.getByRole("button", { name: "Run for $0.50" }).waitFor();
+  await gantry.call("PATCH", `/v1/agents/${agent}`, { key: keys.maker, json: { pricing: { per_run: 0.75 } } });
+  await gantry.call("POST", `/v1/agents/${agent}/publish`, { key: keys.maker, json: {} });
+  await buyer.getByRole("button", { name: "Run for $0.50" }).click();
+  await buyer.getByText("The price of this agent is now $0.75, not $0.5.").waitFor();
+  await buyer.getByRole("button", { name: "Run for $0.75" }).waitFor();
   const left = (await gantry.call("GET", "/api/v2/me", { key: keys.buyer })).body;
   expect(left.balance).toBeLessThan(9.5);
   expect(left.reserved).toBe(0);
