@@ -209,4 +209,57 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
       group by 1
     ) charged on charged.from_account = 'user:' || spent.user_id
     where spent.micros > coalesce(charged.micros, 0)`,
+
+  /** Rows of before migration 0045 do not say what was reserved, and cannot be judged. */
+  reservations: (sql) => sql`
+    select 'charge_above_reservation' as rule, request_id as subject, reserved_micros as expected, price_micros as found
+    from usage where price_micros > reserved_micros and created_at >= ${horizon(sql)}`,
+
+  /** A key's limit never changes, so it binds every month that is kept. */
+  limits: (sql) => sql`
+    select 'key_month_above_limit' as rule, m.key_id || ' ' || m.month as subject, k.monthly_limit_micros as expected,
+      m.spent_micros + m.reserved_micros as found
+    from key_months m join api_keys k on k.id = m.key_id
+    where m.spent_micros + m.reserved_micros > k.monthly_limit_micros`,
+
+  /**
+   * A sale that left its buyer below zero was paid with money that was not there, unless the balance covered its price when
+   * the run was created: predictions may have taken the rest since. The wallet is locked while a run is created, so the
+   * entries before that moment are the balance. Sales whose runs are no longer kept cannot be judged.
+   */
+  sales: (sql) => sql`
+    with entry as (
+      select account, id, kind, reference, amount, sum(amount) over (partition by account order by id) as balance
+      from (
+        select to_account as account, id, kind, reference, amount_micros as amount from ledger
+        union all
+        select from_account, id, kind, reference, -amount_micros from ledger
+      ) side where account in (select from_account from ledger where kind = 'sale')
+    ), debt as materialized (
+      select * from entry where kind = 'sale' and amount < 0 and balance < 0
+    )
+    select 'sale_not_covered' as rule, d.reference as subject, -d.amount as expected, accepted.balance as found
+    from debt d join runs r on r.id = d.reference cross join lateral (
+      select d.balance - d.amount - (
+          select coalesce(sum(l.amount_micros), 0) from ledger l
+          where l.to_account = d.account and l.to_account <> 'platform' and l.recorded_at > r.created_at and l.id < d.id
+        ) + (
+          select coalesce(sum(l.amount_micros), 0) from ledger l
+          where l.from_account = d.account and l.kind in ('charge', 'sale') and l.recorded_at > r.created_at and l.id < d.id
+        ) + (
+          select coalesce(sum(l.amount_micros), 0) from ledger l
+          where l.from_account = d.account and l.kind = 'correction' and l.recorded_at > r.created_at and l.id < d.id
+        ) as balance
+    ) as accepted where accepted.balance < -d.amount`,
+
+  /**
+   * Nobody pays for a model that is private to another user. Only a model that has not changed since is known to have been
+   * private; the minute is for calls that were on their way when it became so.
+   */
+  private_models: (sql) => sql`
+    select 'charge_for_private_model' as rule, e.id as subject, 0 as expected, l.amount_micros as found
+    from models m join ended_predictions e on e.model_id = m.id and e.user_id <> m.owner_id
+      and e.created_at > m.updated_at + interval '1 minute'
+      join ledger l on l.kind = 'charge' and l.reference = e.id
+    where m.visibility = 'private'`,
 };

@@ -241,6 +241,95 @@ describe("what is planted is found, with its figures", () => {
     ]);
   });
 
+  it("a charge above what was reserved, as far as that is known", async () => {
+    await database.sql`update usage set reserved_micros = 70000 where request_id = 'pred_new'`;
+    expect(await verifyLedger(database)).toEqual([]);
+    await database.sql`update usage set reserved_micros = 69999 where request_id = 'pred_new'`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "charge_above_reservation", subject: "pred_new", expected: 69_999, found: 70_000 },
+    ]);
+  });
+
+  it("a month in which a key spent and reserved more than its limit", async () => {
+    await database.sql`update api_keys set monthly_limit_micros = 70800 where id = ${keyId}`;
+    expect(await verifyLedger(database)).toEqual([]);
+    await database.sql`update api_keys set monthly_limit_micros = 70799 where id = ${keyId}`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "key_month_above_limit", subject: `${keyId} 2026-03-01`, expected: 70_799, found: 70_800 },
+    ]);
+  });
+
+  it("a charge for a model that was private to another user all the time", async () => {
+    const bob = await writeUser(database, "bob");
+    const setModel = (visibility: string, age: string) => database.sql`
+      update models set owner_id = ${bob}, updated_at = now() - ${age}::text::interval,
+        manifest = jsonb_set(manifest::jsonb, '{visibility}', to_jsonb(${visibility}::text))`;
+    await setModel("public", "2 minutes");
+    expect(await verifyLedger(database)).toEqual([]);
+    // It may have been public when it was called.
+    await setModel("private", "0 minutes");
+    expect(await verifyLedger(database)).toEqual([]);
+    await setModel("private", "2 minutes");
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "charge_for_private_model", subject: "pred_new", expected: 0, found: 70_000 },
+    ]);
+  });
+
+  describe("a sale that leaves its buyer below zero", () => {
+    let buyer: string;
+    beforeEach(async () => {
+      buyer = await writeUser(database, "buyer");
+    });
+
+    /** A run that was created and sold now, for a price, between the entries that `meanwhile` writes and others. */
+    async function sell(price: number, meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
+      const { sql } = database;
+      await plant(
+        (tx) => tx`
+          insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, input, timeout_ms, max_steps,
+            base_url, status, completed_at, price_micros, sale_name)
+          values ('run_1', 'agt_1', 'rev_1', ${ann}, ${buyer}, 'key_b', '{}', '{}', 1, 1, '', 'done', now(), ${price},
+            'agents/ann/golden')`,
+      );
+      await meanwhile();
+      const [sold] = await sql<{ at: string }[]>`
+        insert into ledger (kind, from_account, to_account, amount_micros, reference)
+        values ('sale', ${`user:${buyer}`}, ${`user:${ann}`}, ${price}, 'run_1') returning recorded_at::text as at`;
+      await sql`
+        insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)
+        values ('run_1', ${buyer}, 'agents/ann/golden', 'agent', 200, ${sold?.at ?? ""}::text::timestamptz, ${price})`;
+      await sql`
+        insert into usage_hours values (${buyer}, date_trunc('hour', ${sold?.at ?? ""}::text::timestamptz),
+          'agents/ann/golden', 1, 1, ${price})`;
+    }
+
+    it("is found where the balance did not cover it when the run was created", async () => {
+      await grantOpeningBalance(database, buyer, 50);
+      await sell(1_000_000);
+      expect(await verifyLedger(database)).toEqual([
+        { rule: "sale_not_covered", subject: "run_1", expected: 1_000_000, found: 50 },
+      ]);
+    });
+
+    it("is found also where credit came after the run was created, and was spent before it ended", async () => {
+      await sell(100, async () => {
+        await grantOpeningBalance(database, buyer, 150);
+        await writePast(database, [{ userId: buyer, at: new Date(Date.now() + 60_000).toISOString(), price: 140 }]);
+      });
+      expect(await verifyLedger(database)).toEqual([
+        { rule: "sale_not_covered", subject: "run_1", expected: 100, found: 0 },
+      ]);
+    });
+
+    it("is right where predictions took what was there when the run was created", async () => {
+      await grantOpeningBalance(database, buyer, 100);
+      await sell(100, () =>
+        writePast(database, [{ userId: buyer, at: new Date(Date.now() + 60_000).toISOString(), price: 140 }]),
+      );
+      expect(await verifyLedger(database)).toEqual([]);
+    });
+  });
+
   it("more of a kind than anyone would read", async () => {
     await plant(
       (tx) => tx`
