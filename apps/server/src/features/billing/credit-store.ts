@@ -33,6 +33,17 @@ export async function findCredit(sql: Sql, reference: string): Promise<CreditEnt
   return entry;
 }
 
+/** The balance that an entry left. Whoever writes an entry holds the wallet's lock, so the numbers are the order. */
+export async function balanceAfter(sql: Sql, userId: string, entryId: number): Promise<Micros> {
+  const wallet = `user:${userId}`;
+  const [row] = await sql<{ balance: Micros }[]>`
+    select (
+      (select coalesce(sum(amount_micros), 0) from ledger where to_account = ${wallet} and id <= ${entryId})
+      - (select coalesce(sum(amount_micros), 0) from ledger where from_account = ${wallet} and id <= ${entryId})
+    )::bigint as balance`;
+  return row?.balance ?? 0;
+}
+
 /** Moves money between the outside and a wallet. Undefined when the same movement with this reference is there already. */
 export async function insertCreditEntry(
   sql: Sql,

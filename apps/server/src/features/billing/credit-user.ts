@@ -2,7 +2,14 @@ import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import { dollarsOfMicros, type Micros } from "../../kernel/money.ts";
 import { type CreditRequest, creditReference, mostInWallet } from "./credit-request.rules.ts";
-import { type CreditEntry, findCredit, insertCreditEntry, lockBalance, selectUserId } from "./credit-store.ts";
+import {
+  balanceAfter,
+  type CreditEntry,
+  findCredit,
+  insertCreditEntry,
+  lockBalance,
+  selectUserId,
+} from "./credit-store.ts";
 
 export interface Credited {
   balance: Micros;
@@ -10,9 +17,10 @@ export interface Credited {
 }
 
 /**
- * Adds money to a wallet or takes some away, as an entry of the ledger. With an `Idempotency-Key` a repeat answers the
- * first entry and moves nothing, for ever, because the ledger forgets nothing. The wallet is locked first, so that of
- * two equal requests at the same moment one finds the other's entry.
+ * Adds money to a wallet or takes some away, as an entry of the ledger. With an `Idempotency-Key` a repeat gets the first
+ * answer and moves nothing. The key is part of the ledger, which forgets nothing, so it never expires: credits may be
+ * repeated by hand days later. The wallet is locked first, so that of two equal requests at the same moment one finds the
+ * other's entry.
  */
 export async function creditUser(
   database: Database,
@@ -41,7 +49,7 @@ export async function creditUser(
           loc: ["header", "idempotency-key"],
         });
       }
-      return { balance, entry: earlier };
+      return { balance: await balanceAfter(tx, userId, earlier.id), entry: earlier };
     }
     if (Math.abs(balance + request.amount) > mostInWallet) {
       const most = dollarsOfMicros(mostInWallet);

@@ -97,6 +97,7 @@ describe("POST /api/v2/admin/users/{username}/credits", () => {
     expect((await me(key)).balance).toBe(5);
     await credit("ida", body, { idempotencyKey: "invoice-8" });
     expect((await me(key)).balance).toBe(10);
+    expect((await credit("ida", body, { idempotencyKey: "invoice-7" })).body).toEqual(again.body);
   });
 
   it("201: the same Idempotency-Key for another user, or by another admin, is another credit", async () => {
