@@ -14,6 +14,7 @@ export async function moneySoak(seed: number, say: (line: string) => void): Prom
       say,
     });
     say(`${report.kills} kills, ${report.seconds.toFixed(0)} s, clients were told ${JSON.stringify(report.told)}`);
+    say(`the hostile marketplace: ${JSON.stringify(report.market)}`);
     return report.faults;
   } finally {
     await postgres.stop();

@@ -39,7 +39,10 @@ export async function auditMoney(storm: {
   for (const { rule, subject, expected, found } of await verifyLedger(database))
     faults.push(`the books: ${rule} of ${subject} is ${found} instead of ${expected}`);
   faults.push(...(await leftOvers(database)));
-  const ended = await endedRows(database);
+  const ended = await endedRows(
+    database,
+    storm.users.map(({ name }) => name),
+  );
   const byId = new Map(ended.map((row) => [row.id, row]));
   for (const one of seen) faults.push(...toldTruth(one, byId));
   faults.push(...repeatedWork(seen, byId));
@@ -68,13 +71,14 @@ async function leftOvers(database: Database): Promise<string[]> {
   return rows.filter((row) => row.n !== 0).map((row) => `${row.n} ${row.what} are left`);
 }
 
-async function endedRows(database: Database): Promise<EndedRow[]> {
+async function endedRows(database: Database, usernames: string[]): Promise<EndedRow[]> {
   return database.sql<EndedRow[]>`
     select e.id, u.username, split_part(e.model_name, '/', 2) as model, e.status, e.inference_ms as "inferenceMs",
       e.input_tokens as "inputTokens", e.output_tokens as "outputTokens", e.cached_tokens as "cachedTokens",
       count(l.id)::int as charges, coalesce(sum(l.amount_micros), 0)::bigint as charged
     from ended_predictions e join users u on u.id = e.user_id
       left join ledger l on l.kind = 'charge' and l.reference = e.id
+    where u.username = any (${usernames})
     group by e.id, u.username`;
 }
 

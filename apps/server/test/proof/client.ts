@@ -67,8 +67,13 @@ export async function newUser(
 const text = { type: "string" };
 const object = (properties: object, required: string[]) => ({ type: "object", required, properties });
 
-/** A public model of the admin's that answers as its prompt says, see upstreams.ts. */
-export async function putModel(url: string, name: string, manifest: object): Promise<void> {
+/** A public model, of the admin's unless an owner is given, that answers as its prompt says, see upstreams.ts. */
+export async function putModel(
+  url: string,
+  name: string,
+  manifest: object,
+  { owner = "admin", ...options }: CallOptions & { owner?: string } = {},
+): Promise<void> {
   const json = {
     title: name,
     description: "A model of the proofs.",
@@ -78,7 +83,7 @@ export async function putModel(url: string, name: string, manifest: object): Pro
     output: object({ output: text }, ["output"]),
     ...manifest,
   };
-  await mustBe(201, call(url, "PUT", `/api/v1/admin/${name}`, { json }));
+  await mustBe(201, call(url, "PUT", `/api/v1/${owner}/${name}`, { ...options, json }));
 }
 
 /** What makes a manifest one of a streaming text model. */

@@ -3,6 +3,7 @@ import { connect, type Database } from "../../src/engines/database/index.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
 import { auditMoney } from "./audit-money.ts";
 import { newUser, putModel, textModel } from "./client.ts";
+import { type HostileMarket, type MarketCounts, openHostileMarket } from "./hostile-market.ts";
 import { carryOut, type Observation, planCall, stormModels } from "./paid-calls.ts";
 import { createRandom, type Random } from "./random.ts";
 import { startUpstreams, type Upstreams } from "./upstreams.ts";
@@ -44,13 +45,15 @@ function usersOf(callsOfEach: number): StormUser[] {
 export interface StormReport {
   faults: string[];
   told: Record<string, number>;
+  market: MarketCounts;
   kills: number;
   seconds: number;
 }
 
 /**
  * Three server processes on one PostgreSQL, ten users whose budgets cover a part of what they ask for, processes killed
- * at random, clients that leave at random, upstreams that fail; then quiet, and the books are examined from all sides.
+ * at random, clients that leave at random, upstreams that fail, and a hostile marketplace beside them; then quiet, and the
+ * books are examined from all sides.
  * An empty list of faults is the proof.
  */
 export async function runMoneyStorm(options: {
@@ -71,11 +74,14 @@ export async function runMoneyStorm(options: {
   const nodes = { one: {}, two: {}, three: {} };
   const cluster = await startCluster({ databaseUrl, nodes, env });
   const database = connect({ url: databaseUrl, poolSize: 4 });
+  let market: HostileMarket | undefined;
   try {
     // In later rounds a part of the calls is enough to end what is left of a budget.
     const users = usersOf((calls * (1 + (rounds - 1) / 3)) / 10);
     const keys = await prepare(cluster, upstreams, users);
+    market = await openHostileMarket(cluster, database);
     const lowest = watchWallets(database);
+    const trading = market.storm(createRandom(seed + 1));
     const seen: Observation[] = [];
     for (let round = 1; round <= rounds; round++) {
       const plans = Array.from({ length: calls }, (_, n) =>
@@ -86,8 +92,11 @@ export async function runMoneyStorm(options: {
       seen.push(...(await storm).flat());
       say(`round ${round} of ${rounds}: ${JSON.stringify(countTold(seen))}`);
     }
+    await trading.stop();
+    await untilRunsEnd(database);
     const asked = await untilQuiet(database);
     say(`quiet after ${asked.toFixed(1)} s`);
+    const lowestAvailable = await lowest.stop();
     const faults = await auditMoney({
       database,
       cluster,
@@ -95,12 +104,15 @@ export async function runMoneyStorm(options: {
       users,
       keys,
       seen,
-      lowestAvailable: await lowest.stop(),
+      lowestAvailable,
     });
+    const { faults: ofMarket, counts } = await market.audit(lowestAvailable);
+    faults.push(...ofMarket);
     faults.push(...cluster.nodes.flatMap((node) => node.crashes));
     return {
       faults,
       told: countTold(seen),
+      market: counts,
       kills: killsARound * rounds,
       seconds: (performance.now() - startedAt) / 1000,
     };
@@ -111,6 +123,7 @@ export async function runMoneyStorm(options: {
     await cluster.close();
     await database.close();
     await upstreams.close();
+    await market?.close();
   }
 }
 
@@ -174,6 +187,16 @@ function watchWallets(database: Database): { stop(): Promise<Map<string, number>
       return lowest;
     },
   };
+}
+
+async function untilRunsEnd(database: Database, longestMs = 90_000): Promise<void> {
+  for (const until = Date.now() + longestMs; ; ) {
+    const rows = await database.sql<{ id: string; status: string }[]>`
+      select id, status from runs where status in ('pending', 'running') limit 5`.catch(() => undefined);
+    if (rows?.length === 0) return;
+    if (Date.now() > until) throw new Error(`runs are still live after ${longestMs} ms: ${JSON.stringify(rows)}`);
+    await sleep(100);
+  }
 }
 
 /** Resolves when nothing is under way any more, with the seconds that it took; rejects when that takes too long. */

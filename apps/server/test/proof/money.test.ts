@@ -18,4 +18,6 @@ test("three processes, 500 paid calls at once, kills and leavers: every milliont
   expect(report.told.done, JSON.stringify(report.told)).toBeGreaterThan(20);
   expect(report.told.accepted).toBeGreaterThan(50);
   expect(report.told.lost).toBeGreaterThan(0);
+  // The marketplace was hostile, and did business.
+  for (const [what, count] of Object.entries(report.market)) expect(count, what).toBeGreaterThan(0);
 }, 180_000);
