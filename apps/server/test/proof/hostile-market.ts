@@ -116,7 +116,7 @@ export async function openHostileMarket(cluster: Cluster, database: Database): P
       const until = async (work: (n: number) => Promise<void>) => {
         for (let n = 1; !isOver; n++) {
           await work(n);
-          await sleep(random.between(10, 60));
+          await sleep(random.between(50, 150));
         }
       };
       const working = [
