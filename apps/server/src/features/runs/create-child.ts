@@ -4,7 +4,7 @@ import { fault } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import type { Runnable } from "../agents/index.ts";
 import type { RunsContext } from "./context.ts";
-import { addDue, insertRun, lockAbove, type NewRun } from "./create-store.ts";
+import { addDue, countLiveDescendants, insertRun, lockAbove, type NewRun } from "./create-store.ts";
 import { reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run, StoredCall } from "./run.ts";
 import { findRun } from "./store.ts";
@@ -15,6 +15,9 @@ import { costsTooMuch, RunStopped } from "./work/stopped.ts";
 import type { WantedChild } from "./work/tool-turn.ts";
 
 type ChildDeps = Pick<RunsContext, "database" | "clock" | "telemetry" | "wakeWorkers" | "agents" | "schemas">;
+
+/** A turn may hold 64 calls and agents may be 5 deep: without this bound one run could start a thousand million others. */
+const maxLiveDescendants = 1_000;
 
 /**
  * The run of a sub-agent: for the same caller, in what is left of the parent's time, under the limits of cost of all
@@ -65,6 +68,11 @@ async function makeChild(
   if (present.revision.id !== checked) return present;
   if (above.agentIds.includes(present.agent.id)) {
     throw fault("conflict", "An agent cannot call itself, through others neither");
+  }
+  const root = parent.ancestors[0] ?? parent.id;
+  if ((await countLiveDescendants(tx, root, maxLiveDescendants)) === maxLiveDescendants) {
+    const bound = maxLiveDescendants.toLocaleString("en");
+    throw fault("conflict", `This run already has ${bound} sub-agents that have not ended. Call fewer at a time.`);
   }
   const run = newChild(parent, call, call.childId, present, remainingMs);
   if (above.room !== null && run.price > above.room) throw costsTooMuch();

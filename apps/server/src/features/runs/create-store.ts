@@ -75,6 +75,16 @@ export async function lockAbove(
   return row ?? { isLive: false, isCancelled: false, agentIds: [], room: null, spare: null };
 }
 
+/** Of one root, counted up to the bound. The root must be locked. */
+export async function countLiveDescendants(tx: Transaction, rootId: string, bound: number): Promise<number> {
+  const [row] = await tx<{ n: number }[]>`
+    select count(*)::int as n from (
+      select from runs
+      where ancestors[1] = ${rootId} and cardinality(ancestors) > 0 and status in ('pending', 'running') limit ${bound}
+    ) live`;
+  return row?.n ?? 0;
+}
+
 /** A price that runs above have to count as theirs. */
 export async function addDue(tx: Transaction, ids: readonly string[], price: Micros): Promise<void> {
   if (price === 0) return;

@@ -99,7 +99,8 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
       log.warn({ run_id: run.id }, "Giving up a run that nobody works on");
       await releaseRun(sql, run, run.wasTried);
     }
-    if (await isAnyReady(sql)) wakeWorkers();
+    // Runs above their user's plan stay ready for as long as that takes, so each worker looks for itself alone.
+    if (isWorker && (await isAnyReady(sql))) await worker.work();
   }
   let sweeping: Promise<void> | undefined;
   const timer = setInterval(() => {

@@ -81,8 +81,14 @@ export interface ClaimedRun extends Run {
   readonly trace: string | null;
 }
 
-export async function claimRuns(sql: Sql, nodeId: string, hands: number): Promise<ClaimedRun[]> {
-  return sql<ClaimedRun[]>`select ${runColumns(sql)}, r.trace from claim_runs(${nodeId}, ${hands}) r`;
+/** At most `wanted`, of users who have another run in work only up to `spare`; see migrations/0047. */
+export async function claimRuns(
+  sql: Sql,
+  nodeId: string,
+  { wanted, spare }: { wanted: number; spare: number },
+): Promise<ClaimedRun[]> {
+  return sql<ClaimedRun[]>`
+    select ${runColumns(sql)}, r.trace from claim_runs(${nodeId}, ${wanted}, ${spare}) r`;
 }
 
 /** What a dead worker held. */

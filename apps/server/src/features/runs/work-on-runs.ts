@@ -31,8 +31,9 @@ export interface RunWorkerDeps extends RunWorkDeps, RecallDeps {
 }
 
 export interface RunWorker {
-  /** Takes what there is, up to the node's hands. */
+  /** Claims what there is, up to the node's free slots. */
   work(): Promise<void>;
+  /** Whether runs may be pending that only another node has a slot for. */
   isFull(): boolean;
   underWay(): number;
   /** Stops a run that is worked on here. */
@@ -52,6 +53,12 @@ export interface RunWorker {
 const claimedAtOnce = 20;
 const deathsAllowed = 3;
 
+/**
+ * Slots of a node that only users without a run in work may take, so that one user with many runs whose models are silent
+ * leaves some to everybody else.
+ */
+const keptOf = (slots: number): number => (slots > 1 ? Math.max(1, Math.floor(slots / 4)) : 0);
+
 export const cancelledError: RunError = { type: "cancelled", message: "The run was cancelled" };
 
 /** Works on runs: claims them in SQL, so that any number of workers share them; a wake-up only says that it is worth a look. */
@@ -59,10 +66,12 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   const sessions = new Register<RunSession>();
   /** Claims that ended without a word, by run. */
   const failed = new Map<string, number>();
+  const freeSlots = () => deps.parallel - sessions.size;
+  const spareSlots = () => Math.max(0, freeSlots() - keptOf(deps.parallel));
   const taking = createTaking<ClaimedRun>({
-    freeHands: () => deps.parallel - sessions.size,
+    freeHands: freeSlots,
     atOnce: claimedAtOnce,
-    claim: (hands) => claimRuns(deps.database.sql, deps.nodeId, hands),
+    claim: (wanted) => claimRuns(deps.database.sql, deps.nodeId, { wanted, spare: spareSlots() }),
     begin: (run) => void deps.telemetry.within(deps.telemetry.resumed(run.trace), () => attend(run)),
   });
 
@@ -85,15 +94,21 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
       // Whatever still goes on for it, a tool beside one that failed, is of no use to anybody.
       session.stop("lost");
       if (sessions.get(run.id) === session) sessions.delete(run.id);
-      if (!taking.isStopped) {
-        taking.look().catch((error) => deps.log.warn({ err: error }, "Taking runs failed, the next look tries again"));
-      }
+      if (!taking.isStopped) claimNext();
     }
+  }
+
+  /** The end of a run frees a slot of its user too. Where this node cannot use it, another one may. */
+  function claimNext(): void {
+    taking.look().then(
+      () => spareSlots() === 0 && deps.wakeWorkers(),
+      (error) => deps.log.warn({ err: error }, "Taking runs failed, the next look tries again"),
+    );
   }
 
   return {
     work: taking.look,
-    isFull: () => sessions.size >= deps.parallel,
+    isFull: () => spareSlots() === 0,
     underWay: () => sessions.size,
     stopRun: (runId, reason) => sessions.get(runId)?.stop(reason),
     async compare(listHeld) {

@@ -1,0 +1,56 @@
+-- At most as many runs of a user are worked on at a time as its plan allows in parallel, over all nodes.
+
+-- The runs that a worker may claim next, by user. A sub-agent's run is ordered by its root, so that runs which have begun
+-- are finished before others of the same user begin.
+create index runs_next on runs (user_id, (coalesce(ancestors[1], id)), id)
+  where holder is null and not parked and status in ('pending', 'running');
+drop index runs_ready;
+
+-- The live descendants of a root, which are bounded in number.
+create index runs_live_of_root on runs ((ancestors[1]))
+  where cardinality(ancestors) > 0 and status in ('pending', 'running');
+
+-- Claims at most `wanted` runs for a node. A user has at most as many runs in work, over all nodes, as its plan allows in
+-- parallel; further ones stay pending. Every user's first run comes before any user's second. `spare` bounds the runs of
+-- users who have another one in work: a node keeps the slots beyond it for users who have none.
+create function claim_runs(node text, wanted integer, spare integer) returns setof runs language plpgsql
+set enable_seqscan = off as $$
+begin
+  -- One claim at a time over all nodes. Two at once could both count the same free slot of a user.
+  perform pg_advisory_xact_lock(hashtext('gantry.runs.claim'));
+  return query
+  with recursive ready_users as (
+    (select r.user_id from runs r where r.holder is null and not r.parked and r.status in ('pending', 'running')
+      order by r.user_id limit 1)
+    union all
+    select (select r.user_id from runs r where r.holder is null and not r.parked and r.status in ('pending', 'running')
+      and r.user_id > u.user_id order by r.user_id limit 1)
+    from ready_users u where u.user_id is not null
+  ), candidates as (
+    select next.id, row_number() over (order by next.nth, next.root, next.id) as place, next.nth
+    from ready_users u join users on users.id = u.user_id join plans p on p.name = users.plan
+    cross join lateral (
+      select count(*)::int as n from runs h where h.user_id = u.user_id and h.holder is not null
+    ) held
+    cross join lateral (
+      select r.id, coalesce(r.ancestors[1], r.id) as root,
+        held.n + row_number() over (order by coalesce(r.ancestors[1], r.id), r.id) as nth
+      from runs r
+      where r.user_id = u.user_id and r.holder is null and not r.parked and r.status in ('pending', 'running')
+      order by coalesce(r.ancestors[1], r.id), r.id limit greatest(0, least(wanted, p.parallel - held.n))
+    ) next
+  ), free as (
+    -- Asked as `completed_at`, live runs are looked up by id. By `status`, the planner would read all of `runs_next`.
+    select r.id from runs r
+    where r.id = any (array(select c.id from candidates c where c.place <= wanted and (c.nth = 1 or c.place <= spare)))
+      and r.holder is null and not r.parked and r.completed_at is null
+    for update skip locked
+  )
+  update runs r set holder = node, claim = r.claim + 1, status = 'running', started_at = coalesce(r.started_at, clock_timestamp())
+  from free where r.id = free.id returning r.*;
+end $$;
+
+-- Called by servers of the release before. They keep no slots.
+create or replace function claim_runs(node text, hands integer) returns setof runs language sql as $$
+  select * from claim_runs(node, hands, hands)
+$$;
