@@ -167,6 +167,33 @@ describe("a worker", () => {
     }
   }, 60_000);
 
+  test("that is killed gives back the slots of its users", async () => {
+    await one.call("PUT", "/api/v2/admin/plans/one", { json: { requests_per_minute: null, parallel: 1 } });
+    const key = await one.newUser("single", { plan: "one" });
+    llm.script = () => (llm.requests.length === 1 ? new Promise(() => {}) : { text: "done" });
+    await pauseBoth();
+    const dying = startServer({
+      DATABASE_URL: own.url,
+      GANTRY_HOME: one.home,
+      GANTRY_ADMIN_KEY: one.adminKey,
+      GANTRY_ALLOW_PRIVATE_NETWORK: "1",
+    });
+    try {
+      await dying.url();
+      const agent = await makeAgent({}, key);
+      const runs = [await start(agent, { key }), await start(agent, { key })];
+      await waitFor("the model to be called", () => llm.requests.length === 1);
+      await goOn();
+      expect(await rowOf(runs[1] ?? "")).toMatchObject({ status: "pending" });
+      dying.kill("SIGKILL");
+      await untilOver(runs);
+      await allDone(runs);
+      expect(llm.requests.length).toBe(3);
+    } finally {
+      dying.kill("SIGKILL");
+    }
+  }, 60_000);
+
   test("whose step takes longer than its patience hands the run back; the call is made again and paid once", async () => {
     await pauseBoth();
     const third = await startGantry({ beside: one, env: { ...env, DATABASE_URL: own.url } });
@@ -191,7 +218,7 @@ describe("a worker", () => {
   }, 60_000);
 });
 
-/** Both stay, and take no new runs: their hands are full with runs that wait for the model. */
+/** Both stay, and claim no new runs: all their slots have runs that wait for the model. */
 let blockers: string[] = [];
 let unblock = () => {};
 async function pauseBoth(): Promise<void> {
@@ -200,15 +227,22 @@ async function pauseBoth(): Promise<void> {
     unblock = resolve;
   });
   await putBlocker();
-  const blocking = await makeAgent({ model: "admin/blocker", goal: "BLOCK" });
+  const blocking = await makeAgent({ model: "admin/blocker", goal: "BLOCK", visibility: "public" });
   llm.script = async () => {
     await released;
     return { text: "done" };
   };
-  blockers = await Promise.all(Array.from({ length: 40 }, () => start(blocking)));
+  blockers = await Promise.all(Array.from({ length: 30 }, () => start(blocking)));
+  await waitFor("one user to have all slots but those that are kept", () => llm.open === 30, 30_000);
+  for (let n = 0; n < 10; n++) blockers.push(await start(blocking, { key: await blockingUser(n) }));
   await waitFor("both workers to be full", () => llm.open === 40, 30_000);
   llm.requests.length = 0;
   llm.script = script;
+}
+const blockingUsers: string[] = [];
+async function blockingUser(n: number): Promise<string> {
+  blockingUsers[n] ??= await one.newUser(`blocking-${n}`);
+  return blockingUsers[n];
 }
 async function goOn(): Promise<void> {
   unblock();
@@ -266,12 +300,17 @@ describe("many runs", () => {
 
 describe("model calls of runs", () => {
   test("above the plan's parallel limit wait and do not fail, on two workers", async () => {
-    llm.script = slowly(150);
+    const calls = Array.from({ length: 8 }, () => ({
+      name: "run_model",
+      args: { model: "admin/llm", input: { prompt: "x" } },
+    }));
+    llm.script = (request) => {
+      const isAgent = request.tools !== undefined && request.messages.every(({ role }) => role !== "tool");
+      return isAgent ? { calls } : slowly(150)();
+    };
     const key = await one.newUser("frugal", { plan: "free" });
-    const agent = await makeAgent({}, key);
-    const ids = await Promise.all(
-      Array.from({ length: 16 }, (_, i) => start(agent, { key, node: i % 2 === 0 ? one : two })),
-    );
+    const agent = await makeAgent({ tools: ["run_model"] }, key);
+    const ids = await Promise.all([start(agent, { key }), start(agent, { key, node: two })]);
     await untilOver(ids);
     await allDone(ids);
     expect(most).toBe(4);
