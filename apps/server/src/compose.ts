@@ -104,7 +104,7 @@ export async function compose(
     await sweepSpool(spoolDir);
     const { telemetry, waysOut } = openTelemetry(config, log, nodeId);
     const { net } = waysOut;
-    const media = createMedia({ onTrouble });
+    const media = createMedia({ onTrouble, onWork: telemetry.fileInspected });
     const queue = await openQueue(config, database, onTrouble);
 
     const accounts = await openAccounts({
@@ -207,6 +207,7 @@ export async function compose(
         spoolDir,
         net,
         media,
+        userId: caller.userId,
         signal,
         openStored: async (s3Path, loc) => {
           const file = await openStored(caller.userId, s3Path, loc);

@@ -81,7 +81,7 @@ export const errorTable = {
   video_duration_too_long: field("The video is longer than allowed.", "max_duration", "provided_duration"),
   image_too_large: field("The image has more pixels than allowed.", "max_pixels", "width", "height"),
   image_too_small: field("A side of the image is shorter than allowed.", "min_width", "min_height"),
-  image_load_error: field("The image is damaged and cannot be decoded."),
+  image_load_error: field("The image is damaged, or takes too long to decode."),
   file_too_large: field("The file is larger than allowed.", "max_size"),
   file_download_error: field("The file that the field refers to could not be fetched."),
   // The run itself.

@@ -9,22 +9,26 @@ function decoder(): Promise<Sharp> {
   loading ??= import("sharp").then(({ default: sharp }) => {
     // The cache would keep files open after they are deleted, and decoded pixels of one caller in memory for nobody.
     sharp.cache(false);
+    // One processor a picture: a decode takes the processors of its turn, and no others.
+    sharp.concurrency(1);
     return sharp;
   });
   return loading;
 }
 
 /** What libvips can decode here, by the name it gives to the format. */
-const decodable: Readonly<Record<string, { extension: string; contentType: string }>> = {
-  jpeg: { extension: ".jpg", contentType: "image/jpeg" },
-  png: { extension: ".png", contentType: "image/png" },
-  webp: { extension: ".webp", contentType: "image/webp" },
-  gif: { extension: ".gif", contentType: "image/gif" },
-  tiff: { extension: ".tiff", contentType: "image/tiff" },
-  avif: { extension: ".avif", contentType: "image/avif" },
-};
+export const imageKinds = {
+  jpeg: { media: "image", extension: ".jpg", contentType: "image/jpeg" },
+  png: { media: "image", extension: ".png", contentType: "image/png" },
+  webp: { media: "image", extension: ".webp", contentType: "image/webp" },
+  gif: { media: "image", extension: ".gif", contentType: "image/gif" },
+  tiff: { media: "image", extension: ".tiff", contentType: "image/tiff" },
+  avif: { media: "image", extension: ".avif", contentType: "image/avif" },
+} as const satisfies Record<string, MediaInfo>;
 
-const starts: readonly (readonly [format: string, offset: number, bytes: string])[] = [
+export type ImageFormat = keyof typeof imageKinds;
+
+const starts: readonly (readonly [format: ImageFormat, offset: number, bytes: string])[] = [
   ["jpeg", 0, "ffd8ff"],
   ["png", 0, "89504e470d0a1a0a"],
   ["webp", 8, "57454250"],
@@ -32,8 +36,11 @@ const starts: readonly (readonly [format: string, offset: number, bytes: string]
   ["gif", 0, "474946383961"],
 ];
 
+/** The formats that have a start of their own: a file that begins otherwise is none of them. */
+export const namedByHead: ReadonlySet<string> = new Set(starts.map(([format]) => imageKinds[format].extension));
+
 /** The common image formats, told by their first bytes; the rest is for `file-type`. */
-export function imageFormatOf(head: Buffer): string | undefined {
+export function imageFormatOf(head: Buffer): ImageFormat | undefined {
   for (const [format, offset, bytes] of starts) {
     if (head.toString("hex", offset, offset + bytes.length / 2) !== bytes) continue;
     if (format !== "webp" || head.toString("latin1", 0, 4) === "RIFF") return format;
@@ -41,19 +48,19 @@ export function imageFormatOf(head: Buffer): string | undefined {
   return undefined;
 }
 
-export function isDecodable(format: string): boolean {
-  return format in decodable;
+/** Of what `file-type` found. */
+export function rarerFormatOf({ extension }: MediaInfo): ImageFormat | undefined {
+  const formats: readonly ImageFormat[] = ["tiff", "avif"];
+  return formats.find((format) => imageKinds[format].extension === extension);
 }
 
 /** Size from the header; then, if there are not too many pixels, a decode of the whole picture into a tiny one. */
 export async function inspectImage(
   source: string | Uint8Array,
-  format: string,
-  maxPixels: number,
-): Promise<MediaInfo | undefined> {
-  const kind = decodable[format];
-  if (!kind) return undefined;
-  const known: MediaInfo = { media: "image", ...kind };
+  format: ImageFormat,
+  { maxPixels, maxMs }: { maxPixels: number; maxMs: number },
+): Promise<MediaInfo> {
+  const known: MediaInfo = imageKinds[format];
   const sharp = await decoder();
   // `failOn: error`: photographs with harmless oddities pass, truncated and broken ones do not.
   const open = () => sharp(source, { limitInputPixels: false, failOn: "error", sequentialRead: true });
@@ -63,7 +70,8 @@ export async function inspectImage(
     if (!isSame || !width || !height) return { ...known, damaged: true };
     const size = { ...known, width, height: pageHeight ?? height };
     if (size.width * size.height > maxPixels) return size;
-    await open().resize(8, 8, { fit: "fill", kernel: "nearest" }).raw().toBuffer();
+    const whole = open().timeout({ seconds: Math.ceil(maxMs / 1000) });
+    await whole.resize(8, 8, { fit: "fill", kernel: "nearest" }).raw().toBuffer();
     return size;
   } catch {
     return { ...known, damaged: true };

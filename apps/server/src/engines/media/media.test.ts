@@ -8,7 +8,7 @@ import { createMedia } from "./create-media.ts";
 import { makeVideo } from "./video.fixture.ts";
 
 const media = createMedia();
-const maxPixels = 36_000_000;
+const usual = { userId: "one", maxPixels: 36_000_000, formats: undefined, decodes: true };
 let dir: string;
 
 beforeAll(async () => {
@@ -29,8 +29,8 @@ const noise = (width: number, height: number) => {
 async function inspect(bytes: Uint8Array, name = "upload.exe") {
   const path = join(dir, name);
   await writeFile(path, bytes);
-  const fromFile = await media.inspect(path, { maxPixels });
-  expect(await media.inspect(bytes, { maxPixels })).toEqual(fromFile);
+  const fromFile = await media.inspect(path, usual);
+  expect(await media.inspect(bytes, usual)).toEqual(fromFile);
   return fromFile;
 }
 
@@ -94,6 +94,104 @@ describe("images", () => {
   });
 });
 
+describe("a format that is not accepted", () => {
+  const formats = new Set([".jpg", ".png", ".webp"]);
+  const work: string[] = [];
+  const watched = createMedia({ onWork: (kind) => work.push(kind) });
+  afterAll(() => watched.close());
+  const flat = (side: number) => sharp({ create: { width: side, height: side, channels: 3, background: "red" } });
+
+  it.each(["avif", "tiff", "gif"] as const)("is known by the head of a %s, without a decode", async (format) => {
+    const bytes = await flat(1000).toFormat(format, { effort: 1 }).toBuffer();
+    const info = await watched.inspect(bytes, { ...usual, formats });
+    expect(formats.has(info.extension)).toBe(false);
+    expect(info.width).toBeUndefined();
+    expect(work).toEqual([]);
+  });
+
+  it("is not parsed either, where a prober had to name it", async () => {
+    const video = await makeVideo({ format: "mp4", seconds: 2 });
+    const info = await watched.inspect(video, { ...usual, formats: new Set([".webm"]) });
+    expect(info).toEqual({ media: "video", extension: ".mp4", contentType: "video/mp4" });
+    expect(work).toEqual(["probe"]);
+  });
+
+  it("is decoded only for who needs its size", async () => {
+    work.length = 0;
+    const png = await flat(40).png().toBuffer();
+    expect(await watched.inspect(png, { ...usual, decodes: false })).not.toHaveProperty("width");
+    expect(work).toEqual([]);
+    expect(await watched.inspect(png, usual)).toMatchObject({ width: 40 });
+    expect(work).toEqual(["decode"]);
+  });
+});
+
+describe("files of one user", () => {
+  const large = () => sharp({ create: { width: 6000, height: 6000, channels: 3, background: "red" } });
+  /** Names what has ended, in that order. */
+  function watching() {
+    const ended: string[] = [];
+    const watch = <T>(name: string, work: Promise<T>) => work.finally(() => ended.push(name));
+    return { ended, watch };
+  }
+
+  it("do not keep another's waiting to be decoded", async () => {
+    const jpeg = await large().jpeg({ progressive: true }).toBuffer();
+    const png = await noise(64, 64).png().toBuffer();
+    const { ended, watch } = watching();
+    const crowd = Array.from({ length: 6 }, () => watch("crowd", media.inspect(jpeg, { ...usual, userId: "crowd" })));
+    await watch("other", media.inspect(png, { ...usual, userId: "other" }));
+    await Promise.all(crowd);
+    expect(ended.indexOf("other")).toBeLessThan(2);
+  });
+
+  it("do not keep another's waiting to be parsed", async () => {
+    const hasty = createMedia({ maxProbeMs: 500 });
+    const slow = await endless();
+    const video = await makeVideo({ format: "mp4", seconds: 2 });
+    const { ended, watch } = watching();
+    const crowd = Array.from({ length: 4 }, () => watch("crowd", hasty.inspect(slow, { ...usual, userId: "crowd" })));
+    expect(await watch("other", hasty.inspect(video, { ...usual, userId: "other" }))).toMatchObject({ media: "video" });
+    await Promise.all(crowd);
+    expect(ended.indexOf("other")).toBeLessThan(2);
+    await hasty.close();
+  });
+
+  it("are refused, retryably, once too many of them wait; those of others are not", async () => {
+    const png = await noise(20, 20).png().toBuffer();
+    const ends = Array.from({ length: 300 }, () => media.inspect(png, { ...usual, userId: "crowd" }));
+    const other = media.inspect(png, { ...usual, userId: "other" });
+    const refused = (await Promise.allSettled(ends)).filter(({ status }) => status === "rejected");
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ reason: { type: "service_unavailable" } });
+    expect(await other).toMatchObject({ width: 20 });
+  });
+
+  it("are damaged when their decode takes too long, and keep their turn until it has ended", async () => {
+    const begun: string[] = [];
+    const hasty = createMedia({ maxDecodeMs: 20, parallelDecodes: 1, onWork: (kind) => begun.push(kind) });
+    const jpeg = await large().jpeg({ progressive: true }).toBuffer();
+    const png = await noise(20, 20).png().toBuffer();
+    expect(await hasty.inspect(jpeg, usual)).toMatchObject({ extension: ".jpg", damaged: true });
+    const next = hasty.inspect(png, { ...usual, userId: "other" });
+    // libvips needs hundreds of milliseconds for the first one, of which 20 have passed.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(begun).toEqual(["decode"]);
+    await next;
+    expect(begun).toEqual(["decode", "decode"]);
+    await hasty.close();
+  });
+});
+
+/** Ten million empty elements where the first track should be. */
+async function endless(): Promise<Uint8Array> {
+  const webm = Buffer.from(await makeVideo({ format: "webm", seconds: 1 }));
+  const segment = Buffer.from("18538067", "hex");
+  const ofUnknownSize = Buffer.from("01ffffffffffffff", "hex");
+  const voids = Buffer.alloc(20_000_000, Buffer.from("ec80", "hex"));
+  return Buffer.concat([webm.subarray(0, webm.indexOf(segment)), segment, ofUnknownSize, voids]);
+}
+
 describe("videos and sound", () => {
   it.each([
     ["mp4", "video/mp4"],
@@ -129,20 +227,11 @@ describe("videos and sound", () => {
 
   it("gives up a file that keeps its parser busy, and goes on with the next", async () => {
     const hasty = createMedia({ maxProbeMs: 500 });
-    expect(await hasty.inspect(await endless(), { maxPixels })).toMatchObject({ media: "other", damaged: true });
+    expect(await hasty.inspect(await endless(), usual)).toMatchObject({ media: "other", damaged: true });
     const video = await makeVideo({ format: "mp4", seconds: 2 });
-    expect(await hasty.inspect(video, { maxPixels })).toMatchObject({ media: "video" });
+    expect(await hasty.inspect(video, usual)).toMatchObject({ media: "video" });
     await hasty.close();
   });
-
-  /** Ten million empty elements where the first track should be. */
-  async function endless(): Promise<Uint8Array> {
-    const webm = Buffer.from(await makeVideo({ format: "webm", seconds: 1 }));
-    const segment = Buffer.from("18538067", "hex");
-    const ofUnknownSize = Buffer.from("01ffffffffffffff", "hex");
-    const voids = Buffer.alloc(20_000_000, Buffer.from("ec80", "hex"));
-    return Buffer.concat([webm.subarray(0, webm.indexOf(segment)), segment, ofUnknownSize, voids]);
-  }
 });
 
 describe("everything else", () => {
@@ -164,7 +253,7 @@ describe("everything else", () => {
 
   it("inspects many at once and leaves no file behind or open", async () => {
     const png = await noise(300, 300).png().toBuffer();
-    const all = await Promise.all(Array.from({ length: 12 }, () => media.inspect(png, { maxPixels })));
+    const all = await Promise.all(Array.from({ length: 12 }, () => media.inspect(png, usual)));
     expect(all.every((info) => info.width === 300 && !info.damaged)).toBe(true);
     expect((await readdir(dir)).sort()).toEqual(["upload.exe", "x.jpg", "x.mp4"]);
   });

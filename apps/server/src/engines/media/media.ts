@@ -15,17 +15,30 @@ export interface MediaInfo {
   damaged?: boolean;
 }
 
+export interface InspectOptions {
+  /** Whose file it is: decodes and the parsers of containers are shared fairly among users. */
+  userId: string;
+  maxPixels: number;
+  /** Extensions that the caller accepts; undefined: all. A file of another format is named, and neither decoded nor parsed. */
+  formats: ReadonlySet<string> | undefined;
+  /** Whether the caller needs to know that an image can be decoded, and how large it is. */
+  decodes: boolean;
+  signal?: AbortSignal;
+}
+
 /**
  * The media port: tells what bytes are. Called for every file that a prediction brings.
  *
  * What must hold:
+ * - a format is judged by the head of the file before anything is decoded;
  * - an image with more pixels than `maxPixels` is never decoded: its size comes from the header and is reported;
- * - an image that is reported as not damaged has been decoded to its last row;
+ * - an image with a size that is not damaged has been decoded to its last row, unless it has too many pixels;
  * - no file, however it was made, holds up the event loop, takes memory without bound, or runs without an end: it is
  *   reported as damaged;
+ * - the files of one user wait for each other, not those of others for them;
  * - that no file can be looked at for the moment is the fault `service_unavailable`, never one of the file.
  */
 export interface Media {
-  inspect(source: string | Uint8Array, options: { maxPixels: number; signal?: AbortSignal }): Promise<MediaInfo>;
+  inspect(source: string | Uint8Array, options: InspectOptions): Promise<MediaInfo>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { parentPort } from "node:worker_threads";
 import { fileTypeFromBuffer, fileTypeFromFile } from "file-type";
-import { BufferSource, FilePathSource, Input, MATROSKA, MP4, QTFF, WEBM } from "mediabunny";
+import { BufferSource, CustomSource, Input, MATROSKA, MP4, QTFF, type Source, WEBM } from "mediabunny";
 import type { FromThread, Numbered } from "../../kernel/job-thread.ts";
 import type { MediaInfo } from "./media.ts";
 
@@ -11,10 +11,14 @@ import type { MediaInfo } from "./media.ts";
  */
 export interface ProbeJob {
   source: string | Uint8Array;
+  /** Tracks are read only of files that the caller accepts. */
+  formats: ReadonlySet<string> | undefined;
 }
 
 export type ProbeResult = { info: MediaInfo } | { error: string };
 
+/** For small files, of which the parser reads some parts several times. */
+const spareBytes = 16 * 1024 * 1024;
 const timed = new Set([".mp4", ".mov", ".webm", ".mkv", ".m4a"]);
 /** `file-type` tells Apple's own flavours of MP4 apart; as containers they are the same. */
 const sameAs: Readonly<Record<string, string>> = {
@@ -26,7 +30,7 @@ const sameAs: Readonly<Record<string, string>> = {
   tif: "tiff",
 };
 
-async function probe(source: string | Uint8Array): Promise<MediaInfo> {
+async function probe({ source, formats }: ProbeJob): Promise<MediaInfo> {
   const found = await (typeof source === "string" ? fileTypeFromFile(source) : fileTypeFromBuffer(source));
   if (!found) {
     if (await isText(source)) return { media: "other", extension: ".txt", contentType: "text/plain" };
@@ -37,7 +41,8 @@ async function probe(source: string | Uint8Array): Promise<MediaInfo> {
   const family = contentType.slice(0, contentType.indexOf("/"));
   const media = family === "image" || family === "video" || family === "audio" ? family : "other";
   const info: MediaInfo = { media, extension, contentType };
-  return timed.has(extension) ? readTracks(source, info) : info;
+  const isWanted = formats === undefined || formats.has(extension);
+  return isWanted && timed.has(extension) ? readTracks(source, info) : info;
 }
 
 /**
@@ -47,7 +52,7 @@ async function probe(source: string | Uint8Array): Promise<MediaInfo> {
 async function readTracks(source: string | Uint8Array, info: MediaInfo): Promise<MediaInfo> {
   const input = new Input({
     formats: [MP4, QTFF, WEBM, MATROSKA],
-    source: typeof source === "string" ? new FilePathSource(source) : new BufferSource(source),
+    source: typeof source === "string" ? await openFile(source) : new BufferSource(source),
   });
   try {
     const tracks = await input.getTracks();
@@ -68,6 +73,24 @@ async function readTracks(source: string | Uint8Array, info: MediaInfo): Promise
   } finally {
     input.dispose();
   }
+}
+
+/** A file that sends its parser to and fro is given up once twice its bytes were read. */
+async function openFile(path: string): Promise<Source> {
+  const file = await open(path);
+  const { size } = await file.stat();
+  let left = 2 * size + spareBytes;
+  return new CustomSource({
+    prefetchProfile: "fileSystem",
+    getSize: () => size,
+    async read(start, end) {
+      left -= end - start;
+      if (left < 0) throw new Error("the file was read more than twice");
+      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(end - start), position: start });
+      return buffer.subarray(0, bytesRead);
+    },
+    dispose: () => void file.close(),
+  });
 }
 
 async function isText(source: string | Uint8Array): Promise<boolean> {
@@ -94,8 +117,8 @@ async function firstBytes(path: string): Promise<Uint8Array> {
 
 const send = (message: FromThread<ProbeResult>) => parentPort?.postMessage(message);
 
-parentPort?.on("message", async ({ id, source }: Numbered<ProbeJob>) => {
-  const result: ProbeResult = await probe(source).then(
+parentPort?.on("message", async ({ id, ...job }: Numbered<ProbeJob>) => {
+  const result: ProbeResult = await probe(job).then(
     (info) => ({ info }),
     (error: unknown) => ({ error: String(error) }),
   );

@@ -1,11 +1,17 @@
 import { fault } from "../../kernel/errors.ts";
 import { createJobThreads, type OnThreadTrouble } from "../../kernel/job-threads.ts";
-import type { MediaInfo } from "./media.ts";
+import { createTurns } from "../../kernel/turns.ts";
+import type { InspectOptions, MediaInfo } from "./media.ts";
 import type { ProbeJob, ProbeResult } from "./probe.worker.ts";
 
 export interface Prober {
-  probe(source: string | Uint8Array): Promise<MediaInfo>;
+  probe(source: string | Uint8Array, options: ProbeOptions): Promise<MediaInfo>;
   close(): Promise<void>;
+}
+
+interface ProbeOptions extends Pick<InspectOptions, "userId" | "formats"> {
+  signal: AbortSignal | undefined;
+  onBegin(): void;
 }
 
 const unreadable: MediaInfo = {
@@ -15,25 +21,43 @@ const unreadable: MediaInfo = {
   damaged: true,
 };
 
-/** One file at a time, in a thread of its own. One that keeps its parser busy, or that the thread dies of, is unreadable. */
-export function createProber({ maxMs, onTrouble }: { maxMs: number; onTrouble?: OnThreadTrouble }): Prober {
-  const threads = createJobThreads<ProbeJob, ProbeResult>({
+/** One of a user's files may be slow: the other thread is for those of others meanwhile. */
+const threads = 2;
+
+/** In threads of their own. A file that keeps its parser busy, or that the thread dies of, is unreadable. */
+export function createProber(options: {
+  maxMs: number;
+  maxWaiting: number;
+  crowded: string;
+  onTrouble?: OnThreadTrouble;
+}): Prober {
+  const { maxMs, maxWaiting, crowded, onTrouble } = options;
+  const inTurn = createTurns({ atOnce: threads, ofOne: threads - 1, maxWaiting, crowded });
+  const jobs = createJobThreads<ProbeJob, ProbeResult>({
     script: new URL("./probe.worker.ts", import.meta.url),
     worker: { resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 } },
     deadlineMs: maxMs,
-    threads: 1,
-    maxWaiting: 1000,
-    crowded: "Too many files wait to be looked at",
+    threads,
+    maxWaiting: threads,
+    crowded,
     onTrouble,
   });
   return {
-    async probe(source) {
-      const end = await threads.run({ source });
+    async probe(source, { userId, formats, signal, onBegin }) {
+      const end = await inTurn(
+        userId,
+        () => {
+          onBegin();
+          return jobs.run({ source, formats }, signal);
+        },
+        signal,
+      );
+      signal?.throwIfAborted();
       if (end === "stopped") throw fault("service_unavailable", "The server is shutting down");
       if (typeof end === "string" || "failed" in end) return unreadable;
       if ("error" in end.result) throw new Error(end.result.error);
       return end.result.info;
     },
-    close: threads.close,
+    close: jobs.close,
   };
 }

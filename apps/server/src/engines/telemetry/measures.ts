@@ -9,6 +9,7 @@ export type Measures = Pick<
   | "predictionEnded"
   | "runEnded"
   | "webhookAttempted"
+  | "fileInspected"
   | "slotAwaited"
 > & {
   requestEnded(activity: Activity, end: RequestEnd, milliseconds: number): void;
@@ -97,10 +98,15 @@ export function createMeasures(): Measures {
   ]);
   const attempts = createCounter("gantry_webhook_attempts_total", "Attempts to deliver a webhook.", ["outcome"]);
   const attemptSeconds = createHistogram("gantry_webhook_attempt_seconds", "Time of such an attempt.", long);
+  const filesInspected = createCounter(
+    "gantry_input_files_inspected_total",
+    "Input files that had to be parsed (probe) or decoded to be judged; their head was not enough.",
+    ["work"],
+  );
   const spans = createCounter("gantry_spans_total", "Finished spans by what became of them.", ["fate"]);
   const all = [
     ...[requests, requestSeconds, addedSeconds, batchItems, batchSeconds, refusals, slotSeconds, modelSeconds],
-    ...[modelFailures, ended, tokens, charged, runsEnded, attempts, attemptSeconds, spans],
+    ...[modelFailures, ended, tokens, charged, runsEnded, attempts, attemptSeconds, filesInspected, spans],
   ];
 
   // The cells of each route and method, so that no label is put together at a request.
@@ -171,6 +177,9 @@ export function createMeasures(): Measures {
     webhookAttempted(outcome, milliseconds) {
       attempts.at(outcome).value++;
       attemptSeconds.at("").observe(milliseconds / 1000);
+    },
+    fileInspected(work) {
+      filesInspected.at(work).value++;
     },
     spansEnded(fate, count) {
       spans.at(fate).value += count;

@@ -120,6 +120,8 @@ export interface Telemetry {
   /** A run of an agent has ended; `failure` is undefined where it has an output. */
   runEnded(failure: RunErrorType | undefined): void;
   webhookAttempted(outcome: WebhookOutcome, milliseconds: number): void;
+  /** An input file needed more than a look at its head. */
+  fileInspected(work: "probe" | "decode"): void;
 
   /** Says what the present activity is about, for its log line, its span and its added latency. */
   concerns(predictionId: string, way: Way): void;
@@ -153,6 +155,7 @@ export const noTelemetry: Telemetry = {
   predictionEnded() {},
   runEnded() {},
   webhookAttempted() {},
+  fileInspected() {},
   concerns() {},
   within: (_activity, work) => work(),
   resumed: () => nowhere,

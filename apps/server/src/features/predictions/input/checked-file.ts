@@ -1,6 +1,6 @@
 import type { Media } from "../../../engines/media/media.ts";
 import type { FileInput } from "../../../engines/models/driver.ts";
-import { type FilePlan, judgeFile, maxPixels } from "./media.rules.ts";
+import { acceptedBy, type FilePlan, judgeFile, maxPixels } from "./media.rules.ts";
 import type { Problem } from "./problem.ts";
 import type { Spooled } from "./spool.ts";
 
@@ -16,16 +16,19 @@ export interface CheckedFile extends FileInput {
 
 interface Inspecting {
   media: Media;
+  userId: string;
   signal: AbortSignal;
 }
 
 export async function inspectFile(
-  { media, signal }: Inspecting,
+  { media, userId, signal }: Inspecting,
   field: { name: string; file: FilePlan },
   { source, size, open }: Spooled,
   filename: string | undefined,
 ): Promise<CheckedFile | Problem> {
-  const info = await media.inspect(source, { maxPixels, signal });
+  const formats = acceptedBy(field.file);
+  const decodes = field.file.media === "image";
+  const info = await media.inspect(source, { userId, maxPixels, formats, decodes, signal });
   const problem = judgeFile(field.file, info);
   if (problem) return problem;
   return {

@@ -18,6 +18,7 @@ export interface Fetching {
   spool: Spool;
   net: Net;
   media: Media;
+  userId: string;
   openStored: OpenStored;
   signal: AbortSignal;
 }

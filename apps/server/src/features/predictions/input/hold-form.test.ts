@@ -64,7 +64,7 @@ const formOf =
 const hold = (form: FormReader, mayBeRepeat = false) =>
   holdForm({ manifest, form, extras, spoolDir, mayBeRepeat: async () => mayBeRepeat, signal });
 const read = (form: FormReader) =>
-  readInput({ manifest, form, extras, spoolDir, media, net, openStored: async () => undefined, signal });
+  readInput({ manifest, form, extras, spoolDir, media, net, openStored: async () => undefined, userId: "one", signal });
 const issuesOf = (attempt: Promise<unknown>) =>
   attempt.then(
     () => [],

@@ -56,25 +56,27 @@ const texts = new Set([
   ".vtt",
 ]);
 
-function isAllowed({ formats }: FilePlan, found: string): boolean {
-  if (!formats) return true;
-  return formats.some((format) => {
-    const lower = format.toLowerCase();
-    return (spellings[lower] ?? lower) === found || (found === ".txt" && texts.has(lower));
-  });
+/** The extensions that bytes are named by and the field accepts; undefined: all. */
+export function acceptedBy({ formats }: FilePlan): ReadonlySet<string> | undefined {
+  if (!formats) return undefined;
+  const lower = formats.map((format) => format.toLowerCase());
+  return new Set([...lower.map((format) => spellings[format] ?? format), ...lower.flatMap(asText)]);
 }
+
+const asText = (format: string): string[] => (texts.has(format) ? [".txt"] : []);
 
 /** The first thing that is wrong with a file, by what its bytes are. */
 export function judgeFile(plan: FilePlan, info: MediaInfo): Problem | undefined {
   const isKind = plan.media === "file" || plan.media === info.media;
-  if (!isKind || !isAllowed(plan, info.extension)) return wrongFormat(plan);
+  const isAccepted = acceptedBy(plan)?.has(info.extension) ?? true;
+  if (!isKind || !isAccepted) return wrongFormat(plan);
   if (plan.media === "image") return judgeImage(info);
   if (plan.media === "video") return judgeVideo(plan, info);
   return plan.media === "audio" && info.damaged ? wrongFormat(plan) : undefined;
 }
 
 function judgeImage({ width, height, damaged }: MediaInfo): Problem | undefined {
-  if (damaged) return { type: "image_load_error", msg: "The image is damaged and cannot be decoded" };
+  if (damaged) return { type: "image_load_error", msg: "The image is damaged, or takes too long to decode" };
   // A rare format that the manifest allows and nothing here can decode.
   if (width === undefined || height === undefined) return undefined;
   if (width * height > maxPixels) {

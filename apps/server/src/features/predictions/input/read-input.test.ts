@@ -118,6 +118,7 @@ async function send<T>(
         net: open,
         media,
         openStored: async () => undefined,
+        userId: "one",
         signal: new AbortController().signal,
         ...options,
       });
@@ -505,6 +506,7 @@ describe("a caller who goes away", () => {
           net: open,
           media,
           openStored: async () => undefined,
+          userId: "one",
           signal,
         }).then(resolve, reject);
       });

@@ -26,6 +26,8 @@ export interface ReadInputOptions extends InputSources {
   form: FormReader;
   extras: Extras;
   openStored: OpenStored;
+  /** Whose input it is. */
+  userId: string;
   /** Aborted when the client leaves. */
   signal: AbortSignal;
 }
@@ -47,11 +49,11 @@ export interface CheckedInput {
  * When it rejects, for whatever reason, no file is left.
  */
 export async function readInput(options: ReadInputOptions): Promise<CheckedInput> {
-  const { manifest, form, extras, spoolDir, media, signal } = options;
+  const { manifest, form, extras, spoolDir, media, userId, signal } = options;
   const plan = planOf(manifest);
   const spool = new Spool(spoolDir);
   try {
-    const body = await form({ onFile: receiveFiles({ plan, spool, media, signal }), signal });
+    const body = await form({ onFile: receiveFiles({ plan, spool, media, userId, signal }), signal });
     if (body.kind === "not-multipart") throwIfAny(missingFields(plan, body.ctx));
     const checked = checkFields(plan, body.kind === "form" ? body.entries : [], extras);
     checked.issues.push(...promptIssues(manifest, checked));

@@ -16,6 +16,7 @@ interface Receiving {
   plan: InputPlan;
   spool: Spool;
   media: Media;
+  userId: string;
   signal: AbortSignal;
 }
 
@@ -23,14 +24,14 @@ interface Receiving {
  * Takes the file parts of one form: spooled under the bound of their field, then looked at. What is wrong with a file is
  * kept beside the faults of the other fields; only what is too long ends the reading at once.
  */
-export function receiveFiles({ plan, spool, media, signal }: Receiving) {
+export function receiveFiles({ plan, spool, media, userId, signal }: Receiving) {
   const fieldOf = fieldsOfFiles(plan);
   return async (part: FormFile): Promise<ReceivedFile<CheckedFile>> => {
     const field = fieldOf(part.name);
     if (!("kind" in field)) return dropFile(part.body, field);
     try {
       const spooled = await spool.take(part.body, field.file.maxBytes, { ownsChunks: true });
-      const result = await inspectFile({ media, signal }, field, spooled, part.filename);
+      const result = await inspectFile({ media, userId, signal }, field, spooled, part.filename);
       return isCheckedFile(result) ? { file: result } : { issue: issueOf(part.name, result) };
     } catch (error) {
       throw withoutLongFile(error, part.name, field);

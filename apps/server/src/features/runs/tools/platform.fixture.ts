@@ -101,6 +101,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
           spoolDir: join(home, "spool"),
           net,
           media,
+          userId: caller.userId,
           signal,
           openStored: async (s3Path, loc) => {
             const file = await openOwnedFile(files, { ownerId: caller.userId, s3Path, loc });

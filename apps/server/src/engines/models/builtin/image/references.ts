@@ -18,11 +18,15 @@ export interface Reference {
 /** A panel never shows more pixels than this along its longer side, so more would be decoded for nothing. */
 const longestSide = { few: 1280, many: 640 };
 
+/** The image was decoded once when it was accepted, so a slow one is rare. */
+const decodeSeconds = 10;
+
 export async function readReference(bytes: Uint8Array, field: string, many: boolean): Promise<Reference> {
   const side = many ? longestSide.many : longestSide.few;
   try {
     // `fit: inside` with a first-page-only, orientation-aware decode; JPEG decoders shrink while they read.
     const small = sharp(bytes, { failOn: "error", limitInputPixels: 40_000_000 })
+      .timeout({ seconds: decodeSeconds })
       .autoOrient()
       .resize(side, side, { fit: "inside", withoutEnlargement: true })
       .flatten({ background: "#fbfaf6" })
