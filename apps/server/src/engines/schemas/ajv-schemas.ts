@@ -20,8 +20,8 @@ export interface SchemasOptions {
   onTrouble?: OnThreadTrouble;
 }
 
-/** Who comes when so many wait already, of one schema or in one lane, is refused, retryably. */
-const maxWaiting = { line: 1000, open: 1000, look: 100, patient: 4 };
+/** Of one user in one lane: who comes when so many wait already is refused, retryably. */
+const maxWaiting = { open: 1000, look: 100, patient: 4 };
 const crowded = "Too many schemas wait to be checked";
 
 type End = JobEnd<readonly SchemaFault[]>;
@@ -35,8 +35,8 @@ type End = JobEnd<readonly SchemaFault[]>;
  *   open ──too slow──► the value is refused, its schema watched
  *     └──watched──► first look (a short time, one thread) ──too slow──► patient (all its time, one thread)
  *
- * Of one schema one value at a time is in the open lane, so a flood that comes before anything was known to be slow takes
- * one thread for one deadline. A good value of a watched schema waits for first looks only, never for whole deadlines.
+ * Each lane is shared fairly among users, and none of them has all threads of the open lane, however many schemas and
+ * values it brings. A good value of a watched schema waits for first looks only, never for whole deadlines.
  */
 export function createSchemas(options: SchemasOptions = {}): Schemas {
   const { deadlineMs = 1000, firstLookMs = 100, threads = 2, restMs = 10_000 } = options;
@@ -44,12 +44,12 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
   const open = lane(deadlineMs, threads, maxWaiting.open);
   const look = lane(firstLookMs, 2, maxWaiting.look);
   const patient = lane(deadlineMs, 1, maxWaiting.patient);
-  const oneAtATime = createTurns({ ofOne: 1, maxWaiting: maxWaiting.line, crowded });
   const watched = createResting(restMs);
   const resting = createResting(restMs);
   const tooSlow: SchemaFault = { path: [], message: `Takes more than ${deadlineMs} ms to check` };
 
   async function faultsOf(
+    userId: string,
     schema: JsonSchema,
     value?: { given: unknown },
     isLoose = false,
@@ -59,7 +59,7 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
     const ofSchema = (fault: SchemaFault) => (isLoose ? tooLarge : [fault]);
     const outOfBounds = faultOfSize(schema);
     if (outOfBounds) return ofSchema(outOfBounds);
-    const end = await run({ schema: JSON.stringify(schema), isLoose, ...(value && { value }) });
+    const end = await run(userId, { schema: JSON.stringify(schema), isLoose, ...(value && { value }) });
     if (end === "too slow") return ofSchema(tooSlow);
     if (end === "out of memory") return ofSchema({ path: [], message: "Takes too much memory to check" });
     if (end === "stopped") throw fault("service_unavailable", "The server is shutting down");
@@ -67,27 +67,22 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
     return [...tooLarge, ...end.result];
   }
 
-  async function run(job: SchemaJob): Promise<End> {
+  async function run(userId: string, job: SchemaJob): Promise<End> {
     const name = digest(job.schema);
-    const end = await oneAtATime(name, async () => {
-      if (watched.has(name)) return "watched";
-      const first = await open.run(job);
-      if (first === "too slow") rest(name, nameOfValue(name, job));
-      return first;
-    });
-    return end === "watched" ? runWatched(name, job) : end;
+    // Asked when its turn has come: what came before it may have been slow.
+    const end = await open.run(userId, job, () => (watched.has(name) ? "watched" : undefined));
+    if (end === "watched") return runWatched(userId, name, job);
+    if (end === "too slow") rest(name, nameOfValue(name, job));
+    return end;
   }
 
-  /** The same value is not tried side by side with itself either. */
-  function runWatched(name: string, job: SchemaJob): Promise<End> {
+  async function runWatched(userId: string, name: string, job: SchemaJob): Promise<End> {
     const valueName = nameOfValue(name, job);
-    return oneAtATime(valueName, async () => {
-      if (resting.has(valueName)) return "too slow";
-      let end = await look.run(job);
-      if (end === "too slow") end = await patient.run(job);
-      if (end === "too slow") rest(name, valueName);
-      return end;
-    });
+    const ifResting = () => (resting.has(valueName) ? "too slow" : undefined);
+    let end = await look.run(userId, job, ifResting);
+    if (end === "too slow") end = await patient.run(userId, job, ifResting);
+    if (end === "too slow") rest(name, valueName);
+    return end;
   }
 
   function rest(name: string, valueName: string): void {
@@ -96,9 +91,9 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
   }
 
   return {
-    check: (schema) => faultsOf(schema),
-    validate: (schema, value) => faultsOf(schema, { given: value }),
-    validateLoosely: (schema, value) => faultsOf(schema, { given: value }, true),
+    check: (schema, userId) => faultsOf(userId, schema),
+    validate: (schema, value, userId) => faultsOf(userId, schema, { given: value }),
+    validateLoosely: (schema, value, userId) => faultsOf(userId, schema, { given: value }, true),
     async close() {
       await Promise.all([open.close(), look.close(), patient.close()]);
     },
@@ -106,15 +101,26 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
 }
 
 function startLane(deadlineMs: number, threads: number, mostWaiting: number, onTrouble: OnThreadTrouble | undefined) {
-  return createJobThreads<SchemaJob, readonly SchemaFault[]>({
+  const inTurn = createTurns({
+    atOnce: threads,
+    ofOne: Math.max(1, threads - 1),
+    maxWaiting: mostWaiting,
+    crowded,
+  });
+  const jobs = createJobThreads<SchemaJob, readonly SchemaFault[]>({
     script: new URL("./schemas.worker.ts", import.meta.url),
     worker: { resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } },
     deadlineMs,
     threads,
-    maxWaiting: mostWaiting,
+    maxWaiting: threads,
     crowded,
     onTrouble,
   });
+  return {
+    run: <Known>(userId: string, job: SchemaJob, known: () => Known | undefined): Promise<End | Known> =>
+      inTurn<End | Known>(userId, async () => known() ?? jobs.run(job)),
+    close: jobs.close,
+  };
 }
 
 function nameOfValue(schemaName: string, { value }: SchemaJob): string {

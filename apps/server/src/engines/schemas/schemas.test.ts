@@ -19,12 +19,12 @@ describe("check", () => {
     { $id: "https://json-schema.org/draft/2020-12/schema" },
     { $async: true, type: "object" },
   ])("accepts %j", async (schema) => {
-    expect(await schemas.check(schema)).toEqual([]);
+    expect(await schemas.check(schema, "one")).toEqual([]);
   });
 
   test("tells every fault with its place", async () => {
     expect(
-      await messages(schemas.check({ type: "objekt", properties: { a: { minLength: -1 }, b: { type: 3 } } })),
+      await messages(schemas.check({ type: "objekt", properties: { a: { minLength: -1 }, b: { type: 3 } } }, "one")),
     ).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^type: must be one of/),
@@ -44,29 +44,29 @@ describe("check", () => {
     [{ required: "a" }, /required: must be array/],
     [{ items: [{ type: "string" }] }, /items: must be/],
   ])("refuses %j", async (schema, reason) => {
-    expect((await messages(schemas.check(schema))).join("\n")).toMatch(reason);
+    expect((await messages(schemas.check(schema, "one"))).join("\n")).toMatch(reason);
   });
 
   test("refuses what is too large or too deep, without a thread", async () => {
-    expect(await messages(schemas.check({ description: "x".repeat(70_000) }))).toEqual([
+    expect(await messages(schemas.check({ description: "x".repeat(70_000) }, "one"))).toEqual([
       ": A schema has 65536 bytes of JSON at most",
     ]);
     let deep: Record<string, unknown> = {};
     for (let level = 0; level < 100_000; level++) deep = { not: deep };
-    expect((await messages(schemas.check(deep))).join()).toMatch(/Nested more than 32 levels deep/);
+    expect((await messages(schemas.check(deep, "one"))).join()).toMatch(/Nested more than 32 levels deep/);
   });
 
   test("one schema does not change what another one means", async () => {
-    expect(await schemas.check({ $id: "https://a.example/s", type: "string" })).toEqual([]);
-    expect((await messages(schemas.check({ $ref: "https://a.example/s" }))).join()).toMatch(/can't resolve/);
-    expect(await schemas.check({ $id: "https://a.example/s", type: "number" })).toEqual([]);
-    expect(await schemas.validate({ $id: "https://a.example/s", type: "number" }, 3)).toEqual([]);
+    expect(await schemas.check({ $id: "https://a.example/s", type: "string" }, "one")).toEqual([]);
+    expect((await messages(schemas.check({ $ref: "https://a.example/s" }, "one"))).join()).toMatch(/can't resolve/);
+    expect(await schemas.check({ $id: "https://a.example/s", type: "number" }, "one")).toEqual([]);
+    expect(await schemas.validate({ $id: "https://a.example/s", type: "number" }, 3, "one")).toEqual([]);
   });
 
   test("more schemas than are kept compiled", async () => {
     for (let number = 0; number < 230; number++) {
-      expect(await schemas.validate({ const: number }, number)).toEqual([]);
-      expect(await messages(schemas.validate({ const: number }, -1))).toEqual([`: must be ${number}`]);
+      expect(await schemas.validate({ const: number }, number, "one")).toEqual([]);
+      expect(await messages(schemas.validate({ const: number }, -1, "one"))).toEqual([`: must be ${number}`]);
     }
   });
 });
@@ -82,21 +82,21 @@ describe("validate loosely", () => {
     { properties: { a: { format: "uri" } } },
     { description: "x".repeat(70_000) },
   ])("a schema that cannot be used has no fault with a value: %j", async (schema) => {
-    expect(await schemas.validateLoosely(schema, { a: "not a uri" })).toEqual([]);
+    expect(await schemas.validateLoosely(schema, { a: "not a uri" }, "one")).toEqual([]);
   });
 
   test("one that can be used has, and no looseness stays behind", async () => {
     const schema = { type: "object", properties: { a: { type: "string", format: "uri" } } };
-    expect(await messages(schemas.validateLoosely(schema, { a: 1 }))).toEqual(["a: must be string"]);
-    expect(await schemas.validateLoosely(schema, { a: "no uri" })).toEqual([]);
-    expect(await messages(schemas.validate(schema, { a: "no uri" }))).toEqual(['a: must match format "uri"']);
-    expect(await messages(schemas.validateLoosely({}, { a: Number.POSITIVE_INFINITY }))).toHaveLength(1);
+    expect(await messages(schemas.validateLoosely(schema, { a: 1 }, "one"))).toEqual(["a: must be string"]);
+    expect(await schemas.validateLoosely(schema, { a: "no uri" }, "one")).toEqual([]);
+    expect(await messages(schemas.validate(schema, { a: "no uri" }, "one"))).toEqual(['a: must match format "uri"']);
+    expect(await messages(schemas.validateLoosely({}, { a: Number.POSITIVE_INFINITY }, "one"))).toHaveLength(1);
   });
 
   test("a pattern that takes too long is left to whoever wrote it", async () => {
     const own = createSchemas({ deadlineMs: 300 });
     const schema = { properties: { a: { pattern: "^(a+)+$" } } };
-    expect(await own.validateLoosely(schema, { a: `${"a".repeat(40)}!` })).toEqual([]);
+    expect(await own.validateLoosely(schema, { a: `${"a".repeat(40)}!` }, "one")).toEqual([]);
     await own.close();
   });
 });
@@ -111,7 +111,7 @@ describe("validate", () => {
 
   test("nothing is wrong with what matches, and it is not changed", async () => {
     const value = { a: "a@b.example", list: [1, 2] };
-    expect(await schemas.validate({ ...schema, default: { b: 1 } }, value)).toEqual([]);
+    expect(await schemas.validate({ ...schema, default: { b: 1 } }, value, "one")).toEqual([]);
     expect(value).toEqual({ a: "a@b.example", list: [1, 2] });
   });
 
@@ -119,39 +119,39 @@ describe("validate", () => {
     const message = "must be a number between -1.79e308 and 1.79e308";
     const value = JSON.parse('{"n": 1e400, "free": [{"m": -1e400}, 1e300]}');
     const typed = { type: "object", properties: { n: { type: "number" } }, required: ["a"] };
-    expect(await schemas.validate(typed, value)).toEqual([
+    expect(await schemas.validate(typed, value, "one")).toEqual([
       { path: ["n"], message },
       { path: ["free", 0, "m"], message },
       { path: [], message: "must have required property 'a'" },
     ]);
-    expect(await schemas.validate({}, Number.POSITIVE_INFINITY)).toEqual([{ path: [], message }]);
-    const many = await schemas.validate({}, Array(10_000).fill(Number.NEGATIVE_INFINITY));
+    expect(await schemas.validate({}, Number.POSITIVE_INFINITY, "one")).toEqual([{ path: [], message }]);
+    const many = await schemas.validate({}, Array(10_000).fill(Number.NEGATIVE_INFINITY), "one");
     expect(many).toHaveLength(20);
   });
 
   test("tells every fault with its place", async () => {
-    expect(await schemas.validate(schema, { list: [1, 5], "x/y": 1 })).toEqual(
+    expect(await schemas.validate(schema, { list: [1, 5], "x/y": 1 }, "one")).toEqual(
       expect.arrayContaining([
         { path: [], message: "must have required property 'a'" },
         { path: ["list", 1], message: "must be one of [1,2]" },
         { path: [], message: "must not have the property x/y" },
       ]),
     );
-    expect(await messages(schemas.validate(schema, { a: "nobody" }))).toEqual(['a: must match format "email"']);
-    expect((await schemas.validate({ items: { type: "string" } }, Array(5000).fill(1))).length).toBe(50);
+    expect(await messages(schemas.validate(schema, { a: "nobody" }, "one"))).toEqual(['a: must match format "email"']);
+    expect((await schemas.validate({ items: { type: "string" } }, Array(5000).fill(1), "one")).length).toBe(50);
   });
 
   test("a schema without an end ends", async () => {
     const endless = { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" };
-    expect((await messages(schemas.check(endless))).join()).toMatch(/Maximum call stack|Takes more than/);
-    const found = await messages(schemas.validate({ $ref: "#" }, 1));
+    expect((await messages(schemas.check(endless, "one"))).join()).toMatch(/Maximum call stack|Takes more than/);
+    const found = await messages(schemas.validate({ $ref: "#" }, 1, "one"));
     expect(found.join()).toMatch(/Nested too deeply to be checked|Takes more than/);
   });
 
   test("a tree refers to its own schema", async () => {
     const tree = { type: "object", properties: { name: { type: "string" }, children: { items: { $ref: "#" } } } };
-    expect(await schemas.validate(tree, { name: "a", children: [{ name: "b", children: [] }] })).toEqual([]);
-    expect(await messages(schemas.validate(tree, { children: [{ children: [{ name: 1 }] }] }))).toEqual([
+    expect(await schemas.validate(tree, { name: "a", children: [{ name: "b", children: [] }] }, "one")).toEqual([]);
+    expect(await messages(schemas.validate(tree, { children: [{ children: [{ name: 1 }] }] }, "one"))).toEqual([
       "children.0.children.0.name: must be string",
     ]);
   });
@@ -166,8 +166,8 @@ describe("hostile", () => {
     const own = createSchemas({ deadlineMs: 1500, threads: 2 });
     let turns = 0;
     const ticking = setInterval(() => turns++, 5);
-    const hostile = own.validate(slow, value);
-    const beside = await own.validate({ type: "string" }, "fine");
+    const hostile = own.validate(slow, value, "one");
+    const beside = await own.validate({ type: "string" }, "fine", "two");
     expect(beside).toEqual([]);
     expect(await messages(hostile)).toEqual([": Takes more than 1500 ms to check"]);
     expect(turns).toBeGreaterThan(3);
@@ -177,7 +177,7 @@ describe("hostile", () => {
     const times: number[] = [];
     for (let n = 0; n < 5; n++) {
       const start = performance.now();
-      expect(await messages(own.validate(slow, value))).toEqual([": Takes more than 1500 ms to check"]);
+      expect(await messages(own.validate(slow, value, "one"))).toEqual([": Takes more than 1500 ms to check"]);
       times.push(performance.now() - start);
     }
     expect(Math.min(...times)).toBeLessThan(1500);
@@ -186,30 +186,30 @@ describe("hostile", () => {
 
   test("after a slow value every other value of its schema is still checked, in full", async () => {
     const own = createSchemas({ deadlineMs: 5000, firstLookMs: 1 });
-    expect(await messages(own.validate(slow, value))).toEqual([": Takes more than 5000 ms to check"]);
+    expect(await messages(own.validate(slow, value, "one"))).toEqual([": Takes more than 5000 ms to check"]);
     const wrong = ['a: must match pattern "^(a+)+$"'];
     // Takes more than a first look and less than the deadline.
-    expect(await messages(own.validate(slow, { a: `${"a".repeat(22)}!` }))).toEqual(wrong);
-    expect(await own.validate(slow, { a: "aaa" })).toEqual([]);
-    expect(await messages(own.validate(slow, { a: "b" }))).toEqual(wrong);
+    expect(await messages(own.validate(slow, { a: `${"a".repeat(22)}!` }, "one"))).toEqual(wrong);
+    expect(await own.validate(slow, { a: "aaa" }, "one")).toEqual([]);
+    expect(await messages(own.validate(slow, { a: "b" }, "one"))).toEqual(wrong);
     await own.close();
   });
 
   test("a flood of slow values of one schema takes one thread of all others', and its good values pass it", async () => {
     const own = createSchemas({ deadlineMs: 2000, threads: 2 });
-    await Promise.all([own.check({ title: "starts" }), own.check({ title: "both threads" })]);
+    await Promise.all([own.check({ title: "starts" }, "one"), own.check({ title: "both threads" }, "two")]);
     let refused = 0;
     const flood = Array.from({ length: 8 }, async (_, n) => {
-      const faults = await own.validate(slow, { a: `${"a".repeat(40 + n)}!` });
+      const faults = await own.validate(slow, { a: `${"a".repeat(40 + n)}!` }, "one");
       refused++;
       return faults;
     });
-    const repeated = Array.from({ length: 8 }, () => own.validate(slow, value));
+    const repeated = Array.from({ length: 8 }, () => own.validate(slow, value, "one"));
     const ends = Promise.allSettled([...flood, ...repeated]);
-    expect(await own.validate({ type: "number" }, 1)).toEqual([]);
+    expect(await own.validate({ type: "number" }, 1, "two")).toEqual([]);
     expect(refused).toBe(0);
     // The short looks at those before it are waited for, not the whole time of each.
-    expect(await own.validate(slow, { a: "aaa" })).toEqual([]);
+    expect(await own.validate(slow, { a: "aaa" }, "two")).toEqual([]);
     expect(refused).toBeLessThan(flood.length / 2);
     await own.close();
     for (const end of await ends) {
@@ -218,46 +218,50 @@ describe("hostile", () => {
     }
   }, 120_000);
 
-  test("where more wait of one schema than can be looked at, they are refused, retryably, and nobody else is", async () => {
+  test("where more of one user wait than can be looked at, they are refused, retryably, and nobody else is", async () => {
     const own = createSchemas({ deadlineMs: 1000 });
-    await own.validate(slow, value);
-    const flood = Array.from({ length: 1200 }, (_, n) => own.validate(slow, { a: `${"a".repeat(41)}!`, n }));
+    await own.validate(slow, value, "one");
+    const flood = Array.from({ length: 1200 }, (_, n) => own.validate(slow, { a: `${"a".repeat(41)}!`, n }, "one"));
     const ends = Promise.allSettled(flood);
     await expect(Promise.race(flood)).rejects.toMatchObject({ type: "service_unavailable", retryable: true });
-    expect(await own.validate({ type: "number" }, 1)).toEqual([]);
+    expect(await own.validate({ type: "number" }, 1, "two")).toEqual([]);
     await own.close();
     await ends;
   });
 
-  test("many at once all end, and others still get their turn", async () => {
+  test("many slow schemas of one user all end, and another user's check comes before the second of them", async () => {
     const own = createSchemas({ deadlineMs: 700, threads: 2 });
-    const jobs = Array.from({ length: 6 }, (_, n) => own.validate({ ...slow, title: String(n) }, value));
-    const good = own.validate({ type: "number" }, 1);
-    expect(await good).toEqual([]);
+    const jobs = Array.from({ length: 3 }, (_, n) => own.validate({ ...slow, title: String(n) }, value, "one"));
+    let ended = 0;
+    for (const job of jobs) void job.then(() => ended++);
+    expect(await own.validate({ type: "number" }, 1, "two")).toEqual([]);
+    expect(ended).toBeLessThan(2);
     for (const faults of await Promise.all(jobs)) expect(faults).toHaveLength(1);
     await own.close();
-  });
+  }, 60_000);
 
   test("what takes all memory costs its thread only", async () => {
     const own = createSchemas({ deadlineMs: 60_000, threads: 1 });
     const huge = { items: { anyOf: Array.from({ length: 300 }, (_, n) => ({ const: `${n}`.repeat(20) })) } };
-    expect(await messages(own.validate(huge, Array(30_000).fill("x")))).toEqual([": Takes too much memory to check"]);
-    expect(await own.validate({ type: "number" }, 1)).toEqual([]);
+    expect(await messages(own.validate(huge, Array(30_000).fill("x"), "one"))).toEqual([
+      ": Takes too much memory to check",
+    ]);
+    expect(await own.validate({ type: "number" }, 1, "one")).toEqual([]);
     await own.close();
   }, 60_000);
 
   test("a value that is nested deeper than any stack is refused", async () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level++) deep = [deep];
-    expect(await messages(schemas.validate({}, { deep }))).toEqual([": Nested too deeply to be checked"]);
-    expect(await schemas.validate({ type: "object" }, {})).toEqual([]);
+    expect(await messages(schemas.validate({}, { deep }, "one"))).toEqual([": Nested too deeply to be checked"]);
+    expect(await schemas.validate({ type: "object" }, {}, "one")).toEqual([]);
   });
 
   test("names of the prototype are names", async () => {
     const schema = JSON.parse(
       '{"type":"object","properties":{"constructor":{"type":"string"}},"required":["toString"]}',
     );
-    expect(await messages(schemas.validate(schema, { constructor: 1 }))).toEqual([
+    expect(await messages(schemas.validate(schema, { constructor: 1 }, "one"))).toEqual([
       ": must have required property 'toString'",
       "constructor: must be string",
     ]);
@@ -265,14 +269,14 @@ describe("hostile", () => {
 
   test("closing refuses what waits", async () => {
     const own = createSchemas({ threads: 1, deadlineMs: 5000 });
-    const first = own.validate(slow, value);
-    const second = own.validate({}, 1);
+    const first = own.validate(slow, value, "one");
+    const second = own.validate({}, 1, "one");
     const both = Promise.all([
       expect(first).rejects.toThrow("shutting down"),
       expect(second).rejects.toThrow("shutting down"),
     ]);
     await own.close();
     await both;
-    await expect(own.check({})).rejects.toMatchObject({ type: "service_unavailable" });
+    await expect(own.check({}, "one")).rejects.toMatchObject({ type: "service_unavailable" });
   });
 });

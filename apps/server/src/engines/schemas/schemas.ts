@@ -16,20 +16,21 @@ export interface SchemaFault {
  * - no schema and no value, however they were made, holds up the event loop, takes memory without bound or takes longer
  *   than the deadline: a `pattern` that would runs out of time, and that is the fault which is then reported;
  * - who sends a slow value is refused alone: other values, of the same schema too, are still checked and not held up;
+ * - what one user has checked, or saves, waits for that user's own checks and takes turns with everybody else's;
  * - nothing is fetched: a `$ref` leads into the schema itself;
  * - a number that is too large for one, and so has become Infinity, is a fault wherever it stands;
  * - the value is not changed, no default is filled in;
  * - that nothing can be checked at the moment is the fault `service_unavailable`, never one of the schema or the value.
  *
- * Values and schemas are plain data, as JSON gives it.
+ * Values and schemas are plain data, as JSON gives it. `userId` is who caused the check.
  */
 export interface Schemas {
-  check(schema: JsonSchema): Promise<readonly SchemaFault[]>;
-  validate(schema: JsonSchema, value: unknown): Promise<readonly SchemaFault[]>;
+  check(schema: JsonSchema, userId: string): Promise<readonly SchemaFault[]>;
+  validate(schema: JsonSchema, value: unknown, userId: string): Promise<readonly SchemaFault[]>;
   /**
    * For a schema that nobody here wrote and whose author checks values as well: one that cannot be used here, or not in
    * time, has no fault with anything, and `format` says nothing.
    */
-  validateLoosely(schema: JsonSchema, value: unknown): Promise<readonly SchemaFault[]>;
+  validateLoosely(schema: JsonSchema, value: unknown, userId: string): Promise<readonly SchemaFault[]>;
   close(): Promise<void>;
 }

@@ -21,10 +21,10 @@ export async function checkSnapshot(
   const { goal, input_schema, output_schema, tools } = fields;
   const found = await Promise.all([
     goal === undefined ? nothing() : checkGoal(context, goal, input_schema),
-    input_schema ? checkSchema(context, "input_schema", input_schema) : nothing(),
-    output_schema ? checkSchema(context, "output_schema", output_schema) : nothing(),
+    input_schema ? checkSchema(context, caller, "input_schema", input_schema) : nothing(),
+    output_schema ? checkSchema(context, caller, "output_schema", output_schema) : nothing(),
     checkSurroundings(context, surroundingsOf(context, caller), caller, draft),
-    tools ? checkArguments(context, tools) : nothing(),
+    tools ? checkArguments(context, caller, tools) : nothing(),
   ]);
   const issues = found.flatMap((part) => part.issues);
   if (Buffer.byteLength(JSON.stringify(fields)) > maxSnapshotBytes) {
@@ -52,10 +52,11 @@ function checkGoal(
 
 async function checkSchema(
   { schemas }: AgentsContext,
+  { userId }: Caller,
   field: "input_schema" | "output_schema",
   schema: Record<string, unknown>,
 ): Promise<SnapshotFindings> {
-  const faults = await schemas.check(schema);
+  const faults = await schemas.check(schema, userId);
   const types = [schema.type ?? "object"].flat();
   const thing = field === "input_schema" ? "input" : "output";
   const message = `The ${thing} of a run is an object, which this schema does not accept`;
@@ -66,10 +67,16 @@ async function checkSchema(
 }
 
 /** Of all tools that fix some. An agent whose values do not fit is not saved, so they are not tried when it is read. */
-async function checkArguments(context: AgentsContext, tools: readonly AgentTool[]): Promise<SnapshotFindings> {
+async function checkArguments(
+  context: AgentsContext,
+  caller: Caller,
+  tools: readonly AgentTool[],
+): Promise<SnapshotFindings> {
   const found = await Promise.all(
     tools.map((tool, at) =>
-      isAgentBinding(tool) ? [] : argumentIssues(context, asToolBinding(tool), ["body", "tools", at, "arguments"]),
+      isAgentBinding(tool)
+        ? []
+        : argumentIssues(context, caller, asToolBinding(tool), ["body", "tools", at, "arguments"]),
     ),
   );
   return { issues: found.flat(), warnings: [] };
@@ -78,6 +85,7 @@ async function checkArguments(context: AgentsContext, tools: readonly AgentTool[
 /** Fixed values must be what the tool takes; which ones, and how many, are required is decided when it is called. */
 async function argumentIssues(
   { schemas, tools }: AgentsContext,
+  { userId }: Caller,
   { id, arguments: given }: ToolBinding,
   root: readonly (string | number)[],
 ): Promise<Issue[]> {
@@ -86,6 +94,6 @@ async function argumentIssues(
   const known = (info.parameters.properties ?? {}) as object;
   const values = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(known, name)));
   const { required: _names, minProperties: _least, ...ofEach } = info.parameters;
-  const faults = await schemas.validate(ofEach, values);
+  const faults = await schemas.validate(ofEach, values, userId);
   return faults.map((found) => schemaIssue(found, root));
 }

@@ -43,7 +43,7 @@ export async function createChild(
     // Nothing is checked while rows are locked: that takes time.
     refuseOutOfReach(wanted.caller, made);
     wanted.onOther(made);
-    const faults = await context.schemas.validate(made.revision.snapshot.input_schema, call.arguments);
+    const faults = await context.schemas.validate(made.revision.snapshot.input_schema, call.arguments, parent.userId);
     if (faults.length > 0) throw fault("value_error", wrongArguments(faults));
     checked = made.revision.id;
   }

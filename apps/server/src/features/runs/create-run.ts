@@ -47,7 +47,7 @@ export async function createRun(context: RunsContext, request: CreateRunRequest)
   const runnable = await findRunnable(context, request);
   const rate = await lookAtLimits(context, caller, runnable);
   try {
-    const wanted = await readBody(context, runnable, body);
+    const wanted = await readBody(context, caller, runnable, body);
     const run = newRun(caller, runnable, wanted, request.baseUrl);
     const made = await accept(context, run, { idempotency, expectedPrice: wanted.expected_price });
     context.wakeWorkers();
@@ -91,7 +91,12 @@ function addUntold(issues: Issue[], more: readonly Issue[]): void {
 }
 
 /** All that is wrong with it at once. */
-async function readBody(context: RunsContext, runnable: Runnable, body: unknown): Promise<ReadRunBody> {
+async function readBody(
+  context: RunsContext,
+  { userId }: Caller,
+  runnable: Runnable,
+  body: unknown,
+): Promise<ReadRunBody> {
   const given = body ?? {};
   const { issues, isTooDeep } = bodyIssues(given);
   const { input, approve } = given as { input?: unknown; approve?: unknown };
@@ -99,7 +104,7 @@ async function readBody(context: RunsContext, runnable: Runnable, body: unknown)
   const isList = Array.isArray(approve) && !issues.some(({ loc }) => loc.length === 2 && loc[1] === "approve");
   if (!isTooDeep && isList) addUntold(issues, await approveIssues(context, runnable, approve));
   if (!isTooDeep && isObject(input)) {
-    const faults = await context.schemas.validate(runnable.revision.snapshot.input_schema, input);
+    const faults = await context.schemas.validate(runnable.revision.snapshot.input_schema, input, userId);
     addUntold(
       issues,
       faults.map(({ path, message }) => ({ type: "value_error", loc: ["body", "input", ...path], msg: message })),

@@ -22,9 +22,11 @@ export interface ClaimedRow {
 /**
  * Claims what is due, as far as there is room, for `leaseMs`. A lane is what one user sends to one destination. As long
  * as little is due, the lanes are those of all that is due; beyond that they are found by stepping from one to the next
- * in the index, so that a destination without room costs one step however much waits for it. First the first of every
- * lane, then the second, and lots are drawn among equals: nobody waits behind another's crowd. Of one user's, what goes
- * to lanes that are silent, or is a retry in one that is not known to answer, comes after the rest.
+ * in the index, so that a destination without room costs one step however much waits for it. Every user's first comes
+ * before any user's second, those under way counted in, and lots are drawn among equals. Of one user's, the first of
+ * every lane comes before the second of any; what goes to lanes that are silent, or is a retry in one that is not known
+ * to answer, comes after the rest. A user has as many attempts under way on a node as the plan allows in parallel, half
+ * of them to lanes that are not known to answer.
  *
  * A claim that has lapsed counts as an attempt: who had it was sending, and did not live to say so.
  *
@@ -52,42 +54,45 @@ export async function claimDue(
     ), lanes as (
       select destination, user_id from oldest union select destination, user_id from walked
     ), open_lanes as (
-      select lanes.*, coalesce(d.room, ${perDestination}) as destination_room, coalesce(u.room, ${perUser}) as user_room,
-        coalesce(l.room, ${perLane}) as lane_room, coalesce(u.unsure_room, ${perUserUnsure}) as unsure_room,
+      select lanes.*, coalesce(d.room, ${perDestination}) as destination_room, coalesce(l.room, ${perLane}) as lane_room,
+        coalesce(u.running, 0) as user_running,
+        least(${perUser}::int, p.parallel) - coalesce(u.running, 0) as user_room,
+        least(${perUserUnsure}::int, (p.parallel + 1) / 2) - coalesce(u.unsure_running, 0) as unsure_room,
         coalesce(l.answers, false) as answers, coalesce(l.is_silent, false) as is_silent
-      from lanes
+      from lanes left join users on users.id = lanes.user_id left join plans p on p.name = users.plan
       left join unnest(${lanes.map((one) => one.destination)}::text[], ${lanes.map((one) => one.userId)}::text[],
           ${lanes.map((one) => one.room)}::int[], ${lanes.map((one) => one.answers)}::boolean[],
           ${lanes.map((one) => one.isSilent)}::boolean[])
         as l (destination, user_id, room, answers, is_silent) on l.destination = lanes.destination and l.user_id = lanes.user_id
       left join unnest(${destinations.map((one) => one.name)}::text[], ${destinations.map((one) => one.room)}::int[])
         as d (name, room) on d.name = lanes.destination
-      left join unnest(${users.map((one) => one.name)}::text[], ${users.map((one) => one.room)}::int[],
-          ${users.map((one) => one.unsureRoom)}::int[])
-        as u (name, room, unsure_room) on u.name = lanes.user_id
-      where coalesce(l.room, 1) > 0 and coalesce(d.room, 1) > 0 and coalesce(u.room, 1) > 0
-        and (coalesce(l.answers, false) or coalesce(u.unsure_room, 1) > 0)
+      left join unnest(${users.map((one) => one.name)}::text[], ${users.map((one) => one.running)}::int[],
+          ${users.map((one) => one.unsureRunning)}::int[])
+        as u (name, running, unsure_running) on u.name = lanes.user_id
+      where coalesce(l.room, 1) > 0 and coalesce(d.room, 1) > 0
     ), firsts as (
       select lane.destination, lane.user_id, lane.destination_room, lane.user_room, lane.unsure_room, lane.answers,
+        lane.user_running,
         not lane.answers and (lane.is_silent or due.failures > 0) as is_late, due.id, random() as lot,
         row_number() over (partition by lane.destination, lane.user_id order by due.due_at) as place
       from open_lanes lane cross join lateral (
         select id, due_at, failures from webhook_deliveries
         where status = 'pending' and destination = lane.destination and user_id = lane.user_id
           and due_at <= now()
-        order by due_at limit least(lane.lane_room, lane.destination_room, lane.user_room)
+        order by due_at limit greatest(0, least(lane.lane_room, lane.destination_room, lane.user_room))
       ) due
+      where lane.user_room > 0 and (lane.answers or lane.unsure_room > 0)
     ), ranked as (
       select firsts.*, row_number() over (partition by user_id, answers order by is_late, place, lot) as of_its_kind
       from firsts
     ), fitting as (
-      select id, place, lot, destination_room, user_room,
+      select id, lot, destination_room, user_room, user_running,
         row_number() over (partition by destination order by place, lot) as at_destination,
         row_number() over (partition by user_id order by is_late, place, lot) as of_user
       from ranked where answers or of_its_kind <= unsure_room
     ), chosen as (
       select id from fitting where at_destination <= destination_room and of_user <= user_room
-      order by place, lot limit ${free}
+      order by user_running + of_user, lot limit ${free}
     ), locked as (
       select id from webhook_deliveries
       where id in (select id from chosen) and status = 'pending' and due_at <= now()

@@ -5,7 +5,10 @@ export interface SendLimits {
   perLane: number;
   /** Of all users to one destination: several lanes, so that one user's dead receiver there is nobody else's trouble. */
   perDestination: number;
-  /** Half of it for all lanes together that are not known to answer: silent ones must not hold up those that do. */
+  /**
+   * Or what the plan allows in parallel, where that is less. Half of it is for all lanes together that are not known to
+   * answer: silent ones must not hold up those that do.
+   */
   perUser: number;
 }
 
@@ -14,9 +17,11 @@ interface Room {
   room: number;
 }
 
-interface UserRoom extends Room {
-  /** Of that, for lanes that are not known to answer. */
-  unsureRoom: number;
+interface UserLoad {
+  name: string;
+  running: number;
+  /** Of these, to lanes that are not known to answer. */
+  unsureRunning: number;
 }
 
 interface LaneRoom {
@@ -37,7 +42,7 @@ export interface Rooms {
   perUserUnsure: number;
   lanes: LaneRoom[];
   destinations: Room[];
-  users: UserRoom[];
+  users: UserLoad[];
 }
 
 export interface RoomKeeper {
@@ -82,13 +87,10 @@ export function createRoomKeeper(limits: SendLimits): RoomKeeper {
     const room = Math.max(0, (isSilent ? 1 : limits.perLane) - (byLane.get(lane) ?? 0));
     return { destination, userId, room, answers: answering.has(lane), isSilent };
   };
-  const userRooms = (): UserRoom[] => {
+  const userLoads = (): UserLoad[] => {
     const unsure = new Map<string, number>();
     for (const [lane, count] of byLane) if (!answering.has(lane)) add(unsure, lane.split(" ")[1] ?? "", count);
-    return left(byUser, limits.perUser).map((one) => {
-      const unsureRoom = Math.max(0, perUserUnsure - (unsure.get(one.name) ?? 0));
-      return { ...one, unsureRoom };
-    });
+    return [...byUser].map(([name, running]) => ({ name, running, unsureRunning: unsure.get(name) ?? 0 }));
   };
 
   return {
@@ -100,7 +102,7 @@ export function createRoomKeeper(limits: SendLimits): RoomKeeper {
       perUserUnsure,
       lanes: [...new Set([...byLane.keys(), ...silent, ...answering])].map(laneRoom),
       destinations: left(byDestination, limits.perDestination),
-      users: userRooms(),
+      users: userLoads(),
     }),
     take: (destination, userId) => move(destination, userId, 1),
     giveBack: (destination, userId) => move(destination, userId, -1),

@@ -137,6 +137,32 @@ describe("many at once", () => {
     expect(site.most).toBe(2);
   });
 
+  test("one who sends to many receivers does not put others behind all of them", async () => {
+    const slowly: Parameters<typeof receiver>[0] = (response) => setTimeout(() => response.writeHead(200).end(), 50);
+    const many = await Promise.all(Array.from({ length: 12 }, () => receiver(slowly)));
+    const one = await receiver(slowly);
+    const crowd = many.map(({ url }) => newDelivery(url));
+    const few = Array.from({ length: 4 }, () => newDelivery(one.url, {}, { userId: "usr_bob" }));
+    await stored.database.transaction((tx) => enqueueDeliveries(tx, [...crowd, ...few]));
+    await startSender({ limits: { total: 2, perLane: 2, perDestination: 2, perUser: 8 } });
+    await untilReceived(one, 4);
+    expect(many.filter(({ received }) => received.length > 0).length).toBeLessThan(8);
+  });
+
+  test("a user has no more attempts under way than the plan allows in parallel", async () => {
+    await stored.database.sql`
+      insert into users (id, username, role, plan, created_at) values ('usr_free', 'free-user', 'user', 'free', now())`;
+    const dead = await Promise.all(Array.from({ length: 8 }, () => receiver(never)));
+    const crowd = dead.map(({ url }) => newDelivery(url, {}, { userId: "usr_free" }));
+    await stored.database.transaction((tx) => enqueueDeliveries(tx, crowd));
+    await startSender({ timeoutMs: 3_000 });
+    const open = () => dead.reduce((sum, each) => sum + each.open, 0);
+    // Half of four: none of the receivers is known to answer.
+    await vi.waitFor(() => expect(open()).toBe(2), { timeout: 2_000 });
+    await pause(300);
+    expect(open()).toBe(2);
+  });
+
   test("a user with many dead receivers leaves room for the others", async () => {
     const dead = await Promise.all(Array.from({ length: 6 }, () => receiver(never)));
     const alive = await receiver();

@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from "@gantry/wire";
 import type { SchemaFault, Schemas } from "../../../engines/schemas/schemas.ts";
-import type { Step } from "../run.ts";
+import type { Run, Step } from "../run.ts";
 import { freeOutput, isObject, jsonAnswer } from "./answer.rules.ts";
 import { isCutText, joinedText } from "./cut-answers.rules.ts";
 import { lengthLimit } from "./prompts.rules.ts";
@@ -8,6 +8,11 @@ import { RunFailed } from "./stopped.ts";
 
 export interface AnswerDeps {
   schemas: Pick<Schemas, "validate">;
+}
+
+interface Answered {
+  run: Pick<Run, "userId">;
+  snapshot: AgentSnapshot;
 }
 
 const formatTries = 3;
@@ -21,14 +26,15 @@ export function lastStep(steps: readonly Step[]): Step | undefined {
 /** The run's output, if what the model said last is that. */
 export async function outputOf(
   deps: AnswerDeps,
-  snapshot: AgentSnapshot,
+  answered: Answered,
   steps: readonly Step[],
 ): Promise<Record<string, unknown> | undefined> {
+  const { snapshot } = answered;
   const last = lastStep(steps);
   if (!last || last.kind === "plan" || last.message.toolCalls.length > 0) return undefined;
   if (last.kind === "work" && snapshot.instructions.formatting) return undefined;
   if (!snapshot.output_schema) return isCutText(last) ? undefined : freeOutput(joinedText(steps));
-  const faults = await faultsOf(deps, snapshot, last);
+  const faults = await faultsOf(deps, answered, last);
   if (faults.length === 0) return jsonAnswer(last.message.text) as Record<string, unknown>;
   const tries = steps.filter((step) => step.kind === "format").length;
   if (tries < formatTries) return undefined;
@@ -37,18 +43,19 @@ export async function outputOf(
 }
 
 /** Whether the next call, if there is one, is about the form of the answer. */
-export async function isFormattedAfter(deps: AnswerDeps, snapshot: AgentSnapshot, step: Step): Promise<boolean> {
+export async function isFormattedAfter(deps: AnswerDeps, answered: Answered, step: Step): Promise<boolean> {
+  const { snapshot } = answered;
   if (step.kind === "format") return true;
   if (step.kind !== "work" || step.message.toolCalls.length > 0) return false;
   if (!snapshot.output_schema && isCutText(step)) return false;
   if (snapshot.instructions.formatting) return true;
-  return snapshot.output_schema !== null && (await faultsOf(deps, snapshot, step)).length > 0;
+  return snapshot.output_schema !== null && (await faultsOf(deps, answered, step)).length > 0;
 }
 
 /** What is wrong with a step's text as the run's output. One that was cut is wrong, whatever it looks like. */
 export async function faultsOf(
   { schemas }: AnswerDeps,
-  { output_schema: schema }: AgentSnapshot,
+  { run, snapshot: { output_schema: schema } }: Answered,
   { message }: Step,
 ): Promise<readonly SchemaFault[]> {
   if (message.cutAtTokens !== undefined) {
@@ -57,5 +64,5 @@ export async function faultsOf(
   const value = jsonAnswer(message.text);
   if (value === undefined) return [{ path: [], message: "must be JSON" }];
   if (!isObject(value)) return [{ path: [], message: "must be a JSON object" }];
-  return schemas.validate(schema ?? {}, value);
+  return schemas.validate(schema ?? {}, value, run.userId);
 }

@@ -121,8 +121,8 @@ async function refusalOf(
   if (boxed.kind === "tool" && boxed.tool.check) return refusalBy(boxed.tool.check, args, signal);
   const faults =
     boxed.kind === "tool"
-      ? await schemas[boxed.tool.checksItself ? "validateLoosely" : "validate"](boxed.tool.parameters, args)
-      : await schemas.validate(boxed.parameters, args);
+      ? await schemas[boxed.tool.checksItself ? "validateLoosely" : "validate"](boxed.tool.parameters, args, userId)
+      : await schemas.validate(boxed.parameters, args, userId);
   if (faults.length > 0) return wrongArguments(faults);
   // They would be stored otherwise than they were said: the call that is approved would not be the one that is made.
   const { issues } = storableIssues(args);

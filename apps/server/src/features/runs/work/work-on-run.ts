@@ -112,7 +112,7 @@ class RunWork {
         const message = `${hopeless.tool} failed three times in a row: ${plainResult(hopeless.result ?? "")}`;
         throw new RunFailed("tool_error", message.slice(0, longestMessage));
       }
-      const output = await outputOf(this.#deps, this.#history.snapshot, this.#steps);
+      const output = await outputOf(this.#deps, this.#history, this.#steps);
       if (output) return { kind: "done", output };
       const cut = cutTooOften(this.#steps);
       if (cut) throw cut;
@@ -138,7 +138,7 @@ class RunWork {
   async #nextCall(): Promise<NextCall> {
     const { snapshot, steps } = this.#history;
     const last = lastStep(steps);
-    const faults = last?.kind === "format" ? await faultsOf(this.#deps, snapshot, last) : [];
+    const faults = last?.kind === "format" ? await faultsOf(this.#deps, this.#history, last) : [];
     const said = joinedText(this.#steps);
     return nextCall({ snapshot, tools: this.#context.toolbox.tools, last, said, faults });
   }
@@ -175,7 +175,7 @@ class RunWork {
     events.push(...prepared.change.events);
     const { calls, confirmations } = prepared.change;
     await this.#store(step, called, {
-      phase: (await isFormattedAfter(this.#deps, this.#history.snapshot, step)) ? "formatting" : "working",
+      phase: (await isFormattedAfter(this.#deps, this.#history, step)) ? "formatting" : "working",
       events,
       ...(calls.length > 0 && { calls }),
       ...(confirmations.length > 0 && { confirmations }),
