@@ -98,9 +98,9 @@ describe("a flood", () => {
         else stream(response, events);
       },
     });
-    const slow = tools.callTool(target, { tool: "slow", arguments: {} });
+    const slow = tools.callTool(target, { userId: "one", tool: "slow", arguments: {} });
     await waitFor("the slow call", () => count("tools/call") === 1);
-    await expect(tools.callTool(target, { tool: "loud", arguments: {} })).rejects.toMatchObject(flood);
+    await expect(tools.callTool(target, { userId: "one", tool: "loud", arguments: {} })).rejects.toMatchObject(flood);
     expect((await slow).content).toEqual([{ type: "text", text: "slow" }]);
     expect(count("initialize")).toBe(1);
   });
@@ -169,7 +169,7 @@ it("an `sse` stream may bring the messages of all the calls that run side by sid
     { messagesAtOnce: 120, messagesASecond: 10, heldBackMs: 100 },
   );
   const sse: ToolServerTarget = { ...target, url: server.url, connectionType: "sse" };
-  const calls = [1, 2, 3, 4].map(() => tools.callTool(sse, { tool: "echo", arguments: {} }));
+  const calls = [1, 2, 3, 4].map(() => tools.callTool(sse, { userId: "one", tool: "echo", arguments: {} }));
   expect(await Promise.all(calls)).toHaveLength(4);
 });
 

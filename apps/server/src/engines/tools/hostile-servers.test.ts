@@ -272,7 +272,7 @@ describe("a server that answers rubbish", () => {
       },
     });
     const sse: ToolServerTarget = { ...target, url: `${server.origin}/sse`, connectionType: "sse" };
-    const result = await tools.callTool(sse, { tool: "deep", arguments: {} });
+    const result = await tools.callTool(sse, { userId: "one", tool: "deep", arguments: {} });
     expect(result.structured).toBeTypeOf("object");
   });
 
@@ -579,6 +579,28 @@ describe("sessions and connections", () => {
     expect(refused.map(({ reason }) => reason)).toEqual(
       Array(3).fill(expect.objectContaining({ reason: "busy", outcome: "not_made" })),
     );
+  });
+
+  it("calls of one user that wait do not put another user's behind them", async () => {
+    const held: (() => void)[] = [];
+    const { call } = await bench(
+      { "on tools/call": ({ answer }) => held.push(() => answer(text("done"))) },
+      { parallel: 1, waiting: 3 },
+    );
+    const ended: string[] = [];
+    const by = (userId: string) => call({ userId }).then(() => ended.push(userId));
+    const all = [by("crowd")];
+    await waitFor("the first call", () => held.length === 1);
+    all.push(by("crowd"), by("crowd"), by("crowd"), by("other"));
+    // Three of one user may wait, whoever else does.
+    await expect(by("crowd")).rejects.toMatchObject({ reason: "busy" });
+    for (let n = 0; n < all.length; n++) {
+      await waitFor("the next call", () => held.length === 1);
+      held.shift()?.();
+      await waitFor("its end", () => ended.length === n + 1);
+    }
+    await Promise.all(all);
+    expect(ended).toEqual(["crowd", "crowd", "other", "crowd", "crowd"]);
   });
 
   it("who leaves while waiting gives the place up", async () => {

@@ -20,7 +20,7 @@ export interface ToolLimits {
   listTtlMs: number;
   /** Side by side, a server. */
   parallel: number;
-  /** Waiting for their turn, a server. */
+  /** Waiting for their turn, a server and user. */
   waiting: number;
   /** Connections kept open; idle ones beyond are closed. */
   connections: number;

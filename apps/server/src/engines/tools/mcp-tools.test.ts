@@ -28,7 +28,7 @@ describe.each(["streamable_http", "sse"] as const)("the everything server over %
   });
 
   const call = (tool: string, given: Record<string, unknown> = {}, more = {}) =>
-    tools.callTool(target, { tool, arguments: given, ...more });
+    tools.callTool(target, { userId: "one", tool, arguments: given, ...more });
 
   it("lists its tools with their schemas and hints", async () => {
     const { tools: listed } = await tools.listTools(target);

@@ -75,8 +75,12 @@ export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits>
     }
   }
 
-  async function inTurn<T>(serverId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const giveBack = await slots.take(serverId, signal).catch((error) => {
+  async function inTurn<T>(
+    wanted: { serverId: string; userId: string },
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const giveBack = await slots.take(wanted, signal).catch((error) => {
       if (error instanceof ToolServerError) throw error;
       throw new ToolServerError("timeout", "The calls before this one took too long", { cause: error });
     });
@@ -112,7 +116,7 @@ export function createMcpTools(options: { net: Net; limits?: Partial<ToolLimits>
 
     callTool: (target, call) =>
       within(target, limits.callTotalMs, call.signal, (signal) =>
-        inTurn(target.id, signal, () =>
+        inTurn({ serverId: target.id, userId: call.userId }, signal, () =>
           request(target, signal, (connection) => callOn(connection, call, signal, limits.callMs)),
         ),
       ),

@@ -88,15 +88,15 @@ describe.each(["stateless", "reject"] as const)("a server of the official librar
       { name: "add", readOnly: true, parameters: { type: "object", required: ["a", "b"] } },
       { name: "wait", readOnly: false },
     ]);
-    const result = await tools.callTool(target, { tool: "add", arguments: { a: 2, b: 3 } });
+    const result = await tools.callTool(target, { userId: "one", tool: "add", arguments: { a: 2, b: 3 } });
     expect(result).toMatchObject({ content: [{ type: "text", text: "5" }], isError: false });
-    const wrong = await tools.callTool(target, { tool: "add", arguments: { a: "two" } });
+    const wrong = await tools.callTool(target, { userId: "one", tool: "add", arguments: { a: "two" } });
     expect(wrong.isError).toBe(true);
   });
 
   it("stops when the caller goes", async () => {
     const caller = new AbortController();
-    const running = tools.callTool(target, { tool: "wait", arguments: {}, signal: caller.signal });
+    const running = tools.callTool(target, { userId: "one", tool: "wait", arguments: {}, signal: caller.signal });
     const refused = expect(running).rejects.toThrow("gone");
     await waitFor("the tool to run", () => waits);
     caller.abort(new Error("gone"));

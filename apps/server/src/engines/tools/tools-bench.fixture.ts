@@ -38,7 +38,7 @@ export function useToolsBench() {
         server,
         tools,
         target,
-        call: (more = {}) => tools.callTool(target, { tool: "echo", arguments: {}, ...more }),
+        call: (more = {}) => tools.callTool(target, { userId: "one", tool: "echo", arguments: {}, ...more }),
         count: (method) => server.messages.filter((message) => message.method === method).length,
       };
     },

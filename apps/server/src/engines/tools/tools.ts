@@ -68,6 +68,8 @@ export interface ToolProgress {
 }
 
 export interface ToolCall {
+  /** Who causes the call: users share the slots of a server. */
+  userId: string;
   tool: string;
   arguments: Record<string, unknown>;
   /** Aborting tells the server, and rejects with the signal's reason. */

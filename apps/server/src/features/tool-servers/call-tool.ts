@@ -8,6 +8,8 @@ export interface ServerToolCall {
   /** Whose server it is. */
   ownerId: string;
   serverId: string;
+  /** Who causes the call. */
+  userId: string;
   /** As the server names it. */
   tool: string;
   arguments: Record<string, unknown>;
@@ -31,10 +33,10 @@ export interface ServerToolOutcome {
  */
 export async function callTool(context: ToolServersContext, call: ServerToolCall): Promise<ServerToolOutcome> {
   const server = await findServerOrThrow(context, call.ownerId, call.serverId);
-  const { tool, arguments: given, signal, onProgress } = call;
+  const { userId, tool, arguments: given, signal, onProgress } = call;
   try {
     return await useServer(context, server, async (target, { mask }) => {
-      const result = await context.clients.callTool(target, { tool, arguments: given, signal, onProgress });
+      const result = await context.clients.callTool(target, { userId, tool, arguments: given, signal, onProgress });
       return { ...resultText(result, mask), isError: result.isError };
     });
   } catch (error) {

@@ -39,7 +39,7 @@ async function register(script: Script = {}, auth?: { type: "bearer"; token: str
     ...(auth && { auth }),
   });
   const call = (more: Partial<Parameters<typeof t.toolServers.callTool>[0]> = {}) =>
-    t.toolServers.callTool({ ownerId, serverId: made.id, tool: "echo", arguments: { a: 1 }, ...more });
+    t.toolServers.callTool({ ownerId, userId: ownerId, serverId: made.id, tool: "echo", arguments: { a: 1 }, ...more });
   return { server, made, name, call };
 }
 
@@ -238,7 +238,7 @@ describe("credentials", () => {
   it("that can no longer be opened are told as such, and can be given again", async () => {
     const { made } = await register(echoing, { type: "bearer", token });
     const moved = t.another({ secretKey: new Uint8Array(32) });
-    const call = { ownerId, serverId: made.id, tool: "echo", arguments: {} };
+    const call = { ownerId, userId: ownerId, serverId: made.id, tool: "echo", arguments: {} };
     expect(await moved.callTool(call)).toMatchObject({
       isError: true,
       failure: "not_made",

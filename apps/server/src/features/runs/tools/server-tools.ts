@@ -15,7 +15,7 @@ export async function serverTools(
   if (snapshot.mcp_servers.length === 0) return { tools: [], missing: [] };
   const { tools, missing } = await toolServers.describeTools(ownerId, snapshot.mcp_servers, options);
   const isOwn = isForItself(scope);
-  return { tools: tools.map((tool) => serverTool(toolServers, ownerId, tool, isOwn)), missing };
+  return { tools: tools.map((tool) => serverTool(toolServers, scope, tool, isOwn)), missing };
 }
 
 /** How a server failed, and what it is called, is its owner's alone. */
@@ -24,7 +24,12 @@ const failedFor = {
   not_made: "The tool could not be reached. It did not run.",
 } as const;
 
-function serverTool(toolServers: ToolServers, ownerId: string, described: ModelTool, isOwn: boolean): RunTool {
+function serverTool(
+  toolServers: ToolServers,
+  { ownerId, userId }: RunScope,
+  described: ModelTool,
+  isOwn: boolean,
+): RunTool {
   const { name, description, parameters, kind, asks, serverId, tool } = described;
   return {
     name,
@@ -35,7 +40,7 @@ function serverTool(toolServers: ToolServers, ownerId: string, described: ModelT
     asks,
     async execute({ arguments: given, signal }) {
       try {
-        const call = { ownerId, serverId, tool, arguments: { ...given }, signal };
+        const call = { ownerId, userId, serverId, tool, arguments: { ...given }, signal };
         const { text, isError, failure } = await toolServers.callTool(call);
         return { text: failure === undefined || isOwn ? text : failedFor[failure], isError };
       } catch (error) {
