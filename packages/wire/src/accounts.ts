@@ -14,14 +14,16 @@ const limit = z.int().min(1).max(2_147_483_647).nullable();
 
 export const putPlanBody = z.strictObject({
   requests_per_minute: limit.describe("Null: no limit."),
-  parallel: limit.describe("Predictions that run at the same time; null: no limit."),
+  parallel: limit.describe(
+    "Predictions that run at the same time, and runs of agents that are worked on at the same time; null: no limit.",
+  ),
 });
 export type PutPlanBody = z.infer<typeof putPlanBody>;
 
 export const planRecord = z.strictObject({
   name: z.string(),
   requests_per_minute: z.int().nullable().describe("Null: no limit."),
-  parallel: z.int().nullable().describe("Predictions that run at the same time; null: no limit."),
+  parallel: z.int().nullable().describe("As it was set; null: no limit."),
   users: z.int().describe("How many have it."),
 });
 export type PlanRecord = z.infer<typeof planRecord>;

@@ -99,7 +99,7 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       </Field>
       <Field
         label="At once"
-        hint="Predictions that run at the same time. Queued ones beyond it wait. Empty: no limit."
+        hint="Predictions, and runs of agents, at the same time. Queued ones beyond it wait. Empty: no limit."
         error={issues.parallel ?? errors.of.parallel}
       >
         {(control) => (
