@@ -31,13 +31,14 @@ import {
   sweepSpool,
 } from "./features/predictions/index.ts";
 import { startRetention } from "./features/retention/index.ts";
+import type { RunToolsDeps } from "./features/runs/index.ts";
 import { openSecrets } from "./features/secrets/index.ts";
 import { watchClock } from "./features/trusted-clock/index.ts";
 import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
 import type { ModelApiDeps } from "./http/model-api/deps.ts";
 import { joinWithStore, markOfStore } from "./join-with-store.ts";
 import { systemClock } from "./kernel/clock.ts";
-import type { Loc } from "./kernel/errors.ts";
+import { fault, type Loc } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
 import { makeHome } from "./make-home.ts";
 import { mountSurfaces } from "./mount-surfaces.ts";
@@ -199,7 +200,7 @@ export async function compose(
     const linksOf: ModelApiDeps["linksOf"] = (predictionId, output, base) =>
       fileLinks(predictionId, output, base, linkOf);
     const openStored = (ownerId: string, s3Path: string, loc: Loc) => openOwnedFile(files, { ownerId, s3Path, loc });
-    const readModelInput: ModelApiDeps["readInput"] = ({ caller, model, extras, readForm, signal }) =>
+    const readModelInput: RunToolsDeps["readInput"] = ({ caller, model, extras, readForm, signal, storedRefusal }) =>
       readInput({
         manifest: model.manifest,
         form: readForm,
@@ -210,6 +211,7 @@ export async function compose(
         userId: caller.userId,
         signal,
         openStored: async (s3Path, loc) => {
+          if (storedRefusal !== undefined) throw fault("forbidden", storedRefusal, { loc });
           const file = await openStored(caller.userId, s3Path, loc);
           return file && { stream: await file.open(), size: file.size, filename: file.filename };
         },
@@ -219,6 +221,7 @@ export async function compose(
       blobs,
       queue,
       vault,
+      secrets,
       net,
       clock,
       log,

@@ -16,6 +16,7 @@ import { openMarketplace } from "./features/marketplace/index.ts";
 import type { Models } from "./features/models/index.ts";
 import type { Predictions } from "./features/predictions/index.ts";
 import { createRunTools, openRuns, type Runs, type RunToolsDeps } from "./features/runs/index.ts";
+import type { Secrets } from "./features/secrets/index.ts";
 import { openToolServers, type ToolServers } from "./features/tool-servers/index.ts";
 import { agentRoutes } from "./http/agents-api/agent-routes.ts";
 import type { AgentsRoutes } from "./http/agents-api/agents-api.ts";
@@ -43,6 +44,7 @@ export async function openAgentsPlatform(deps: {
   database: Database;
   blobs: BlobStore;
   vault: Vault;
+  secrets: Secrets;
   net: Net;
   clock: Clock;
   log: Log;
@@ -85,6 +87,7 @@ export async function openAgentsPlatform(deps: {
     models,
     connectorTools: idp.describeTools(),
     drivesAmong: drives.drivesAmong,
+    secretsAmong: deps.secrets.among,
     toolServersAmong: toolServers.serversAmong,
     connectorTrouble: idp.trouble,
   });

@@ -29,6 +29,7 @@ const lineOfText = (most: number) =>
     .regex(/^(?=.*\S)\P{Cc}+$/u, "Must be a line of text, not blank and without control characters")
     .describe("A line of text, not blank and without control characters.");
 const id = z.string().min(1).max(100);
+const isOrigin = (text: string) => /^https?:/.test(text) && URL.parse(text)?.origin === text;
 const jsonObject = z.record(z.string(), z.unknown());
 
 export const agentBinding = z
@@ -52,7 +53,19 @@ export const toolBinding = z
     confirm: oneOf(confirmPolicies)
       .optional()
       .describe("When the run asks before it calls the tool: at every call, at those that write, or never."),
-    arguments: jsonObject.optional().describe("Fixed values: the model neither sees nor chooses them."),
+    arguments: jsonObject
+      .optional()
+      .describe(
+        "Fixed values: the model neither sees nor chooses them. Fixed headers of `http_request` may refer to your stored secrets as `{{secret:name}}`.",
+      ),
+    origin: z
+      .string()
+      .max(300)
+      .refine(isOrigin, "Must be an origin such as https://api.example.com: scheme, host and port, without a path")
+      .optional()
+      .describe(
+        "Of `http_request`: the only origin that it calls. Required to publish fixed headers or a fixed body, unless `url` is fixed.",
+      ),
   })
   .describe("A tool with settings of its own.");
 export type ToolBinding = z.infer<typeof toolBinding>;

@@ -121,6 +121,7 @@ export async function agentsUnderTest(owned: OwnedThings = { drives: {}, toolSer
       driveLookups++;
       return new Set(given.filter((id) => has(owned.drives, ownerId, id)));
     },
+    secretsAmong: async () => new Set(),
     toolServersAmong: async (ownerId, given) =>
       new Map(
         given

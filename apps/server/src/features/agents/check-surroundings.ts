@@ -14,6 +14,13 @@ import {
 import type { AgentsContext } from "./context.ts";
 import { describeCircle, findCircle } from "./find-circle.ts";
 import { type CheckedDraft, nothing, type SnapshotFindings } from "./findings.ts";
+import {
+  fixedRequestIssues,
+  isUnbound,
+  literalCredentials,
+  secretsNamedBy,
+  unboundRequest,
+} from "./fixed-request.rules.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /**
@@ -30,6 +37,7 @@ export async function checkSurroundings(
   const found = await Promise.all([
     model === undefined ? nothing() : checkModel(surroundings, model, visibility),
     tools ? checkTools(context, surroundings, { userId, agentId }, tools) : nothing(),
+    tools ? checkFixedRequest(surroundings, tools) : nothing(),
     tools ? checkConnector(context, surroundings, tools) : nothing(),
     drives ? checkDrives(context, surroundings, drives, tools ?? []) : nothing(),
     mcp_servers ? checkServers(surroundings, mcp_servers) : nothing(),
@@ -86,6 +94,16 @@ async function checkTools(
   const circle = agentId === undefined ? undefined : await findCircle(surroundings.bindings, agentId, bound);
   if (agentId !== undefined && circle) issues.push(await circleIssue(context.database.sql, userId, agentId, circle));
   return { issues, warnings };
+}
+
+async function checkFixedRequest(surroundings: Surroundings, tools: readonly AgentTool[]): Promise<SnapshotFindings> {
+  const stored = await surroundings.secrets(secretsNamedBy(tools));
+  const warnings: AgentWarning[] = literalCredentials(tools).map((name) => ({
+    field: "tools",
+    message: `The fixed header ${name} of http_request is stored in clear. Store its value as a secret and write {{secret:name}} in its place`,
+  }));
+  if (isUnbound(tools)) warnings.unshift({ field: "tools", message: unboundRequest });
+  return { issues: fixedRequestIssues(tools, stored), warnings };
 }
 
 export async function circleIssue(

@@ -15,6 +15,8 @@ export interface AgentsContext {
   tools: ReadonlyMap<string, ToolInfo>;
   /** Those of the ids that are drives of the user. */
   drivesAmong(ownerId: string, driveIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Those of the names that are stored secrets of the user. */
+  secretsAmong(ownerId: string, names: readonly string[]): Promise<ReadonlySet<string>>;
   /** The user's tool servers of those ids. */
   toolServersAmong(ownerId: string, serverIds: readonly string[]): Promise<ReadonlyMap<string, NamedToolServer>>;
   /** Why no action on the user's identity tenant can work now; undefined where nothing is known to keep it. */

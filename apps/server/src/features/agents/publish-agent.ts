@@ -1,5 +1,5 @@
 import { isId, publishAgentBody } from "@gantry/wire";
-import { fault } from "../../kernel/errors.ts";
+import { fault, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { AgentWithRevision } from "./agent.ts";
@@ -7,6 +7,7 @@ import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
 import { boundAgentIds } from "./binding.rules.ts";
 import type { AgentsContext } from "./context.ts";
 import { describeCircle, findCircleBeforeWriting } from "./find-circle.ts";
+import { isUnbound, unboundRequest } from "./fixed-request.rules.ts";
 import { presentWarnings } from "./present-warnings.ts";
 import { requireOwn } from "./read-agent.ts";
 import { refuseContents, refusePublishing, refuseStanding } from "./refuse-beyond-reach.ts";
@@ -14,7 +15,8 @@ import { findRevision, lockOwn, setPublished } from "./store.ts";
 
 /**
  * Publishes a revision, the latest unless another one is named; the one published before becomes superseded. Publishing
- * an old one again is the way back, publishing the published one changes nothing. The answer warns of what is wrong with
+ * an old one again is the way back, publishing the published one changes nothing. A revision whose fixed headers could
+ * go to any address is refused. The answer warns of what is wrong with
  * the revision that was published.
  */
 export async function publishAgent(
@@ -32,6 +34,9 @@ export async function publishAgent(
   if (!wanted) throw revisionNotFound();
   await refuseContents(sql, caller, wanted.snapshot);
   await refusePublishing(sql, caller, agent, wanted.snapshot);
+  if (isUnbound(wanted.snapshot.tools)) {
+    throwIfAny([{ type: "value_error", loc: ["body", "tools"], msg: unboundRequest }]);
+  }
   const warnings = await presentWarnings(context, caller)(agent, wanted);
   await context.database.transaction(async (tx) => {
     // Drafts do not count here: what is published is what runs.

@@ -14,6 +14,8 @@ export interface Surroundings {
   /** Which agents these agents call, drafts of the owner included. */
   bindings(agentIds: readonly string[]): Promise<readonly Binding[]>;
   drives: Lookup<ReadonlySet<string>>;
+  /** By name. */
+  secrets: Lookup<ReadonlySet<string>>;
   toolServers: Lookup<ReadonlyMap<string, NamedToolServer>>;
   /** Why the identity connector cannot be used. */
   connectorTrouble(): Promise<string | undefined>;
@@ -36,6 +38,7 @@ export function surroundingsOf(context: AgentsContext, caller: Caller): Surround
       return (await bindings(agentIds)).filter(({ agentId }) => asked.has(agentId));
     },
     drives: together<ReadonlySet<string>>(new Set(), (ids) => context.drivesAmong(userId, ids)),
+    secrets: together<ReadonlySet<string>>(new Set(), (names) => context.secretsAmong(userId, names)),
     toolServers: byId((ids) => context.toolServersAmong(userId, ids)),
     connectorTrouble() {
       trouble ??= context.connectorTrouble(userId);

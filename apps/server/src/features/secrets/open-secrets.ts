@@ -1,13 +1,15 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import { fault } from "../../kernel/errors.ts";
-import { deleteSecret, type SecretRow, selectSealed, selectSecrets, upsertSecret } from "./store.ts";
+import { deleteSecret, type SecretRow, selectNames, selectSealed, selectSecrets, upsertSecret } from "./store.ts";
 
 /** Stored credentials. They go in and are used; nothing gives them back to a user. */
 export interface Secrets {
   put(ownerId: string, name: string, value: string): Promise<{ created: boolean; row: SecretRow }>;
   list(ownerId: string, range: { limit: number; offset: number }): Promise<{ rows: SecretRow[]; total: number }>;
   remove(ownerId: string, name: string): Promise<void>;
+  /** Those of the names that are stored. */
+  among(ownerId: string, names: readonly string[]): Promise<ReadonlySet<string>>;
   /** For the engines that send it; undefined when there is none of that name. */
   reveal(ownerId: string, name: string): Promise<string | undefined>;
 }
@@ -19,6 +21,7 @@ export function openSecrets({ database, vault }: { database: Database; vault: Va
     put: (ownerId, name, value) =>
       upsertSecret(database.sql, { ownerId, name, sealed: vault.seal(value, contextOf(ownerId, name)) }),
     list: (ownerId, range) => selectSecrets(database.sql, { ownerId, ...range }),
+    among: async (ownerId, names) => new Set(await selectNames(database.sql, ownerId, names)),
     async remove(ownerId, name) {
       if (!(await deleteSecret(database.sql, ownerId, name))) throw fault("not_found", "Secret not found");
     },

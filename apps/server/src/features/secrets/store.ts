@@ -32,6 +32,12 @@ export async function selectSecrets(
   return { rows, total: count?.total ?? 0 };
 }
 
+export async function selectNames(sql: Sql, ownerId: string, names: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from secrets where owner_id = ${ownerId} and name = any (${names as string[]}::text[])`;
+  return rows.map(({ name }) => name);
+}
+
 export async function selectSealed(sql: Sql, ownerId: string, name: string): Promise<Uint8Array | undefined> {
   const [row] = await sql<{ sealed: Uint8Array }[]>`
     select sealed from secrets where owner_id = ${ownerId} and name = ${name}`;

@@ -19,7 +19,7 @@ export function ChosenTool({ tool, id, record, onChange, onRemove }: ChosenToolP
     const { confirm: _before, ...rest } = binding;
     const after: ToolBinding = confirm === "" ? rest : { ...rest, confirm: confirm as ConfirmPolicy };
     // Without settings of its own the id alone is enough.
-    onChange(after.confirm === undefined && after.arguments === undefined ? id : after);
+    onChange(Object.keys(after).length > 2 ? after : id);
   };
   // A write to the tenant always asks: the service refuses an agent that says otherwise.
   const mustAsk = id.startsWith("idp_") && record?.kind === "write";
@@ -35,6 +35,7 @@ export function ChosenTool({ tool, id, record, onChange, onRemove }: ChosenToolP
           <Badge tone="info">{fixed.length} fixed</Badge>
         </span>
       )}
+      {binding.origin !== undefined && <Badge tone="info">only {binding.origin}</Badge>}
       <Select
         aria-label={`When ${id} asks`}
         className="max-w-52"

@@ -6,11 +6,17 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createNet } from "../../../engines/net/create-net.ts";
 import { httpRequestTool } from "./http-request.ts";
-import { builtinTool, calling, execute } from "./run-scope.fixture.ts";
+import { builtinTool, calling, execute, scopeOf } from "./run-scope.fixture.ts";
 
 const open = createNet({ allowPrivateNetwork: true });
 const guarded = createNet({ allowPrivateNetwork: false });
-const tool = httpRequestTool(builtinTool("http_request"), { net: open });
+/** None of these agents refers to a secret; those that do are in test/front-door/run-fixed-headers.test.ts. */
+const secrets = {
+  reveal: () => {
+    throw new Error("no secret is asked for");
+  },
+};
+const tool = httpRequestTool(builtinTool("http_request"), { net: open, secrets }, scopeOf("usr_1"));
 afterAll(() => Promise.all([open.close(), guarded.close()]));
 
 const servers: { server: Server; sockets: Set<Socket> }[] = [];
@@ -221,7 +227,7 @@ describe("failures are told in a sentence", () => {
   test("private addresses are refused, however they are written", async () => {
     const url = await serve((_, response) => response.end("secret"));
     const port = new URL(url).port;
-    const own = httpRequestTool(builtinTool("http_request"), { net: guarded });
+    const own = httpRequestTool(builtinTool("http_request"), { net: guarded, secrets }, scopeOf("usr_1"));
     for (const host of ["127.0.0.1", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]"]) {
       const outcome = await execute(own, { method: "GET", url: `http://${host}:${port}/` });
       expect(outcome).toEqual({
@@ -272,7 +278,11 @@ describe("failures are told in a sentence", () => {
     const url = await serve((request, response) => {
       if (request.url === "/slow") response.write("x");
     });
-    const hurried = httpRequestTool(builtinTool("http_request"), { net: open, limitMs: 300 });
+    const hurried = httpRequestTool(
+      builtinTool("http_request"),
+      { net: open, secrets, limitMs: 300 },
+      scopeOf("usr_1"),
+    );
     for (const path of ["/", "/slow"]) {
       expect(await execute(hurried, { method: "GET", url: url + path })).toEqual({
         text: "The request failed: The server did not answer in time. Repeat later.",

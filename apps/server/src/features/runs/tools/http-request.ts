@@ -1,7 +1,9 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from "node:http";
 import { type Net, NetError, type NetHeaders, type NetRequest, type NetResponse } from "../../../engines/net/net.ts";
-import type { ToolInfo } from "../../agents/index.ts";
-import type { RunTool, ToolCallRequest, ToolOutcome } from "./run-tool.ts";
+import { bindingOf, fixedRequest, secretNames, type ToolInfo, withSecrets } from "../../agents/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
+import { type Hiding, hiding } from "../../tool-servers/index.ts";
+import { isForItself, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
 import { shownText, type TakenBytes, takeBytes } from "./shown-content.ts";
 import { failedWith } from "./tool-failure.ts";
 
@@ -18,40 +20,115 @@ const droppedHeaders =
 const shownHeaders =
   /^(content-(type|length|language|disposition|encoding|range)|date|etag|last-modified|location|link|retry-after|allow|www-authenticate|x-request-id|(x-)?ratelimit-.+|x-total-count)$/;
 
-/** One request to wherever the model says, through the guarded way out. Every answer is a result, whatever its status. */
-export function httpRequestTool(info: ToolInfo, { net, limitMs = 30_000 }: { net: Net; limitMs?: number }): RunTool {
+export interface HttpRequestDeps {
+  net: Net;
+  secrets: Pick<Secrets, "reveal">;
+  limitMs?: number;
+}
+
+/**
+ * One request through the guarded way out, to any public address unless the binding names an origin. Every answer is a
+ * result, whatever its status.
+ */
+export function httpRequestTool(info: ToolInfo, deps: HttpRequestDeps, scope: RunScope): RunTool {
+  const binding = bindingOf(scope.snapshot.tools, info.id);
   return {
     name: info.id,
-    description: info.description,
+    description:
+      binding.origin === undefined
+        ? info.description
+        : `${info.description} Only addresses at ${binding.origin} are allowed.`,
     parameters: info.parameters,
     kind: info.kind,
     asks: false,
-    execute: (call) => request(net, limitMs, call),
+    execute: (call) => request(deps, scope, call),
   };
 }
 
-async function request(net: Net, limitMs: number, call: ToolCallRequest): Promise<ToolOutcome> {
-  const { arguments: given, hidden = [], signal } = call;
-  const { method, url, headers = {}, body } = given;
-  const wrong = headersIssue(headers as object, hidden.includes("headers"));
+async function request(deps: HttpRequestDeps, scope: RunScope, call: ToolCallRequest): Promise<ToolOutcome> {
+  const { method, url, headers: given = {}, body } = call.arguments;
+  const { net, limitMs = 30_000 } = deps;
+  const { signal } = call;
+  const fixed = fixedRequest(bindingOf(scope.snapshot.tools, "http_request"));
+  const isOwn = isForItself(scope);
+  // An address that cannot be parsed goes on as it is: the way out says what is wrong with it.
+  const address = URL.parse(String(url)) ?? String(url);
+  if (fixed.origin !== undefined && (typeof address === "string" || address.origin !== fixed.origin)) {
+    return failedWith(`The request was not sent: this tool only calls addresses at ${fixed.origin}.`);
+  }
+  if (fixed.origin === undefined && fixed.carriesValues && !isOwn) return failedWith(notBound);
+  const secrets = await revealSecrets(deps, scope, fixed.origin, fixed.headers);
+  if ("refusal" in secrets) return failedWith(secrets.refusal);
+  const headers = Object.fromEntries(
+    Object.entries(given as Record<string, string>).map(([name, value]) => {
+      return [name, Object.hasOwn(fixed.headers, name) ? withSecrets(value, secrets.values) : value];
+    }),
+  );
+  const wrong = headersIssue(headers, call.hidden?.includes("headers") ?? false);
   if (wrong !== undefined) return failedWith(wrong);
+  const kept = Object.entries(fixed.headers).filter(([, value]) => !isOwn || secretNames(value).length > 0);
+  const hidden = hidingAll([...secrets.values.values(), ...kept.map(([name]) => headers[name] ?? "")]);
   try {
     const answer = await net.request({
       method: method as NonNullable<NetRequest["method"]>,
-      url: String(url),
-      headers: sentHeaders(headers as Record<string, string>, body),
+      url: address,
+      headers: sentHeaders(headers, body),
       ...(typeof body === "string" && body !== "" && { body }),
       signal,
       // The rest of a long answer is left where it is, so its length needs no bound.
       bounds: { totalMs: limitMs, headersMs: limitMs, idleMs: limitMs, maxBytes: Number.MAX_SAFE_INTEGER },
     });
-    return { text: await described(answer, method === "HEAD"), isError: false };
+    return { text: await described(answer, method === "HEAD", hidden), isError: false };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof NetError)
-      return failedWith(`The request failed: ${error.message}. ${whatNext(error, method)}`);
+      return failedWith(hidden(`The request failed: ${error.message}. ${whatNext(error, method)}`));
     throw error;
   }
+}
+
+const notBound =
+  "The request was not sent. The agent's creator fixed headers or a body without an origin, so they are not sent for other users. The creator sets `origin` in the agent's http_request binding and publishes it again.";
+
+/** The stored secrets of the agent's creator that the fixed headers refer to, by name. */
+async function revealSecrets(
+  { secrets }: HttpRequestDeps,
+  scope: RunScope,
+  origin: string | undefined,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ values: Map<string, string> } | { refusal: string }> {
+  const names = new Set(Object.values(headers).flatMap(secretNames));
+  const values = new Map<string, string>();
+  if (names.size > 0 && origin === undefined) {
+    return {
+      refusal: "The request was not sent: stored secrets are only sent to a fixed origin. Set `origin` in the binding.",
+    };
+  }
+  for (const name of names) {
+    const value = await secrets.reveal(scope.ownerId, name);
+    if (value === undefined) {
+      // What the creator calls its secrets is not shown to other users.
+      const which = isForItself(scope) ? `The secret ${name}` : "A secret of the agent's creator";
+      return {
+        refusal: `The request was not sent: ${which} is not stored. Its owner stores it with PUT /api/v2/secrets.`,
+      };
+    }
+    values.set(name, value);
+  }
+  return { values };
+}
+
+type Hide = (text: string, isWhole?: boolean) => string;
+
+/** Takes values out of what the far side says. The end of a text that was cut may be the beginning of one. */
+function hidingAll(values: readonly string[]): Hide {
+  if (values.length === 0) return (text) => text;
+  const all: Hiding[] = values.map(hiding);
+  const longest = Math.max(...values.map(({ length }) => length));
+  return (text, isWhole = true) => {
+    const clean = all.reduce((shown, { mask }) => mask(shown), text);
+    return isWhole ? clean : clean.slice(0, Math.max(0, clean.length - longest));
+  };
 }
 
 /** `areHidden`: they are the creator's, and what they are called may be as secret as what they say. */
@@ -91,19 +168,19 @@ function guessedType(body: string): string {
   }
 }
 
-async function described({ status, headers, body }: NetResponse, isHead: boolean): Promise<string> {
-  const lines = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd(), ...headerLines(headers)];
+async function described({ status, headers, body }: NetResponse, isHead: boolean, hide: Hide): Promise<string> {
+  const lines = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd(), ...headerLines(headers, hide)];
   const taken = await takeBytes(body);
   if (isHead) return lines.join("\n");
-  return `${lines.join("\n")}\n\n${contentText(taken, headers)}`;
+  return `${lines.join("\n")}\n\n${contentText(taken, headers, hide)}`;
 }
 
-function headerLines(headers: NetHeaders): string[] {
+function headerLines(headers: NetHeaders, hide: Hide): string[] {
   const lines: string[] = [];
   let left = mostShownHeaders;
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || !shownHeaders.test(name)) continue;
-    const line = `${name}: ${[value].flat().join(", ").slice(0, longestShownHeader)}`.toWellFormed();
+    const line = `${name}: ${hide([value].flat().join(", ")).slice(0, longestShownHeader)}`.toWellFormed();
     left -= line.length;
     if (left < 0) break;
     lines.push(line);
@@ -111,17 +188,17 @@ function headerLines(headers: NetHeaders): string[] {
   return lines;
 }
 
-function contentText(taken: TakenBytes, headers: NetHeaders): string {
+function contentText(taken: TakenBytes, headers: NetHeaders, hide: Hide): string {
   if (taken.bytes.length === 0) return "(no body)";
   const type = one(headers["content-type"]);
   const length = Number(one(headers["content-length"]));
   const total = taken.isWhole ? taken.bytes.length : length > 0 ? length : undefined;
   const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1];
   // Bytes that are packed may look like text by accident.
-  const text = one(headers["content-encoding"]) === "" ? shownText(taken, { charset, total }) : undefined;
+  const text = one(headers["content-encoding"]) === "" ? shownText(taken, { charset, total, hide }) : undefined;
   if (text !== undefined) return text;
   const size = total === undefined ? `more than ${taken.bytes.length} bytes` : `${total} bytes`;
-  return `[binary: ${type === "" ? "of an unknown type" : type.slice(0, longestShownHeader)}, ${size}]`;
+  return `[binary: ${type === "" ? "of an unknown type" : hide(type).slice(0, longestShownHeader)}, ${size}]`;
 }
 
 function one(value: string | string[] | undefined): string {

@@ -1,9 +1,12 @@
+import { randomBytes } from "node:crypto";
 import { newId } from "@gantry/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type IdpUnderTest, idpUnderTest } from "../../../../test/support/idp-connector.ts";
 import { createNet } from "../../../engines/net/create-net.ts";
 import { createQuickjsSandbox } from "../../../engines/sandbox/quickjs-sandbox.ts";
+import { createAesVault } from "../../../engines/vault/aes-vault.ts";
 import { toolTable } from "../../agents/tools.ts";
+import { openSecrets } from "../../secrets/index.ts";
 import { type ToolServersUnderTest, toolServersUnderTest } from "../../tool-servers/tool-servers.fixture.ts";
 import { createRunTools, type RunTools, type RunToolsDeps } from "./open-run-tools.ts";
 import { type PlatformUnderTest, platformUnderTest } from "./platform.fixture.ts";
@@ -28,6 +31,7 @@ beforeAll(async () => {
     drives: platform.drives,
     table,
     net,
+    secrets: openSecrets({ database: platform.database, vault: createAesVault(randomBytes(32)) }),
     sandbox,
     toolServers: servers.toolServers,
     idp: t.idp,

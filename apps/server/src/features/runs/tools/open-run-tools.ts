@@ -4,6 +4,7 @@ import type { Sandbox } from "../../../engines/sandbox/sandbox.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import type { IdpConnector } from "../../connectors/idp/index.ts";
 import type { Drives } from "../../drives/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
 import type { ToolServers } from "../../tool-servers/index.ts";
 import { driveTool } from "./drive-tools.ts";
 import { httpRequestTool } from "./http-request.ts";
@@ -17,6 +18,7 @@ export interface RunToolsDeps extends Omit<RunModelDeps, "drives"> {
   /** What the tools say of themselves: `agents.tools`. */
   table: ReadonlyMap<string, ToolInfo>;
   net: Net;
+  secrets: Pick<Secrets, "reveal">;
   sandbox: Sandbox;
   drives: Drives;
   toolServers: ToolServers;

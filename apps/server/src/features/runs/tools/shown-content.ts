@@ -29,9 +29,18 @@ export async function takeBytes(body: Readable, most = mostShownBytes): Promise<
  */
 export function shownText(
   { bytes, isWhole }: TakenBytes,
-  { charset, total }: { charset?: string | undefined; total?: number | undefined } = {},
+  {
+    charset,
+    total,
+    hide = (shown) => shown,
+  }: {
+    charset?: string | undefined;
+    total?: number | undefined;
+    hide?: (text: string, isWhole: boolean) => string;
+  } = {},
 ): string | undefined {
-  const text = decoded(bytes, isWhole, charset);
+  const said = decoded(bytes, isWhole, charset);
+  const text = said === undefined ? undefined : hide(said, isWhole);
   if (text === undefined || isWhole) return text;
   const whole = total === undefined ? "there is more" : `the whole has ${total} bytes`;
   return `${text}\n\n[cut: ${whole}, these are the first ${bytes.length}]`;

@@ -1,0 +1,99 @@
+import { type AgentTool, secretNamePattern, type ToolBinding } from "@gantry/wire";
+import type { Issue } from "../../kernel/errors.ts";
+import { asToolBinding, isAgentBinding } from "./binding.rules.ts";
+
+/** What a binding of `http_request` fixes, and where requests with it may go. */
+export interface FixedRequest {
+  /** Undefined: to any public address. */
+  origin: string | undefined;
+  /** Whether each request carries values that the agent's creator wrote. */
+  carriesValues: boolean;
+  headers: Readonly<Record<string, string>>;
+}
+
+export function fixedRequest({ origin, arguments: fixed = {} }: ToolBinding): FixedRequest {
+  const { url, headers, body } = fixed;
+  const named = Object.entries(typeof headers === "object" && headers !== null ? headers : {});
+  return {
+    origin: origin ?? (typeof url === "string" ? originOf(url) : undefined),
+    carriesValues: named.length > 0 || (typeof body === "string" && body !== ""),
+    headers: Object.fromEntries(named.map(([name, value]) => [name, String(value)])),
+  };
+}
+
+/** The binding of a tool in an agent; a tool without settings has an empty one. */
+export function bindingOf(tools: readonly AgentTool[], id: string): ToolBinding {
+  const found = tools.find((tool) => !isAgentBinding(tool) && asToolBinding(tool).id === id);
+  return found === undefined || isAgentBinding(found) ? { type: "tool", id } : asToolBinding(found);
+}
+
+export function originOf(url: string): string | undefined {
+  return URL.parse(url)?.origin;
+}
+
+const reference = /\{\{\s*secret:([^{}]*?)\s*\}\}/g;
+
+/** The names of the stored secrets that a header value refers to as `{{secret:name}}`. */
+export function secretNames(value: string): string[] {
+  return [...value.matchAll(reference)].map(([, name = ""]) => name);
+}
+
+export function withSecrets(value: string, secrets: ReadonlyMap<string, string>): string {
+  return value.replaceAll(reference, (_, name: string) => secrets.get(name) ?? "");
+}
+
+/** The stored secrets that the bindings of an agent refer to. */
+export function secretsNamedBy(tools: readonly AgentTool[]): string[] {
+  const { headers } = fixedRequest(bindingOf(tools, "http_request"));
+  return [...new Set(Object.values(headers).flatMap(secretNames))];
+}
+
+export const unboundRequest =
+  "http_request sends fixed headers or a fixed body to any address that the model chooses. Set `origin` in the binding, such as https://api.example.com, or fix `url` in its arguments";
+
+export function isUnbound(tools: readonly AgentTool[]): boolean {
+  const { origin, carriesValues } = fixedRequest(bindingOf(tools, "http_request"));
+  return carriesValues && origin === undefined;
+}
+
+const credentialName = /^(proxy-)?authorization$|^cookie$|api-?key|token|secret|password|signature/i;
+
+/** Names of fixed headers that look like credentials and are stored in clear with the agent. */
+export function literalCredentials(tools: readonly AgentTool[]): string[] {
+  const { headers } = fixedRequest(bindingOf(tools, "http_request"));
+  return Object.keys(headers).filter((name) => {
+    return credentialName.test(name) && secretNames(headers[name] ?? "").length === 0;
+  });
+}
+
+/** What is wrong with the origin and the secrets of a binding. `stored` are the names of the owner's secrets. */
+export function fixedRequestIssues(tools: readonly AgentTool[], stored: ReadonlySet<string>): Issue[] {
+  return tools.flatMap((tool, at): Issue[] => {
+    if (isAgentBinding(tool)) return [];
+    const binding = asToolBinding(tool);
+    const loc = ["body", "tools", at];
+    if (binding.id !== "http_request") {
+      const msg = `Only http_request takes an origin; ${binding.id} does not`;
+      return binding.origin === undefined ? [] : [{ type: "value_error", loc: [...loc, "origin"], msg }];
+    }
+    const { headers } = fixedRequest(binding);
+    const named = Object.entries(headers).flatMap(([header, value]) => {
+      return secretNames(value).map((name) => ({ name, loc: [...loc, "arguments", "headers", header] }));
+    });
+    const issues: Issue[] = named.flatMap(({ name, loc: at }) => secretIssue(name, stored, at));
+    const url = binding.arguments?.url;
+    if (binding.origin !== undefined && typeof url === "string" && originOf(url) !== binding.origin) {
+      const msg = `The fixed url is not an address at ${binding.origin}`;
+      issues.push({ type: "value_error", loc: [...loc, "arguments", "url"], msg });
+    }
+    return issues;
+  });
+}
+
+function secretIssue(name: string, stored: ReadonlySet<string>, loc: readonly (string | number)[]): Issue[] {
+  if (stored.has(name)) return [];
+  const msg = secretNamePattern.test(name)
+    ? `You have no stored secret ${name}. Store it with PUT /api/v2/secrets/${name}`
+    : "A reference to a stored secret is written {{secret:name}}";
+  return [{ type: "value_error", loc: [...loc], msg }];
+}
