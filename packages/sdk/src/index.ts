@@ -58,6 +58,7 @@ export type {
   RunEventData,
   RunEventEntry,
   RunEventList,
+  RunLeave,
   RunPhase,
   RunRecord,
   RunSecretRecord as RunSecret,

@@ -20,6 +20,10 @@ export const runErrorTypes = [
 ] as const;
 export type RunErrorType = (typeof runErrorTypes)[number];
 
+/** What the caller of another user's agent can let it use. */
+export const runLeaves = ["idp", "models", "files"] as const;
+export type RunLeave = (typeof runLeaves)[number];
+
 const toolName = z.string().min(1).max(128);
 
 export const createRunBody = z.strictObject({
@@ -46,10 +50,12 @@ export const createRunBody = z.strictObject({
     .describe("Seconds that the answer waits for the end of the run, or for its question; left out: it comes at once."),
   approve: z.array(toolName).max(200).optional().describe("Tools that may write without asking."),
   connectors: z
-    .array(z.enum(["idp"]))
+    .array(z.enum(runLeaves))
     .max(10)
     .optional()
-    .describe("What of your own another user's agent may use."),
+    .describe(
+      "What of your own another user's agent may use: your identity connector (`idp`), your private models (`models`), your stored files by their `s3://` addresses (`files`). Left out: none of them.",
+    ),
 });
 /** As it is sent. */
 export type CreateRunBody = z.input<typeof createRunBody>;

@@ -83,3 +83,84 @@ describe("an agent of one's own that another's agent sets to work", () => {
     expect((await call("GET", `/v1/drives/${drive}/files/planted.md`, { key: alice.key })).status).toBe(404);
   });
 });
+
+describe("what is private to the caller, in run_model of another's agent", () => {
+  const llmModel = (url: string, visibility: string) => ({
+    title: "A language model",
+    kind: "text",
+    visibility,
+    input: { type: "object", properties: { prompt: { type: "string" } }, required: ["prompt"] },
+    output: { type: "object", properties: { output: { type: "string", isStream: true } } },
+    backend: { type: "openai-chat", url, model: "x" },
+  });
+  const runModel = (model: string, input: object = { prompt: "x" }) => ({ name: "run_model", args: { model, input } });
+
+  /** A user with a private and a public model and a stored image, and somebody else's agent. */
+  async function aliceAndMallory() {
+    const [alice, mallory] = [await platform.newUser({ credit: 5 }), await platform.newUser({ credit: 5 })];
+    for (const visibility of ["private", "public"]) {
+      const json = llmModel(platform.llm.url, visibility);
+      const made = await call("PUT", `/api/v1/${alice.name}/${visibility}`, { key: alice.key, json });
+      expect(made.status, made.text).toBe(201);
+    }
+    const form = { file: new File([onePixel], "a.png", { type: "image/png" }) };
+    const { body } = await call("POST", "/api/v1/gantry/image/upload_file", { key: alice.key, form });
+    const theirs = await makeAgent({ goal: "Help.", tools: ["run_model"], visibility: "public" }, mallory.key);
+    return { alice, mallory, theirs, file: body.file_input.s3_path as string };
+  }
+  const onePixel = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
+
+  test("needs the caller's leave, of each kind its own; public models do not", async () => {
+    const { alice, theirs, file } = await aliceAndMallory();
+    const works = [
+      runModel(`${alice.name}/private`),
+      runModel(`${alice.name}/no-such`),
+      runModel(`${alice.name}/public`),
+      runModel("gantry/image", { prompt: "a cat", image: file }),
+    ];
+    const told = async (body: object) => {
+      platform.llm.script = (request) => {
+        if (request.model === "x") return { text: "an answer" };
+        return toolResults(request).length > 0 ? { text: "done" } : calling(...works);
+      };
+      const answer = await run(theirs, body, alice);
+      expect(answer.body, answer.text).toMatchObject({ status: "done" });
+      return toldTo("Help.");
+    };
+    const [own, missing, open, stored] = await told({});
+    expect(own).toContain('connectors: ["models"]');
+    expect(missing).toBe(own);
+    expect(open).toContain("an answer");
+    expect(stored).toContain('connectors: ["files"]');
+
+    const [lent, absent, , stillStored] = await told({ connectors: ["models"] });
+    expect(lent).toContain("an answer");
+    expect(absent).toContain("not found");
+    expect(stillStored).toContain('connectors: ["files"]');
+
+    const [stillOwn, , , read] = await told({ connectors: ["files"] });
+    expect(stillOwn).toContain('connectors: ["models"]');
+    expect(read).toContain("1x1 pixels");
+  });
+
+  test("needs it also in the caller's own agent that another's sets to work, and not in one run directly", async () => {
+    const { alice, mallory } = await aliceAndMallory();
+    const worker = await makeAgent({ goal: "Work.", tools: ["run_model"], visibility: "public" }, alice.key);
+    const tools = [asTool(worker, "worker")];
+    const helper = await makeAgent({ goal: "Help.", tools, visibility: "public" }, mallory.key);
+    platform.llm.script = (request) => {
+      if (request.model === "x") return { text: "an answer" };
+      if (toolResults(request).length > 0) return { text: "done" };
+      return isOf("Help.")(request)
+        ? calling({ name: "worker", args: {} })
+        : calling(runModel(`${alice.name}/private`));
+    };
+    await run(helper, {}, alice);
+    expect(toldTo("Work.")[0]).toContain('connectors: ["models"]');
+    await run(worker, {}, alice);
+    expect(toldTo("Work.")[0]).toContain("an answer");
+  });
+});

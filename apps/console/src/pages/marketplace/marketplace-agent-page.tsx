@@ -1,4 +1,4 @@
-import type { AgentCard } from "@gantry/sdk";
+import type { AgentCard, RunLeave } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -47,10 +47,16 @@ export function MarketplaceAgentPage() {
   );
 }
 
+const leaves: readonly { what: RunLeave; label: string }[] = [
+  { what: "idp", label: "Allow my identity tenant. The agent asks before it changes anything there." },
+  { what: "models", label: "Allow my private models" },
+  { what: "files", label: "Allow my stored files, by their s3:// addresses" },
+];
+
 function Offer({ card }: { card: AgentCard }) {
   const { owner, slug, pricing, output_schema, published_at } = card;
   const isMine = useSession().username === owner;
-  const [lendsTenant, setLendsTenant] = useState(false);
+  const [lent, setLent] = useState<readonly RunLeave[]>([]);
   const price = isMine ? 0 : pricing.per_run;
   const further = furtherCosts(card);
   return (
@@ -60,15 +66,20 @@ function Offer({ card }: { card: AgentCard }) {
           agent={`${owner}/${slug}`}
           schema={card.input_schema}
           label={price > 0 ? `Run for ${money(price)}` : "Run"}
-          body={{ expected_price: pricing.per_run, ...(lendsTenant && { connectors: ["idp"] }) }}
+          body={{ expected_price: pricing.per_run, ...(lent.length > 0 && { connectors: [...lent] }) }}
         >
-          {!isMine && (
-            <Checkbox
-              label="It may use my identity tenant; what it would write there, it asks me first"
-              checked={lendsTenant}
-              onChange={(event) => setLendsTenant(event.target.checked)}
-            />
-          )}
+          {!isMine &&
+            leaves.map(({ what, label }) => (
+              <Checkbox
+                key={what}
+                label={label}
+                checked={lent.includes(what)}
+                onChange={({ target }) => {
+                  const others = lent.filter((one) => one !== what);
+                  setLent(target.checked ? [...others, what] : others);
+                }}
+              />
+            ))}
           <Notice>
             {isMine
               ? "This agent is yours, so you pay only for its models."

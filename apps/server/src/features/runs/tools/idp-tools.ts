@@ -1,7 +1,7 @@
 import { fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import { type IdpConnector, maskCall } from "../../connectors/idp/index.ts";
-import { isForItself, type RunScope, type RunTool } from "./run-tool.ts";
+import { mayUse, type RunScope, type RunTool } from "./run-tool.ts";
 import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 const notAllowed =
@@ -13,7 +13,7 @@ const confinedKey =
 /** Why the run may not use the caller's connector, if it may not. */
 function refusalOf(scope: RunScope): string | undefined {
   if (scope.caller?.models !== null) return confinedKey;
-  return isForItself(scope) || scope.connectors.includes("idp") ? undefined : notAllowed;
+  return mayUse(scope, "idp") ? undefined : notAllowed;
 }
 
 /**

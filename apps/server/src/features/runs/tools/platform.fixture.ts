@@ -15,6 +15,7 @@ import { createNet } from "../../../engines/net/create-net.ts";
 import { openPostgresQueue } from "../../../engines/queue/postgres-queue.ts";
 import { noTelemetry } from "../../../engines/telemetry/telemetry.ts";
 import { systemClock } from "../../../kernel/clock.ts";
+import { fault } from "../../../kernel/errors.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { type Accounts, type Caller, openAccounts } from "../../accounts/index.ts";
 import { grantOpeningBalance } from "../../billing/index.ts";
@@ -93,7 +94,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
       models,
       predictions,
       drives,
-      readInput: ({ caller, model, extras, readForm, signal }) =>
+      readInput: ({ caller, model, extras, readForm, signal, storedRefusal }) =>
         readInput({
           manifest: model.manifest,
           form: readForm,
@@ -104,6 +105,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
           userId: caller.userId,
           signal,
           openStored: async (s3Path, loc) => {
+            if (storedRefusal !== undefined) throw fault("forbidden", storedRefusal, { loc });
             const file = await openOwnedFile(files, { ownerId: caller.userId, s3Path, loc });
             return file && { stream: await file.open(), size: file.size, filename: file.filename };
           },

@@ -10,7 +10,14 @@ import type { CheckedInput, FormReader, Outcome, Predictions } from "../../predi
 import type { UsedByCall } from "../run-change.ts";
 import { isHandedOn } from "../work/stopped.ts";
 import { modelForm } from "./model-form.ts";
-import { isForItself, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
+import {
+  isForItself,
+  mayUse,
+  type RunScope,
+  type RunTool,
+  type ToolCallRequest,
+  type ToolOutcome,
+} from "./run-tool.ts";
 import { explainFault, failedWith, outcomeOfFailure } from "./tool-failure.ts";
 
 export interface RunModelDeps {
@@ -24,10 +31,12 @@ export interface RunModelDeps {
     extras: { user: boolean; webhook: boolean };
     readForm: FormReader;
     signal: AbortSignal;
+    /** Given: no stored file is opened, for this reason. */
+    storedRefusal?: string | undefined;
   }): Promise<CheckedInput>;
 }
 
-/** Another model, as the caller may call it and at the caller's cost. */
+/** Another model, as the caller may call it and at the caller's cost. What is private to the caller needs its leave. */
 export function runModelTool(info: ToolInfo, deps: RunModelDeps, scope: RunScope): RunTool {
   return {
     name: info.id,
@@ -71,9 +80,20 @@ function asRead({ properties }: ObjectSchema, given: Readonly<Record<string, Inp
   return input;
 }
 
-function resolve({ models }: RunModelDeps, { caller }: RunScope, name: unknown): Promise<Model> {
+const privateModelRefusal =
+  'Another user\'s agent may not use the private models of the caller. The caller allows it by creating the run with connectors: ["models"]';
+const storedFileRefusal =
+  'Another user\'s agent may not use the stored files of the caller. The caller allows it by creating the run with connectors: ["files"]';
+
+async function resolve({ models }: RunModelDeps, scope: RunScope, name: unknown): Promise<Model> {
+  const caller = present(scope.caller);
   const [owner = "", ...rest] = String(name).split("/");
-  return models.resolveForCall(present(caller), owner, rest.join("/"));
+  const resolving = models.resolveForCall(caller, owner, rest.join("/"));
+  if (owner !== caller.username || mayUse(scope, "models")) return resolving;
+  // A name that does not exist gets the same answer: which private models a caller has is not for other users to find out.
+  const model = await resolving.catch(() => undefined);
+  if (model?.manifest.visibility !== "public") throw fault("forbidden", privateModelRefusal);
+  return model;
 }
 
 function present(caller: RunScope["caller"]): Caller {
@@ -93,9 +113,12 @@ async function predict(
   if (predictionId === undefined) throw fault("internal_server_error", "The call was interrupted too often");
   const form = modelForm(deps, scope, model.manifest, given);
   const extras = { user: false, webhook: false };
-  const reading = deps.readInput({ caller, model, extras, readForm: form.read, signal }).catch((error) => {
-    throw error instanceof Fault ? form.correct(error) : error;
-  });
+  const storedRefusal = mayUse(scope, "files") ? undefined : storedFileRefusal;
+  const reading = deps
+    .readInput({ caller, model, extras, readForm: form.read, signal, storedRefusal })
+    .catch((error) => {
+      throw error instanceof Fault ? form.correct(error) : error;
+    });
   const input = await orLeft(reading, signal);
   let stop = () => {};
   try {

@@ -1,4 +1,4 @@
-import type { AgentSnapshot } from "@gantry/wire";
+import type { AgentSnapshot, RunLeave } from "@gantry/wire";
 import type { Caller } from "../../accounts/index.ts";
 import type { UsedByCall } from "../run-change.ts";
 
@@ -34,6 +34,11 @@ export function isForItself({
   connectors,
 }: Pick<RunScope, "userId" | "ownerId" | "connectors">): boolean {
   return userId === ownerId && !connectors.includes(underOthers);
+}
+
+/** Whether a run may use what is its caller's own: for itself always, another's agent with the caller's leave. */
+export function mayUse(scope: Pick<RunScope, "userId" | "ownerId" | "connectors">, what: RunLeave): boolean {
+  return isForItself(scope) || scope.connectors.includes(what);
 }
 
 export interface ToolCallRequest {
