@@ -17,6 +17,7 @@ import {
   holdsNewestFile,
   openOwnedFile,
   presignDownload,
+  readStorage,
   storeOutput,
 } from "./features/files/index.ts";
 import { openMcpTools, runAgentFor } from "./features/mcp-tools/index.ts";
@@ -127,7 +128,7 @@ export async function compose(
       blobs,
       clock,
       maxUploadBytes: defaultMaxUploadBytes,
-      uploadBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
+      storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
     };
     // An embedded database lies in the same home as its files.
     const mayBeElsewhere = linkServed === undefined || config.DATABASE_URL !== undefined;
@@ -233,6 +234,7 @@ export async function compose(
       predictions,
       countTokens,
       readInput: readModelInput,
+      storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
       parallel: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
       version,
     });
@@ -269,6 +271,7 @@ export async function compose(
       telemetry,
       accounts,
       billing: openBilling({ database }),
+      storageOf: (userId) => readStorage(database.sql, userId, files.storageBytesPerUser),
       secrets,
       webhooks,
       files,

@@ -115,7 +115,7 @@ export const settings = {
   GANTRY_RESULT_DAYS: integer("Days that results, runs and the files of predictions are kept.", 30, 1, 36_500),
   GANTRY_UPLOAD_DAYS: integer("Days that uploaded files are kept; 0: until their owner deletes them.", 0, 0, 36_500),
   GANTRY_UPLOAD_BYTES_PER_USER: integer(
-    "Bytes that all uploads of one user may take up; more is refused with 507. 0: no bound.",
+    "Bytes that one user may store in uploads and drives, unless the plan sets `storage_bytes`. 0: no quota.",
     0,
     0,
     Number.MAX_SAFE_INTEGER,

@@ -57,6 +57,7 @@ export async function openAgentsPlatform(deps: {
   predictions: Predictions;
   countTokens(text: string): Promise<number>;
   readInput: RunToolsDeps["readInput"];
+  storageBytesPerUser: number;
   /** Runs worked on at once on this node; 0: this node is no worker. */
   parallel: number;
   /** Of the program. */

@@ -62,5 +62,7 @@ async function askStatus(
   if (key === undefined) return 0;
   const me = await client.me({ signal: AbortSignal.timeout(longestAnswerMs) });
   console.log(`The key belongs to ${me.username} (${me.role}, plan ${me.plan}); balance ${me.balance} ${me.currency}`);
+  const { used_bytes: used, allowed_bytes: allowed } = me.storage;
+  console.log(`Storage used: ${used} bytes${allowed === null ? "" : ` of ${allowed}`}`);
   return 0;
 }

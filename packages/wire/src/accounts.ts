@@ -17,6 +17,14 @@ export const putPlanBody = z.strictObject({
   parallel: limit.describe(
     "Predictions that run at the same time, and runs of agents that are worked on at the same time; null: no limit.",
   ),
+  storage_bytes: z
+    .int()
+    .min(0)
+    .nullable()
+    .optional()
+    .describe(
+      "Bytes that each user may store in uploads and drives; 0: no quota; null: the server's default; left out: unchanged.",
+    ),
 });
 export type PutPlanBody = z.infer<typeof putPlanBody>;
 
@@ -24,6 +32,10 @@ export const planRecord = z.strictObject({
   name: z.string(),
   requests_per_minute: z.int().nullable().describe("Null: no limit."),
   parallel: z.int().nullable().describe("As it was set; null: no limit."),
+  storage_bytes: z
+    .int()
+    .nullable()
+    .describe("Bytes that each user may store in uploads and drives; 0: no quota; null: the server's default."),
   users: z.int().describe("How many have it."),
 });
 export type PlanRecord = z.infer<typeof planRecord>;
@@ -143,5 +155,11 @@ export const meRecord = z.object({
   plan: z.string(),
   ...wallet,
   currency: z.literal("USD"),
+  storage: z
+    .object({
+      used_bytes: z.int().describe("Uploads and drives; outputs of predictions do not count."),
+      allowed_bytes: z.int().nullable().describe("Null: no quota."),
+    })
+    .describe("What you store, and may."),
 });
 export type MeRecord = z.infer<typeof meRecord>;

@@ -11,6 +11,7 @@ export const agentErrors = {
   confirmation_required: 409,
   precondition_failed: 412,
   file_too_large: 413,
+  storage_quota_exceeded: 413,
   idempotency_key_reused: 422,
   rate_limit: 429,
   internal: 500,

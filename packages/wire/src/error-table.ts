@@ -108,6 +108,13 @@ export const errorTable = {
   ),
   generation_timeout: run(504, true, "The prediction took longer than the model's time limit."),
   storage_full: run(507, true, "There is no room left to store the file."),
+  storage_quota_exceeded: run(
+    413,
+    false,
+    "The uploads and drives of the user would take up more than the storage quota. Delete files first.",
+    "max_size",
+    "stored",
+  ),
   // Account and management requests.
   request_invalid: run(
     400,

@@ -6,7 +6,7 @@ test("small amounts keep the places that it takes to see them", () => {
 });
 
 test("sizes and times are in the unit that suits them", () => {
-  expect([0, 999, 1_500, 123_456_789].map(bytes)).toEqual(["0 B", "999 B", "1.5 kB", "123 MB"]);
+  expect([0, 1023, 1024, 1_536, 104_857_600].map(bytes)).toEqual(["0 B", "1023 B", "1.0 kB", "1.5 kB", "100 MB"]);
   expect([0.0123, 1.25, 75].map(seconds)).toEqual(["12 ms", "1.3 s", "1 min 15 s"]);
 });
 

@@ -8,10 +8,12 @@ export function money(dollars: number): string {
 export const count = (n: number): string => n.toLocaleString("en-US");
 
 const units = ["B", "kB", "MB", "GB", "TB"];
+/** Each unit is 1024 of the one before. */
+const step = 1024;
 
 export function bytes(n: number): string {
-  const power = n < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(n) / 3));
-  const value = n / 1000 ** power;
+  const power = n < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(n) / 10));
+  const value = n / step ** power;
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
 }
 

@@ -19,8 +19,6 @@ interface FaultOptions {
   /** Overrides the table's default where the thrower knows better. */
   retryable?: boolean;
   retryAfterSeconds?: number;
-  /** A 5xx of which the caller alone is the cause and can mend it, as a bound of its own that is reached. */
-  isCallersOwn?: boolean;
   /** Response headers that belong to the refusal, e.g. the rate-limit figures. */
   headers?: Record<string, string>;
 }
@@ -34,7 +32,6 @@ export class Fault extends Error {
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Record<string, string>;
-  readonly #isCallersOwn: boolean;
 
   constructor(issues: readonly [Issue, ...Issue[]], options: FaultOptions = {}) {
     super(options.logged ?? issues[0].msg, options.cause === undefined ? undefined : { cause: options.cause });
@@ -43,7 +40,6 @@ export class Fault extends Error {
     this.retryable = options.retryable ?? errorTable[issues[0].type].retryable;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers ?? {};
-    this.#isCallersOwn = options.isCallersOwn ?? false;
   }
 
   get type(): ErrorType {
@@ -56,7 +52,7 @@ export class Fault extends Error {
 
   /** Whether whoever runs the server should know of it: the log has it as an error. */
   get isOperatorsMatter(): boolean {
-    return this.status >= 500 && !this.#isCallersOwn;
+    return this.status >= 500;
   }
 }
 

@@ -119,19 +119,20 @@ describe("what one user's uploads may take up", () => {
     expect((await upload(key, 60_000)).status).toBe(200);
     const before = await storedFiles();
     const refused = await upload(key, 50_000);
-    expect(refused.status, refused.text).toBe(507);
+    expect(refused.status, refused.text).toBe(413);
     expect(refused.headers.get("x-service-retryable")).toBe("false");
     expect(refused.body.detail[0]).toMatchObject({
-      type: "storage_full",
-      msg: "Your uploads take up 60000 of the 100000 bytes that you may store: delete files that you no longer need",
+      type: "storage_quota_exceeded",
+      msg: expect.stringContaining("You store 60000 of the 100000 bytes"),
+      ctx: { max_size: bound, stored: 60_000 },
     });
     expect([await storedFiles(), (await list(key)).total_count]).toEqual([before, 1]);
     expect((await upload(key, 40_000)).status).toBe(200);
 
     const link = await gantry.call("GET", `${at}/upload_url`, { key });
-    expect([link.status, link.body.detail[0].type]).toEqual([507, "storage_full"]);
+    expect([link.status, link.body.detail[0].type]).toEqual([413, "storage_quota_exceeded"]);
     const huge = await upload(await gantry.newUser("giant"), 400_000);
-    expect([huge.status, huge.body.detail[0].type]).toEqual([507, "storage_full"]);
+    expect([huge.status, huge.body.detail[0].type]).toEqual([413, "storage_quota_exceeded"]);
 
     await remove(key, (await list(key)).results[0].id);
     expect((await upload(key, 40_000)).status).toBe(200);
@@ -145,7 +146,7 @@ describe("what one user's uploads may take up", () => {
       ...links.map(async ({ body }) => (await fetch(body.url, { method: "PUT", body: "x".repeat(30_000) })).status),
     ]);
     expect(answers.filter((status) => status === 200)).toHaveLength(3);
-    expect(answers.filter((status) => status === 507)).toHaveLength(7);
+    expect(answers.filter((status) => status === 413)).toHaveLength(7);
     const sizes = (await list(key)).results.map(({ size }: FileRecord) => size ?? 0);
     expect(sizes.reduce((sum: number, size: number) => sum + size, 0)).toBe(90_000);
   });
@@ -157,8 +158,8 @@ describe("what one user's uploads may take up", () => {
     expect((await bring(69_000)).status).toBe(200);
     expect((await upload(key, 30_000)).status).toBe(200);
     const refused = await bring(90_000);
-    expect(refused.status).toBe(507);
-    expect(await refused.text()).toContain("Your uploads take up 99000 of the 100000 bytes");
+    expect(refused.status).toBe(413);
+    expect(await refused.text()).toContain("You store 99000 of the 100000 bytes");
     const query = new URLSearchParams({ s3_path_to_sign: input.s3_path });
     const link = await gantry.call("GET", `${at}/download_s3_url?${query}`, { key });
     expect(link.status, link.text).toBe(200);
@@ -167,7 +168,7 @@ describe("what one user's uploads may take up", () => {
   });
 
   test("is their user's matter, and no error in the operator's log", async () => {
-    expect((await upload(await gantry.newUser("logged"), 400_000)).status).toBe(507);
+    expect((await upload(await gantry.newUser("logged"), 400_000)).status).toBe(413);
     const lines = gantry.logged().trim().split("\n");
     expect(lines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
   });

@@ -101,7 +101,7 @@ describe("an admin", () => {
   });
 
   test("makes plans, changes them and deletes what nobody has", async () => {
-    const limits = { requests_per_minute: 5, parallel: null };
+    const limits = { requests_per_minute: 5, parallel: null, storage_bytes: 1024 };
     expect(await client.admin.plans.put("tiny", limits)).toEqual({ name: "tiny", ...limits, users: 0 });
     expect(await client.admin.plans.put("tiny", { ...limits, parallel: 1 })).toMatchObject({ parallel: 1 });
     expect((await client.admin.plans.list({ page_size: 1 })).total_count).toBe(4);

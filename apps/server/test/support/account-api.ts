@@ -3,6 +3,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fas
 import { pino } from "pino";
 import { type Accounts, openAccounts } from "../../src/features/accounts/index.ts";
 import { openBilling } from "../../src/features/billing/index.ts";
+import { readStorage } from "../../src/features/files/index.ts";
 import { accountApi } from "../../src/http/account-api/account-api.ts";
 import { sessionRoutes } from "../../src/http/console-api/session-routes.ts";
 import { createServer } from "../../src/http/foundation/server.ts";
@@ -54,7 +55,13 @@ export async function accountsUnderTest(): Promise<AccountsUnderTest> {
   const accounts = await openAccounts({ database, clock, log });
   await accounts.bootstrap(operatorKey);
   const app = createServer({ log, publicUrl: undefined });
-  await app.register(accountApi, { accounts, billing: openBilling({ database }), clock, version: "0.0.0" });
+  await app.register(accountApi, {
+    accounts,
+    billing: openBilling({ database }),
+    storageOf: (userId) => readStorage(database.sql, userId),
+    clock,
+    version: "0.0.0",
+  });
   await app.register(sessionRoutes, { accounts, clock, publicUrl: undefined });
 
   const call: AccountsUnderTest["call"] = async (method, url, { key, body, headers } = {}) => {

@@ -11,7 +11,7 @@ import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.ts";
 import { OnlyAdmins } from "./only-admins.tsx";
-import { wordsOfLimits } from "./plan-limits.rules.ts";
+import { wordsOfLimits, wordsOfQuota } from "./plan-limits.rules.ts";
 import { PutPlan } from "./put-plan.tsx";
 
 const title = "Plans";
@@ -45,6 +45,7 @@ const columns: readonly Column<PlanRecord>[] = [
     cell: ({ requests_per_minute }) => limit(requests_per_minute),
   },
   { head: "At once", align: "right", wide: true, cell: ({ parallel }) => limit(parallel) },
+  { head: "Storage", align: "right", wide: true, cell: ({ storage_bytes }) => wordsOfQuota(storage_bytes) },
   { head: "Users", align: "right", wide: true, cell: ({ users }) => count(users) },
   {
     head: "Actions",

@@ -8,7 +8,7 @@ import { Field, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
-import { limitIssue, limitOf, limitText } from "./plan-limits.rules.ts";
+import { limitIssue, limitOf, limitText, quotaIssue, quotaOf, quotaText } from "./plan-limits.rules.ts";
 import { allPlans } from "./plans-query.ts";
 
 interface PutPlanProps {
@@ -49,6 +49,7 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
   const [name, setName] = useState(plan?.name ?? "");
   const [perMinute, setPerMinute] = useState(limitText(plan?.requests_per_minute ?? null));
   const [parallel, setParallel] = useState(limitText(plan?.parallel ?? null));
+  const [storage, setStorage] = useState(quotaText(plan?.storage_bytes ?? null));
   const queries = useQueryClient();
   const putting = useMutation({
     meta: { showsFailure: true },
@@ -56,7 +57,11 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       // To the service a new plan and a change are the same; here nobody changes one by mistake.
       const plans = plan ? [] : await queries.fetchQuery({ ...allPlans, staleTime: 0 });
       if (plans.some((one) => one.name === name.trim())) throw new Error(`There is a plan ${name.trim()} already`);
-      return api.admin.plans.put(name.trim(), { requests_per_minute: limitOf(perMinute), parallel: limitOf(parallel) });
+      return api.admin.plans.put(name.trim(), {
+        requests_per_minute: limitOf(perMinute),
+        parallel: limitOf(parallel),
+        storage_bytes: quotaOf(storage),
+      });
     },
     async onSuccess() {
       toast(plan ? `${plan.name} is changed` : `The plan ${name.trim()} is made`);
@@ -64,8 +69,8 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       await queries.invalidateQueries({ queryKey: ["admin"] });
     },
   });
-  const errors = fieldErrors(putting.error, ["name", "requests_per_minute", "parallel"]);
-  const issues = { perMinute: limitIssue(perMinute), parallel: limitIssue(parallel) };
+  const errors = fieldErrors(putting.error, ["name", "requests_per_minute", "parallel", "storage_bytes"]);
+  const issues = { perMinute: limitIssue(perMinute), parallel: limitIssue(parallel), storage: quotaIssue(storage) };
   return (
     <Form
       submit={plan ? "Change it" : "Make the plan"}
@@ -109,6 +114,21 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
             placeholder="No limit"
             value={parallel}
             onChange={(e) => setParallel(e.target.value)}
+          />
+        )}
+      </Field>
+      <Field
+        label="Storage (MB)"
+        hint="Uploads and drives of each user. Empty: the server's default. 0: no quota."
+        error={issues.storage ?? errors.of.storage_bytes}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            inputMode="decimal"
+            placeholder="Server's default"
+            value={storage}
+            onChange={(e) => setStorage(e.target.value)}
           />
         )}
       </Field>

@@ -9,6 +9,7 @@ import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
+import { StorageUsed } from "../files/storage-used.tsx";
 import { drivesQuery } from "./drive-queries.ts";
 import { NewDriveDialog } from "./new-drive-dialog.tsx";
 
@@ -33,6 +34,7 @@ export function DrivesPage() {
         </Button>
       }
     >
+      <StorageUsed beside="drives" />
       <Panel flush>
         <PagedTable
           label="Drives"

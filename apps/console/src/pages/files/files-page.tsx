@@ -8,6 +8,7 @@ import { Page, Panel } from "../../ui/page.tsx";
 import { Paged } from "../../ui/paged.tsx";
 import { FileDialog } from "./file-dialog.tsx";
 import { FileTable } from "./file-table.tsx";
+import { StorageUsed } from "./storage-used.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
 
 const route = getRouteApi("/app/files");
@@ -24,6 +25,7 @@ export function FilesPage() {
   return (
     <Page title="Files" lead="What you uploaded and what your predictions made, newest first.">
       <UploadPanel />
+      <StorageUsed beside="files" />
       <Panel flush>
         <Paged
           query={files}

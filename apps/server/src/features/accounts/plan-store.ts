@@ -6,12 +6,14 @@ export interface Plan {
   /** Null: no limit. */
   requestsPerMinute: number | null;
   parallel: number | null;
+  /** Of each user; null: as the server is set; 0: no quota. */
+  storageBytes: number | null;
   /** How many have it; the owners of the built-in models are none. */
   users: number;
 }
 
 const planFields = (sql: Sql) => sql`
-  p.name, p.requests_per_minute as "requestsPerMinute", p.parallel,
+  p.name, p.requests_per_minute as "requestsPerMinute", p.parallel, p.storage_bytes as "storageBytes",
   (select count(*)::int from users u where u.plan = p.name and u.role <> 'system') as users`;
 
 export async function selectPlans(sql: Sql, { limit, offset }: Range): Promise<Plan[]> {
@@ -28,15 +30,22 @@ export async function selectPlanNames(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Every admission reads the limits in the database, so the next one on any node goes by these. */
+/** A quota that is left out stays as it is. Every admission reads the limits in the database, so the next one on any node goes by these. */
 export async function upsertPlan(
   sql: Sql,
-  { name, requestsPerMinute, parallel }: Omit<Plan, "users">,
+  {
+    name,
+    requestsPerMinute,
+    parallel,
+    storageBytes,
+  }: Omit<Plan, "users" | "storageBytes"> & { storageBytes: number | null | undefined },
 ): Promise<{ plan: Plan; created: boolean }> {
   const [written] = await sql<{ created: boolean }[]>`
-    insert into plans (name, requests_per_minute, parallel) values (${name}, ${requestsPerMinute}, ${parallel})
+    insert into plans as p (name, requests_per_minute, parallel, storage_bytes)
+    values (${name}, ${requestsPerMinute}, ${parallel}, ${storageBytes ?? null})
     on conflict (name) do update
-      set requests_per_minute = excluded.requests_per_minute, parallel = excluded.parallel
+      set requests_per_minute = excluded.requests_per_minute, parallel = excluded.parallel,
+        storage_bytes = case when ${storageBytes === undefined} then p.storage_bytes else excluded.storage_bytes end
     returning xmax = 0 as created`;
   const [plan] = await sql<Plan[]>`select ${planFields(sql)} from plans p where p.name = ${name}`;
   if (!written || !plan) throw new Error("a plan was written and is not there");

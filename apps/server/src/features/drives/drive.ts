@@ -7,6 +7,8 @@ export interface DrivesDeps {
   database: Database;
   blobs: BlobStore;
   clock: Clock;
+  /** What a user may store where the plan does not say it; left out or 0: no quota. */
+  storageBytesPerUser?: number;
   /** The owner's agents whose published or latest revision uses the drive. */
   agentsUsingDrive(ownerId: string, driveId: string): Promise<readonly { id: string; name: string }[]>;
 }

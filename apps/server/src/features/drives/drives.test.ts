@@ -279,7 +279,7 @@ describe("content types", () => {
 
 describe("the collector", () => {
   test("takes what a dead process left, not before a day has passed", async () => {
-    await drives.stageContent(Buffer.from("never placed"));
+    await drives.stageContent(owner, Buffer.from("never placed"));
     const before = await storedFiles();
     ahead += day - 60_000;
     await collectLooseBlobs(deps);
@@ -306,7 +306,7 @@ describe("the collector", () => {
   });
 
   test("never takes the bytes of a file: what it began on cannot be placed any more", async () => {
-    const staged = await drives.stageContent(Buffer.from("slow"));
+    const staged = await drives.stageContent(owner, Buffer.from("slow"));
     ahead += day + 1000;
     await collectLooseBlobs({
       ...deps,
@@ -324,8 +324,8 @@ describe("the collector", () => {
   });
 
   test("goes on behind what it could not delete, and comes back to it", async () => {
-    const stuck = await drives.stageContent(Buffer.from("stuck"));
-    await drives.stageContent(Buffer.from("loose"));
+    const stuck = await drives.stageContent(owner, Buffer.from("stuck"));
+    await drives.stageContent(owner, Buffer.from("loose"));
     ahead += day + 1000;
     const refusing: DrivesDeps = {
       ...deps,

@@ -50,7 +50,11 @@ export interface Drives {
   deleteTree(ownerId: string, driveId: string, path: string): Promise<{ files: number }>;
 
   /** For who gets the bytes before the path: store them, then place or discard them. */
-  stageContent(body: Readable | Uint8Array): Promise<StagedContent>;
+  stageContent(
+    ownerId: string,
+    body: Readable | Uint8Array,
+    options?: { replacedBytes?: number },
+  ): Promise<StagedContent>;
   placeContent(
     ownerId: string,
     driveId: string,
@@ -101,7 +105,7 @@ export function openDrives(deps: DrivesDeps): Drives {
     deleteFile: async (ownerId, driveId, path, options) => deleteFile(deps, at(ownerId, driveId, path), options),
     deleteTree: async (ownerId, driveId, path) => deleteTree(deps, at(ownerId, driveId, path)),
 
-    stageContent: (body) => stageContent(deps, body),
+    stageContent: (ownerId, body, options) => stageContent(deps, ownerId, body, options),
     placeContent: async (ownerId, driveId, path, staged, options) =>
       placeContent(deps, at(ownerId, driveId, path), staged, options),
     discardContent: (staged) => discardBlob(deps, staged.key),

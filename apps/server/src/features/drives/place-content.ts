@@ -1,6 +1,7 @@
 import type { Transaction } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import { orNoRoom } from "../../kernel/no-room.ts";
+import { quotaExceeded, readStorage } from "../files/index.ts";
 import { contentTypeOf } from "./content-type.ts";
 import {
   type DriveFile,
@@ -36,7 +37,8 @@ export interface PlaceOptions {
 
 /**
  * Makes staged bytes a file's content in one transaction: readers see the old file or the new one, whole. Of several
- * who write one path at once, the last to come here wins. Bytes that find no place stay staged.
+ * who write one path at once, the last to come here wins. The quota is decided here, for all servers. Bytes that are
+ * refused stay staged.
  */
 export async function placeContent(
   deps: DrivesDeps,
@@ -66,6 +68,10 @@ export async function placeContent(
     if (!before) await insertFile(tx, driveId, file);
     else await updateFile(tx, driveId, file);
     if (before?.blobKey) await insertLooseBlob(tx, before.blobKey, now);
+    const more = size - (before?.size ?? 0);
+    const { used, allowed } = await readStorage(tx, ownerId, deps.storageBytesPerUser);
+    // A file that gets no larger is written beyond the quota too, as a smaller plan may have come in between.
+    if (allowed !== undefined && more > 0 && used > allowed) throw quotaExceeded({ used: used - more, allowed });
     return { file, replaced: before?.blobKey };
   };
   const placed = await database.transaction(place).catch((error: unknown) => {

@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
 import { maxDriveFileBytes, newId } from "@gantry/wire";
-import { fault } from "../../kernel/errors.ts";
+import { Fault, fault } from "../../kernel/errors.ts";
 import { orNoRoom } from "../../kernel/no-room.ts";
+import { bytesLeft, quotaExceeded, readStorage } from "../files/index.ts";
 import { takeHead } from "./content-type.ts";
 import type { DrivesDeps } from "./drive.ts";
 import { doomLooseBlob, forgetLooseBlobs, insertLooseBlob } from "./store.ts";
@@ -23,13 +24,18 @@ export interface StagedContent {
  *      │        │          └─────► discarded
  *      └────────┴─ (failed, or the process died) ──► collected
  *
- * A body that is refused is left unread and alive, for the caller to drain or destroy; only an abort destroys it.
+ * No more is stored than the quota has left; whether it may stay is decided when it is placed. A body that is refused is left unread and alive, for the caller to drain or destroy; only an abort destroys it.
  */
 export async function stageContent(
-  { database, blobs, clock }: DrivesDeps,
+  deps: DrivesDeps,
+  ownerId: string,
   given: Readable | Uint8Array,
-  options: { signal?: AbortSignal | undefined } = {},
+  options: { signal?: AbortSignal | undefined; replacedBytes?: number } = {},
 ): Promise<StagedContent> {
+  const { database, blobs, clock } = deps;
+  const storage = await readStorage(database.sql, ownerId, deps.storageBytesPerUser);
+  const left = bytesLeft(storage);
+  const maxBytes = Math.min(maxDriveFileBytes, (left ?? maxDriveFileBytes) + (options.replacedBytes ?? 0));
   // A body can fail between being looked at and being stored, when nobody reads it. Whoever reads on hears of it.
   if (given instanceof Readable) given.on("error", () => {});
   const key = `drives/${newId("file")}`;
@@ -43,12 +49,13 @@ export async function stageContent(
   try {
     // The type that counts stands with the file: it depends on a name that may not be known yet.
     const contentType = "application/octet-stream";
-    const { size, etag } = await blobs.put(key, body, { contentType, maxBytes: maxDriveFileBytes, signal });
+    const { size, etag } = await blobs.put(key, body, { contentType, maxBytes, signal });
     return { key, size, etag, head };
   } catch (error) {
     // Should this fail too, the collector does it later; what the caller must hear is why the bytes were not stored.
     await forgetLooseBlobs(database.sql, [key]).catch(() => {});
-    throw error;
+    const isBeyondQuota = maxBytes < maxDriveFileBytes && error instanceof Fault && error.type === "file_too_large";
+    throw isBeyondQuota ? quotaExceeded(storage) : error;
   } finally {
     clearTimeout(timer);
   }

@@ -95,13 +95,13 @@ export async function selectItems(
 // Changes. All of these are called under the lock of the drive, which also says whose it is.
 
 export type Occupant = { createdAt: Date } & (
-  | { type: "file"; blobKey: string; etag: string }
-  | { type: "directory"; blobKey: null; etag: null }
+  | { type: "file"; blobKey: string; etag: string; size: number }
+  | { type: "directory"; blobKey: null; etag: null; size: null }
 );
 
 export async function selectOccupant(tx: Transaction, driveId: string, path: string): Promise<Occupant | undefined> {
   const [row] = await tx<Occupant[]>`
-    select type, blob_key as "blobKey", etag, created_at as "createdAt" from drive_items
+    select type, blob_key as "blobKey", etag, size, created_at as "createdAt" from drive_items
     where drive_id = ${driveId} and path = ${path}`;
   return row;
 }

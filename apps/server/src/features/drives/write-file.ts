@@ -19,12 +19,12 @@ export async function writeFile(
   const { sql } = deps.database;
   const at = { ...place, path: filePath(place.path) };
   if (!(await selectDrive(sql, at.ownerId, at.driveId))) throw driveNotFound();
+  const standing = options.mode === "create" ? undefined : await selectFile(sql, at);
   if (options.mode === "replace") {
-    const standing = await selectFile(sql, at);
     if (!standing) throw fileNotFound();
     options.precondition?.(standing.etag);
   }
-  const staged = await stageContent(deps, body, { signal });
+  const staged = await stageContent(deps, at.ownerId, body, { signal, replacedBytes: standing?.size ?? 0 });
   try {
     return await placeContent(deps, at, staged, options);
   } catch (error) {

@@ -3,7 +3,7 @@ import { type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { isContentType } from "./content-type.rules.ts";
 import { maxFilenameLength, uploadKey } from "./file-name.rules.ts";
 import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
-import { refuseWithoutRoom } from "./keep-arrival.ts";
+import { refuseBeyondQuota } from "./keep-arrival.ts";
 import { relocate } from "./relocate-fault.ts";
 import { formatS3Path } from "./s3-path.rules.ts";
 import { insertAwaiting } from "./store.ts";
@@ -15,7 +15,7 @@ export async function createUploadLink(
 ): Promise<PresignedUrl> {
   const { filename, contentType } = checkQuery(request);
   const { blobs } = deps;
-  await refuseWithoutRoom(deps, request.ownerId, 1);
+  await refuseBeyondQuota(deps, request.ownerId, 1);
   const id = newId("file");
   const key = uploadKey(id, filename);
   const options = { base: request.base, expiresInSeconds: linkSeconds };

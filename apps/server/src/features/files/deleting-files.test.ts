@@ -105,12 +105,12 @@ test("what uploads take up is counted as they come, are replaced and go", async 
 });
 
 test("what a link brought to a store of its own is looked at, and thrown away where it is too much for its owner", async () => {
-  const narrow = { ...deps, uploadBytesPerUser: 6 };
+  const narrow = { ...deps, storageBytesPerUser: 6 };
   const [kept, used, never] = [await linked(), await linked(), await linked()];
   for (const { key } of [kept, used, never]) await put(key, "12345");
   const open = (s3Path: string) => openOwnedFile(narrow, { ownerId: ana, s3Path, loc: ["body", "image"] });
   expect(await open(kept.s3Path)).toMatchObject({ size: 5 });
-  await expect(open(used.s3Path)).rejects.toMatchObject({ type: "storage_full", retryable: false });
+  await expect(open(used.s3Path)).rejects.toMatchObject({ type: "storage_quota_exceeded", retryable: false });
   expect(await deps.blobs.stat(used.key)).toBeUndefined();
   ahead = 26 * hour;
   expect(await swept(narrow)).toEqual({ looked: 3, dropped: 2 });
@@ -118,7 +118,7 @@ test("what a link brought to a store of its own is looked at, and thrown away wh
 });
 
 test("what a link brought after its file was counted is looked at once more when the link has run out", async () => {
-  const narrow = { ...deps, uploadBytesPerUser: 20, maxUploadBytes: 12 };
+  const narrow = { ...deps, storageBytesPerUser: 20, maxUploadBytes: 12 };
   const linkedTo = async (s: FilesDeps) =>
     found((await createUploadLink(s, { ownerId: ana, base })).file_input?.s3_path);
   const [same, grown, long, much, lost] = await Promise.all(Array.from({ length: 5 }, () => linkedTo(narrow)));

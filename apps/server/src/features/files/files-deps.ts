@@ -9,8 +9,8 @@ export interface FilesDeps {
   clock: Clock;
   /** What one upload may bring, by either way. */
   maxUploadBytes: number;
-  /** What all uploads of one user may take up; left out or 0: whatever the store holds. */
-  uploadBytesPerUser?: number;
+  /** What one user may store where the plan does not say it; left out or 0: as much as the store holds. */
+  storageBytesPerUser?: number;
 }
 
 export const defaultMaxUploadBytes = 500 * 1024 * 1024;

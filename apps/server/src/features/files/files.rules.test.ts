@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { fault } from "../../kernel/errors.ts";
 import { endingOf, fittingContentType, isContentType } from "./content-type.rules.ts";
 import { outputKey, safeFilename, uploadKey } from "./file-name.rules.ts";
 import { formatS3Path, parseS3Path } from "./s3-path.rules.ts";
-import { noRoomForUpload } from "./upload-room.rules.ts";
 
 describe("s3 addresses", () => {
   test("are read as they are written", () => {
@@ -88,9 +86,4 @@ describe("content types", () => {
       expect(isContentType(bad)).toBe(false);
     expect(endingOf("image/png; x=y")).toBe("png");
   });
-});
-
-test("a bound that is reached is its user's matter, a full disk is the operator's", () => {
-  expect(noRoomForUpload({ stored: 1, bound: 1 }).isOperatorsMatter).toBe(false);
-  expect(fault("storage_full", "There is no room left to store the file").isOperatorsMatter).toBe(true);
 });

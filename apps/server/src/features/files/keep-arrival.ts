@@ -1,46 +1,44 @@
 import { Fault } from "../../kernel/errors.ts";
 import type { FilesDeps } from "./files-deps.ts";
-import { type Arrival, type FileRow, markAwaitingAgain, markStored, selectUploadTotal } from "./store.ts";
-import { hasRoomFor, noRoomForUpload } from "./upload-room.rules.ts";
+import { bytesLeft, quotaExceeded, readStorage } from "./storage-quota.ts";
+import { type Arrival, type FileRow, markAwaitingAgain, markStored } from "./store.ts";
 
 /**
- * Refuses what is too much for its user before its bytes are taken. It is decided when they are there, because any number
- * of uploads may be under way. What it replaces makes room for it.
+ * Refuses an upload beyond its user's quota before its bytes are read. The decision falls once they are stored, because
+ * any number of uploads may be under way. The bytes that it replaces do not count.
  */
-export async function refuseWithoutRoom(
+export async function refuseBeyondQuota(
   deps: FilesDeps,
   ownerId: string,
   bytes: number,
   replacedBytes = 0,
 ): Promise<void> {
-  const { uploadBytesPerUser: bound = 0, database } = deps;
-  if (bound === 0) return;
-  const room = { stored: await selectUploadTotal(database.sql, ownerId), bound };
-  if (!hasRoomFor({ ...room, stored: room.stored - replacedBytes }, bytes)) throw noRoomForUpload(room);
+  const storage = await readStorage(deps.database.sql, ownerId, deps.storageBytesPerUser);
+  const left = bytesLeft({ ...storage, used: storage.used - replacedBytes });
+  if (left !== undefined && Math.max(bytes, 1) > left) throw quotaExceeded(storage);
 }
 
 /**
- * Makes a file of bytes that have arrived. False when its row is gone: it was given up or deleted meanwhile. Where the
- * uploads of its owner would take up more than they may, the bytes are thrown away and it is refused: the row awaits
- * others, as it may be a link's, and is the sweep's otherwise.
+ * Makes a file of bytes that have arrived. False when its row is gone: it was given up or deleted meanwhile. Beyond the
+ * owner's quota the bytes are deleted and the file is refused. Its row awaits others, as it may be a link's, and is the
+ * sweep's otherwise.
  */
 export async function keepArrival(
-  { database, blobs, uploadBytesPerUser: bound = 0 }: FilesDeps,
+  { database, blobs, storageBytesPerUser }: FilesDeps,
   { key, origin }: Pick<FileRow, "key" | "origin">,
   arrival: Arrival,
 ): Promise<boolean> {
-  if (bound === 0 || origin === "output") return (await markStored(database.sql, key, arrival)) !== undefined;
+  if (origin === "output") return (await markStored(database.sql, key, arrival)) !== undefined;
   let ownerId: string | undefined;
   try {
     await database.transaction(async (tx) => {
       ownerId = await markStored(tx, key, arrival);
       if (ownerId === undefined) return;
-      // Counting it has locked the total: of uploads that end at once each sees those before it.
-      const stored = await selectUploadTotal(tx, ownerId);
-      if (stored > bound) throw noRoomForUpload({ stored: stored - arrival.size, bound });
+      const { used, allowed } = await readStorage(tx, ownerId, storageBytesPerUser);
+      if (allowed !== undefined && used > allowed) throw quotaExceeded({ used: used - arrival.size, allowed });
     });
   } catch (error) {
-    if (ownerId !== undefined && error instanceof Fault && error.type === "storage_full") {
+    if (ownerId !== undefined && error instanceof Fault && error.type === "storage_quota_exceeded") {
       await markAwaitingAgain(database.sql, { ownerId, key });
       await blobs.delete(key);
     }

@@ -1,7 +1,7 @@
 import type { BlobInfo } from "../../engines/blobs/blobs.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { FilesDeps } from "./files-deps.ts";
-import { keepArrival, refuseWithoutRoom } from "./keep-arrival.ts";
+import { keepArrival, refuseBeyondQuota } from "./keep-arrival.ts";
 import { findLinkTarget } from "./store.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function findUploadTarget(
   bytes: number | undefined,
 ): Promise<{ maxBytes: number; contentType: string | undefined } | undefined> {
   const target = await findLinkTarget(deps.database.sql, key);
-  if (target && bytes !== undefined) await refuseWithoutRoom(deps, target.ownerId, bytes, target.presentBytes);
+  if (target && bytes !== undefined) await refuseBeyondQuota(deps, target.ownerId, bytes, target.presentBytes);
   return target && { maxBytes: target.maxBytes, contentType: target.declaredType ?? undefined };
 }
 

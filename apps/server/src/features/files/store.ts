@@ -158,12 +158,6 @@ export async function countFiles(sql: Sql, ownerId: string): Promise<number> {
   return row?.total ?? 0;
 }
 
-/** What all uploads of a user take up; the database counts along as they come and go. */
-export async function selectUploadTotal(sql: Sql, userId: string): Promise<number> {
-  const [row] = await sql<{ bytes: number }[]>`select bytes from upload_totals where user_id = ${userId}`;
-  return row?.bytes ?? 0;
-}
-
 // Deleting.
 
 export interface OwnRow {

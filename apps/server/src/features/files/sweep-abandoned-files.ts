@@ -78,7 +78,7 @@ async function isKept(acknowledged: Promise<unknown>): Promise<boolean> {
     await acknowledged;
     return true;
   } catch (error) {
-    if (isOfType(error, "storage_full")) return false;
+    if (isOfType(error, "storage_quota_exceeded")) return false;
     throw error;
   }
 }

@@ -88,6 +88,7 @@ describe("GET /api/v2/me", () => {
       balance: 0,
       reserved: 0,
       currency: "USD",
+      storage: { used_bytes: 0, allowed_bytes: null },
     });
   });
 });

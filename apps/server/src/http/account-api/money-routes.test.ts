@@ -44,6 +44,7 @@ describe("GET /api/v2/me", () => {
       balance: 12.5,
       reserved: 0.03,
       currency: "USD",
+      storage: { used_bytes: 0, allowed_bytes: null },
     });
     await site.database.sql`delete from live_predictions`;
     await site.database.sql`update wallets set reserved_micros = 0`;

@@ -26,10 +26,10 @@ describe("GET /api/v2/admin/plans", () => {
     expect(all.status).toBe(200);
     expect(all.body).toEqual({
       results: [
-        { name: "free", requests_per_minute: 60, parallel: 4, users: 1 },
-        { name: "pro", requests_per_minute: 600, parallel: 32, users: 0 },
+        { name: "free", requests_per_minute: 60, parallel: 4, storage_bytes: null, users: 1 },
+        { name: "pro", requests_per_minute: 600, parallel: 32, storage_bytes: null, users: 0 },
         // The admin; the owners of the built-in models are no users.
-        { name: "unlimited", requests_per_minute: null, parallel: null, users: 1 },
+        { name: "unlimited", requests_per_minute: null, parallel: null, storage_bytes: null, users: 1 },
       ],
       page: 1,
       page_size: 20,
@@ -56,13 +56,16 @@ describe("GET /api/v2/admin/plans", () => {
 describe("PUT /api/v2/admin/plans/{name}", () => {
   it("201 for a new one, 200 for a change, also of a built-in one; users can have it at once", async () => {
     const made = await put("team", limits(120, 8));
-    expect([made.status, made.body]).toEqual([201, { name: "team", requests_per_minute: 120, parallel: 8, users: 0 }]);
+    expect([made.status, made.body]).toEqual([
+      201,
+      { name: "team", requests_per_minute: 120, parallel: 8, storage_bytes: null, users: 0 },
+    ]);
     const key = await site.newUser("tom", { plan: "team" });
     expect((await site.call("GET", "/api/v2/me", { key })).body.plan).toBe("team");
     const changed = await put("team", limits(null, 1));
     expect([changed.status, changed.body]).toEqual([
       200,
-      { name: "team", requests_per_minute: null, parallel: 1, users: 1 },
+      { name: "team", requests_per_minute: null, parallel: 1, storage_bytes: null, users: 1 },
     ]);
     expect((await put("pro", limits(2_147_483_647, 64))).body).toMatchObject({ parallel: 64 });
     const moved = await site.call("PATCH", `${users}/ursula`, { key: admin, body: { plan: "team" } });

@@ -30,6 +30,6 @@ export function planRoutes(app: FastifyInstance, { accounts }: RouteDeps): void 
   });
 }
 
-function toWire({ name, requestsPerMinute, parallel, users }: Plan): PlanRecord {
-  return { name, requests_per_minute: requestsPerMinute, parallel, users };
+function toWire({ name, requestsPerMinute, parallel, storageBytes, users }: Plan): PlanRecord {
+  return { name, requests_per_minute: requestsPerMinute, parallel, storage_bytes: storageBytes, users };
 }

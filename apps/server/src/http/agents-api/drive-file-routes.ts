@@ -50,7 +50,12 @@ export function driveFileRoutes(
     const ownerId = await ownerOf(request);
     const { driveId } = request.params;
     await drives.readDrive(ownerId, driveId);
-    const { staged, declaredType, texts } = await readUploadForm(request.raw, drives, ["path"]);
+    const { staged, declaredType, texts } = await readUploadForm(
+      request.raw,
+      (body) => drives.stageContent(ownerId, body),
+      drives.discardContent,
+      ["path"],
+    );
     try {
       const path = filePath(texts.path ?? "", ["body", "path"]);
       const options = { mode: "create", declaredType, precondition: preconditionOf(request) } as const;
@@ -81,8 +86,14 @@ export function driveFileRoutes(
     let file: DriveFile;
     if (multipart.test(declared ?? "")) {
       // Whoever would be refused anyway uploads nothing.
-      precondition((await drives.readFile(ownerId, driveId, path, () => "nothing")).file.etag);
-      const { staged, declaredType } = await readUploadForm(request.raw, drives, []);
+      const { file: standing } = await drives.readFile(ownerId, driveId, path, () => "nothing");
+      precondition(standing.etag);
+      const { staged, declaredType } = await readUploadForm(
+        request.raw,
+        (body) => drives.stageContent(ownerId, body, { replacedBytes: standing.size }),
+        drives.discardContent,
+        [],
+      );
       try {
         const options = { mode: "replace", declaredType, precondition } as const;
         ({ file } = await drives.placeContent(ownerId, driveId, path, staged, options));

@@ -25,7 +25,8 @@ export interface UploadedForm {
  */
 export async function readUploadForm(
   request: IncomingMessage,
-  drives: Drives,
+  stage: (body: Readable | Uint8Array) => Promise<StagedContent>,
+  discard: Drives["discardContent"],
   textFields: readonly string[],
 ): Promise<UploadedForm> {
   refuseTooLong(request, maxDriveFileBytes + roomForForm);
@@ -40,7 +41,7 @@ export async function readUploadForm(
             : unknownField(name);
         }
         if (file) throw fault("extra_forbidden", "The field was given twice", { loc: ["body", "file"] });
-        file = { staged: await drives.stageContent(body), declaredType: contentType };
+        file = { staged: await stage(body), declaredType: contentType };
       },
     });
     const texts = textsOf(form, textFields, file !== undefined);
@@ -48,7 +49,7 @@ export async function readUploadForm(
     return { ...file, texts };
   } catch (error) {
     // What stood behind the file was wrong, or never came.
-    if (file) await drives.discardContent(file.staged);
+    if (file) await discard(file.staged);
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import {
   createUploadLink,
   type PresignedUrl,
-  refuseWithoutRoom,
+  refuseBeyondQuota,
   signDownload,
   storeUpload,
   withdrawUpload,
@@ -47,7 +47,7 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
   app.post<OfModel>("/api/v1/:owner/:model/upload_file", readsBody, async (request, reply) => {
     const { userId } = await callerAt(request);
     refuseTooLong(request, deps.files.maxUploadBytes);
-    await refuseWithoutRoom(deps.files, userId, Number(request.headers["content-length"] ?? 0) - roomForHeaders);
+    await refuseBeyondQuota(deps.files, userId, Number(request.headers["content-length"] ?? 0) - roomForHeaders);
     const signal = clientPresence(reply);
     let stored: PresignedUrl | undefined;
     try {

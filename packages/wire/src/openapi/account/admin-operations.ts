@@ -91,7 +91,7 @@ const operations: Operation[] = [
     summary: "Make a plan, or change its limits",
     description: "What it allows holds over all nodes together.",
     body: putPlanBody,
-    example: { requests_per_minute: 600, parallel: 32 },
+    example: { requests_per_minute: 600, parallel: 32, storage_bytes: 10_737_418_240 },
     answer: planRecord,
     also: [201],
   },

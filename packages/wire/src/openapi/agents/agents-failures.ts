@@ -9,7 +9,7 @@ const meanings: Readonly<Record<number, [name: string, meaning: string]>> = {
   404: ["NotFound", "Not found, or another user's"],
   409: ["Conflict", "It conflicts with what stands, or needs a confirmation"],
   412: ["PreconditionFailed", "The version that stands is not what `If-Match` or `If-None-Match` asks for"],
-  413: ["FileTooLarge", "The file is too large"],
+  413: ["FileTooLarge", "The file is too large, or exceeds the storage quota"],
   416: ["RangeNotSatisfiable", "The range lies past the end"],
   422: ["IdempotencyKeyReused", "The Idempotency-Key was used for another request"],
   429: ["RateLimited", "Too many requests"],

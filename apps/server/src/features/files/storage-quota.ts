@@ -1,0 +1,31 @@
+import type { Sql } from "../../engines/database/database.ts";
+import { type Fault, fault } from "../../kernel/errors.ts";
+
+/** What a user stores in uploads and drives, and may; outputs of predictions do not count. */
+export interface Storage {
+  used: number;
+  /** Undefined: as much as the store holds. */
+  allowed: number | undefined;
+}
+
+/**
+ * The quota of the user's plan, or `defaultBytes` where the plan has none; 0 is no quota. Read in the transaction that
+ * stored something, the total includes it and is locked: of writers that end at once, each sees those before it.
+ */
+export async function readStorage(sql: Sql, userId: string, defaultBytes = 0): Promise<Storage> {
+  const [row] = await sql<{ used: number | null; planned: number | null }[]>`
+    select (select bytes from upload_totals where user_id = ${userId}) as used,
+      (select p.storage_bytes from users u join plans p on p.name = u.plan where u.id = ${userId}) as planned`;
+  const allowed = row?.planned ?? defaultBytes;
+  return { used: row?.used ?? 0, allowed: allowed === 0 ? undefined : allowed };
+}
+
+/** How many bytes more fit; undefined: any number. */
+export function bytesLeft({ used, allowed }: Storage): number | undefined {
+  return allowed === undefined ? undefined : Math.max(0, allowed - used);
+}
+
+export function quotaExceeded({ used, allowed = 0 }: Storage): Fault {
+  const msg = `You store ${used} of the ${allowed} bytes that your plan allows, uploads and drives together. Delete files that you no longer need, or ask the operator for a larger quota.`;
+  return fault("storage_quota_exceeded", msg, { ctx: { max_size: allowed, stored: used } });
+}
