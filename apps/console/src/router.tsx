@@ -196,6 +196,12 @@ const pages = [
     validateSearch: listSearch,
     component: lazyPage(() => import("./pages/admin/plans-page.tsx"), "PlansPage"),
   }),
+  createRoute({
+    ...inApp,
+    path: "admin/take-downs",
+    validateSearch: listSearch,
+    component: lazyPage(() => import("./pages/admin/take-downs-page.tsx"), "TakeDownsPage"),
+  }),
 ] as const;
 
 export function createConsoleRouter(queries: QueryClient) {

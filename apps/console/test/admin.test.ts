@@ -75,7 +75,7 @@ test("who is no admin sees nothing of the administration, and is refused at its 
   const page = await pageOf(await gantry.newUser("plain"));
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-  for (const path of ["admin", "admin/users", "admin/users/admin", "admin/plans"]) {
+  for (const path of ["admin", "admin/users", "admin/users/admin", "admin/plans", "admin/take-downs"]) {
     await page.goto(`/console/${path}`);
     await page.getByText("This page is for admins").waitFor();
     await page.getByText("You are signed in as plain").waitFor();

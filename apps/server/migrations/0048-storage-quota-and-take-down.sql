@@ -56,5 +56,5 @@ insert into upload_totals as t (user_id, bytes)
 
 -- Take-down: an admin takes an agent or a model away from everyone but its owner. {at, reason, visibility}, where
 -- `visibility` is what it had and gets back when it is restored; meanwhile it is private. Null: not taken down.
-alter table agents add column taken_down jsonb;
-alter table models add column taken_down jsonb;
+alter table agents add column taken_down jsonb, add check (taken_down is null or visibility = 'private');
+alter table models add column taken_down jsonb, add check (taken_down is null or visibility = 'private');

@@ -284,6 +284,8 @@ export async function compose(
       readInput: readModelInput,
       agentsRoutes: platform.routes,
       mcpTools,
+      agents: platform.agents,
+      marketplace: platform.marketplace,
     });
     // The tokenizer takes a third of a second to load: not before the server is ready, and not at the first cancel either.
     const warming = setTimeout(() => void countTokens("warm"), tokenizerAfterMs);

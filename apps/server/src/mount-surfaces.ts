@@ -7,6 +7,7 @@ import { accountApi } from "./http/account-api/account-api.ts";
 import type { AccountApiDeps } from "./http/account-api/deps.ts";
 import { fileRoutes } from "./http/account-api/file-routes.ts";
 import { type SecretRouteDeps, secretRoutes } from "./http/account-api/secret-routes.ts";
+import { type TakeDownDeps, takeDownRoutes } from "./http/account-api/take-down-routes.ts";
 import { type WebhookRouteDeps, webhookRoutes } from "./http/account-api/webhook-routes.ts";
 import { type AgentsRoutes, agentsApi } from "./http/agents-api/agents-api.ts";
 import { type BlobApiDeps, blobApi } from "./http/blob-api/index.ts";
@@ -33,6 +34,8 @@ export interface Surfaces extends AccountApiDeps, Omit<ModelApiDeps, "accounts">
   linkServed: BlobApiDeps["store"] | undefined;
   agentsRoutes: readonly AgentsRoutes[];
   mcpTools: McpApiDeps["tools"];
+  agents: TakeDownDeps["agents"];
+  marketplace: TakeDownDeps["marketplace"];
 }
 
 /** All that is served over HTTP, ready to answer. Part of composing. */
@@ -59,6 +62,8 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
     });
   }
   await app.register(accountApi, parts);
+  const { agents, marketplace } = parts;
+  await app.register(takeDownRoutes, { agents, models, marketplace, authenticate });
   await app.register(sessionRoutes, { accounts: parts.accounts, clock: parts.clock, publicUrl });
   await app.register(secretRoutes, { secrets: parts.secrets, authenticate });
   await app.register(async (scope) => webhookRoutes(scope, { webhooks: parts.webhooks, callerOf }));

@@ -12,7 +12,7 @@ import type { Accounts } from "./features/accounts/index.ts";
 import { type Agents, openAgents } from "./features/agents/index.ts";
 import { type IdpConnector, openIdpConnector } from "./features/connectors/idp/index.ts";
 import { openDrives, startDriveUpkeep } from "./features/drives/index.ts";
-import { openMarketplace } from "./features/marketplace/index.ts";
+import { type Marketplace, openMarketplace } from "./features/marketplace/index.ts";
 import type { Models } from "./features/models/index.ts";
 import type { Predictions } from "./features/predictions/index.ts";
 import { createRunTools, openRuns, type Runs, type RunToolsDeps } from "./features/runs/index.ts";
@@ -33,6 +33,7 @@ import type { Log } from "./kernel/log.ts";
 export interface AgentsPlatform {
   routes: readonly AgentsRoutes[];
   agents: Agents;
+  marketplace: Marketplace;
   idp: IdpConnector;
   toolServers: ToolServers;
   runs: Runs;
@@ -97,10 +98,12 @@ export async function openAgentsPlatform(deps: {
   const tools = createRunTools({ ...deps, table: agents.tools, sandbox, drives, toolServers, idp });
   const runs = await openRuns({ ...deps, templates, schemas, agents, toolsFor: tools.toolsFor });
 
+  const marketplace = openMarketplace({ database });
+
   return {
     routes: [
       agentRoutes(agents),
-      marketplaceRoutes(openMarketplace({ database }), agents),
+      marketplaceRoutes(marketplace, agents),
       toolRoutes(agents.tools),
       driveRoutes(drives),
       toolServerRoutes(toolServers),
@@ -109,6 +112,7 @@ export async function openAgentsPlatform(deps: {
       openApiRoute(deps.version),
     ],
     agents,
+    marketplace,
     idp,
     toolServers,
     runs,

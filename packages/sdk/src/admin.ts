@@ -10,6 +10,7 @@ import type {
   PlanRecord,
   PutPlanBody,
   SignInLinkRecord,
+  TakeDownRecord,
   UserRecord,
 } from "@gantry/wire";
 import { segment, withQuery } from "./address.ts";
@@ -53,6 +54,19 @@ export interface AdminPlans {
   delete(name: string, options?: CallOptions): Promise<void>;
 }
 
+/** Agents and models that nobody but their owner may use. */
+export interface AdminTakeDowns {
+  list(options?: PageQuery & CallOptions): Promise<Page<TakeDownRecord>>;
+  /** All of them, read page by page as the loop goes on. */
+  each(options?: CallOptions): AsyncGenerator<TakeDownRecord>;
+  /** Makes an agent private until it is restored. The owner reads the reason. */
+  agent(agentId: string, reason: string, options?: CallOptions): Promise<TakeDownRecord>;
+  /** The same for a model, by `owner/name`. */
+  model(endpointId: string, reason: string, options?: CallOptions): Promise<TakeDownRecord>;
+  restoreAgent(agentId: string, options?: CallOptions): Promise<TakeDownRecord>;
+  restoreModel(endpointId: string, options?: CallOptions): Promise<TakeDownRecord>;
+}
+
 export type Turnover = OverviewRecord["today"];
 
 /** A check of the books without its currency, which is all that telling its outcome takes. */
@@ -62,6 +76,7 @@ export type BooksRecord = Omit<LedgerRecord, "currency">;
 export interface Admin {
   users: AdminUsers;
   plans: AdminPlans;
+  takeDowns: AdminTakeDowns;
   overview(options?: CallOptions): Promise<OverviewRecord>;
   checkBooks(options?: CallOptions): Promise<LedgerRecord>;
 }
@@ -73,6 +88,7 @@ export function admin(transport: Transport): Admin {
   return {
     users: users(transport),
     plans: plans(transport),
+    takeDowns: takeDowns(transport),
     overview: async ({ signal } = {}) => json({ method: "GET", path: `${base}/overview`, signal }),
     checkBooks: async ({ signal } = {}) => json({ method: "GET", path: `${base}/ledger`, signal }),
   };
@@ -123,6 +139,29 @@ function plans({ json, send }: Transport): AdminPlans {
     async delete(name, { signal } = {}) {
       await send({ method: "DELETE", path: at(name), signal });
     },
+  };
+  return all;
+}
+
+function takeDowns({ json }: Transport): AdminTakeDowns {
+  const agentAt = (agentId: string) => `${base}/agents/${segment(agentId)}`;
+  const modelAt = (endpointId: string) => `${base}/models/${endpointId.split("/").map(segment).join("/")}`;
+  const all: AdminTakeDowns = {
+    list: async ({ signal, ...query } = {}) =>
+      json({ method: "GET", path: withQuery(`${base}/take-downs`, query), signal }),
+    each: (options) =>
+      eachOf(
+        (range) => all.list({ ...options, ...range }),
+        ({ id }) => id,
+      ),
+    agent: async (agentId, reason, { signal } = {}) =>
+      json({ method: "POST", path: `${agentAt(agentId)}/take-down`, json: { reason }, signal }),
+    model: async (endpointId, reason, { signal } = {}) =>
+      json({ method: "POST", path: `${modelAt(endpointId)}/take-down`, json: { reason }, signal }),
+    restoreAgent: async (agentId, { signal } = {}) =>
+      json({ method: "POST", path: `${agentAt(agentId)}/restore`, signal }),
+    restoreModel: async (endpointId, { signal } = {}) =>
+      json({ method: "POST", path: `${modelAt(endpointId)}/restore`, signal }),
   };
   return all;
 }

@@ -68,6 +68,8 @@ export type {
   ServerToolRecord,
   SessionRecord,
   SignInLinkRecord,
+  TakeDownRecord,
+  TakenDown,
   ToolBinding,
   ToolRecord,
   ToolServerAuth,
@@ -78,7 +80,7 @@ export type {
   ValueChange,
 } from "@gantry/wire";
 export type { Account } from "./account.ts";
-export type { Admin, AdminPlans, AdminUsers, BooksRecord, Turnover } from "./admin.ts";
+export type { Admin, AdminPlans, AdminTakeDowns, AdminUsers, BooksRecord, Turnover } from "./admin.ts";
 export type { AgentList, Agents, NewAgent } from "./agents.ts";
 export { type ClientOptions, createClient, type GantryClient } from "./client.ts";
 export type {

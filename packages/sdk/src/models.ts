@@ -1,4 +1,4 @@
-import type { Manifest, ManifestPatch } from "@gantry/wire";
+import type { Manifest, ManifestPatch, TakenDown } from "@gantry/wire";
 import { modelPath, withQuery } from "./address.ts";
 import { eachOf, type Page, type PageQuery } from "./pages.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -12,6 +12,8 @@ export interface ModelCard extends Omit<Manifest, "backend"> {
   name: string;
   /** For its owner and for admins. */
   backend?: Manifest["backend"];
+  /** Only when an admin took it down: it stays private until an admin restores it. For its owner and for admins. */
+  taken_down?: TakenDown;
   version: number;
   created_at: string;
   updated_at: string;

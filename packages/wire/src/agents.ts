@@ -4,6 +4,7 @@ import { dollars } from "./dollars.ts";
 import { oneOf } from "./field-schema.ts";
 import { isRecord } from "./field-value.ts";
 import { pricingSchema } from "./manifest-schema.ts";
+import { takenDown } from "./take-downs.ts";
 
 export const agentVisibilities = ["private", "public"] as const;
 export type AgentVisibility = (typeof agentVisibilities)[number];
@@ -187,6 +188,9 @@ export const agentRecord = agentSnapshot.extend({
   owner: z.string().describe("A username."),
   status: z.enum(agentStatuses),
   visibility: z.enum(agentVisibilities).describe("Public agents are in the marketplace once they are published."),
+  taken_down: takenDown
+    .optional()
+    .describe("Only when an admin took the agent down: it stays private until an admin restores it."),
   published_revision_id: z.string().nullable().describe("What runs execute; null until the first publication."),
   latest_revision_id: z.string().describe("The one whose fields are shown here."),
   warnings: z.array(agentWarning),

@@ -162,6 +162,13 @@ export {
   signInLinkRecord,
 } from "./sign-in.ts";
 export {
+  type TakeDownBody,
+  type TakeDownRecord,
+  type TakenDown,
+  takeDownBody,
+  takeDownRecord,
+} from "./take-downs.ts";
+export {
   type ChangeToolServerBody,
   type ConnectionType,
   type CreateToolServerBody,

@@ -1,4 +1,5 @@
 import {
+  Ban,
   Bot,
   ChartColumn,
   Coins,
@@ -65,6 +66,7 @@ export const places = [
       { to: "/admin", label: "Service", icon: ShieldCheck, openTo: "unlimited keys" },
       { to: "/admin/users", label: "Users", icon: Users, openTo: "unlimited keys" },
       { to: "/admin/plans", label: "Plans", icon: SlidersHorizontal, openTo: "unlimited keys" },
+      { to: "/admin/take-downs", label: "Take-downs", icon: Ban, openTo: "unlimited keys" },
     ],
   },
 ] as const satisfies readonly {

@@ -64,6 +64,11 @@ function OwnAgent({ agent }: { agent: AgentRecord }) {
         {agent.visibility === "public" && <Badge tone="info">public</Badge>}
         <code className="text-xs">{agent.model}</code>
       </div>
+      {agent.taken_down && (
+        <Notice tone="warn" title="An admin took this agent down">
+          {agent.taken_down.reason} You can still change and run it. It stays private until an admin restores it.
+        </Notice>
+      )}
       {agent.warnings.length > 0 && (
         <Notice tone="warn" title="This looks like a mistake">
           <ul className="list-disc pl-4">

@@ -12,6 +12,7 @@ import { pretty } from "../../ui/json.rules.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
+import { TakeDown } from "../admin/take-down.tsx";
 import { RunForm } from "../agents/run/run-form.tsx";
 import { furtherCosts, priceOf } from "./card.rules.ts";
 
@@ -107,6 +108,7 @@ function Offer({ card }: { card: AgentCard }) {
             ]}
           />
         </Panel>
+        {!isMine && <TakeDown kind="agent" id={card.id} />}
         {output_schema && <CodeBlock label="What it gives (JSON Schema)" text={pretty(output_schema)} />}
       </div>
     </div>

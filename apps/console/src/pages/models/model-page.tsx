@@ -3,10 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { CopyButton } from "../../ui/code.tsx";
-import { Loaded } from "../../ui/notice.tsx";
+import { Loaded, Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toast.ts";
+import { TakeDown } from "../admin/take-down.tsx";
 import { ApiTab } from "./api/api-tab.tsx";
 import { isStreamed } from "./api/call-code.rules.ts";
 import { DetailsTab } from "./details/details-tab.tsx";
@@ -20,6 +21,9 @@ import { fieldsOf } from "./playground/input-form.rules.ts";
 import { Playground } from "./playground/playground.tsx";
 import { useRuns } from "./playground/use-runs.ts";
 
+/** The service refuses to take these down. */
+const isBuiltIn = (owner: string) => ["gantry", "anthropic"].includes(owner);
+
 const route = getRouteApi("/app/models/$owner/$name");
 
 export function ModelPage() {
@@ -29,6 +33,7 @@ export function ModelPage() {
   return (
     <Page
       title={model.data?.title ?? id}
+      actions={model.data?.visibility === "public" && !isBuiltIn(owner) && <TakeDown kind="model" id={id} />}
       lead={
         <span className="flex flex-wrap items-center gap-2">
           <Link to="/models" className="text-accent hover:underline">
@@ -40,6 +45,11 @@ export function ModelPage() {
         </span>
       }
     >
+      {model.data?.taken_down && (
+        <Notice tone="warn" title="An admin took this model down">
+          {model.data.taken_down.reason} It stays private until an admin restores it.
+        </Notice>
+      )}
       {/* Another version has other fields: what was filled in before may not fit them. */}
       <Loaded query={model}>{(card) => <ModelTabs key={`${id} ${card.version}`} card={card} />}</Loaded>
     </Page>

@@ -1,4 +1,4 @@
-import type { AgentSnapshot, AgentVisibility, AgentWarning, RevisionStatus } from "@gantry/wire";
+import type { AgentSnapshot, AgentVisibility, AgentWarning, RevisionStatus, TakenDown } from "@gantry/wire";
 
 /**
  * An agent without its contents.
@@ -11,6 +11,8 @@ export interface Agent {
   readonly owner: string;
   readonly slug: string;
   readonly visibility: AgentVisibility;
+  /** An admin took it away from everyone but its owner: it is private until it is restored. */
+  readonly takenDown: TakenDown | null;
   readonly latestRevisionId: string;
   readonly publishedRevisionId: string | null;
   readonly publishedAt: Date | null;

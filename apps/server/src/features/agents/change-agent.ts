@@ -1,6 +1,7 @@
 import { newId } from "@gantry/wire";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
+import { takenDownConflict } from "../models/index.ts";
 import type { Agent, AgentWithRevision } from "./agent.ts";
 import { agentNotFound } from "./agent-faults.ts";
 import { boundAgentIds } from "./binding.rules.ts";
@@ -64,6 +65,7 @@ export async function changeAgent(
       await refuseStanding(tx, caller, locked);
       if (locked.latestRevisionId !== from.revision.id) return undefined;
       refuseOtherSale(from, locked);
+      if (draft.visibility === "public" && locked.takenDown) throw takenDownConflict("agent");
       const now = context.clock.now();
       const revision = {
         ...content,

@@ -49,6 +49,7 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
       latestRevisionId: revision.id,
       publishedRevisionId: null,
       publishedAt: null,
+      takenDown: null,
       createdAt: now,
       updatedAt: now,
     } as const;

@@ -14,6 +14,7 @@ import { readAgent } from "./read-agent.ts";
 import { type AgentCosts, readCosts } from "./read-costs.ts";
 import { diffRevision, listRevisions, readRevision } from "./read-revisions.ts";
 import { type AgentAddress, findOwner, findRevision, findUsing, type RevisionHead, type UsedThing } from "./store.ts";
+import { restoreAgent, takeDownAgent } from "./take-down-agent.ts";
 import { type ToolInfo, toolTable } from "./tools.ts";
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
@@ -41,6 +42,8 @@ export interface Agents {
   agentsUsing(ownerId: string, thing: UsedThing): Promise<{ id: string; name: string }[]>;
   /** What runs of published agents cost a caller beside their own price. */
   costsOf(callerId: string, agentIds: readonly string[]): Promise<(agentId: string) => AgentCosts>;
+  takeDownAgent(agentId: string, reason: string): Promise<AgentWithRevision>;
+  restoreAgent(agentId: string): Promise<AgentWithRevision>;
   /** Every tool that an agent can be given, by id, in the order in which they are listed. */
   readonly tools: ReadonlyMap<string, ToolInfo>;
 }
@@ -67,6 +70,8 @@ export function openAgents({ connectorTools, ...deps }: AgentsDeps): Agents {
     getRevision: (agentId, revisionId) => findRevision(context.database.sql, agentId, revisionId),
     agentsUsing: (ownerId, thing) => findUsing(context.database.sql, ownerId, thing),
     costsOf: (callerId, agentIds) => readCosts(context, callerId, agentIds),
+    takeDownAgent: (agentId, reason) => takeDownAgent(context, agentId, reason),
+    restoreAgent: (agentId) => restoreAgent(context, agentId),
     tools: context.tools,
   };
 }

@@ -2,6 +2,7 @@ import { isId, publishAgentBody } from "@gantry/wire";
 import { fault, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import type { Caller } from "../accounts/index.ts";
+import { takenDownConflict } from "../models/index.ts";
 import type { AgentWithRevision } from "./agent.ts";
 import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
 import { boundAgentIds } from "./binding.rules.ts";
@@ -45,6 +46,7 @@ export async function publishAgent(
     const locked = await lockOwn(tx, caller.userId, agentId);
     if (!locked) throw agentNotFound();
     await refuseStanding(tx, caller, locked);
+    if (locked.takenDown) throw takenDownConflict("agent");
     await refusePublishing(tx, caller, locked, wanted.snapshot);
     if (locked.publishedRevisionId === revisionId) return;
     await setPublished(tx, agentId, revisionId, context.clock.now());

@@ -12,7 +12,7 @@ interface PairRow extends Agent {
 }
 
 const agentColumns = (sql: Sql) => sql`
-  a.id, a.owner_id as "ownerId", u.username as owner, a.slug, a.visibility,
+  a.id, a.owner_id as "ownerId", u.username as owner, a.slug, a.visibility, a.taken_down as "takenDown",
   a.latest_revision_id as "latestRevisionId", a.published_revision_id as "publishedRevisionId",
   a.published_at as "publishedAt", a.created_at as "createdAt", a.updated_at as "updatedAt"`;
 
@@ -181,6 +181,34 @@ export async function findIdsAt(sql: Sql, { creator, slug }: { creator: string; 
 export async function findOwner(sql: Sql, agentId: string): Promise<string | undefined> {
   const [row] = await sql<{ ownerId: string }[]>`select owner_id as "ownerId" from agents where id = ${agentId}`;
   return row?.ownerId;
+}
+
+/** For an admin: any agent, with its latest revision, locked until the transaction ends. */
+export async function lockAny(tx: Transaction, agentId: string): Promise<AgentWithRevision | undefined> {
+  const [row] = await tx<PairRow[]>`
+    select ${pairColumns(tx)}
+    from agents a join users u on u.id = a.owner_id join agent_revisions r on r.id = a.latest_revision_id
+    where a.id = ${agentId} and a.deleted_at is null
+    for update of a`;
+  return row && toPair(row);
+}
+
+/** Makes an agent private, and says why. Taken down again, it keeps the visibility that it gets back. */
+export async function markTakenDown(
+  tx: Transaction,
+  agentId: string,
+  { reason, now }: { reason: string; now: Date },
+): Promise<void> {
+  await tx`
+    update agents set taken_down = jsonb_build_object('at', ${now.toISOString()}::text, 'reason', ${reason}::text,
+      'visibility', coalesce(taken_down ->> 'visibility', visibility)), visibility = 'private'
+    where id = ${agentId}`;
+}
+
+export async function markRestored(tx: Transaction, agentId: string): Promise<void> {
+  await tx`
+    update agents set visibility = coalesce(taken_down ->> 'visibility', visibility), taken_down = null
+    where id = ${agentId}`;
 }
 
 // Revisions of an agent that the caller has already been found to own or may run.

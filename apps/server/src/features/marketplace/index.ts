@@ -1,2 +1,2 @@
 export { type Marketplace, openMarketplace } from "./open-marketplace.ts";
-export type { Listing } from "./store.ts";
+export type { Listing, TakeDown } from "./store.ts";

@@ -1,12 +1,17 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Page } from "../accounts/index.ts";
-import { type Listing, listListings } from "./store.ts";
+import { type Listing, listListings, listTakeDowns, type TakeDown } from "./store.ts";
 
 export interface Marketplace {
   /** The public, published agents of everybody, newest publication first. */
   listAgents(query: { q: string | undefined; limit: number; offset: number }): Promise<Page<Listing>>;
+  /** Every agent and model that an admin took down, newest first. */
+  listTakeDowns(range: { limit: number; offset: number }): Promise<Page<TakeDown>>;
 }
 
 export function openMarketplace({ database }: { database: Database }): Marketplace {
-  return { listAgents: (query) => listListings(database.sql, query) };
+  return {
+    listAgents: (query) => listListings(database.sql, query),
+    listTakeDowns: (range) => listTakeDowns(database.sql, range),
+  };
 }

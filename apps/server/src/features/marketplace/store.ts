@@ -1,4 +1,4 @@
-import type { AgentSnapshot } from "@gantry/wire";
+import type { AgentSnapshot, TakenDown } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 
 /** A public, published agent as everybody may see it: nothing of how it works leaves the database. */
@@ -39,6 +39,35 @@ export async function listListings(
         join agent_revisions r on r.id = a.published_revision_id
       order by a.published_at desc, a.id desc`,
     sql<{ total: number }[]>`select count(*)::integer as total ${listed}`,
+  ]);
+  return { entries, total: counted[0]?.total ?? 0 };
+}
+
+export interface TakeDown {
+  kind: "agent" | "model";
+  id: string;
+  owner: string;
+  name: string;
+  takenDown: TakenDown;
+}
+
+export async function listTakeDowns(
+  sql: Sql,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ entries: TakeDown[]; total: number }> {
+  const all = sql`
+    select 'agent' as kind, a.id, u.username as owner, r.snapshot ->> 'name' as name, a.taken_down
+    from agents a join users u on u.id = a.owner_id join agent_revisions r on r.id = a.latest_revision_id
+    where a.taken_down is not null and a.deleted_at is null
+    union all
+    select 'model', u.username || '/' || m.name, u.username, m.manifest ->> 'title', m.taken_down
+    from models m join users u on u.id = m.owner_id
+    where m.taken_down is not null and m.retired_at is null`;
+  const [entries, counted] = await Promise.all([
+    sql<TakeDown[]>`
+      select kind, id, owner, name, taken_down as "takenDown" from (${all}) t
+      order by taken_down ->> 'at' desc, id limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::integer as total from (${all}) t`,
   ]);
   return { entries, total: counted[0]?.total ?? 0 };
 }

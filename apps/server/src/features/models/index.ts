@@ -6,3 +6,4 @@ export { type Models, openModels } from "./open-models.ts";
 export { modelOpenApi } from "./openapi/model-openapi.ts";
 export { projectNotFound } from "./resolve-model.ts";
 export { seedModels } from "./seed-models.ts";
+export { takenDownConflict } from "./take-down-model.ts";

@@ -1,4 +1,4 @@
-import type { Manifest } from "@gantry/wire";
+import type { Manifest, TakenDown } from "@gantry/wire";
 
 /**
  * A model as it stands. One in use is the same object while its version is the same, so what is derived from a manifest
@@ -18,6 +18,8 @@ export interface Model {
   /** `owner/name`. */
   readonly endpointId: string;
   readonly version: number;
+  /** An admin took it away from everyone but its owner: it is private until it is restored. */
+  readonly takenDown: TakenDown | null;
   readonly manifest: Manifest;
   readonly createdAt: Date;
   readonly updatedAt: Date;

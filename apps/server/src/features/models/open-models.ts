@@ -14,6 +14,7 @@ import { getModel, resolveForCall, resolveForRead, resolveForRun } from "./resol
 import { restoreModel } from "./restore-model.ts";
 import type { SeedModel } from "./seed-models.ts";
 import { changesChannel, findModel, findModelRow } from "./store.ts";
+import { restoreTakenDownModel, takeDownModel } from "./take-down-model.ts";
 
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
 export interface Models {
@@ -37,6 +38,8 @@ export interface Models {
   patchModel(caller: Caller, owner: string, name: string, body: unknown): Promise<Model>;
   deleteModel(caller: Caller, owner: string, name: string): Promise<void>;
   restoreModel(caller: Caller, owner: string, name: string): Promise<Model>;
+  takeDownModel(endpointId: string, reason: string): Promise<Model>;
+  restoreTakenDownModel(endpointId: string): Promise<Model>;
   /** To be told of every user whose rights changed: a disabled one's models are found by nobody. */
   forgetOwner(userId: string): void;
   /** How many models this node remembers; bounded. */
@@ -82,6 +85,8 @@ export async function openModels({
     patchModel: (caller, owner, name, body) => patchModel(context, caller, owner, name, body),
     deleteModel: (caller, owner, name) => deleteModel(context, caller, owner, name),
     restoreModel: (caller, owner, name) => restoreModel(context, caller, owner, name),
+    takeDownModel: (endpointId, reason) => takeDownModel(context, endpointId, reason),
+    restoreTakenDownModel: (endpointId) => restoreTakenDownModel(context, endpointId),
     forgetOwner: (userId) => memory.forgetOwner(userId),
     remembered: () => memory.size,
     close: () => listening.stop(),

@@ -8,6 +8,7 @@ import { checkPatched, patched, withFurther } from "./manifest.rules.ts";
 import type { Model } from "./model.ts";
 import { getModel, projectNotFound, refuseUnlessChangeable } from "./resolve-model.ts";
 import { lockModel, updateModel } from "./store.ts";
+import { takenDownConflict } from "./take-down-model.ts";
 
 /**
  * Changes the given fields, each as a whole; null takes an optional field away. The result must be a valid manifest.
@@ -34,6 +35,7 @@ export async function patchModel(
     const rights = { isAdmin: isAdmin(caller) };
     throwIfAny(withFurther(issues, backendIssues(whole.backend, before.backend, rights, context.builtins)));
     if (!manifest) throw new Error("a manifest was refused without an issue");
+    if (stored.model.takenDown && manifest.visibility === "public") throw takenDownConflict("model");
     return isDeepStrictEqual(manifest, before)
       ? stored.model
       : updateModel(tx, stored.model.id, manifest, stored.seeded);

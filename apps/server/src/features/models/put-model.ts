@@ -9,7 +9,8 @@ import { withImportedSchemas } from "./import-schemas.ts";
 import { checkManifest, withFurther } from "./manifest.rules.ts";
 import type { Model } from "./model.ts";
 import { refuseUnlessChangeable } from "./resolve-model.ts";
-import { findOwnerId, lockModel, upsertModel } from "./store.ts";
+import { findOwnerId, isTakenDown, lockModel, upsertModel } from "./store.ts";
+import { takenDownConflict } from "./take-down-model.ts";
 
 /** Creates a model or replaces the whole manifest of a live one. `created` tells the two apart. */
 export async function putModel(
@@ -38,6 +39,7 @@ export async function putModel(
     const backend = backendIssues(backendIn(body), stored?.model.manifest.backend, rights, context.builtins);
     throwIfAny(withFurther([...found, ...issues], [...whole.issues, ...backend]));
     if (!manifest || ownerId === undefined) throw new Error("a manifest was refused without an issue");
+    if (manifest.visibility === "public" && (await isTakenDown(tx, ownerId, name))) throw takenDownConflict("model");
     return upsertModel(tx, ownerId, name, manifest);
   });
   context.memory.forget(model.endpointId);

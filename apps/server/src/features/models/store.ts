@@ -17,7 +17,7 @@ export interface StoredModel {
 
 const columns = (sql: Sql) => sql`
   m.id, m.owner_id as "ownerId", u.username as owner, u.disabled_at is not null as "isOwnerDisabled", m.name,
-  m.version, m.manifest, m.seeded, m.created_at as "createdAt", m.updated_at as "updatedAt"`;
+  m.version, m.manifest, m.seeded, m.taken_down as "takenDown", m.created_at as "createdAt", m.updated_at as "updatedAt"`;
 
 function toStored({ seeded, ...row }: ModelRow): StoredModel {
   return { seeded, model: Object.freeze({ ...row, endpointId: `${row.owner}/${row.name}` }) };
@@ -64,11 +64,50 @@ export async function findOwnerId(sql: Sql, username: string): Promise<string | 
   return row?.id;
 }
 
+/** A name stays taken down when its model is deleted and created again. */
+const takenDownOf = (sql: Sql, ownerId: string, name: string) => sql`(
+  select taken_down from models where owner_id = ${ownerId} and name = ${name}
+  order by retired_at desc nulls first, id desc limit 1)`;
+
+export async function isTakenDown(sql: Sql, ownerId: string, name: string): Promise<boolean> {
+  const [row] = await sql<{ taken: boolean }[]>`select ${takenDownOf(sql, ownerId, name)} is not null as taken`;
+  return row?.taken ?? false;
+}
+
+/** Makes a locked model private, and says why. Taken down again, it keeps the visibility that it gets back. */
+export async function markTakenDown(
+  tx: Transaction,
+  { id, manifest }: Model,
+  { reason, now }: { reason: string; now: Date },
+): Promise<void> {
+  const at = now.toISOString();
+  await tx`
+    update models set taken_down = jsonb_build_object('at', ${at}::text, 'reason', ${reason}::text,
+      'visibility', coalesce(taken_down ->> 'visibility', ${manifest.visibility}::text)),
+      manifest = ${asJson(tx, { ...manifest, visibility: "private" })}, version = version + 1, updated_at = ${at}
+    where id = ${id}`;
+}
+
+export async function markRestored(tx: Transaction, { id, manifest }: Model): Promise<void> {
+  const [row] = await tx<{ visibility: Manifest["visibility"] }[]>`
+    select taken_down ->> 'visibility' as visibility from models where id = ${id}`;
+  const visibility = row?.visibility ?? manifest.visibility;
+  await tx`
+    update models set taken_down = null, manifest = ${asJson(tx, { ...manifest, visibility })},
+      version = version + 1, updated_at = now()
+    where id = ${id}`;
+}
+
+export async function announceChange(tx: Transaction, endpointId: string): Promise<void> {
+  await tx`select pg_notify(${changesChannel}, ${endpointId})`;
+}
+
 /** Writes the whole manifest over the live model of that name, or makes one. Version 1 is a model just made. */
 export async function upsertModel(tx: Transaction, ownerId: string, name: string, manifest: Manifest): Promise<Model> {
   const [row] = await tx<ModelRow[]>`
     with m as (
-      insert into models (owner_id, name, manifest) values (${ownerId}, ${name}, ${asJson(tx, manifest)})
+      insert into models (owner_id, name, manifest, taken_down)
+      values (${ownerId}, ${name}, ${asJson(tx, manifest)}, ${takenDownOf(tx, ownerId, name)})
       on conflict (owner_id, name) where retired_at is null
         do update set manifest = excluded.manifest, seeded = null, version = models.version + 1, updated_at = now()
       returning *
@@ -119,7 +158,7 @@ export async function updateModel(
 
 export async function retireModel(tx: Transaction, model: Model): Promise<void> {
   await tx`update models set retired_at = now(), version = version + 1 where id = ${model.id} and retired_at is null`;
-  await tx`select pg_notify(${changesChannel}, ${model.endpointId})`;
+  await announceChange(tx, model.endpointId);
 }
 
 /** As text, because the driver would send a value of the type json through jsonb, which loses the order of fields. */
@@ -130,7 +169,7 @@ function asJson(sql: Sql, manifest: Manifest) {
 async function announced(tx: Transaction, row: ModelRow | undefined): Promise<Model> {
   if (!row) throw new Error("a model that was locked or just written is gone");
   const { model } = toStored(row);
-  await tx`select pg_notify(${changesChannel}, ${model.endpointId})`;
+  await announceChange(tx, model.endpointId);
   return model;
 }
 

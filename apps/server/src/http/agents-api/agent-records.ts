@@ -26,6 +26,7 @@ export function agentRecord({ agent, revision }: AgentWithRevision): AgentRecord
     ...revision.snapshot,
     status: statusOf(agent),
     visibility: agent.visibility,
+    ...(agent.takenDown && { taken_down: { at: agent.takenDown.at, reason: agent.takenDown.reason } }),
     published_revision_id: agent.publishedRevisionId,
     latest_revision_id: agent.latestRevisionId,
     warnings: [...revision.warnings],

@@ -26,7 +26,10 @@ export function modelCard(model: Model, caller: Caller, baseUrl: string): Record
     owner: model.owner,
     name: model.name,
     ...manifest,
-    ...((model.ownerId === caller.userId || isAdmin(caller)) && { backend }),
+    ...((model.ownerId === caller.userId || isAdmin(caller)) && {
+      backend,
+      ...(model.takenDown && { taken_down: { at: model.takenDown.at, reason: model.takenDown.reason } }),
+    }),
     version: model.version,
     created_at: model.createdAt.toISOString(),
     updated_at: model.updatedAt.toISOString(),

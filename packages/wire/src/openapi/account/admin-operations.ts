@@ -9,6 +9,7 @@ import {
   userRecord,
 } from "../../accounts.ts";
 import { creditBody, creditRecord, ledgerEntryRecord, ledgerRecord, overviewRecord } from "../../money.ts";
+import { takeDownBody, takeDownRecord } from "../../take-downs.ts";
 import type { Operation, OperationGroup } from "../operation.ts";
 
 const operations: Operation[] = [
@@ -104,6 +105,40 @@ const operations: Operation[] = [
     status: 204,
     fails: [409],
   },
+  {
+    id: "listTakeDowns",
+    method: "get",
+    path: "/admin/take-downs",
+    summary: "List the agents and models that are taken down",
+    description: "Newest first.",
+    answer: takeDownRecord,
+    list: "results",
+    query: managementPage,
+  },
+  ...["agents/{id}", "models/{owner}/{name}"].flatMap((at): Operation[] => {
+    const [what, What] = at.startsWith("agents") ? ["agent", "Agent"] : ["model", "Model"];
+    return [
+      {
+        id: `takeDown${What}`,
+        method: "post",
+        path: `/admin/${at}/take-down`,
+        summary: `Take ${what === "agent" ? "an agent off the marketplace" : "a model off the public list"}`,
+        description: `Nobody but its owner sees or runs the ${what} from then on; what has begun goes on. The owner reads the reason and cannot make it public until an admin restores it.`,
+        body: takeDownBody,
+        example: { reason: "It collects passwords. Remove the field and write to us." },
+        answer: takeDownRecord,
+        ...(what === "model" && { fails: [409] }),
+      },
+      {
+        id: `restore${What}`,
+        method: "post",
+        path: `/admin/${at}/restore`,
+        summary: `Restore ${what === "agent" ? "an agent" : "a model"} that is taken down`,
+        description: "It gets back the visibility that it had.",
+        answer: takeDownRecord,
+      },
+    ];
+  }),
   {
     id: "checkLedger",
     method: "get",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { manifestFields } from "../../manifest-schema.ts";
+import { takenDown } from "../../take-downs.ts";
 
 /**
  * What is sent and answered about a model, as a document tells it. The fields are those of a manifest. Only input and
@@ -49,6 +50,9 @@ export const modelCard = z
     name: z.string(),
     ...ofModel,
     backend: ofModel.backend.optional().describe("Who answers. For its owner and for admins."),
+    taken_down: takenDown
+      .optional()
+      .describe("Only when an admin took the model down: it stays private until an admin restores it."),
     version: z.int().describe("Counts its changes, from 1."),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
