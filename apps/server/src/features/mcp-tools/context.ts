@@ -40,7 +40,7 @@ export type RunAgent = (
 /** What the use cases of this feature work with. */
 export interface McpToolsContext {
   log: Log;
-  models: Pick<Models, "listModels" | "resolveForCall">;
+  models: Pick<Models, "getModel" | "listModels" | "resolveForCall">;
   predictions: Pick<Predictions, "look" | "run">;
   idp: Pick<IdpConnector, "read" | "describeTools" | "runAction">;
   agents: Pick<Agents, "listAgents" | "readRevision" | "getRunnable" | "tools">;

@@ -1,4 +1,6 @@
 import type { AgentSnapshot, Pricing, ToolRecord } from "@gantry/wire";
+import { foreignSchema, foreignText } from "../../kernel/foreign-text.ts";
+import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
 import { inputSchemaOf } from "./input-schema.rules.ts";
 import type { OfferedTool } from "./offered-tool.ts";
@@ -17,14 +19,22 @@ const units: Readonly<Record<keyof Pricing, string>> = {
   per_output: "an output file",
 };
 
-export function describeModel(model: Model): OfferedTool {
+/** What another user wrote of a model is marked as theirs. */
+export function describeModel(model: Model, caller: Pick<Caller, "userId">): OfferedTool {
+  const { owner, endpointId } = model;
+  const isTheirs = model.ownerId !== caller.userId && !model.isBuiltIn;
   const { title, description, pricing, kind, backend } = model.manifest;
   const what = kind === "other" ? "Runs the model" : `Runs the ${kind} model`;
+  const input = inputSchemaOf(model.manifest);
   return {
     name: modelToolName(model),
-    title,
-    description: sentences([`${what} ${model.endpointId}.`, cut(description), priceOf(pricing)]),
-    inputSchema: inputSchemaOf(model.manifest),
+    title: isTheirs ? endpointId : title,
+    description: sentences([
+      `${what} ${endpointId}.`,
+      isTheirs && description.trim() !== "" ? foreignText(owner, description) : cut(description),
+      priceOf(pricing),
+    ]),
+    inputSchema: isTheirs ? { ...foreignSchema(owner, input), type: "object" } : input,
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: backend.type !== "builtin" },
   };
 }

@@ -2,7 +2,7 @@ import type { AgentSnapshot } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
 import { type Caller, isConfined, keyReaches } from "../accounts/index.ts";
 import type { Runnable } from "../agents/index.ts";
-import type { Model } from "../models/index.ts";
+import { isChosen, type Model } from "../models/index.ts";
 import type { McpToolsContext } from "./context.ts";
 import { createMayAsk } from "./may-ask.ts";
 import { takesObject } from "./takes-object.rules.ts";
@@ -47,7 +47,10 @@ export async function readActions({ idp }: McpToolsContext, caller: Caller) {
   return connector ? idp.describeTools().filter(({ kind }) => kind === "read") : [];
 }
 
+/** Public models of other users are not offered unless the key names them: their owners write what a client's model reads. */
 async function findModel({ models }: McpToolsContext, caller: Caller, owner: string, name: string) {
+  const standing = await models.getModel(`${owner}/${name}`);
+  if (!standing || !isChosen(caller, standing)) return undefined;
   const model = await unlessMissing(models.resolveForCall(caller, owner, name));
   return model && { kind: "model" as const, model };
 }
@@ -77,7 +80,7 @@ export function isCallable(caller: Caller, { model, input_schema: input }: Agent
 
 async function findCutModel({ models }: McpToolsContext, caller: Caller, toolName: string, q: string) {
   for (let offset = 0; ; offset += pageSize) {
-    const { entries, total } = await models.listModels(caller, { limit: pageSize, offset, q });
+    const { entries, total } = await models.listModels(caller, { limit: pageSize, offset, q, withoutOthers: true });
     const found = entries.find((model) => modelToolName(model) === toolName);
     if (found || entries.length === 0 || offset + entries.length >= total) return found;
   }

@@ -93,9 +93,13 @@ async function actionsPart(context: McpToolsContext, caller: Caller, { limit, of
 }
 
 async function modelsPart({ models }: McpToolsContext, caller: Caller, range: Range): Promise<Part> {
-  const { entries, total } = await models.listModels(caller, range);
+  const { entries, total } = await models.listModels(caller, { ...range, withoutOthers: true });
   const active = entries.filter(({ manifest }) => manifest.capacity > 0);
-  return { tools: active.map(describeModel), read: entries.length, isLast: isEnd(range, entries, total) };
+  return {
+    tools: active.map((model) => describeModel(model, caller)),
+    read: entries.length,
+    isLast: isEnd(range, entries, total),
+  };
 }
 
 /** An empty page is the end too: what the cursor counts on may have been deleted since. */

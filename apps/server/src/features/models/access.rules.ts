@@ -9,6 +9,14 @@ export function mayCall(
   return model.manifest.visibility === "public" || model.ownerId === caller.userId;
 }
 
+/** Whether the caller chose the model: an own one, a built-in one, or one that the key names. */
+export function isChosen(
+  caller: Pick<Caller, "userId" | "models">,
+  { ownerId, isBuiltIn, endpointId }: { ownerId: string; isBuiltIn: boolean; endpointId: string },
+): boolean {
+  return ownerId === caller.userId || isBuiltIn || (caller.models?.includes(endpointId) ?? false);
+}
+
 export function isAdmin(caller: Caller): boolean {
   return caller.role === "admin" && mayAdministrate(caller);
 }

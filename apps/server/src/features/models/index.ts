@@ -1,4 +1,4 @@
-export { isAdmin } from "./access.rules.ts";
+export { isAdmin, isChosen } from "./access.rules.ts";
 export { holdsConversations } from "./chat-backends.rules.ts";
 export { maxManifestBytes } from "./manifest.rules.ts";
 export type { Model } from "./model.ts";

@@ -14,6 +14,8 @@ export interface Model {
   readonly owner: string;
   /** Such a model is there for what was accepted, and for an admin to change; nobody else finds it. */
   readonly isOwnerDisabled: boolean;
+  /** The installation owns it, not a person. */
+  readonly isBuiltIn: boolean;
   readonly name: string;
   /** `owner/name`. */
   readonly endpointId: string;

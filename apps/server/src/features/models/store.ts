@@ -16,7 +16,8 @@ export interface StoredModel {
 }
 
 const columns = (sql: Sql) => sql`
-  m.id, m.owner_id as "ownerId", u.username as owner, u.disabled_at is not null as "isOwnerDisabled", m.name,
+  m.id, m.owner_id as "ownerId", u.username as owner, u.disabled_at is not null as "isOwnerDisabled",
+  u.role = 'system' as "isBuiltIn", m.name,
   m.version, m.manifest, m.seeded, m.taken_down as "takenDown", m.created_at as "createdAt", m.updated_at as "updatedAt"`;
 
 function toStored({ seeded, ...row }: ModelRow): StoredModel {
@@ -180,6 +181,8 @@ export interface ListFilter {
   kind: string | undefined;
   /** A part of the endpoint id or of the title. */
   q: string | undefined;
+  /** Only the user's own models and built-in ones. */
+  withoutOthers: boolean;
 }
 
 /** By endpoint id. The page is chosen by an index that holds all it is chosen by; manifests are read for that page only. */
@@ -194,6 +197,7 @@ export async function listPage(
     where m.retired_at is null and (m.visibility = 'public' or m.owner_id = ${filter.userId})
       and m.owner_id not in (select id from users where disabled_at is not null)
       ${filter.reach === null ? sql`` : sql`and m.owner || '/' || m.name = any(${[...filter.reach]}::text[])`}
+      ${filter.withoutOthers ? sql`and m.owner_id in (select id from users where id = ${filter.userId} or role = 'system')` : sql``}
       ${filter.kind === undefined ? sql`` : sql`and m.kind = ${filter.kind}`}
       ${filter.q === undefined ? sql`` : sql`and strpos(m.search_text, lower(${filter.q})) > 0`}`;
   const [rows, counted] = await Promise.all([

@@ -1,6 +1,7 @@
 import type { AgentBinding, AgentTool, ToolBinding } from "@gantry/wire";
 import type { ChatTool } from "../../../engines/models/chat.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
+import { foreignSchema, quotedText } from "../../../kernel/foreign-text.ts";
 import { type Caller, keyReaches } from "../../accounts/index.ts";
 import { type Agents, bindingAsks, type Runnable } from "../../agents/index.ts";
 import { isForItself, type RunScope, type RunTool } from "./run-tool.ts";
@@ -59,7 +60,7 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
     try {
       const child = await deps.agents.getRunnable(scope.ownerId, { agentId: binding.agent_id });
       if (scope.caller) refuseOutOfReach(scope.caller, child);
-      boxed.push(boxAgent(binding, child));
+      boxed.push(boxAgent(scope, binding, child));
     } catch (error) {
       if (!(error instanceof Fault) || error.type === "service_unavailable") throw error;
       gone.push(`the agent ${binding.name ?? binding.agent_id}: ${error.message}`);
@@ -79,7 +80,7 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
     follow(name, child) {
       const known = byName.get(name);
       // Its name in the run stays, also where it was made of a slug that is another one now.
-      if (known?.kind === "agent") byName.set(name, { ...boxAgent(known.binding, child), name });
+      if (known?.kind === "agent") byName.set(name, { ...boxAgent(scope, known.binding, child), name });
     },
     missing: shownMissing(scope, gone),
   };
@@ -153,15 +154,20 @@ function withoutFixed(
   return { ...rest, properties, required, ...(least > 0 && { minProperties: least }) };
 }
 
-function boxAgent(binding: AgentBinding, child: Runnable): BoxedTool {
+/** What another creator wrote of an agent is marked as theirs for the model that may call it. */
+function boxAgent({ ownerId }: Pick<RunScope, "ownerId">, binding: AgentBinding, child: Runnable): BoxedTool {
   const { snapshot } = child.revision;
+  const { owner } = child.agent;
+  const isTheirs = child.agent.ownerId !== ownerId;
+  const schema = isTheirs ? foreignSchema(owner, snapshot.input_schema) : snapshot.input_schema;
+  const named = isTheirs ? `${quotedText(snapshot.name)} of user ${owner}` : `"${snapshot.name}"`;
   return {
     kind: "agent",
     child,
     binding,
     name: binding.name ?? child.agent.slug.slice(0, 64),
-    description: binding.description ?? `The agent "${snapshot.name}".`,
-    parameters: { type: "object", ...snapshot.input_schema },
+    description: binding.description ?? `The agent ${named}.`,
+    parameters: { type: "object", ...schema },
     asks: false,
     fixed: {},
   };
