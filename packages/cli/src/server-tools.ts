@@ -36,8 +36,9 @@ function isRefusedKey(error: unknown): boolean {
   return error instanceof GantryError && error.status === 401;
 }
 
+/** Each unit is 1024 of the one before. */
 export function sizeOf(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
 }

@@ -1,6 +1,6 @@
 /** What is read of a text: more is to be downloaded. */
 export const mostTextBytes = 200_000;
-export const mostImageBytes = 10_000_000;
+export const mostImageBytes = 10 * 1024 * 1024;
 
 export type PreviewKind = "empty" | "image" | "text" | "none";
 

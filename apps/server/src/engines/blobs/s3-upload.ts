@@ -12,7 +12,7 @@ import type { PutOptions } from "./blobs.ts";
 import { tooLarge } from "./disk-writes.ts";
 import type { S3Call } from "./s3-calls.ts";
 
-/** All parts but the last are equally long, as some servers demand; 5 MiB is the least that S3 takes. */
+/** All parts but the last are equally long, as some servers demand; 5 MB is the least that S3 takes. */
 const partBytes = 8 * 1024 * 1024;
 const mostParts = 10_000;
 /** What is set aside before anything has come. */
