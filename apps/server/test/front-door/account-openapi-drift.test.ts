@@ -44,7 +44,7 @@ test("a value that a parameter does not have is refused, with a status that is t
 
 test("what is left out of the query of a list is the default that is told", async () => {
   const lists = operations().filter(({ operation }) => operation.parameters.some(({ name }) => name === "page_size"));
-  expect(lists.length).toBe(9);
+  expect(lists.length).toBe(10);
   for (const { path, operation } of lists) {
     const told = Object.fromEntries(operation.parameters.map(({ name, schema }) => [name, schema.default]));
     const { body } = await gantry.call("GET", concrete(path));
@@ -74,7 +74,7 @@ test("a body must have what is told to be required, and nothing that is not told
     expect(places(answer).sort(), `${method} ${path} gave ${answer.text}`).toEqual(expected.sort());
     count++;
   }
-  expect(count).toBe(9);
+  expect(count).toBe(11);
 });
 
 test("what is answered is what is told, no more and no less", async () => {
@@ -109,6 +109,22 @@ test("what is answered is what is told, no more and no less", async () => {
   await check("post", "/sign-in-links", "/sign-in-links", { username: "told-anna" });
   await check("post", "/webhooks/secret/rotate", "/webhooks/secret/rotate");
   await check("post", "/webhooks/deliveries/{id}/resend", "/webhooks/deliveries/none/resend");
+  const agent = await gantry.call("POST", "/v1/agents", { json: { name: "Told", goal: "g", tools: [] } });
+  const text = { type: "string" };
+  const manifest = {
+    kind: "other",
+    input: { type: "object", properties: { prompt: text } },
+    output: { type: "object", properties: { output: text } },
+    backend: { type: "cog", url: "http://127.0.0.1:9" },
+  };
+  expect((await gantry.call("PUT", "/api/v1/admin/told", { json: manifest })).status).toBe(201);
+  for (const [told, at] of [
+    ["/admin/agents/{id}", `/admin/agents/${agent.body.id}`],
+    ["/admin/models/{owner}/{name}", "/admin/models/admin/told"],
+  ]) {
+    await check("post", `${told}/restore`, `${at}/restore`);
+    await check("post", `${told}/take-down`, `${at}/take-down`, { reason: "told" });
+  }
   for (const { method, path } of operations()) {
     if (method === "get") await check("get", path, path.replace("{username}", "admin"));
   }

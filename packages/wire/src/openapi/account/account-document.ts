@@ -4,6 +4,7 @@ import { fileRecord } from "../../files.ts";
 import * as money from "../../money.ts";
 import { putSecretBody, secretRecord } from "../../secrets.ts";
 import { makeSignInLinkBody, signInLinkRecord } from "../../sign-in.ts";
+import { takeDownBody, takeDownRecord } from "../../take-downs.ts";
 import { deliveryRecord, webhookSecretsRecord } from "../../webhooks.ts";
 import { documentOf } from "../document.ts";
 import type { Api } from "../operation.ts";
@@ -29,6 +30,7 @@ export const accountApi: Api = {
     ChangeUser: accounts.changeUserBody,
     PutPlan: accounts.putPlanBody,
     CreateCredit: money.creditBody,
+    TakeDown: takeDownBody,
   },
   answers: {
     Me: accounts.meRecord,
@@ -42,6 +44,7 @@ export const accountApi: Api = {
     LedgerEntry: money.ledgerEntryRecord,
     Ledger: money.ledgerRecord,
     Overview: money.overviewRecord,
+    TakenDown: takeDownRecord,
     File: fileRecord,
     Secret: secretRecord,
     Delivery: deliveryRecord,
@@ -49,8 +52,9 @@ export const accountApi: Api = {
   },
   pathParameters: {
     id: "As the list has it.",
-    name: "Of a secret: letters, digits, `_`, `.` and `-`, 63 at most. Of a plan: a-z, 0-9 and `-`, 39 at most.",
+    name: "Of a secret: letters, digits, `_`, `.` and `-`, 63 at most. Of a plan: a-z, 0-9 and `-`, 39 at most. Of a model: the part behind its owner.",
     username: "Of a user.",
+    owner: "The username of the model's owner.",
   },
   failures: accountFailures,
   failureSchemas: errorSchemas,
