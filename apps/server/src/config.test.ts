@@ -24,6 +24,11 @@ test("every wrong setting is told at once", () => {
       (name) => `  ${name} must be set, because S3_PUBLIC_ENDPOINT is`,
     ),
   );
+  expect(faultsOf({ GANTRY_FILES_URL: "https://files.test" })).toEqual([
+    "  GANTRY_PUBLIC_URL must be set, because GANTRY_FILES_URL is",
+  ]);
+  const sameHost = { GANTRY_FILES_URL: "https://gantry.test/files", GANTRY_PUBLIC_URL: "https://gantry.test" };
+  expect(faultsOf(sameHost)).toEqual(["  GANTRY_FILES_URL must have another host or port than GANTRY_PUBLIC_URL"]);
   expect(faultsOf({ OTEL_EXPORTER_OTLP_HEADERS: "authorization=x" })).toEqual([
     "  OTEL_EXPORTER_OTLP_ENDPOINT must be set, because OTEL_EXPORTER_OTLP_HEADERS is",
   ]);

@@ -19,7 +19,7 @@ import {
   webAddress,
   wrong,
 } from "./setting-kinds.ts";
-import { missingTogether } from "./settings-together.rules.ts";
+import { contradicting, missingTogether } from "./settings-together.rules.ts";
 
 /**
  * The environment, read once into one frozen object. This is the only file that reads process.env. Every setting is a
@@ -84,6 +84,9 @@ export const settings = {
     undefined,
   ),
   GANTRY_PUBLIC_URL: webAddress("Address that links carry when the server stands behind a proxy."),
+  GANTRY_FILES_URL: webAddress(
+    "Address of its own that links to files carry, another origin than GANTRY_PUBLIC_URL. Nothing else is served there.",
+  ),
   GANTRY_ADMIN_KEY: headerValue(
     "API key of the user admin. Without it the first start makes one and prints it. " +
       "A value whose key was rotated or revoked since stays without force, and the start warns of it.",
@@ -225,7 +228,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, workingDirectory: str
   }
   // One that is wrong is told of already.
   const isSet = (name: string) => values[name] !== undefined || Boolean(environment[name]?.trim());
-  faults.push(...missingTogether(isSet));
+  faults.push(...missingTogether(isSet), ...contradicting(values));
   if (faults.length > 0) throw new Error(`Gantry cannot start, these settings are wrong:\n${faults.join("\n")}`);
   values.GANTRY_HOME = absoluteHome(String(values.GANTRY_HOME), workingDirectory);
   return Object.freeze(values) as Config;

@@ -44,19 +44,20 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   const { authenticate } = parts.accounts;
   const publicUrl = config.GANTRY_PUBLIC_URL;
   const callerOf = requireCaller(authenticate);
-  const app = createServer({ log, publicUrl, telemetry });
+  const filesUrl = linkServed && config.GANTRY_FILES_URL;
+  const linkAddress = linkServed ? (filesUrl ?? publicUrl) : (config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT);
+  const app = createServer({ log, publicUrl, filesUrl, telemetry });
 
   // No client is sent to a worker.
   const hasConsole = config.GANTRY_ROLE !== "worker";
   await app.register(docsPages, { version: parts.version, hasConsole });
   if (hasConsole) {
-    const linkAddress = linkServed ? publicUrl : (config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT);
     await app.register(consoleFiles, { log, folder: consoleFolder, linkAddress });
   }
   if (linkServed) {
     await app.register(blobApi, {
       store: linkServed,
-      publicUrl,
+      linkAddress,
       findUploadTarget: (key: string, bytes: number | undefined) => findUploadTarget(files, key, bytes),
       recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
     });

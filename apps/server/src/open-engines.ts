@@ -45,8 +45,8 @@ export async function notReady(database: OpenedDatabase): Promise<string | undef
   return sentences[database.trouble() ?? "away"];
 }
 
-export async function openOwnBlobs(home: string): Promise<LinkServedStore> {
-  return openFilesystemBlobs({ home, bucket, credentials: await loadOrCreateSigningCredentials(home) });
+export async function openOwnBlobs(home: string, linkBase: string | undefined): Promise<LinkServedStore> {
+  return openFilesystemBlobs({ home, bucket, credentials: await loadOrCreateSigningCredentials(home), linkBase });
 }
 
 /** For whoever copies files and signs no link: the key of links is neither needed nor made. */

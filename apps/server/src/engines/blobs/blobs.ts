@@ -62,8 +62,11 @@ export interface BlobStore {
    * may or may not be among them. It looks at every object: not for the path of a request.
    */
   keys(prefix?: string): AsyncIterable<string>;
-  /** `base` is the address under which clients reach this server; a driver with an address of its own ignores it. */
-  signGet(key: string, options: { base: string; expiresInSeconds: number; filename?: string }): Promise<SignedLink>;
+  /**
+   * `base` is the address under which clients reach this server; a driver with an address of its own ignores it.
+   * `contentType` is what the object is served as, whatever type a client stored it with.
+   */
+  signGet(key: string, options: { base: string; expiresInSeconds: number; contentType: string }): Promise<SignedLink>;
   signPut(key: string, options: { base: string; expiresInSeconds: number; contentType?: string }): Promise<SignedLink>;
   close(): Promise<void>;
 }
@@ -82,8 +85,8 @@ export interface LinkRequest {
 /**
  * A store that has no server of its own: its links lead to ours, and the blob surface (`http/blob-api`) serves them.
  * `checkLink` is called first on each such request and throws `forbidden` unless the link is right, not expired and made
- * for this method (a GET link also allows HEAD). What it answers is what was signed.
+ * for this method (a GET link also allows HEAD).
  */
 export interface LinkServedStore extends BlobStore {
-  checkLink(request: LinkRequest): { key: string; query: ReadonlyMap<string, string> };
+  checkLink(request: LinkRequest): { key: string };
 }

@@ -58,7 +58,11 @@ blobContract("filesystem", async () => {
 
 test("the links carry the specification's Expires, and it is signed", async () => {
   const blobs = await openStore(await newHome());
-  const { url } = await blobs.signGet("k", { base: "http://127.0.0.1:8080", expiresInSeconds: 86_400 });
+  const { url } = await blobs.signGet("k", {
+    base: "http://127.0.0.1:8080",
+    expiresInSeconds: 86_400,
+    contentType: "text/plain",
+  });
   const parts = new URL(url);
   expect(parts.searchParams.get("Expires")).toBe("86400");
   const request = (query: string) =>

@@ -10,7 +10,7 @@ import { encodeFooter, hashKey, newEtag, readInfo, readKey } from "./object-file
 import { checkKey } from "./object-key.ts";
 import { type SigningCredentials, signLink, verifyLink } from "./signature.ts";
 import { openTemporaryFiles } from "./temporary-files.ts";
-import { decodePercent, encodeStrict } from "./uri-encoding.ts";
+import { decodePercent } from "./uri-encoding.ts";
 
 /** The region that the links name. It means nothing here, but clients expect one. */
 const region = "local";
@@ -28,8 +28,10 @@ export async function openFilesystemBlobs(options: {
   bucket: string;
   credentials: SigningCredentials;
   clock?: Clock;
+  /** The address that links carry, where it is not the one that clients call the server by. */
+  linkBase?: string | undefined;
 }): Promise<LinkServedStore> {
-  const { home, bucket, credentials, clock = systemClock } = options;
+  const { home, bucket, credentials, clock = systemClock, linkBase } = options;
   if (!/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(bucket)) throw new Error(`${bucket} is no bucket name`);
   const root = join(home, "blobs", bucket);
   const directories = Array.from(digits, (digit) => join(root, digit));
@@ -86,10 +88,10 @@ export async function openFilesystemBlobs(options: {
     }
   }
 
-  const sign = (method: "GET" | "PUT", key: string, base: string, expiresInSeconds: number, query = {}) => {
+  const sign = (method: "GET" | "PUT", key: string, base: string, expiresInSeconds: number) => {
     checkKey(key);
-    const link = { method, base, path: linkRoot + key, region, credentials, now: clock.now(), expiresInSeconds };
-    return { method, url: signLink({ ...link, query: { Expires: String(expiresInSeconds), ...query } }) };
+    const link = { method, path: linkRoot + key, region, credentials, now: clock.now(), expiresInSeconds };
+    return { method, url: signLink({ ...link, base: linkBase ?? base, query: { Expires: String(expiresInSeconds) } }) };
   };
 
   return {
@@ -157,10 +159,9 @@ export async function openFilesystemBlobs(options: {
       }
     },
 
-    async signGet(key, { base, expiresInSeconds, filename }) {
-      const disposition = `attachment; filename*=UTF-8''${encodeStrict(filename ?? "")}`;
-      const query = filename === undefined ? {} : { "response-content-disposition": disposition };
-      return sign("GET", key, base, expiresInSeconds, query);
+    // The type is decided when the link is served.
+    async signGet(key, { base, expiresInSeconds }) {
+      return sign("GET", key, base, expiresInSeconds);
     },
 
     async signPut(key, { base, expiresInSeconds }) {
@@ -168,7 +169,7 @@ export async function openFilesystemBlobs(options: {
     },
 
     checkLink({ method, path, query, origins }) {
-      const signed = verifyLink({
+      verifyLink({
         methods: method === "HEAD" ? ["HEAD", "GET"] : [method],
         addresses: origins.map(({ host, prefix }) => ({ host, path: prefix + path })),
         query,
@@ -178,7 +179,7 @@ export async function openFilesystemBlobs(options: {
       });
       const plain = decodePercent(path) ?? "";
       if (!plain.startsWith(linkRoot)) throw fault("not_found", "File not found");
-      return { key: plain.slice(linkRoot.length), query: signed };
+      return { key: plain.slice(linkRoot.length) };
     },
 
     close: () => renames.close(),

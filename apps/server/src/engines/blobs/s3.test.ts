@@ -198,7 +198,7 @@ describe.skipIf(!server)("a file that is taken over", () => {
 describe.skipIf(!server)("links", () => {
   test("lead to the server itself, or to the address by which clients know it", async () => {
     const blobs = await openStore();
-    const { url } = await blobs.signGet("a/b c", { base: "http://gantry.example", expiresInSeconds: 60 });
+    const { url } = await blobs.signGet("a/b c", { base: "http://gantry.example", expiresInSeconds: 60, ...text });
     expect(url.startsWith(`${server?.endpoint}/${server?.bucket}/a/b%20c?`)).toBe(true);
     const behind = await openStore({ publicEndpoint: "https://files.example/store" });
     const link = await behind.signPut("a", { base: "http://gantry.example", expiresInSeconds: 60 });
@@ -206,8 +206,24 @@ describe.skipIf(!server)("links", () => {
   });
 });
 
+describe.skipIf(!server)("the type of a download", () => {
+  test.each([
+    ["image/png", "inline"],
+    ["text/html", "attachment"],
+  ])("is that of the link, not that of the upload: %s", async (contentType, disposition) => {
+    const blobs = await openStore();
+    const signing = { base: "", expiresInSeconds: 60 };
+    const { url: target } = await blobs.signPut("typed", signing);
+    const headers = { "content-type": "image/png;,text/html" };
+    expect((await fetch(target, { method: "PUT", body: "<script></script>", headers })).status).toBe(200);
+    const answer = await fetch((await blobs.signGet("typed", { ...signing, contentType })).url);
+    expect(answer.headers.get("content-type")).toBe(contentType);
+    expect(answer.headers.get("content-disposition")).toBe(disposition);
+  });
+});
+
 describe.skipIf(!server)("a server that is away", () => {
-  const idle = { base: "", expiresInSeconds: 60 };
+  const idle = { base: "", expiresInSeconds: 60, ...text };
 
   test("is told as 503, retryable, by every call, and is found again by itself", async () => {
     const blobs = await openStore({ patienceMs: 5000 });

@@ -8,6 +8,7 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { type Clock, systemClock } from "../../kernel/clock.ts";
+import { dispositionOf, longestMediaType } from "../../kernel/media-type.rules.ts";
 import type { BlobInfo, BlobStore } from "./blobs.ts";
 import { checkKey } from "./object-key.ts";
 import { abortAbandonedUploads } from "./s3-abandoned.ts";
@@ -16,7 +17,7 @@ import { createS3Call } from "./s3-calls.ts";
 import { guardDownload } from "./s3-download.ts";
 import { isMissing } from "./s3-errors.ts";
 import { etagOf, uploadBody } from "./s3-upload.ts";
-import { signLink } from "./signature.ts";
+import { checkLinkLength, signLink } from "./signature.ts";
 import { encodeStrict } from "./uri-encoding.ts";
 
 export interface S3Options {
@@ -35,6 +36,7 @@ export interface S3Options {
   onTrouble?: (text: string, error: unknown) => void;
 }
 
+const longestEncodedType = longestMediaType * 3;
 const connectMs = 5_000;
 const connections = 256;
 const readBytes = 256 * 1024;
@@ -149,10 +151,14 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
       }
     },
 
-    async signGet(key, { expiresInSeconds, filename }) {
-      const disposition = `attachment; filename*=UTF-8''${encodeStrict(filename ?? "")}`;
-      const query = filename === undefined ? {} : { "response-content-disposition": disposition };
-      return sign("GET", key, expiresInSeconds, query);
+    async signGet(key, { expiresInSeconds, contentType }) {
+      const link = sign("GET", key, expiresInSeconds, {
+        "response-content-type": contentType,
+        "response-content-disposition": dispositionOf(contentType),
+      });
+      // Whether a name is too long does not depend on the type that its bytes turn out to have.
+      checkLinkLength(link.url.length - encodeStrict(contentType).length + longestEncodedType);
+      return link;
     },
 
     signPut: async (key, { expiresInSeconds }) => sign("PUT", key, expiresInSeconds),

@@ -1,5 +1,6 @@
 import { addAbortSignal, Readable } from "node:stream";
 import { fileTypeFromBuffer } from "file-type";
+import { parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
 import type { NetBody } from "../net/net.ts";
 import { decodeDataUri } from "./data-uri.ts";
 import type { FileOutput, ModelCall } from "./driver.ts";
@@ -10,7 +11,6 @@ import { broken, requestUpstream } from "./upstream.ts";
 export type Media = "image" | "video" | "audio" | "file";
 
 const sampleBytes = 4100;
-const unknownType = "application/octet-stream";
 /** Containers that the bytes show, where only the declared type can say what is inside. */
 const containers = new Set(["application/xml", "application/zip", "application/x-cfb"]);
 /** What may stand in for a medium: an animation for a video, a container of sound alone. */
@@ -132,7 +132,7 @@ function endedBy(signal: AbortSignal, body: Readable): Readable {
 async function typeOf(head: Uint8Array, declared: string | undefined, media: Media): Promise<string> {
   if (head.length === 0) throw broken(new Error("The upstream answered an empty file"));
   const found = (await fileTypeFromBuffer(head.subarray(0, sampleBytes)))?.mime;
-  const claimed = /^[\w.+-]+\/[\w.+-]+/.exec(declared ?? "")?.[0]?.toLowerCase();
+  const claimed = parseMediaType((declared ?? "").split(";", 1)[0] ?? "");
   const contentType = (found && !containers.has(found) ? found : (claimed ?? found)) ?? unknownType;
   if (accepted[media].test(contentType)) return contentType;
   throw broken(new Error(`The upstream answered ${contentType} where a file of kind ${media} was due`));

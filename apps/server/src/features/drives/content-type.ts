@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import type { Readable } from "node:stream";
+import { unknownType } from "../../kernel/media-type.rules.ts";
 import { examineContent } from "../files/index.ts";
 import { nameOf } from "./path.rules.ts";
 
 /** What is looked at to find out what a file is. */
 const headBytes = 4100;
-const unknownType = "application/octet-stream";
 
 /** The first bytes of a body; `body` stands for the whole from here on. They are kept until the file's name is known. */
 export async function takeHead(

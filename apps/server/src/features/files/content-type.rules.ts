@@ -1,3 +1,5 @@
+import { bareType, parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
+
 /** The types that a name's ending stands for, where the bytes say nothing or only name the container. */
 const byEnding: Readonly<Record<string, string>> = {
   aac: "audio/aac",
@@ -49,25 +51,15 @@ const refinements: Readonly<Record<string, RegExp>> = {
   "application/xml": /(\+|\/)xml$/,
 };
 
-const unknown = "application/octet-stream";
 /** What clients send when they were told no type. */
 const saysNothing = new Set([
-  unknown,
+  unknownType,
   "binary/octet-stream",
   "application/x-www-form-urlencoded",
   "multipart/form-data",
 ]);
 
-/** A media type with optional parameters, fit to stand in a header. */
-export function isContentType(text: string): boolean {
-  return text.length <= 255 && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[\t\x20-\x7e]*)?$/.test(text);
-}
-
-export function bareType(contentType: string): string {
-  return (contentType.split(";")[0] ?? "").trim().toLowerCase();
-}
-
-function typeByEnding(filename: string | undefined): string | undefined {
+export function typeByEnding(filename: string | undefined): string | undefined {
   const ending = /\.([a-z0-9]+)$/i.exec(filename ?? "")?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(byEnding, ending) ? byEnding[ending] : undefined;
 }
@@ -84,10 +76,12 @@ export function fittingContentType(
   detected: string | undefined,
   { declared, filename }: { declared: readonly (string | undefined)[]; filename: string | undefined },
 ): string {
-  const claims = [...declared, typeByEnding(filename)].filter(
-    (claim) => claim !== undefined && isContentType(claim) && !saysNothing.has(bareType(claim)),
-  );
-  if (detected === undefined) return claims[0] ?? unknown;
-  const refinement = refinements[detected];
-  return claims.find((claim) => claim !== undefined && refinement?.test(bareType(claim))) ?? detected;
+  const claims = [...declared, typeByEnding(filename)].flatMap((claim) => {
+    const type = parseMediaType(claim ?? "");
+    return type === undefined || saysNothing.has(bareType(type)) ? [] : [type];
+  });
+  const found = detected === undefined ? undefined : parseMediaType(detected);
+  if (found === undefined) return claims[0] ?? unknownType;
+  const refinement = refinements[found];
+  return claims.find((claim) => refinement?.test(bareType(claim))) ?? found;
 }

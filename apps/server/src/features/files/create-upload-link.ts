@@ -1,6 +1,6 @@
 import { isLongerThan, newId } from "@gantry/wire";
 import { type Issue, throwIfAny } from "../../kernel/errors.ts";
-import { isContentType } from "./content-type.rules.ts";
+import { notMediaType, parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
 import { maxFilenameLength, uploadKey } from "./file-name.rules.ts";
 import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
 import { refuseBeyondQuota } from "./keep-arrival.ts";
@@ -22,7 +22,7 @@ export async function createUploadLink(
   try {
     const link = await blobs.signPut(key, { ...options, ...(contentType !== undefined && { contentType }) });
     // The download link of a name must fit too, or the file could be stored and never fetched.
-    await blobs.signGet(key, options);
+    await blobs.signGet(key, { ...options, contentType: contentType ?? unknownType });
     await insertAwaiting(deps.database.sql, {
       key,
       id,
@@ -43,15 +43,15 @@ export async function createUploadLink(
 function checkQuery(request: { filename?: unknown; contentType?: unknown }) {
   const issues: Issue[] = [];
   const filename = optionalText("filename", request.filename, issues);
-  const contentType = optionalText("content_type", request.contentType, issues);
+  const given = optionalText("content_type", request.contentType, issues);
+  const contentType = given === undefined ? undefined : parseMediaType(given);
   if (filename !== undefined && isLongerThan(filename, maxFilenameLength)) {
     const msg = `String should have at most ${maxFilenameLength} characters`;
     const loc = ["query", "filename"];
     issues.push({ type: "string_too_long", loc, msg, ctx: { max_length: maxFilenameLength } });
   }
-  if (contentType !== undefined && !isContentType(contentType)) {
-    const msg = "Value should be a media type such as image/png";
-    issues.push({ type: "value_error", loc: ["query", "content_type"], msg, input: contentType });
+  if (given !== undefined && contentType === undefined) {
+    issues.push({ type: "value_error", loc: ["query", "content_type"], msg: notMediaType, input: given });
   }
   throwIfAny(issues);
   return { filename, contentType };

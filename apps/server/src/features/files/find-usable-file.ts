@@ -1,5 +1,6 @@
 import type { BlobInfo } from "../../engines/blobs/blobs.ts";
 import { fault, type Loc } from "../../kernel/errors.ts";
+import { parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
 import { examineContent } from "./content-type.ts";
 import { filenameOf } from "./file-name.rules.ts";
 import type { FilesDeps } from "./files-deps.ts";
@@ -39,7 +40,7 @@ export async function findUsableFile(
 export async function acknowledge(deps: FilesDeps, row: FileRow, info: BlobInfo): Promise<UsableFile> {
   const { key } = row;
   if (row.etag === info.etag && row.contentType !== null) {
-    return { key, size: info.size, contentType: row.contentType };
+    return { key, size: info.size, contentType: parseMediaType(row.contentType) ?? unknownType };
   }
   const opened =
     info.size > 0 ? await deps.blobs.open(key, { start: 0, end: Math.min(info.size, 8192) - 1 }) : undefined;

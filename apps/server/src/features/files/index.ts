@@ -1,6 +1,5 @@
 export type { BlobInfo, LinkServedStore } from "../../engines/blobs/blobs.ts";
 export { collectDeletedFiles } from "./collect-deleted-files.ts";
-export { isContentType } from "./content-type.rules.ts";
 export { type Examined, examineContent } from "./content-type.ts";
 export { createUploadLink } from "./create-upload-link.ts";
 export { deleteFile } from "./delete-file.ts";

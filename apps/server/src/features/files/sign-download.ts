@@ -1,4 +1,6 @@
 import { fault } from "../../kernel/errors.ts";
+import { unknownType } from "../../kernel/media-type.rules.ts";
+import { typeByEnding } from "./content-type.rules.ts";
 import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
 import { findUsableFile } from "./find-usable-file.ts";
 import { formatS3Path, parseS3Path } from "./s3-path.rules.ts";
@@ -19,7 +21,7 @@ export async function signDownload(
   const file = await findUsableFile(deps, { ownerId, s3Path, loc });
   if (!file) throw fault("not_found", "File not found");
   const { key, size, contentType } = file;
-  const link = await deps.blobs.signGet(key, { base, expiresInSeconds: linkSeconds });
+  const link = await deps.blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType });
   const address = formatS3Path({ bucket: deps.blobs.bucket, key });
   return { ...link, file_input: { s3_path: address, size, content_type: contentType } };
 }
@@ -32,6 +34,8 @@ export async function presignDownload(
   const address = parseS3Path(request.s3Path);
   if (address?.bucket !== blobs.bucket)
     throw new Error(`${request.s3Path} is no address of the bucket ${blobs.bucket}`);
-  const link = await blobs.signGet(address.key, { base: request.base, expiresInSeconds: linkSeconds });
+  // The ending of an output's key was chosen by the type of its bytes.
+  const contentType = typeByEnding(address.key) ?? unknownType;
+  const link = await blobs.signGet(address.key, { base: request.base, expiresInSeconds: linkSeconds, contentType });
   return { ...link, file_input: null };
 }

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { isLongerThan, newId } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
+import { notMediaType, parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
 import { orNoRoom } from "../../kernel/no-room.ts";
 import { examineContent } from "./content-type.ts";
 import { maxFilenameLength, uploadKey } from "./file-name.rules.ts";
@@ -30,11 +31,14 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
     const msg = `The file's name is longer than ${maxFilenameLength} characters`;
     throw fault("string_too_long", msg, { loc, ctx: { max_length: maxFilenameLength } });
   }
+  if (upload.declaredType !== undefined && parseMediaType(upload.declaredType) === undefined) {
+    throw fault("value_error", notMediaType, { loc, input: upload.declaredType });
+  }
   const id = newId("file");
   const key = uploadKey(id, filename);
   try {
     // First, because it refuses names that are too long for a link.
-    const link = await blobs.signGet(key, { base, expiresInSeconds: linkSeconds });
+    await blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType: unknownType });
     const { body, contentType } = await examineContent(upload.body, { declared: [upload.declaredType], filename });
     const file = {
       key,
@@ -45,6 +49,7 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
       predictionId: undefined,
     } as const;
     const { size } = await storeBody(deps, file, body, { contentType, signal, ownsChunks });
+    const link = await blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType });
     const s3Path = formatS3Path({ bucket: blobs.bucket, key });
     return { ...link, file_input: { s3_path: s3Path, size, content_type: contentType } };
   } catch (error) {

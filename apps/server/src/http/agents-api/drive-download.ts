@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type DriveFile, nameOf, type OpenedFile, type Wanted } from "../../features/drives/index.ts";
 import { chooseRange, etagMatches } from "../blob-api/byte-range.rules.ts";
-import { contentDisposition, mayBeShown } from "../blob-api/disposition.rules.ts";
+import { contentHeaders } from "../blob-api/disposition.rules.ts";
 import { requireMatch } from "./drive-conditions.ts";
 
 /** Answers GET and HEAD with a file, or a part of it. `open` looks the file up and opens what is chosen of it. */
@@ -54,10 +54,8 @@ function describe(reply: FastifyReply, file: DriveFile): void {
     "accept-ranges": "bytes",
     // The file can be replaced at any time, so a copy is to be checked before it is used again.
     "cache-control": "private, no-cache",
-    "content-type": file.contentType,
-    "content-disposition": contentDisposition(file.contentType, nameOf(file.path)),
-    "x-content-type-options": "nosniff",
+    ...contentHeaders(file.contentType, nameOf(file.path)),
+    // No page of another site can send the key; none may embed what a browser has cached either.
+    "cross-origin-resource-policy": "same-origin",
   });
-  // Whatever a browser could run gets no origin, no scripts and nothing to load, should it be shown all the same.
-  if (!mayBeShown(file.contentType)) reply.header("content-security-policy", "sandbox; default-src 'none'");
 }

@@ -1,9 +1,9 @@
 import { type DriveFileRecord, deleteQuery } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type DriveFile, type Drives, filePath, treePath } from "../../features/drives/index.ts";
-import { isContentType } from "../../features/files/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
+import { requireMediaType } from "../foundation/require-media-type.ts";
 import { leaveBody } from "../multipart/index.ts";
 import { preconditionOf } from "./drive-conditions.ts";
 import { sendDriveFile } from "./drive-download.ts";
@@ -29,11 +29,7 @@ export function driveFileRoutes(
 ): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  app.addHook("onRequest", (request, _reply, done) => {
-    // A type that is none says nothing about the bytes, and is no reason to refuse them.
-    if (!isContentType(request.headers["content-type"] ?? "")) delete request.raw.headers["content-type"];
-    done();
-  });
+  requireMediaType(app);
   // Whoever is refused before the body was read must still be able to read the answer.
   app.addHook("onError", async ({ raw }, reply) => {
     leaveBody(raw, reply.raw);

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { maxDriveFileBytes } from "@gantry/wire";
 import type { Drives, StagedContent } from "../../features/drives/index.ts";
 import { type Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
+import { notMediaType, parseMediaType } from "../../kernel/media-type.rules.ts";
 import { BodyReader } from "../multipart/body-reader.ts";
 import { type MultipartBody, readMultipart } from "../multipart/index.ts";
 
@@ -41,6 +42,9 @@ export async function readUploadForm(
             : unknownField(name);
         }
         if (file) throw fault("extra_forbidden", "The field was given twice", { loc: ["body", "file"] });
+        if (parseMediaType(contentType) === undefined) {
+          throw fault("value_error", notMediaType, { loc: ["body", "file"], input: contentType });
+        }
         file = { staged: await stage(body), declaredType: contentType };
       },
     });

@@ -8,7 +8,12 @@ const preflightSeconds = 3600;
  */
 export function letAnyOriginIn(surface: FastifyInstance): void {
   surface.addHook("onSend", (_request, reply, _payload, done) => {
-    reply.header("access-control-allow-origin", "*").header("access-control-expose-headers", "ETag, Content-Range");
+    reply.headers({
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": "ETag, Content-Range",
+      // Pages of other sites may embed what a link leads to.
+      "cross-origin-resource-policy": "cross-origin",
+    });
     done();
   });
   surface.options("/*", (request, reply) =>

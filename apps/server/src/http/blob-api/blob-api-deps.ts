@@ -2,8 +2,8 @@ import type { BlobInfo, LinkServedStore } from "../../features/files/index.ts";
 
 export interface BlobApiDeps {
   store: LinkServedStore;
-  /** The address that links carry when a proxy stands before this server. */
-  publicUrl?: string | undefined;
+  /** GANTRY_FILES_URL, else GANTRY_PUBLIC_URL: the address that links carry, when the operator set one. */
+  linkAddress?: string | undefined;
   /**
    * What an upload link may bring; undefined when there is no such link. Asked before the body is read, with its size
    * where that is told; throws where its owner has no room for it.

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { isContentType } from "../../features/files/index.ts";
 import { refuseUnknownPaths } from "../foundation/refuse-unknown-paths.ts";
+import { requireMediaType } from "../foundation/require-media-type.ts";
 import { letAnyOriginIn } from "./any-origin.ts";
 import type { BlobApiDeps } from "./blob-api-deps.ts";
 import { getObject } from "./get-object.ts";
@@ -18,18 +18,14 @@ export async function blobApi(app: FastifyInstance, deps: BlobApiDeps): Promise<
       // Bodies stay streams, whatever type they claim.
       surface.removeAllContentTypeParsers();
       surface.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
-      surface.addHook("onRequest", (request, _reply, done) => {
-        // A type that is none says nothing about the file, and is no reason to refuse it.
-        if (!isContentType(request.headers["content-type"] ?? "")) delete request.raw.headers["content-type"];
-        done();
-      });
+      requireMediaType(surface);
 
       surface.route({
         method: ["GET", "HEAD"],
         url: "/*",
         handler: (request, reply) => {
-          const { key, query } = checkLink(request, deps, request.method === "HEAD" ? "HEAD" : "GET");
-          return getObject(request, reply, deps.store, key, query.get("response-content-disposition"));
+          const { key } = checkLink(request, deps, request.method === "HEAD" ? "HEAD" : "GET");
+          return getObject(request, reply, deps.store, key);
         },
       });
       surface.put("/*", (request, reply) => {
@@ -41,12 +37,12 @@ export async function blobApi(app: FastifyInstance, deps: BlobApiDeps): Promise<
   );
 }
 
-function checkLink(request: FastifyRequest, { store, publicUrl }: BlobApiDeps, method: "GET" | "HEAD" | "PUT") {
+function checkLink(request: FastifyRequest, { store, linkAddress }: BlobApiDeps, method: "GET" | "HEAD" | "PUT") {
   const [path = "", query = ""] = (request.raw.url ?? "").split(/\?(.*)/s);
   const hosts = new Set([request.headers.host, request.host].filter((host) => host !== undefined));
   const origins = [...hosts].map((host) => ({ host: host.toLowerCase(), prefix: "" }));
-  if (publicUrl !== undefined) {
-    const { host, pathname } = new URL(publicUrl);
+  if (linkAddress !== undefined) {
+    const { host, pathname } = new URL(linkAddress);
     origins.push({ host, prefix: pathname.replace(/\/+$/, "") });
   }
   return store.checkLink({ method, path, query, origins });

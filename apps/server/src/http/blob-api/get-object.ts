@@ -3,7 +3,7 @@ import type { BlobInfo, LinkServedStore } from "../../features/files/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { chooseRange } from "./byte-range.rules.ts";
 import { judgeConditions } from "./conditions.rules.ts";
-import { contentDisposition, mayBeShown } from "./disposition.rules.ts";
+import { contentHeaders } from "./disposition.rules.ts";
 
 /** How often an object may be replaced between looking at it and opening it before we give up. */
 const attempts = 5;
@@ -13,7 +13,6 @@ export async function getObject(
   reply: FastifyReply,
   store: LinkServedStore,
   key: string,
-  disposition: string | undefined,
 ): Promise<FastifyReply> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const info = await store.stat(key);
@@ -22,7 +21,7 @@ export async function getObject(
     const verdict = judgeConditions(request.headers, { etag, modifiedAt: info.modifiedAt });
     if (verdict === "failed") throw fault("precondition_failed", "The file is not the version that was asked for");
     if (verdict === "unchanged") {
-      describe(reply, key, info, disposition);
+      describe(reply, key, info);
       return reply.code(304).removeHeader("content-type").send();
     }
 
@@ -39,7 +38,7 @@ export async function getObject(
       continue;
     }
 
-    describe(reply, key, info, disposition);
+    describe(reply, key, info);
     reply.header("content-length", end - start + 1);
     if (range.kind === "part") reply.code(206).header("content-range", `bytes ${start}-${end}/${info.size}`);
     if (opened) return reply.send(opened.body);
@@ -55,18 +54,15 @@ function wantedRange(request: FastifyRequest, etag: string): string | undefined 
   return condition === undefined || condition === etag ? request.headers.range : undefined;
 }
 
-function describe(reply: FastifyReply, key: string, info: BlobInfo, disposition: string | undefined): void {
+function describe(reply: FastifyReply, key: string, info: BlobInfo): void {
   reply.headers({
     etag: `"${info.etag}"`,
     "last-modified": info.modifiedAt.toUTCString(),
     "accept-ranges": "bytes",
     // The content can change while an upload link lives, so a copy is to be checked before it is used again.
     "cache-control": "private, no-cache",
-    "content-type": info.contentType,
-    "content-disposition": disposition ?? contentDisposition(info.contentType, key.slice(key.lastIndexOf("/") + 1)),
-    "x-content-type-options": "nosniff",
+    ...contentHeaders(info.contentType, key.slice(key.lastIndexOf("/") + 1)),
   });
-  if (!mayBeShown(info.contentType)) reply.header("content-security-policy", "sandbox; default-src 'none'");
 }
 
 function notFound() {

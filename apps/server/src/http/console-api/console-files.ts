@@ -27,7 +27,6 @@ export async function consoleFiles(app: FastifyInstance, deps: ConsoleFilesDeps)
   const files = readOrWarn(folder, log);
   const headers = {
     "content-security-policy": pagePolicy(linkAddress),
-    "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
   };

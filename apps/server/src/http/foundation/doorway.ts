@@ -81,6 +81,7 @@ export function createDoorway(
 
   const receive: RequestListener = (request, response) => {
     const { headers, httpVersion, socket, rawHeaders, url = "" } = request;
+    response.setHeader("x-content-type-options", "nosniff");
     if (!keepsConnections) endConnection(response);
     // Only before HTTP/1.1 may a client say nothing of whom it calls: then it is the address that it has called.
     if (headers.host === undefined && httpVersion === "1.0") headers.host = hostOf(socket);
@@ -142,7 +143,7 @@ export function createDoorway(
     const headers = Object.entries(errorHeaders(failure)).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(
       `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nx-request-id: ${newId("request")}\r\n` +
-        `${headers.join("")}content-type: application/json; charset=utf-8\r\n` +
+        `${headers.join("")}content-type: application/json; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     );
   }
@@ -228,6 +229,7 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
 function answer(request: IncomingMessage, response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, {
     "content-type": "application/json; charset=utf-8",
+    "x-content-type-options": "nosniff",
     "x-request-id": requestIdOf(request.headers),
   });
   response.end(JSON.stringify(body));

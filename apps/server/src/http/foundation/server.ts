@@ -7,6 +7,7 @@ import Fastify, {
 } from "fastify";
 import { type Activity, noTelemetry, type Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
+import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
 import { maxParamLength, refuseUnknownPaths } from "./refuse-unknown-paths.ts";
@@ -19,6 +20,8 @@ export interface ServerOptions {
   log: Log;
   /** GANTRY_PUBLIC_URL, when the operator set one. */
   publicUrl: string | undefined;
+  /** GANTRY_FILES_URL, when the operator set one. */
+  filesUrl?: string | undefined;
   telemetry?: Telemetry;
 }
 
@@ -32,7 +35,7 @@ type UnreadableAddress = (request: FastifyRequest) => Promise<never>;
  * The HTTP server without any route: request ids, error bodies, 404 and 405. Surfaces are registered on it as Fastify
  * plugins; a surface with another dialect sets its own error handler inside its plugin.
  */
-export function createServer({ log, publicUrl, telemetry = noTelemetry }: ServerOptions): FastifyInstance {
+export function createServer({ log, publicUrl, filesUrl, telemetry = noTelemetry }: ServerOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: 1_048_576,
@@ -107,6 +110,7 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
     });
     done();
   });
+  if (filesUrl !== undefined) keepFilesApart(app, new URL(filesUrl));
   // Where there is nothing it does not matter what was sent: a body that is wrong, or too large, is not even looked at.
   app.addHook("onRequest", function (request, reply, done) {
     if (request.is404) answerFrom(request.routeOptions.handler).call(this, request, reply, done);
@@ -119,6 +123,17 @@ export function createServer({ log, publicUrl, telemetry = noTelemetry }: Server
   app.setErrorHandler(writeError);
   refuseUnknownPaths(app);
   return app;
+}
+
+/** Content of users has an origin of its own: nothing else is served there, and no content anywhere else. */
+function keepFilesApart(app: FastifyInstance, { protocol, host, href }: URL): void {
+  app.addHook("onRequest", (request, _reply, done) => {
+    const isOfFiles = URL.parse(`${protocol}//${request.headers.host}`)?.host === host;
+    const isFile = request.routeOptions.url?.startsWith("/s3/") ?? false;
+    if (isOfFiles === isFile) return done();
+    const msg = `Files are served at ${href}. If you called that address, its proxy must pass on the Host header.`;
+    done(fault("not_found", isFile ? msg : "Not found"));
+  });
 }
 
 /**
