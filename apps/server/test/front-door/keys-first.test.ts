@@ -60,6 +60,7 @@ test.each([
             ...(body !== undefined && { body }),
           });
           await response.arrayBuffer();
+          if (response.headers.get("x-content-type-options") !== "nosniff") answers.push(`sniffed: ${method} ${url}`);
           if (response.status !== 401) answers.push(`${response.status} ${method} ${url}?${query} with ${what}`);
         }
       }
@@ -69,6 +70,13 @@ test.each([
   },
   60_000,
 );
+
+test("no browser guesses the type of what is open to all", async () => {
+  for (const path of [...open, "/healthz", "/readyz", "/s3/x", "/nowhere"]) {
+    const { headers } = await fetch(gantry.url + path.replace("*", "x"), { redirect: "manual" });
+    expect(headers.get("x-content-type-options"), path).toBe("nosniff");
+  }
+});
 
 test("the address that the start prints says what is there, and nothing of this machine", async () => {
   const response = await fetch(gantry.url);

@@ -15,6 +15,7 @@ import { requestIdOf } from "./request-id.ts";
 import { pathOf, templateOf } from "./request-path.ts";
 import { isOfConsole } from "./session-cookie.ts";
 import { toFault } from "./to-fault.ts";
+import { nulInAddress, nulText } from "./unstorable-text.rules.ts";
 
 export interface ServerOptions {
   log: Log;
@@ -109,6 +110,10 @@ export function createServer({ log, publicUrl, filesUrl, telemetry = noTelemetry
       });
     });
     done();
+  });
+  app.addHook("onRequest", (request, _reply, done) => {
+    const loc = nulInAddress(request.url, request.params, request.query);
+    done(loc && fault("value_error", nulText, { loc }));
   });
   if (filesUrl !== undefined) keepFilesApart(app, new URL(filesUrl));
   // Where there is nothing it does not matter what was sent: a body that is wrong, or too large, is not even looked at.

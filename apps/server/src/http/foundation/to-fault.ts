@@ -1,5 +1,5 @@
 import { Fault, fault } from "../../kernel/errors.ts";
-import { isNotUnicode, poisonousName, poisonousNameText } from "./parse-json.ts";
+import { isUnstorable, poisonousName, poisonousNameText } from "./parse-json.ts";
 
 interface ThrownError extends Error {
   code?: string;
@@ -11,7 +11,7 @@ interface ThrownError extends Error {
  */
 export function toFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
-  if (isNotUnicode(thrown)) return fault("json_invalid", thrown.message, { loc: thrown.loc, cause: thrown });
+  if (isUnstorable(thrown)) return fault("json_invalid", thrown.message, { loc: thrown.loc, cause: thrown });
   const error = thrown as ThrownError | undefined;
   // As node:http says it of a request.
   if (error?.code === "ECONNRESET" && error.message === "aborted") {

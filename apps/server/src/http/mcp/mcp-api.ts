@@ -7,11 +7,12 @@ import type { McpTools } from "../../features/mcp-tools/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
-import { jsonParserOf, notUnicode, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
+import { jsonParserOf, poisonousName, poisonousNameText, unstorableText } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import { leaveBody } from "../multipart/index.ts";
 import { answerMessage } from "./answer-message.ts";
+import { rpcError } from "./rpc-error.ts";
 
 export interface McpApiDeps {
   log: Log;
@@ -53,7 +54,7 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
     const refused = unreadable[error.code];
     if (!refused) throw error;
     const { status, code, message } = refused;
-    return reply.code(status).send({ jsonrpc: "2.0", id: null, error: { code, message } });
+    return reply.code(status).send(rpcError(code, message));
   });
 
   app.post("/mcp", async (request, reply) => {
@@ -80,7 +81,11 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
 const unreadable: Readonly<Record<string, { status: number; code: number; message: string }>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is not valid JSON" },
   [poisonousName]: { status: 400, code: -32_600, message: `Invalid Request: ${poisonousNameText}` },
-  [notUnicode]: { status: 400, code: -32_700, message: "Parse error: the body has text that is not valid Unicode" },
+  [unstorableText]: {
+    status: 400,
+    code: -32_700,
+    message: "Parse error: the body has text that is not valid Unicode, or a NUL character",
+  },
   FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is empty" },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     status: 400,

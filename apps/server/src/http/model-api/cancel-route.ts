@@ -1,7 +1,7 @@
-import type { IncomingMessage } from "node:http";
 import { isId } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fault } from "../../kernel/errors.ts";
+import { jsonParserOf } from "../foundation/parse-json.ts";
 import { readMultipart } from "../multipart/index.ts";
 import { type OfModel, type RouteDeps, readsBody } from "./deps.ts";
 
@@ -20,7 +20,7 @@ export function cancelRoute(app: FastifyInstance, deps: RouteDeps): void {
       const addressOf = (id: string) => ({ id, userId: caller.userId, modelName: `${owner}/${model}` });
       let presented: Promise<string> | undefined;
       const presentedOnce = () => {
-        presented ??= presentedId(request);
+        presented ??= presentedId(app, request);
         return presented;
       };
       await deps.models.resolveForRun(caller, owner, model, async () => {
@@ -34,9 +34,9 @@ export function cancelRoute(app: FastifyInstance, deps: RouteDeps): void {
   });
 }
 
-async function presentedId(request: FastifyRequest): Promise<string> {
+async function presentedId(app: FastifyInstance, request: FastifyRequest): Promise<string> {
   const found = idAmong("query", request.query as Record<string, unknown>);
-  const id = found ?? idAmong("body", await bodyFields(request.raw));
+  const id = found ?? idAmong("body", await bodyFields(app, request));
   if (id === undefined) throw fault("missing", "Field required", { loc: ["body", "prediction_id"] });
   return id;
 }
@@ -50,24 +50,26 @@ function idAmong(place: "query" | "body", fields: Record<string, unknown>): stri
   return id;
 }
 
-async function bodyFields(raw: IncomingMessage): Promise<Record<string, unknown>> {
-  if (raw.headers["content-type"]?.toLowerCase().startsWith("application/json")) return readJson(raw);
+async function bodyFields(app: FastifyInstance, request: FastifyRequest): Promise<Record<string, unknown>> {
+  const { raw } = request;
+  if (raw.headers["content-type"]?.toLowerCase().startsWith("application/json")) return readJson(app, request);
   // Other fields are ignored, files too: the schema lists the whole input as this body.
   const form = await readMultipart(raw, { onFile: async () => undefined });
   if (form.kind !== "form") return {};
   return Object.fromEntries(form.entries.flatMap((entry) => ("value" in entry ? [[entry.name, entry.value]] : [])));
 }
 
-async function readJson(raw: IncomingMessage): Promise<Record<string, unknown>> {
-  let text = "";
+async function readJson(app: FastifyInstance, request: FastifyRequest): Promise<Record<string, unknown>> {
+  const chunks: Buffer[] = [];
+  let size = 0;
   // What is too large is left by the error's way, which lets the client read the answer.
-  for await (const chunk of raw.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
-    text += chunk;
-    if (text.length > maxJsonBytes) throw fault("sequence_too_long", "The body is too large");
+  for await (const chunk of request.raw.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxJsonBytes) throw fault("sequence_too_long", "The body is too large");
   }
-  try {
-    return Object(JSON.parse(text === "" ? "{}" : text));
-  } catch (error) {
-    throw fault("json_invalid", "The body is not valid JSON", { cause: error });
-  }
+  if (size === 0) return {};
+  return await new Promise((resolve, reject) =>
+    jsonParserOf(app)(request, Buffer.concat(chunks), (error, body) => (error ? reject(error) : resolve(Object(body)))),
+  );
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { fault } from "../../kernel/errors.ts";
+import { nulText } from "../foundation/unstorable-text.rules.ts";
 import { FilePart } from "./file-part.ts";
 import type { MultipartEntry, OnFile } from "./form.ts";
 import type { MultipartLimits } from "./limits.ts";
@@ -109,7 +110,13 @@ function fileOf({ name, filename, contentType }: PartHeaders) {
   return { name, filename: filename === "" ? undefined : filename, contentType };
 }
 
-function textOf(bytes: Buffer, { name, charset }: PartHeaders): string {
+function textOf(bytes: Buffer, headers: PartHeaders): string {
+  const text = decoded(bytes, headers);
+  if (text.includes("\0")) throw fault("string_type", nulText, { loc: ["body", headers.name] });
+  return text;
+}
+
+function decoded(bytes: Buffer, { name, charset }: PartHeaders): string {
   const wrong = (msg: string) => fault("string_type", msg, { loc: ["body", name] });
   if (charset !== undefined && charset !== "utf-8" && charset !== "utf8") {
     try {

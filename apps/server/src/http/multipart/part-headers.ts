@@ -12,7 +12,7 @@ export interface PartHeaders {
 
 /** What nearly every text field of every client looks like: this, a name of plain characters, a quote. */
 const plainField = '\r\nContent-Disposition: form-data; name="';
-const notPlain = /["\\\r\n]/;
+const notPlain = /["\\\r\n\0]/;
 /** A part without a file name is a file only if its type leaves no doubt: several clients send a type with every text. */
 const bytesType = /^(image|video|audio)\/|^application\/octet-stream$/;
 const encodings = new Set(["7bit", "8bit", "binary"]);
@@ -32,6 +32,7 @@ export function parsePartHeaders(text: string, limits: MultipartLimits): PartHea
   const name = disposition.params.get("name");
   if (!name) return "a part has no name";
   if (name.length > limits.maxNameLength) return `a part's name is longer than ${limits.maxNameLength} characters`;
+  if ([...disposition.params.values()].some((value) => value.includes("\0"))) return "a part has a malformed header";
   const encoding = headers.get("content-transfer-encoding")?.trim().toLowerCase() ?? "binary";
   if (!encodings.has(encoding)) return "a part has a Content-Transfer-Encoding, which forms do not use";
   const type = parseHeaderValue(headers.get("content-type") ?? "text/plain");

@@ -120,7 +120,20 @@ describe("every case, whichever way the bytes come", () => {
 
 describe("random forms", () => {
   const cut = "bOuNd";
-  const pieces = ["\r", "\n", "\r\n", "-", "--", `--${cut}`, `\r\n--${cut.slice(0, 4)}`, "\r\n-", "a", "é", "\0", " "];
+  const pieces = [
+    "\r",
+    "\n",
+    "\r\n",
+    "-",
+    "--",
+    `--${cut}`,
+    `\r\n--${cut.slice(0, 4)}`,
+    "\r\n-",
+    "a",
+    "é",
+    "\x01",
+    " ",
+  ];
 
   function randomForm(next: (below: number) => number) {
     const content = () => {
