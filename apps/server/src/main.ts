@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import type { Gantry } from "./compose.ts";
 import { type Config, readConfig, settings } from "./config.ts";
-import { agentErrorBody } from "./http/agents-api/agents-dialect.ts";
+import { doorDialects } from "./http/door-dialects.ts";
 import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
 import { createLog, type Log } from "./kernel/log.ts";
 import { whyOf } from "./kernel/why.ts";
@@ -133,7 +133,7 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, "A bug ended the process");
     process.exit(1);
   });
-  const doorway = createDoorway(config.GANTRY_PUBLIC_URL, { "/v1": (failure) => agentErrorBody(failure).body });
+  const doorway = createDoorway(config.GANTRY_PUBLIC_URL, doorDialects);
   const port = await listen(doorway, config);
   const cutOff = new AbortController();
   const starting = start(config, log, cutOff.signal);
@@ -157,7 +157,10 @@ async function main(): Promise<void> {
   }
   if (gantry.firstSignInUrl) {
     const base = config.GANTRY_PUBLIC_URL ?? addressToCall(config.HOST, port);
-    say(`To sign in to the console, once and within a day: ${gantry.firstSignInUrl(base)}`);
+    // Without a terminal the output is a log: whoever reads it would be admin. An operator with a key needs no link.
+    const isForPerson = config.GANTRY_ADMIN_KEY === undefined || process.stdout.isTTY;
+    if (isForPerson) say(`To sign in to the console, once and within a day: ${gantry.firstSignInUrl(base)}`);
+    else say(`To sign in to the console, run: npx gantry sign-in --url ${base} --key "$GANTRY_ADMIN_KEY"`);
   }
   flushCompileCache();
 }

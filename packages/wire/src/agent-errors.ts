@@ -7,6 +7,7 @@ export const agentErrors = {
   insufficient_funds: 403,
   not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   conflict: 409,
   confirmation_required: 409,
   precondition_failed: 412,

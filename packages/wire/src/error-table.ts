@@ -133,6 +133,11 @@ export const errorTable = {
     ...refusal(409, false, "The action writes; repeat it with confirm: true after reading what it would do."),
     isOfAgents: true,
   },
+  request_timeout: refusal(
+    408,
+    true,
+    "The body arrived too slowly. JSON up to 1 MB must be complete within 30 seconds, other bodies need 10 kB per second.",
+  ),
   conflict: refusal(409, false, "The request contradicts the present state."),
   precondition_failed: refusal(412, false, "The version that stands is not what If-Match or If-None-Match asks for."),
   misdirected_request: {

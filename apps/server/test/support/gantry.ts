@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { compose, type Gantry } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Database } from "../../src/engines/database/index.ts";
-import { agentErrorBody } from "../../src/http/agents-api/agents-dialect.ts";
+import { doorDialects } from "../../src/http/door-dialects.ts";
+import type { BodyPace } from "../../src/http/foundation/body-pace.ts";
 import { createDoorway } from "../../src/http/foundation/doorway.ts";
 import { createLog } from "../../src/kernel/log.ts";
 import { testDatabase } from "./database.ts";
@@ -50,7 +51,7 @@ export interface GantryNode extends GantryUnderTest {
 
 /** The whole server in this process, on a database of its own, reached over HTTP as users do. */
 export async function startGantry(
-  options: { env?: Record<string, string>; beside?: GantryNode } = {},
+  options: { env?: Record<string, string>; beside?: GantryNode; pace?: BodyPace } = {},
 ): Promise<GantryNode> {
   const own = options.beside ? undefined : await testDatabase();
   const databaseUrl = options.beside?.databaseUrl ?? own?.url ?? "";
@@ -72,7 +73,7 @@ export async function startGantry(
       logged += line;
     },
   });
-  const doorway = createDoorway(undefined, { "/v1": (failure) => agentErrorBody(failure).body });
+  const doorway = createDoorway(undefined, doorDialects, options.pace);
   const port = await doorway.listen("127.0.0.1", 0);
   const gantry = await compose(config, log, () => {});
   doorway.open(gantry.listener, gantry.notReady);

@@ -10,8 +10,6 @@ import { type MultipartBody, readMultipart } from "../multipart/index.ts";
 /** What a form may have besides the bytes of its file: the path, headers, boundaries. */
 const roomForForm = 65_536;
 const maxPathFieldBytes = 16_384;
-/** Between two pieces of a raw body. */
-const idleMs = 60_000;
 
 export interface UploadedForm {
   staged: StagedContent;
@@ -85,10 +83,10 @@ function textsOf(form: MultipartBody<unknown>, wanted: readonly string[], hasFil
   return texts;
 }
 
-/** Hands a raw body to `receive` as a stream that fails when the client goes away or stops sending. */
+/** Hands a raw body to `receive` as a stream that fails when the client goes away. */
 export async function receiveRawBody<T>(request: IncomingMessage, receive: (body: Readable) => Promise<T>): Promise<T> {
   refuseTooLong(request, maxDriveFileBytes);
-  const reader = new BodyReader(request, { idleMs });
+  const reader = new BodyReader(request);
   const body = Readable.from(piecesOf(reader));
   // The receiver hears of an error through its own reading; nobody else must.
   body.on("error", () => {});

@@ -18,6 +18,8 @@ export interface SessionRouteDeps {
 }
 
 const address = "/console/api/session";
+/** A key or a token. Nobody has shown a key yet, so nothing longer is held in memory. */
+const maxBodyBytes = 4 * 1024;
 
 /**
  * Signing in to the console, with a sign-in link or a key, and out of it. The session is in a cookie that no script can read
@@ -39,7 +41,7 @@ export async function sessionRoutes(
     );
   });
 
-  app.post(address, async (request, reply) => {
+  app.post(address, { bodyLimit: maxBodyBytes }, async (request, reply) => {
     const given = parseOrThrow(signInBody, request.body ?? {}, ["body"]);
     const session = await ("key" in given ? signIn(given.key) : accounts.useSignInLink(given.token));
     const record = toWire(await accounts.authenticate(asPresentedSession(session)));

@@ -4,20 +4,21 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { agentErrorBody } from "../agents-api/agents-dialect.ts";
 import { createDoorway, type Doorway } from "./doorway.ts";
 
+const pace = { shortBytes: 1024, windowMs: 200, bytesPerSecond: 10_000, lookMs: 20 };
 let doorway: Doorway;
 let port: number;
 
 beforeEach(async () => {
-  doorway = createDoorway(undefined, { "/v1": (failure) => agentErrorBody(failure).body });
+  doorway = createDoorway(undefined, { "/v1": (failure) => agentErrorBody(failure).body }, pace);
   port = await doorway.listen("127.0.0.1", 0);
 });
 afterEach(() => doorway.close());
 
 /** What comes back for these bytes, on a connection that is closed after the answer. */
-function answerTo(head: string): Promise<{ status: number; headers: string; body: unknown }> {
+function answerTo(head: string, sent = ""): Promise<{ status: number; headers: string; body: unknown }> {
   return new Promise((resolve, reject) => {
     let text = "";
-    const socket = connect(port, "127.0.0.1", () => socket.write(`${head}\r\nConnection: close\r\n\r\n`));
+    const socket = connect(port, "127.0.0.1", () => socket.write(`${head}\r\nConnection: close\r\n\r\n${sent}`));
     socket.setEncoding("utf8").on("data", (chunk) => {
       text += chunk;
     });
@@ -38,12 +39,12 @@ describe.each(["starting", "shutting down"])("while the server is %s", (state) =
   const message = `The server is ${state}`;
 
   test("every part says so in its own words, as worth another try", async () => {
-    for (const address of ["/api/v2/me", "/", "/v1", "/v10/x"]) {
+    for (const address of ["/api/v2/me", "/", "/v10/x"]) {
       const { status, headers, body } = await get(address);
       expect([status, body], address).toMatchObject([503, { detail: [{ type: "service_unavailable", msg: message }] }]);
       expect(headers).toMatch(/x-service-retryable: true\r\nretry-after: 1/);
     }
-    for (const address of ["/v1/agents", "/v1/runs?limit=1", "http://x/v1/agents"]) {
+    for (const address of ["/v1", "/v1/agents", "/v1/runs?limit=1", "http://x/v1/agents"]) {
       const { status, headers, body } = await get(address);
       expect([status, body], address).toEqual([503, { error: { type: "unavailable", code: "unavailable", message } }]);
       expect(headers).toMatch(/x-service-retryable: true\r\nretry-after: 1/);
@@ -125,5 +126,45 @@ describe("a request that does not say whom it asks", () => {
       status: 400,
       body: { error: { type: "invalid_input", message } },
     });
+  });
+});
+
+describe("a body that is read late", () => {
+  const lateMs = 5 * pace.windowMs;
+  let read: Promise<number>;
+  beforeEach(() => {
+    read = new Promise((resolve) => {
+      doorway.open(
+        (request, response) => {
+          setTimeout(async () => {
+            let size = 0;
+            for await (const chunk of request) size += chunk.length;
+            response.setHeader("connection", "close").end("{}");
+            resolve(size);
+          }, lateMs);
+        },
+        async () => undefined,
+      );
+    });
+  });
+
+  test("is not taken for a slow one", async () => {
+    const body = "x".repeat(500_000);
+    const answer = await answerTo("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000", body);
+    expect([answer.status, await read]).toEqual([200, 500_000]);
+  });
+
+  test("is not expected before the client was told to send it", async () => {
+    const socket = connect(port, "127.0.0.1");
+    socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    let text = "";
+    const ended = new Promise((resolve) => socket.on("close", resolve));
+    socket.setEncoding("utf8").on("data", (chunk) => {
+      if (text === "") socket.write("hello");
+      text += chunk;
+    });
+    await ended;
+    expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);
+    expect(await read).toBe(5);
   });
 });

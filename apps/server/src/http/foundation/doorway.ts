@@ -12,6 +12,7 @@ import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { Ring } from "../../kernel/ring.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
+import { type BodyPace, defaultPace, SlowBodies } from "./body-pace.ts";
 import { continueWhenWanted } from "./expected-continue.ts";
 import { prefersOverJson } from "./preferred-type.rules.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -43,7 +44,7 @@ export interface Doorway {
 /** How a part of the addresses words its errors, where it does not as the others do. */
 export type DoorDialect = (failure: Fault) => Record<string, unknown>;
 
-// Headers must come at once; bodies may take long (500 MB over a slow line), so the request as a whole has no limit.
+// Headers must come at once. Bodies may take long (500 MB over a slow line) as long as they keep their pace.
 const headersTimeoutMs = 15_000;
 const mostKnownHosts = 1000;
 /** Links in answers begin with it: what no link can begin with is refused before anything is done. */
@@ -56,11 +57,14 @@ const ownPath = /^\/(healthz|readyz)\/*(?:\?|$)/;
 export function createDoorway(
   publicUrl: string | undefined,
   dialects: Readonly<Record<string, DoorDialect>> = {},
+  pace: BodyPace = defaultPace,
 ): Doorway {
   let state: "starting" | "open" | "closing" = "starting";
   let behind: RequestListener | undefined;
   let whyNotReady: () => Promise<string | undefined> = async () => undefined;
   const underWay = new Ring<ServerResponse>();
+  /** Answered before their body had arrived. */
+  const unread = new Ring<IncomingMessage>();
   let keepsConnections = true;
   /** Those that were looked at: nearly all requests name the same few. */
   const knownHosts = new Set<string>();
@@ -70,10 +74,30 @@ export function createDoorway(
     const place = underWay.add(response);
     response.on("close", () => {
       place.leave();
+      if (!request.complete) watchRest(request);
       if (underWay.size === 0) for (const tell of whenIdle) tell();
     });
     listener(request, response);
   }
+
+  function watchRest(request: IncomingMessage): void {
+    const place = unread.add(request);
+    request.on("close", () => place.leave());
+  }
+
+  const slowBodies = new SlowBodies(pace);
+  // Without regard to who reads the body: the answer ends the connection, and with it the reading.
+  const looks = setInterval(() => {
+    const responses = new Map(underWay.all().map((response) => [response.req as IncomingMessage, response]));
+    for (const [request, failure] of slowBodies.look([...responses.keys(), ...unread.all()])) {
+      const response = responses.get(request);
+      if (!response || response.headersSent) request.destroy();
+      else {
+        response.setHeader("connection", "close");
+        answerFault(request, response, failure, baseOf(request));
+      }
+    }
+  }, pace.lookMs).unref();
 
   function endConnection(response: ServerResponse): void {
     if (!response.headersSent) response.setHeader("connection", "close");
@@ -115,11 +139,12 @@ export function createDoorway(
     // Whoever is in the middle of sending must still be able to read the answer.
     leaveBody(request, response);
     const msg = state === "closing" ? "The server is shutting down" : "The server is starting";
-    const base = publicUrl ?? `http://${request.headers.host ?? "localhost"}`;
     // Whoever looks at it in a browser sees what was asked for as soon as it is there.
     if (prefersOverJson(request.headers.accept, "text/html")) response.setHeader("refresh", "2");
-    answerFault(request, response, fault("service_unavailable", msg, { retryAfterSeconds: 1 }), base);
+    answerFault(request, response, fault("service_unavailable", msg, { retryAfterSeconds: 1 }), baseOf(request));
   }
+
+  const baseOf = ({ headers }: IncomingMessage) => publicUrl ?? `http://${headers.host ?? "localhost"}`;
 
   /** Where nothing says under which name the client knows this server. */
   const addressOf = (socket: Socket) => publicUrl ?? `http://${hostOf(socket)}`;
@@ -131,7 +156,7 @@ export function createDoorway(
 
   function answerFault(request: IncomingMessage, response: ServerResponse, failure: Fault, base: string): void {
     const path = pathOf(request.url ?? "");
-    const [, dialect] = Object.entries(dialects).find(([part]) => path.startsWith(`${part}/`)) ?? [];
+    const [, dialect] = Object.entries(dialects).find(([part]) => `${path}/`.startsWith(`${part}/`)) ?? [];
     for (const [name, value] of Object.entries(errorHeaders(failure))) response.setHeader(name, value);
     answer(request, response, failure.status, dialect ? dialect(failure) : errorBody(failure, base));
   }
@@ -200,7 +225,10 @@ export function createDoorway(
     close() {
       state = "closing";
       return new Promise((resolve) => {
-        server.close(() => resolve());
+        server.close(() => {
+          clearInterval(looks);
+          resolve();
+        });
         server.closeIdleConnections();
       });
     },

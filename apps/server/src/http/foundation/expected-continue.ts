@@ -27,6 +27,11 @@ export function continueWhenWanted(request: IncomingMessage, response: ServerRes
   });
 }
 
+/** Whether the client has not been told yet to send its body. */
+export function awaitsContinue(request: IncomingMessage): boolean {
+  return waiting.has(request);
+}
+
 /** What comes of the body from now on is read to be forgotten: that is no reason to ask for it. */
 export function forgoBody(request: IncomingMessage): void {
   waiting.delete(request);

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { type Fault, fault } from "../../kernel/errors.ts";
 
-/** The bytes of a request, piece by piece, under an idle time; a client that goes away is a fault, not an end. */
+/** The bytes of a request, piece by piece. A client that goes away is a fault, not an end; the doorway ends slow ones. */
 export class BodyReader {
   readonly #request: IncomingMessage;
   readonly #signal: AbortSignal | undefined;
-  readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
   #maxAhead = Number.POSITIVE_INFINITY;
   #isEnded = false;
@@ -21,10 +20,9 @@ export class BodyReader {
   /** Called once, as soon as it is known that no more will come. */
   onFailure: ((error: unknown) => void) | undefined;
 
-  constructor(request: IncomingMessage, options: { idleMs: number; signal?: AbortSignal | undefined }) {
+  constructor(request: IncomingMessage, options: { signal?: AbortSignal | undefined } = {}) {
     this.#request = request;
     this.#signal = options.signal;
-    this.#timer = setTimeout(this.#onIdle, options.idleMs);
     this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
     request.on("data", this.#onData);
     request.on("end", this.#onEnd);
@@ -61,7 +59,6 @@ export class BodyReader {
   }
 
   release(): void {
-    clearTimeout(this.#timer);
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#request.off("data", this.#onData);
     this.#request.off("end", this.#onEnd);
@@ -70,7 +67,6 @@ export class BodyReader {
   }
 
   #wait(): Promise<void> {
-    this.#timer.refresh();
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
@@ -83,8 +79,7 @@ export class BodyReader {
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.#wake && this.take) {
-      if (this.take(chunk)) this.#timer.refresh();
-      else this.#hand(nothing);
+      if (!this.take(chunk)) this.#hand(nothing);
     } else {
       this.#hand(chunk);
     }
@@ -102,11 +97,6 @@ export class BodyReader {
 
   readonly #onClose = (): void => {
     if (!this.#isEnded) this.#fail(malformedBody("The connection closed before the body was complete"));
-  };
-
-  readonly #onIdle = (): void => {
-    // While nobody waits, it is a receiver that is slow, not the client.
-    if (this.#wake) this.#fail(malformedBody("The body stopped arriving"));
   };
 
   readonly #onAbort = (): void => this.#fail(this.#signal?.reason);

@@ -8,8 +8,6 @@ export interface MultipartLimits {
   maxNameLength: number;
   /** A body of a known length up to this is read whole and parsed in one pass. */
   bufferedBytes: number;
-  /** Between two pieces of the body. */
-  idleMs: number;
 }
 
 export const defaultLimits: MultipartLimits = {
@@ -19,5 +17,4 @@ export const defaultLimits: MultipartLimits = {
   maxHeaderBytes: 8192,
   maxNameLength: 200,
   bufferedBytes: 65_536,
-  idleMs: 60_000,
 };

@@ -40,7 +40,7 @@ export async function readMultipart<T>(
     if (isSmall && request.readableLength !== length) await new Promise<void>(process.nextTick);
     const arrived = isSmall ? takeArrived(request, length) : undefined;
     signal?.throwIfAborted();
-    if (!arrived) reader = new BodyReader(request, { idleMs: limits.idleMs, signal });
+    if (!arrived) reader = new BodyReader(request, { signal });
     if (isSmall) scanner.write(arrived ?? (await reader?.readAll()) ?? nothing);
     const source: FormSource = isSmall || !reader ? ended() : reader;
     return { kind: "form", entries: await collectForm(scanner, source, limits, onFile) };
