@@ -9,7 +9,7 @@ export const poisonousName = "GANTRY_POISONOUS_NAME";
 export const poisonousNameText = "a field name is not allowed: __proto__ anywhere, prototype in constructor";
 
 /** The `code` of the error about a body with text that cannot be stored. */
-export const unstorableText = "GANTRY_UNSTORABLE_TEXT";
+const unstorableText = "GANTRY_UNSTORABLE_TEXT";
 
 interface UnstorableError extends Error {
   code: typeof unstorableText;

@@ -7,7 +7,7 @@ import type { McpTools } from "../../features/mcp-tools/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { isOwnOrigin } from "../foundation/origin.rules.ts";
-import { jsonParserOf, poisonousName, poisonousNameText, unstorableText } from "../foundation/parse-json.ts";
+import { isUnstorable, jsonParserOf, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
 import { leaveBody } from "../multipart/index.ts";
@@ -51,6 +51,9 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
   });
   app.addHook("onError", async (request, reply) => leaveBody(request.raw, reply.raw));
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    if (isUnstorable(error)) {
+      return reply.code(400).send(rpcError(-32_700, `Parse error at ${error.loc.join(".")}: ${error.message}`));
+    }
     const refused = unreadable[error.code];
     if (!refused) throw error;
     const { status, code, message } = refused;
@@ -81,11 +84,6 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
 const unreadable: Readonly<Record<string, { status: number; code: number; message: string }>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is not valid JSON" },
   [poisonousName]: { status: 400, code: -32_600, message: `Invalid Request: ${poisonousNameText}` },
-  [unstorableText]: {
-    status: 400,
-    code: -32_700,
-    message: "Parse error: the body has text that is not valid Unicode, or a NUL character",
-  },
   FST_ERR_CTP_EMPTY_JSON_BODY: { status: 400, code: -32_700, message: "Parse error: the body is empty" },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     status: 400,
