@@ -28,7 +28,7 @@ test("says whether the server is ready, found by its port as `serve` is, and who
   });
   const nobody = await gantryCommand(["status"], { PORT: "9" });
   expect(nobody).toMatchObject({ code: 2, stderr: "No Gantry answers at http://127.0.0.1:9\n" });
-}, 40_000);
+}, 120_000);
 
 test("blanks around a setting do not count, and an empty one is none", async () => {
   const { port } = new URL(gantry.url);
@@ -52,7 +52,7 @@ test("blanks around a setting do not count, and an empty one is none", async () 
   expect(await gantryCommand(["ledger", "verify", "--key", gantry.adminKey], { PORT: ` ${port}` })).toMatchObject({
     code: 0,
   });
-}, 40_000);
+}, 120_000);
 
 test("an address without http:// is told to be none, whatever its host is", async () => {
   const { port } = new URL(gantry.url);
@@ -97,7 +97,7 @@ test("what answers but is no Gantry, and what never answers, is none", async () 
     server.closeAllConnections();
     server.close();
   }
-}, 30_000);
+}, 120_000);
 
 test("books that could not be looked at are not called wrong", async () => {
   for (const args of [["--url", "http://127.0.0.1:9"], ["--url", gantry.url, "--key", "wrong"], ["--x"]]) {
@@ -106,7 +106,7 @@ test("books that could not be looked at are not called wrong", async () => {
   }
   const keyless = await gantryCommand(["ledger", "verify", "--url", gantry.url], {});
   expect(keyless).toMatchObject({ code: 2, stderr: expect.stringMatching(refusedKey) });
-}, 30_000);
+}, 120_000);
 
 test("what cannot be restored from is told in a sentence", async () => {
   const nothing = fileURLToPath(new URL("./nothing.tar", import.meta.url));
@@ -121,7 +121,7 @@ test("what cannot be restored from is told in a sentence", async () => {
     stdout: "",
     stderr: `${folder} is a folder: name one backup in it\n`,
   });
-}, 30_000);
+}, 120_000);
 
 test("help is given for the command and for each of its commands, and serve takes no arguments", async () => {
   for (const args of [[], ["-h"], ["--help"]]) {
@@ -150,4 +150,4 @@ test("help is given for the command and for each of its commands, and serve take
     code: 1,
     stderr: expect.stringContaining("'--port'"),
   });
-}, 30_000);
+}, 120_000);
