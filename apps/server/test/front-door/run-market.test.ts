@@ -111,7 +111,7 @@ describe("a marketplace run", () => {
 
   test("counts against the key's month", async () => {
     const creator = await platform.newUser({ credit: 0 });
-    const caller = await platform.newUser({ credit: 10, key: { monthly_limit: 0.5 } });
+    const caller = await platform.newUser({ credit: 10, key: { monthly_limit: 0.4 } });
     const agent = await makeAgent({ ...market, model: "admin/gratis" }, creator.key);
     let books: unknown;
     platform.llm.script = async () => {
