@@ -1,5 +1,5 @@
 import type { Database } from "../../src/engines/database/index.ts";
-import { verifyLedger } from "../../src/features/billing/index.ts";
+import { reservationOf, verifyLedger } from "../../src/features/billing/index.ts";
 import { type Micros, microsOfDollars, priceOf } from "../../src/kernel/money.ts";
 import type { Cluster } from "../support/cluster.ts";
 import { type Answer, call } from "./client.ts";
@@ -134,16 +134,16 @@ function rightPrice(row: EndedRow, upstreams: Upstreams): string[] {
   return [];
 }
 
-function dearestReservation(model: StormModel): Micros {
-  const { pricing, timeout_seconds } = stormModels[model];
-  const fixed = { requests: 1, seconds: timeout_seconds, outputs: 1, outputTokens: maxTokens };
-  const inputTokens = Math.ceil(longestPrompt * 1.25) + 64;
-  return priceOf(pricing, { ...fixed, cachedTokens: 0, cacheWriteTokens: 0, inputTokens });
+function mostReserved(model: StormModel): Micros {
+  const { pricing, timeout_seconds: seconds } = stormModels[model];
+  const bounds = { seconds, outputs: 1, inputTokens: Math.ceil(longestPrompt * 1.25) + 64, outputTokens: maxTokens };
+  return reservationOf({ pricing, bounds });
 }
 
-/** A wallet may go below zero by one reservation. What a key spends stays within its limit. */
+/** A wallet may go below zero by one reservation. The monthly limit of a key is hard. */
 function withinBudget(user: StormUser, rows: readonly EndedRow[], lowestAvailable: Micros): string[] {
-  const allowed = Math.max(...(Object.keys(stormModels) as StormModel[]).map(dearestReservation));
+  const models = Object.keys(stormModels) as StormModel[];
+  const allowed = Math.max(...models.map(mostReserved));
   const spent = rows.reduce((sum, row) => sum + row.charged, 0);
   const faults: string[] = [];
   const balance = microsOfDollars(user.credit) - spent;
