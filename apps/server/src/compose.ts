@@ -9,7 +9,7 @@ import { createMedia } from "./engines/media/create-media.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { objectParameters } from "./engines/models/tool-parameters.ts";
 import { joinUnderKey } from "./engines/vault/join-under-key.ts";
-import { openAccounts, signInUrl } from "./features/accounts/index.ts";
+import { type Caller, openAccounts, scopeOf, signInUrl } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
 import {
   defaultMaxUploadBytes,
@@ -55,6 +55,8 @@ import { trustExtraCa } from "./trust-extra-ca.ts";
 
 export interface Gantry {
   listener: RequestListener;
+  /** The rows of the access table that this server has routes for. */
+  accessRows: ReadonlySet<string>;
   /** Why no prediction can be served now; undefined when one can. */
   notReady(): Promise<string | undefined>;
   /** The admin's API key when this start made it, to be shown once. */
@@ -200,7 +202,8 @@ export async function compose(
     const version = readOwnVersion();
     const linksOf: ModelApiDeps["linksOf"] = (predictionId, output, base) =>
       fileLinks(predictionId, output, base, linkOf);
-    const openStored = (ownerId: string, s3Path: string, loc: Loc) => openOwnedFile(files, { ownerId, s3Path, loc });
+    const openStored = (caller: Caller, s3Path: string, loc: Loc) =>
+      openOwnedFile(files, { ...scopeOf(caller), s3Path, loc });
     const readModelInput: RunToolsDeps["readInput"] = ({ caller, model, extras, readForm, signal, storedRefusal }) =>
       readInput({
         manifest: model.manifest,
@@ -213,7 +216,7 @@ export async function compose(
         signal,
         openStored: async (s3Path, loc) => {
           if (storedRefusal !== undefined) throw fault("forbidden", storedRefusal, { loc });
-          const file = await openStored(caller.userId, s3Path, loc);
+          const file = await openStored(caller, s3Path, loc);
           return file && { stream: await file.open(), size: file.size, filename: file.filename };
         },
       });
@@ -251,7 +254,7 @@ export async function compose(
       runAgent: runAgentFor(runs),
       readInput: readModelInput,
       linksOf,
-      openOutput: (ownerId, s3Path) => openStored(ownerId, s3Path, ["output"]),
+      openOutput: (caller, s3Path) => openStored(caller, s3Path, ["output"]),
       linkOf: (s3Path, base) => presignDownload(files, { s3Path, base }),
       objectParameters,
     });
@@ -310,6 +313,7 @@ export async function compose(
 
     return {
       listener: (request, response) => app.routing(request, response),
+      accessRows: app.accessRows,
       notReady: () => notReady(database),
       firstKey: newAdminKey,
       firstSignInUrl: newSignInToken === null ? null : (base) => signInUrl(base, newSignInToken),

@@ -47,6 +47,11 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   const filesUrl = linkServed && config.GANTRY_FILES_URL;
   const linkAddress = linkServed ? (filesUrl ?? publicUrl) : (config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT);
   const app = createServer({ log, publicUrl, filesUrl, telemetry });
+  // The access table holds for every route, whether or not its plugin asks for the caller.
+  app.addHook("onRequest", async (request) => {
+    const { access } = request.routeOptions.config;
+    if (access?.by === "key" || access?.by === "admin") await callerOf(request);
+  });
 
   // No client is sent to a worker.
   const hasConsole = config.GANTRY_ROLE !== "worker";
@@ -64,7 +69,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   }
   await app.register(accountApi, parts);
   const { agents, marketplace } = parts;
-  await app.register(takeDownRoutes, { agents, models, marketplace, authenticate });
+  await app.register(takeDownRoutes, { agents, models, marketplace });
   await app.register(sessionRoutes, { accounts: parts.accounts, clock: parts.clock, publicUrl });
   await app.register(secretRoutes, { secrets: parts.secrets, authenticate });
   await app.register(async (scope) => webhookRoutes(scope, { webhooks: parts.webhooks, callerOf }));

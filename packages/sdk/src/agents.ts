@@ -17,7 +17,7 @@ import type { WithDefaults } from "./with-defaults.ts";
 export type NewAgent = WithDefaults<CreateAgentBody, "name" | "goal" | "tools">;
 
 export interface AgentList {
-  agents: AgentRecord[];
+  agents: (AgentRecord | AgentCard)[];
   total: number;
   limit: number;
   offset: number;
@@ -26,14 +26,14 @@ export interface AgentList {
 /** The agents platform is a preview. */
 export interface Agents {
   create(agent: NewAgent, options?: CallOptions): Promise<AgentCreatedRecord>;
-  /** The caller's own as a whole; of another's public one, its card. */
+  /** The caller's own as a whole; the card of another user's public one. A key limited to models gets cards only. */
   get(id: string, options?: CallOptions): Promise<AgentRecord | AgentCard>;
   /** Only the fields to change; they act when the draft is published, `visibility` at once. */
   update(id: string, change: ChangeAgentBody, options?: CallOptions): Promise<AgentRecord>;
-  /** The caller's own, newest first; one page. */
+  /** The caller's own, newest first; one page. A key limited to models gets the cards of those that it may run. */
   list(options?: ListRange & { visibility?: AgentVisibility | undefined } & CallOptions): Promise<AgentList>;
   /** All of the caller's own, newest first, read page by page as the loop goes on. */
-  each(options?: { visibility?: AgentVisibility | undefined } & CallOptions): AsyncGenerator<AgentRecord>;
+  each(options?: { visibility?: AgentVisibility | undefined } & CallOptions): AsyncGenerator<AgentRecord | AgentCard>;
   /** The latest revision, or the one that is named. */
   publish(id: string, options?: { revision_id?: string | undefined } & CallOptions): Promise<AgentRecord>;
   /** Its runs stay readable. */

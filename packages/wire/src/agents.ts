@@ -199,14 +199,14 @@ export const agentRecord = agentSnapshot.extend({
 });
 export type AgentRecord = z.infer<typeof agentRecord>;
 
-/** A public, published agent as everybody else sees it: how to call it and what it costs. */
+/** A published agent as others see it, and keys limited to models: how to call it and what it costs. */
 export const agentCard = z.object({
   id: z.string(),
   slug: z.string(),
   owner: z.string(),
   name: z.string(),
   status: z.literal("published"),
-  visibility: z.literal("public"),
+  visibility: z.enum(agentVisibilities).describe("`private` only for a key of the owner that is limited to models."),
   input_schema: jsonObject,
   output_schema: jsonObject.nullable(),
   pricing: agentFields.pricing,
@@ -223,7 +223,7 @@ export const agentCard = z.object({
 });
 export type AgentCard = z.infer<typeof agentCard>;
 
-/** An owner reads the agent, everybody else the card of a public one. */
+/** An owner reads the agent; others, and keys limited to models, read a card. */
 export const readableAgent = z.union([agentRecord, agentCard]);
 
 export const revisionEntry = z.object({

@@ -161,11 +161,4 @@ describe("what is gone", () => {
     ]);
     expect(await warningsOf(agent)).toEqual([]);
   });
-
-  test("is not what a key merely does not reach", async () => {
-    const agent = await makeAgent({ model: "gantry/text" });
-    const { key } = await must("POST", "/api/v2/keys", { name: "confined", models: ["gantry/image"] });
-    const read = await gantry.call("GET", `/v1/agents/${agent}`, { key });
-    expect([read.status, read.body.warnings], read.text).toEqual([200, []]);
-  });
 });

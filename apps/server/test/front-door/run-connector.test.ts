@@ -352,14 +352,17 @@ describe("whose tenant", () => {
     expect([...otherTenant.seen, ...tenant.seen]).toEqual([]);
   });
 
-  test("a key that is confined to some models does not reach it through a run either", async () => {
+  test("a key limited to some models does not reach it through a run either", async () => {
     const made = await t.gantry.call("POST", "/api/v2/keys", { key: other, json: { models: ["admin/llm"] } });
     const confined = { key: made.body.key as string };
     t.llm.script = inTurn(call("idp_users_list"), call("idp_role_delete", { id: "rol_1" }), { text: "done" });
     const agent = await t.makeAgent({ tools: ["idp_users_list", "idp_role_delete"] }, { key: other });
     const done = await t.run(agent, { approve: ["idp_role_delete"] }, confined);
     expect(done.body, done.text).toMatchObject({ status: "done" });
-    expect(t.told(2)).toEqual([expect.stringContaining("confined"), expect.stringContaining("confined")]);
+    expect(t.told(2)).toEqual([
+      expect.stringContaining("limited to some models"),
+      expect.stringContaining("limited to some models"),
+    ]);
     expect(otherTenant.seen).toEqual([]);
   });
 

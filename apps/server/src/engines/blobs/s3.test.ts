@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { testS3 } from "../../../test/support/s3.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
+import { everythingOf } from "../../features/accounts/index.ts";
 import {
   createUploadLink,
   type FilesDeps,
@@ -386,11 +387,11 @@ describe.skipIf(!server)("what an upload link brings without us", () => {
   test("is a file as soon as it is used, by its owner alone", async () => {
     const { s3Path, status } = await send(maxUploadBytes);
     expect(status).toBe(200);
-    const file = await openOwnedFile(files, { ownerId, s3Path, loc });
+    const file = await openOwnedFile(files, { ...everythingOf(ownerId), s3Path, loc });
     expect(file).toMatchObject({ size: maxUploadBytes, filename: "a.txt", contentType: "text/plain" });
     expect(Buffer.concat((await (await file?.open())?.toArray()) ?? []).length).toBe(maxUploadBytes);
-    expect(await openOwnedFile(files, { ownerId: "usr_bob", s3Path, loc })).toBeUndefined();
-    const { url } = await signDownload(files, { ownerId, base: "http://gantry.example", s3Path });
+    expect(await openOwnedFile(files, { ...everythingOf("usr_bob"), s3Path, loc })).toBeUndefined();
+    const { url } = await signDownload(files, { ...everythingOf(ownerId), base: "http://gantry.example", s3Path });
     expect(url.startsWith(String(server?.endpoint))).toBe(true);
     expect(await (await fetch(url)).text()).toBe("x".repeat(maxUploadBytes));
   });
@@ -398,13 +399,13 @@ describe.skipIf(!server)("what an upload link brings without us", () => {
   test("and is larger than it may be is deleted at first use, and said", async () => {
     const { s3Path, status, key, url } = await send(maxUploadBytes + 1);
     expect(status).toBe(200);
-    const error = await openOwnedFile(files, { ownerId, s3Path, loc }).catch((thrown) => thrown);
+    const error = await openOwnedFile(files, { ...everythingOf(ownerId), s3Path, loc }).catch((thrown) => thrown);
     expect(error).toMatchObject({ type: "file_too_large", status: 422, issues: [{ loc, ctx: { max_size: 1000 } }] });
     expect(await files.blobs.stat(key)).toBeUndefined();
-    expect(await openOwnedFile(files, { ownerId, s3Path, loc })).toBeUndefined();
+    expect(await openOwnedFile(files, { ...everythingOf(ownerId), s3Path, loc })).toBeUndefined();
     // The address stays the owner's: the same link may bring what fits.
     expect((await fetch(url, { method: "PUT", body: "fits" })).status).toBe(200);
-    expect(await openOwnedFile(files, { ownerId, s3Path, loc })).toMatchObject({ size: 4 });
+    expect(await openOwnedFile(files, { ...everythingOf(ownerId), s3Path, loc })).toMatchObject({ size: 4 });
   });
 
   test("and nobody used is kept when it fits, and cleared away when it does not or never came", async () => {

@@ -117,7 +117,7 @@ function verdictOf(pair: StoredPair): Verdict {
       keyId: pair.keyId,
       keyPublic: pair.public,
       keyName: pair.keyName,
-      graceEndsAt: pair.validUntil,
+      graceEndsAt: pair.inGrace ? pair.validUntil : null,
       models: pair.models && Object.freeze([...pair.models]),
       expiresAt: pair.expiresAt,
       monthlyLimitMicros: pair.monthlyLimitMicros,
@@ -127,6 +127,6 @@ function verdictOf(pair: StoredPair): Verdict {
 }
 
 /** One sentence for all: whoever guesses learns nothing about which part of the guess was right. */
-function invalidKey(): Fault {
+export function invalidKey(): Fault {
   return fault("unauthorized", "Invalid API key", { headers: { "www-authenticate": "Bearer" } });
 }

@@ -10,7 +10,7 @@ export interface Caller {
   /** The public part of the key as it was presented: the one thing about a key that may be logged. */
   readonly keyPublic: string;
   readonly keyName: string;
-  /** Of a key that was rotated, until when the one that was presented still works. */
+  /** Set when a rotation has replaced the secret that was presented, or that the session was opened with: its end. */
   readonly graceEndsAt: Date | null;
   /** The endpoint ids that the key may call; null is all that its owner may call. */
   readonly models: readonly string[] | null;

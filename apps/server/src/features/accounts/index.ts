@@ -3,13 +3,12 @@ export type { Page } from "./context.ts";
 export type { NewKey } from "./create-key.ts";
 export { asPresentedSession } from "./key-format.rules.ts";
 export {
-  beyondKey,
+  everythingOf,
   isConfined,
   keyReaches,
   mayAdministrate,
-  refuseConfined,
-  refuseNarrowed,
-  speaksFor,
+  type Scope,
+  scopeOf,
 } from "./key-reach.rules.ts";
 export { type KeyRequest, readKeyRequest } from "./key-request.rules.ts";
 export { type Accounts, openAccounts } from "./open-accounts.ts";

@@ -3,7 +3,7 @@ import type { Caller } from "./caller.ts";
 import type { AccountsContext } from "./context.ts";
 import type { NewKey } from "./create-key.ts";
 import { newKeyPair } from "./key-format.rules.ts";
-import { mayManage } from "./key-reach.rules.ts";
+import { mayManage, scopeOf } from "./key-reach.rules.ts";
 import { announceChange, lockKey, replacePair } from "./store.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function rotateKey(
 ): Promise<NewKey> {
   const pair = newKeyPair();
   const record = await context.database.transaction(async (tx) => {
-    const key = await lockKey(tx, caller.userId, keyId);
+    const key = await lockKey(tx, scopeOf(caller), keyId);
     if (!key) throw fault("not_found", "Key not found");
     if (key.isSession) throw fault("conflict", "A session has no key that could be rotated: revoke it instead");
     if (!mayManage(caller, { ...key, keyId })) {

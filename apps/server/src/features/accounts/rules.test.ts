@@ -2,15 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../kernel/errors.ts";
 import { digestOf, foreignKeyPair, hashOf, newKeyPair, publicPartsOf, sameHash } from "./key-format.rules.ts";
-import {
-  isConfined,
-  keyReaches,
-  mayAdministrate,
-  mayManage,
-  refuseConfined,
-  refuseNarrowed,
-  speaksFor,
-} from "./key-reach.rules.ts";
+import { isConfined, keyReaches, mayAdministrate, mayManage, scopeOf } from "./key-reach.rules.ts";
 import { readKeyRequest } from "./key-request.rules.ts";
 import { hashPassword, verifyPassword } from "./password.ts";
 
@@ -56,19 +48,7 @@ describe("what a key may manage", () => {
 
   it.each([
     ["an open key: anything", { keyId: "a", ...open }, open, true],
-    [
-      "a listed key: a part of its list",
-      { keyId: "a", ...open, models: ["x/a", "x/b"] },
-      { ...open, models: ["x/a"] },
-      true,
-    ],
-    [
-      "a listed key: not another model",
-      { keyId: "a", ...open, models: ["x/a"] },
-      { ...open, models: ["x/a", "x/b"] },
-      false,
-    ],
-    ["a listed key: not all models", { keyId: "a", ...open, models: ["x/a"] }, open, false],
+    ["a listed key: no further key", { keyId: "a", ...open, models: ["x/a"] }, { ...open, models: ["x/a"] }, false],
     ["a listed key: itself", { keyId: "a", ...open, models: ["x/a"] }, { keyId: "a", ...open }, true],
     ["a listed key: not an open sibling", { keyId: "a", ...open, models: ["x/a"] }, { keyId: "b", ...open }, false],
     [
@@ -90,11 +70,13 @@ describe("what a key may manage", () => {
     expect(mayManage(own, target)).toBe(allowed);
   });
 
-  it("carries an admin's power unless it was narrowed", () => {
-    expect(mayAdministrate(open)).toBe(true);
-    expect(mayAdministrate({ ...open, expiresAt: soon })).toBe(true);
-    expect(mayAdministrate({ ...open, models: ["x/a"] })).toBe(false);
-    expect(mayAdministrate({ ...open, monthlyLimitMicros: 1 })).toBe(false);
+  it("carries an admin's power unless it was narrowed or replaced", () => {
+    const current = { ...open, graceEndsAt: null };
+    expect(mayAdministrate(current)).toBe(true);
+    expect(mayAdministrate({ ...current, expiresAt: soon })).toBe(true);
+    expect(mayAdministrate({ ...current, models: ["x/a"] })).toBe(false);
+    expect(mayAdministrate({ ...current, monthlyLimitMicros: 1 })).toBe(false);
+    expect(mayAdministrate({ ...current, graceEndsAt: soon })).toBe(false);
   });
 });
 
@@ -158,27 +140,9 @@ describe("a key with a list of models", () => {
     ]);
   });
 
-  it("is refused what is its owner's alone, and told what that is", () => {
-    expect(() => refuseConfined(open, "use drives")).not.toThrow();
-    expect(() => refuseConfined(confined, "use drives")).toThrow(
-      "This key is confined to some models and may not use drives",
-    );
-  });
-
-  it("is refused what a key with a budget is refused, too", () => {
-    const budgeted = { ...open, models: null, expiresAt: null, monthlyLimitMicros: 1 };
-    expect(() => refuseNarrowed({ ...budgeted, monthlyLimitMicros: null }, "change models")).not.toThrow();
-    expect(() => refuseNarrowed(budgeted, "change models")).toThrow(
-      "This key has a monthly limit and may not change models",
-    );
-    expect(() => refuseNarrowed({ ...budgeted, models: [] }, "change models")).toThrow(
-      "This key is confined to some models and may not change models",
-    );
-  });
-
-  it("speaks for the runs that it started, as any other key speaks for all", () => {
-    expect([speaksFor(open, { keyId: "key_2" }), speaksFor(confined, confined)]).toEqual([true, true]);
-    expect(speaksFor(confined, { keyId: "key_2" })).toBe(false);
+  it("sees what it started, as any other key sees all of its user", () => {
+    expect(scopeOf({ ...open, userId: "usr_1" })).toEqual({ userId: "usr_1", onlyKeyId: null });
+    expect(scopeOf({ ...confined, userId: "usr_1" })).toEqual({ userId: "usr_1", onlyKeyId: "key_1" });
   });
 });
 

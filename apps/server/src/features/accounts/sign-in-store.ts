@@ -1,4 +1,5 @@
 import type { Sql } from "../../engines/database/database.ts";
+import type { Caller } from "./caller.ts";
 
 export async function insertSignInLink(
   sql: Sql,
@@ -30,19 +31,30 @@ export async function markSessionEnded(sql: Sql, keyId: string, now: Date): Prom
   await sql`update api_keys set session_ends_at = ${now} where id = ${keyId} and session_ends_at > ${now}`;
 }
 
-/** Being signed in with a key, for a while. Of a key that somebody signs in with again and again, the newest are kept. */
+/**
+ * A session of a key. Opened with a secret that a rotation has replaced, it ends with that secret's grace. False when the
+ * secret works no longer: the row of the key is locked, so that no rotation comes in between. Only the newest sessions of
+ * a key are kept.
+ */
 export async function insertSession(
   sql: Sql,
-  session: { keyId: string; public: string; hash: Uint8Array; validUntil: Date },
+  { keyId, keyPublic }: Pick<Caller, "keyId" | "keyPublic">,
+  session: { public: string; hash: Uint8Array; validUntil: Date },
   most: number,
-): Promise<void> {
+): Promise<boolean> {
+  const opened = await sql`
+    insert into retired_key_pairs (public, key_id, secret_hash, valid_until, of_session, in_grace)
+    select ${session.public}, k.id, ${session.hash}, least(${session.validUntil}::timestamptz, p.valid_until), true,
+      p.public is not null
+    from api_keys k left join retired_key_pairs p on p.key_id = k.id and p.public = ${keyPublic}
+    where k.id = ${keyId} and (k.public = ${keyPublic} or p.public is not null)
+    for share of k
+    returning 1`;
   await sql`
-    insert into retired_key_pairs (public, key_id, secret_hash, valid_until, of_session)
-    values (${session.public}, ${session.keyId}, ${session.hash}, ${session.validUntil}, true)`;
-  await sql`
-    delete from retired_key_pairs where key_id = ${session.keyId} and of_session and public in (
-      select public from retired_key_pairs where key_id = ${session.keyId} and of_session
+    delete from retired_key_pairs where key_id = ${keyId} and of_session and public in (
+      select public from retired_key_pairs where key_id = ${keyId} and of_session
       order by valid_until desc, public offset ${most})`;
+  return opened.length === 1;
 }
 
 export async function deleteSession(sql: Sql, keyId: string, hash: Uint8Array): Promise<void> {

@@ -1,7 +1,7 @@
 import type { RoleName } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import type { Caller } from "./caller.ts";
-import type { KeyReach } from "./key-reach.rules.ts";
+import type { KeyReach, Scope } from "./key-reach.rules.ts";
 
 /** All nodes listen here; the payload is the id of a user whose rights or keys changed. */
 export const accountsChannel = "gantry_accounts";
@@ -30,8 +30,10 @@ export interface Key extends KeyReach {
 export interface StoredPair extends KeyReach {
   public: string;
   secretHash: Uint8Array;
-  /** Set for a retired pair. */
+  /** Set for a retired pair, and for a session. */
   validUntil: Date | null;
+  /** A rotation has replaced it, or the secret that the session was opened with. */
+  inGrace: boolean;
   keyId: string;
   keyName: string;
   /** Set for a session, and for a key that nothing but one has. */
@@ -149,26 +151,28 @@ export async function insertKey(
 }
 
 /** Those that are listed. A session that is over is nothing that its user has, nor would take away. */
-const listed = (sql: Sql, userId: string, now: Date) =>
-  sql`user_id = ${userId} and revoked_at is null and (session_ends_at is null or session_ends_at > ${now})`;
+const listed = (sql: Sql, { userId, onlyKeyId }: Scope, now: Date) => sql`
+  user_id = ${userId} and revoked_at is null and (session_ends_at is null or session_ends_at > ${now})
+  ${onlyKeyId === null ? sql`` : sql`and id = ${onlyKeyId}`}`;
 
-export async function countKeys(sql: Sql, userId: string, now: Date): Promise<number> {
+export async function countKeys(sql: Sql, scope: Scope, now: Date): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from api_keys where ${listed(sql, userId, now)}`;
+    select count(*)::int as count from api_keys where ${listed(sql, scope, now)}`;
   return row?.count ?? 0;
 }
 
-export async function selectKeys(sql: Sql, userId: string, now: Date, { limit, offset }: Range): Promise<Key[]> {
+export async function selectKeys(sql: Sql, scope: Scope, now: Date, { limit, offset }: Range): Promise<Key[]> {
   return sql<Key[]>`
     select ${keyFields(sql)} from api_keys
-    where ${listed(sql, userId, now)}
+    where ${listed(sql, scope, now)}
     order by id desc limit ${limit} offset ${offset}`;
 }
 
-export async function lockKey(sql: Sql, userId: string, keyId: string): Promise<Key | undefined> {
+export async function lockKey(sql: Sql, { userId, onlyKeyId }: Scope, keyId: string): Promise<Key | undefined> {
   const [row] = await sql<Key[]>`
     select ${keyFields(sql)} from api_keys
     where id = ${keyId} and user_id = ${userId} and revoked_at is null
+      ${onlyKeyId === null ? sql`` : sql`and id = ${onlyKeyId}`}
     for update`;
   return row;
 }
@@ -180,7 +184,8 @@ export async function markKeyRevoked(sql: Sql, { id, userId }: Key, now: Date): 
 
 /**
  * Gives a key a new pair. The pair it had works on until `oldValidUntil`, and so do those retired before it, unless
- * their own time ends sooner: a rotation without grace leaves nothing behind that works.
+ * their own time ends sooner: a rotation without grace leaves nothing behind that works. Sessions that were opened with
+ * them are in grace as well.
  */
 export async function replacePair(
   sql: Sql,
@@ -191,7 +196,9 @@ export async function replacePair(
   await sql`
     insert into retired_key_pairs (public, key_id, secret_hash, valid_until)
     select public, id, secret_hash, ${oldValidUntil} from api_keys where id = ${id} and user_id = ${userId}`;
-  await sql`update retired_key_pairs set valid_until = least(valid_until, ${oldValidUntil}) where key_id = ${id}`;
+  await sql`
+    update retired_key_pairs set valid_until = least(valid_until, ${oldValidUntil}), in_grace = true
+    where key_id = ${id}`;
   await sql`delete from retired_key_pairs where key_id = ${id} and valid_until <= ${now}`;
   const [row] = await sql<Key[]>`
     update api_keys set public = ${pair.public}, secret_hash = ${pair.hash} where id = ${id} and user_id = ${userId}
@@ -212,16 +219,17 @@ export async function resetKey(sql: Sql, keyId: string, pair: { public: string; 
 
 export async function selectPairs(sql: Sql, publicParts: readonly string[]): Promise<StoredPair[]> {
   return sql<StoredPair[]>`
-    select p.public, p.secret_hash as "secretHash", p.valid_until as "validUntil",
+    select p.public, p.secret_hash as "secretHash", p.valid_until as "validUntil", p.in_grace as "inGrace",
            k.id as "keyId", k.name as "keyName", k.expires_at as "expiresAt", k.models,
            k.monthly_limit_micros as "monthlyLimitMicros", k.last_used_at as "lastUsedAt",
            least(case when p.of_session then p.valid_until end, k.session_ends_at) as "sessionEndsAt",
            u.id as "userId", u.username, u.role, u.plan
     from (
-      select id as key_id, public, secret_hash, null::timestamptz as valid_until, false as of_session
+      select id as key_id, public, secret_hash, null::timestamptz as valid_until, false as of_session,
+        false as in_grace
       from api_keys where public = any(${publicParts as string[]}::text[])
       union all
-      select key_id, public, secret_hash, valid_until, of_session
+      select key_id, public, secret_hash, valid_until, of_session, in_grace or not of_session
       from retired_key_pairs where public = any(${publicParts as string[]}::text[])
     ) p
     join api_keys k on k.id = p.key_id

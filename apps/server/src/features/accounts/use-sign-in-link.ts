@@ -28,7 +28,7 @@ export async function useSignInLink(
     const sessionEndsAt = new Date(now.getTime() + sessionMs);
     const session = { name: "Console", models: null, monthlyLimitMicros: null, expiresAt: null, sessionEndsAt };
     const { record } = await storeKey(tx, userId, session, now);
-    return storeSession(tx, record.id, now, null);
+    return storeSession(tx, { keyId: record.id, keyPublic: record.public }, now);
   });
 }
 

@@ -43,3 +43,8 @@ export interface AgentWithRevision {
   readonly agent: Agent;
   readonly revision: Revision;
 }
+
+/** An agent as a caller reads it: whole, or as the card that others see. */
+export interface SeenAgent extends AgentWithRevision {
+  isCard: boolean;
+}

@@ -2,7 +2,7 @@ import { newId } from "@gantry/wire";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import { takenDownConflict } from "../models/index.ts";
-import type { Agent, AgentWithRevision } from "./agent.ts";
+import type { AgentWithRevision } from "./agent.ts";
 import { agentNotFound } from "./agent-faults.ts";
 import { boundAgentIds } from "./binding.rules.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
@@ -12,7 +12,7 @@ import { findCircleBeforeWriting } from "./find-circle.ts";
 import { asWarning } from "./present-warnings.ts";
 import { requireOwn } from "./read-agent.ts";
 import { readDraft } from "./read-draft.ts";
-import { refuseContents, refuseSale, refuseStanding } from "./refuse-beyond-reach.ts";
+import { refusePrice } from "./refuse-price.ts";
 import { insertRevision, lockOwn, setLatest } from "./store.ts";
 
 const maxTries = 10;
@@ -28,12 +28,10 @@ export async function changeAgent(
   body: unknown,
 ): Promise<AgentWithRevision> {
   let before = await requireOwn(context, caller, agentId);
-  await refuseStanding(context.database.sql, caller, before.agent);
   const draft = readDraft(body, "change");
   for (let tries = 0; tries < maxTries; tries++) {
     const snapshot = { ...before.revision.snapshot, ...draft.fields };
-    await refuseContents(context.database.sql, caller, snapshot);
-    refuseOtherSale(before, before.agent);
+    refusePrice(caller, draft.fields.pricing, before.revision.snapshot.pricing);
     const { visibility = before.agent.visibility } = draft;
     const found = await checkSnapshot(context, caller, { agentId, visibility, fields: snapshot });
     const isGiven = ({ loc }: Issue) => loc[1] === undefined || Object.hasOwn(draft.fields, loc[1]);
@@ -46,11 +44,6 @@ export async function changeAgent(
   }
   throw fault("conflict", "The agent is being changed by others at this moment");
 
-  function refuseOtherSale({ revision }: AgentWithRevision, { visibility }: Agent): void {
-    const wanted = { visibility: draft.visibility, pricing: draft.fields.pricing };
-    refuseSale(caller, wanted, { visibility, pricing: revision.snapshot.pricing });
-  }
-
   /** Nothing else is checked while the row is locked: that takes time and other connections. */
   function saveUnlessChanged(
     from: AgentWithRevision,
@@ -62,9 +55,7 @@ export async function changeAgent(
       if (circle) throwIfAny([await circleIssue(tx, caller.userId, agentId, circle)]);
       const locked = await lockOwn(tx, caller.userId, agentId);
       if (!locked) throw agentNotFound();
-      await refuseStanding(tx, caller, locked);
       if (locked.latestRevisionId !== from.revision.id) return undefined;
-      refuseOtherSale(from, locked);
       if (draft.visibility === "public" && locked.takenDown) throw takenDownConflict("agent");
       const now = context.clock.now();
       const revision = {

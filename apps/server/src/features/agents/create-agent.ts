@@ -5,7 +5,7 @@ import type { AgentWithRevision, Revision } from "./agent.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { readDraft } from "./read-draft.ts";
-import { refuseContents, refuseSale } from "./refuse-beyond-reach.ts";
+import { refusePrice } from "./refuse-price.ts";
 import { slugOf } from "./slug.rules.ts";
 import { findFreeSlug, insertAgent, insertRevision } from "./store.ts";
 
@@ -15,8 +15,7 @@ const maxTries = 20;
 /** Makes an agent, not yet published, with its first revision. */
 export async function createAgent(context: AgentsContext, caller: Caller, body: unknown): Promise<AgentWithRevision> {
   const draft = readDraft(body, "create");
-  await refuseContents(context.database.sql, caller, draft.fields);
-  refuseSale(caller, { visibility: draft.visibility, pricing: draft.fields.pricing });
+  refusePrice(caller, draft.fields.pricing);
   const { visibility = "private" } = draft;
   const { issues, warnings } = await checkSnapshot(context, caller, {
     agentId: undefined,

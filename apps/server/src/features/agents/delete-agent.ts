@@ -2,7 +2,6 @@ import { isId } from "@gantry/wire";
 import type { Caller } from "../accounts/index.ts";
 import { agentNotFound } from "./agent-faults.ts";
 import type { AgentsContext } from "./context.ts";
-import { refuseStanding } from "./refuse-beyond-reach.ts";
 import { lockOwn, markDeleted } from "./store.ts";
 
 /** The agent is gone for reads and new runs, and its slug is free again. Its runs stay readable and live ones go on. */
@@ -11,7 +10,6 @@ export async function deleteAgent({ database, clock }: AgentsContext, caller: Ca
   await database.transaction(async (tx) => {
     const agent = await lockOwn(tx, caller.userId, agentId);
     if (!agent) throw agentNotFound();
-    await refuseStanding(tx, caller, agent);
     await markDeleted(tx, caller.userId, agentId, clock.now());
   });
 }

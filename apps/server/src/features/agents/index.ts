@@ -1,4 +1,4 @@
-export type { Agent, AgentWithRevision, Revision } from "./agent.ts";
+export type { Agent, AgentWithRevision, Revision, SeenAgent } from "./agent.ts";
 export { agentNotFound } from "./agent-faults.ts";
 export { bindingAsks } from "./asks.rules.ts";
 export { asToolBinding, isAgentBinding, isConnectorAction } from "./binding.rules.ts";

@@ -1,7 +1,7 @@
 import type { RevisionDiff } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
 import type { Caller, Page } from "../accounts/index.ts";
-import type { AgentWithRevision, Revision } from "./agent.ts";
+import type { AgentWithRevision, Revision, SeenAgent } from "./agent.ts";
 import { boundNames } from "./bound-names.ts";
 import { changeAgent } from "./change-agent.ts";
 import type { AgentsContext } from "./context.ts";
@@ -20,8 +20,8 @@ import { type ToolInfo, toolTable } from "./tools.ts";
 /** The feature as the rest of the server sees it. Each use case is described in its own file. */
 export interface Agents {
   createAgent(caller: Caller, body: unknown): Promise<AgentWithRevision>;
-  readAgent(caller: Caller, agentId: string): Promise<AgentWithRevision & { isOwner: boolean }>;
-  listAgents(caller: Caller, query: ListAgentsQuery): Promise<Page<AgentWithRevision>>;
+  readAgent(caller: Caller, agentId: string): Promise<SeenAgent>;
+  listAgents(caller: Caller, query: ListAgentsQuery): Promise<Page<SeenAgent>>;
   changeAgent(caller: Caller, agentId: string, body: unknown): Promise<AgentWithRevision>;
   deleteAgent(caller: Caller, agentId: string): Promise<void>;
   publishAgent(caller: Caller, agentId: string, body: unknown): Promise<AgentWithRevision>;

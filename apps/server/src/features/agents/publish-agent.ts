@@ -11,7 +11,7 @@ import { describeCircle, findCircleBeforeWriting } from "./find-circle.ts";
 import { isUnbound, unboundRequest } from "./fixed-request.rules.ts";
 import { presentWarnings } from "./present-warnings.ts";
 import { requireOwn } from "./read-agent.ts";
-import { refuseContents, refusePublishing, refuseStanding } from "./refuse-beyond-reach.ts";
+import { refusePublishedPrice } from "./refuse-price.ts";
 import { findRevision, lockOwn, setPublished } from "./store.ts";
 
 /**
@@ -27,14 +27,12 @@ export async function publishAgent(
   body: unknown,
 ): Promise<AgentWithRevision> {
   const { agent } = await requireOwn(context, caller, agentId);
-  await refuseStanding(context.database.sql, caller, agent);
   // No body at all is one without fields.
   const { revision_id: revisionId = agent.latestRevisionId } = parseOrThrow(publishAgentBody, body ?? {}, ["body"]);
   const { sql } = context.database;
   const wanted = isId("revision", revisionId) ? await findRevision(sql, agentId, revisionId) : undefined;
   if (!wanted) throw revisionNotFound();
-  await refuseContents(sql, caller, wanted.snapshot);
-  await refusePublishing(sql, caller, agent, wanted.snapshot);
+  await refusePublishedPrice(sql, caller, agent, wanted.snapshot);
   if (isUnbound(wanted.snapshot.tools)) {
     throwIfAny([{ type: "value_error", loc: ["body", "tools"], msg: unboundRequest }]);
   }
@@ -45,9 +43,8 @@ export async function publishAgent(
     if (circle) throw fault("conflict", await describeCircle(tx, caller.userId, agentId, circle));
     const locked = await lockOwn(tx, caller.userId, agentId);
     if (!locked) throw agentNotFound();
-    await refuseStanding(tx, caller, locked);
     if (locked.takenDown) throw takenDownConflict("agent");
-    await refusePublishing(tx, caller, locked, wanted.snapshot);
+    await refusePublishedPrice(tx, caller, locked, wanted.snapshot);
     if (locked.publishedRevisionId === revisionId) return;
     await setPublished(tx, agentId, revisionId, context.clock.now());
   });

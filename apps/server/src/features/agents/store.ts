@@ -1,5 +1,6 @@
 import type { AgentSnapshot, AgentVisibility, AgentWarning, RevisionStatus } from "@gantry/wire";
 import type { Sql, Transaction } from "../../engines/database/database.ts";
+import type { Caller } from "../accounts/index.ts";
 import type { Agent, AgentWithRevision, Revision } from "./agent.ts";
 
 interface PairRow extends Agent {
@@ -81,12 +82,19 @@ export async function findOwn(sql: Sql, ownerId: string, agentId: string): Promi
   return row && toPair(row);
 }
 
-/** A public, published agent with its published revision. */
-export async function findPublic(sql: Sql, agentId: string): Promise<AgentWithRevision | undefined> {
+type CardReader = Pick<Caller, "userId" | "models">;
+
+/** Own agents that a key limited to models may run, by the model of their published revision. */
+const ownRunnable = (sql: Sql, { userId, models }: CardReader): ReturnType<Sql> => sql`
+  a.owner_id = ${userId} and r.snapshot ->> 'model' = any(${[...(models ?? [])]}::text[])`;
+
+/** A public agent, or an own one that a key limited to models may run, with its published revision. */
+export async function findCard(sql: Sql, reader: CardReader, agentId: string): Promise<AgentWithRevision | undefined> {
   const [row] = await sql<PairRow[]>`
     select ${pairColumns(sql)}
     from agents a join users u on u.id = a.owner_id join agent_revisions r on r.id = a.published_revision_id
-    where a.id = ${agentId} and a.visibility = 'public' and a.deleted_at is null and u.disabled_at is null`;
+    where a.id = ${agentId} and a.deleted_at is null
+      and ((a.visibility = 'public' and u.disabled_at is null) or (${ownRunnable(sql, reader)}))`;
   return row && toPair(row);
 }
 
@@ -116,20 +124,37 @@ export async function lockVisible(tx: Transaction, userId: string, agentId: stri
   return agent;
 }
 
-export async function listOwn(
+type Query = ReturnType<Sql>;
+
+interface ListQuery {
+  limit: number;
+  offset: number;
+  visibility?: AgentVisibility | undefined;
+}
+
+/** With their latest revisions. */
+export function listOwn(sql: Sql, ownerId: string, query: ListQuery) {
+  return listPairs(sql, sql`r.id = a.latest_revision_id`, sql`a.owner_id = ${ownerId}`, query);
+}
+
+/** The owner's agents that a key limited to models may run, with their published revisions. */
+export function listCards(sql: Sql, reader: CardReader, query: ListQuery) {
+  return listPairs(sql, sql`r.id = a.published_revision_id`, ownRunnable(sql, reader), query);
+}
+
+async function listPairs(
   sql: Sql,
-  ownerId: string,
-  query: { limit: number; offset: number; visibility?: AgentVisibility | undefined },
+  revision: Query,
+  which: Query,
+  { limit, offset, visibility }: ListQuery,
 ): Promise<{ entries: AgentWithRevision[]; total: number }> {
-  const own = sql`
-    a.owner_id = ${ownerId} and a.deleted_at is null
-    ${query.visibility === undefined ? sql`` : sql`and a.visibility = ${query.visibility}`}`;
+  const listed = sql`
+    from agents a join users u on u.id = a.owner_id join agent_revisions r on ${revision}
+    where ${which} and a.deleted_at is null ${visibility === undefined ? sql`` : sql`and a.visibility = ${visibility}`}`;
   const [rows, counted] = await Promise.all([
     sql<PairRow[]>`
-      select ${pairColumns(sql)}
-      from agents a join users u on u.id = a.owner_id join agent_revisions r on r.id = a.latest_revision_id
-      where ${own} order by a.created_at desc, a.id desc limit ${query.limit} offset ${query.offset}`,
-    sql<{ total: number }[]>`select count(*)::integer as total from agents a where ${own}`,
+      select ${pairColumns(sql)} ${listed} order by a.created_at desc, a.id desc limit ${limit} offset ${offset}`,
+    sql<{ total: number }[]>`select count(*)::integer as total ${listed}`,
   ]);
   return { entries: rows.map(toPair), total: counted[0]?.total ?? 0 };
 }
@@ -262,17 +287,6 @@ export async function findCallable(sql: Sql, userId: string, agentIds: readonly 
     select a.id, a.slug, a.published_revision_id is not null as "isPublished"
     from agents a join users u on u.id = a.owner_id
     where ${callableBy(sql, userId, agentIds)}`;
-}
-
-/** The models that those work with: as published, and of own ones that never were, as they are to be. */
-export async function findModelsOf(sql: Sql, userId: string, agentIds: readonly string[]): Promise<string[]> {
-  if (agentIds.length === 0) return [];
-  const rows = await sql<{ model: string }[]>`
-    select distinct r.snapshot ->> 'model' as model
-    from agents a join users u on u.id = a.owner_id
-    join agent_revisions r on r.id = coalesce(a.published_revision_id, a.latest_revision_id)
-    where ${callableBy(sql, userId, agentIds)}`;
-  return rows.map(({ model }) => model);
 }
 
 /** Held until the transaction ends by whoever writes which agents an agent calls. */

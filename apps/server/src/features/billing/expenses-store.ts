@@ -1,7 +1,9 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
-import type { TimeCut } from "./time-cut.rules.ts";
+import type { Scope } from "../accounts/index.ts";
+import type { Span, TimeCut } from "./time-cut.rules.ts";
 import { cutParameters } from "./time-store.ts";
+import { usageIn } from "./usage-store.ts";
 
 interface ModelExpense {
   modelName: string;
@@ -17,16 +19,12 @@ export interface ExpenseSums {
   models: ModelExpense[];
 }
 
-/** What a user paid for each model over a cut of time; requests that cost nothing are not counted. */
-export async function sumExpenses(
-  sql: Sql,
-  userId: string,
-  cut: TimeCut,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<ExpenseSums> {
+type Query = ReturnType<Sql>;
+
+/** What a user paid for each model, in pieces; requests that cost nothing are not counted. */
+export function expensesOfUser(sql: Sql, userId: string, cut: TimeCut): Query {
   const { days, hours, rows } = cutParameters(cut);
-  const [sums] = await sql<[ExpenseSums]>`
-    with piece as (
+  return sql`
       select model_name, sum(paid_requests) as n, sum(spent_micros) as spent
       from usage_days
       where user_id = ${userId} and day >= ${days.from}::text::timestamptz and day < ${days.to}::text::timestamptz
@@ -44,8 +42,23 @@ export async function sumExpenses(
         select u.model_name, count(*) as n, sum(u.price_micros) as spent from usage u
         where u.user_id = ${userId} and u.created_at >= span.since and u.created_at < span.until and u.price_micros > 0
         group by u.model_name
-      ) part
-    ), model as (
+      ) part`;
+}
+
+/** The same for what one key started. There are no sums of a key, so that its rows are added up. */
+export function expensesOfKey(sql: Sql, scope: Scope, span: Span): Query {
+  return sql`
+      select model_name, count(*) as n, sum(price_micros) as spent from usage
+      where ${usageIn(sql, scope, span)} and price_micros > 0 group by model_name`;
+}
+
+export async function sumExpenses(
+  sql: Sql,
+  pieces: Query,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<ExpenseSums> {
+  const [sums] = await sql<[ExpenseSums]>`
+    with piece as (${pieces}), model as (
       select model_name as "modelName", sum(n)::bigint as requests, sum(spent)::bigint as spent
       from piece group by model_name having sum(n) > 0
     ), page as (

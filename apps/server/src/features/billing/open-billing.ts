@@ -1,4 +1,5 @@
 import type { Database } from "../../engines/database/database.ts";
+import type { Scope } from "../accounts/index.ts";
 import { checkBooks, type LedgerReport } from "./check-books.ts";
 import type { CreditRequest } from "./credit-request.rules.ts";
 import { selectUserId } from "./credit-store.ts";
@@ -19,9 +20,9 @@ export interface Billing {
   walletsOf(userIds: readonly string[]): Promise<Wallet[]>;
   walletOf(userId: string): Promise<Wallet>;
   listLedger(userId: string, range: TimeRange, page: { limit: number; offset: number }): Promise<LedgerPage>;
-  listUsage(userId: string, range: TimeRange, page: { limit: number; offset: number }): Promise<UsagePage>;
-  exportUsage(userId: string, range: TimeRange): Promise<AsyncIterable<UsageRow[]>>;
-  readExpenses(userId: string, request: ExpensesRequest): Promise<Expenses>;
+  listUsage(scope: Scope, range: TimeRange, page: { limit: number; offset: number }): Promise<UsagePage>;
+  exportUsage(scope: Scope, range: TimeRange): Promise<AsyncIterable<UsageRow[]>>;
+  readExpenses(scope: Scope, request: ExpensesRequest): Promise<Expenses>;
   creditUser(credit: {
     adminId: string;
     username: string;
@@ -50,9 +51,9 @@ export function openBilling({ database }: { database: Database }): Billing {
     walletsOf,
     walletOf: async (userId) => (await walletsOf([userId]))[0] as Wallet,
     listLedger: (userId, range, page) => listLedger(database, userId, range, page),
-    listUsage: (userId, range, page) => listUsage(database, userId, range, page),
-    exportUsage: (userId, range) => exportUsage(database, userId, range),
-    readExpenses: (userId, request) => readExpenses(database, userId, request),
+    listUsage: (scope, range, page) => listUsage(database, scope, range, page),
+    exportUsage: (scope, range) => exportUsage(database, scope, range),
+    readExpenses: (scope, request) => readExpenses(database, scope, request),
     creditUser: (credit) => creditUser(database, credit),
     readOverview: () => selectOverview(database.sql),
     checkBooks() {

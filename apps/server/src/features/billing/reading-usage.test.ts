@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { Database } from "../../engines/database/database.ts";
+import { everythingOf } from "../accounts/index.ts";
 import { type PastRequest, writePast, writeUser } from "./books.fixture.ts";
 import { closeUsageDays } from "./close-usage-days.ts";
 import { exportUsage, listUsage } from "./list-usage.ts";
@@ -89,7 +90,7 @@ async function compareRandomRanges(rounds: number): Promise<void> {
 
     const limit = 1 + random(100);
     const offset = random(3) === 0 ? random(40) : random(all.length + 20);
-    const page = await listUsage(database, userId, { from, to }, { limit, offset });
+    const page = await listUsage(database, everythingOf(userId), { from, to }, { limit, offset });
     expect(page.total, said).toBe(all.length);
     const expected = all.slice(offset, offset + limit).map((row) => row.request_id);
     expect(
@@ -107,7 +108,7 @@ async function compareRandomRanges(rounds: number): Promise<void> {
       }))
       .sort((a, b) => b.spent - a.spent || (a.modelName < b.modelName ? -1 : 1));
     const number = 1 + random(7);
-    const expenses = await readExpenses(database, userId, { start, end: to, page: number });
+    const expenses = await readExpenses(database, everythingOf(userId), { start, end: to, page: number });
     expect(expenses, said).toMatchObject({
       models: models.slice((number - 1) * 10, number * 10),
       totalModels: models.length,
@@ -136,7 +137,12 @@ describe("lists and sums are what going through every row gives", () => {
     const all = (await naive(ann, undefined, undefined)).map((row) => row.request_id);
     const seen: string[] = [];
     for (let offset = 0; offset < all.length; offset += 100) {
-      const { entries } = await listUsage(database, ann, { from: undefined, to: undefined }, { limit: 100, offset });
+      const { entries } = await listUsage(
+        database,
+        everythingOf(ann),
+        { from: undefined, to: undefined },
+        { limit: 100, offset },
+      );
       seen.push(...entries.map((row) => row.requestId));
     }
     expect(seen).toEqual(all);
@@ -145,7 +151,7 @@ describe("lists and sums are what going through every row gives", () => {
   it("exported in portions too, with both ends", async () => {
     const [from, to] = [momentOfMicros(now - 60 * 24 * hour), momentOfMicros(now - 5 * 24 * hour)];
     const portions: UsageRow[][] = [];
-    for await (const portion of await exportUsage(database, ann, { from, to })) portions.push(portion);
+    for await (const portion of await exportUsage(database, everythingOf(ann), { from, to })) portions.push(portion);
     expect(portions.length).toBeGreaterThan(1);
     const all = await naive(ann, from, to);
     expect(portions.flat().map((row) => row.requestId)).toEqual(all.map((row) => row.request_id));
@@ -158,7 +164,7 @@ describe("while rows arrive", () => {
     const read = () =>
       Promise.all(
         [0, 100, 1500].map(async (offset) => {
-          const { entries, total } = await listUsage(database, ann, filter, { limit: 100, offset });
+          const { entries, total } = await listUsage(database, everythingOf(ann), filter, { limit: 100, offset });
           return { total, ids: entries.map((row) => row.requestId) };
         }),
       );
@@ -171,7 +177,7 @@ describe("while rows arrive", () => {
     arriving = false;
     await writer;
     const open = { ...filter, to: undefined };
-    const after = await listUsage(database, ann, open, { limit: 1, offset: 0 });
+    const after = await listUsage(database, everythingOf(ann), open, { limit: 1, offset: 0 });
     expect(after.total).toBe((await naive(ann, undefined, undefined)).length);
   });
 
@@ -184,7 +190,7 @@ describe("while rows arrive", () => {
     for (let i = 0; i < 30; i++) {
       const { entries, total } = await listUsage(
         database,
-        carl,
+        everythingOf(carl),
         { from: undefined, to: undefined },
         { limit: 10_000, offset: 0 },
       );
@@ -208,19 +214,24 @@ describe("edges", () => {
       [undefined, before, false],
       [before, after, true],
     ] as const) {
-      const { entries, total } = await listUsage(database, dora, { from, to }, { limit: 20, offset: 0 });
+      const { entries, total } = await listUsage(database, everythingOf(dora), { from, to }, { limit: 20, offset: 0 });
       expect([total, entries.map((row) => row.requestId)]).toEqual(hit ? [1, [id]] : [0, []]);
       const start = from ?? "1970-01-01T00:00:00.000000Z";
-      expect((await readExpenses(database, dora, { start, end: to, page: 1 })).totalSpent).toBe(hit ? 7 : 0);
+      expect((await readExpenses(database, everythingOf(dora), { start, end: to, page: 1 })).totalSpent).toBe(
+        hit ? 7 : 0,
+      );
     }
   });
 
   it("a user without usage", async () => {
     const eve = await writeUser(database, "eve");
     const none = { from: undefined, to: undefined };
-    expect(await listUsage(database, eve, none, { limit: 20, offset: 0 })).toEqual({ entries: [], total: 0 });
-    for await (const portion of await exportUsage(database, eve, none)) expect(portion).toEqual([]);
-    const expenses = await readExpenses(database, eve, { start: undefined, end: undefined, page: 1 });
+    expect(await listUsage(database, everythingOf(eve), none, { limit: 20, offset: 0 })).toEqual({
+      entries: [],
+      total: 0,
+    });
+    for await (const portion of await exportUsage(database, everythingOf(eve), none)) expect(portion).toEqual([]);
+    const expenses = await readExpenses(database, everythingOf(eve), { start: undefined, end: undefined, page: 1 });
     expect(expenses).toMatchObject({ models: [], totalModels: 0, totalPages: 0, totalRequests: 0, totalSpent: 0 });
   });
 });

@@ -11,7 +11,7 @@ import { insertAwaiting } from "./store.ts";
 /** A link by which the caller may send one file straight to the store. The address is the caller's from now on. */
 export async function createUploadLink(
   deps: FilesDeps,
-  request: { ownerId: string; base: string; filename?: unknown; contentType?: unknown },
+  request: { ownerId: string; keyId?: string; base: string; filename?: unknown; contentType?: unknown },
 ): Promise<PresignedUrl> {
   const { filename, contentType } = checkQuery(request);
   const { blobs } = deps;
@@ -27,6 +27,7 @@ export async function createUploadLink(
       key,
       id,
       ownerId: request.ownerId,
+      keyId: request.keyId,
       origin: "link",
       declaredType: contentType,
       maxBytes: deps.maxUploadBytes,

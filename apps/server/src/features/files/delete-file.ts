@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fault } from "../../kernel/errors.ts";
+import type { Scope } from "../accounts/index.ts";
 import { type FilesDeps, mayArriveUntil } from "./files-deps.ts";
 import { deleteFileRow, forgetDeleted, insertDeleted, lockOwnFile, type OwnRow, postponeDeleted } from "./store.ts";
 
@@ -10,22 +11,22 @@ const patienceMs = 1_000;
  * Deletes a file of the owner. What was accepted does not need it: a prediction has taken its input, a queued one has a
  * copy. Only an output of one that has not ended is refused, because its result will name it.
  */
-export async function deleteFile(deps: FilesDeps, ownerId: string, id: string): Promise<void> {
-  const row = await takeAway(deps, ownerId, id);
+export async function deleteFile(deps: FilesDeps, scope: Scope, id: string): Promise<void> {
+  const row = await takeAway(deps, scope, id);
   if (!row) throw fault("not_found", "File not found");
   await Promise.race([discardBytes(deps, row.key, mayArriveUntil(row)), sleep(patienceMs, undefined, { ref: false })]);
 }
 
 /** The same where it may be gone already, for who has time until the bytes are gone too. */
-export async function removeFile(deps: FilesDeps, ownerId: string, id: string): Promise<void> {
-  const row = await takeAway(deps, ownerId, id);
+export async function removeFile(deps: FilesDeps, scope: Scope, id: string): Promise<void> {
+  const row = await takeAway(deps, scope, id);
   if (row) await discardBytes(deps, row.key, mayArriveUntil(row));
 }
 
 /** Undefined where there is none. A row for the bytes then takes the place of the file's own. */
-async function takeAway(deps: FilesDeps, ownerId: string, id: string): Promise<OwnRow | undefined> {
+async function takeAway(deps: FilesDeps, scope: Scope, id: string): Promise<OwnRow | undefined> {
   return deps.database.transaction(async (tx) => {
-    const found = await lockOwnFile(tx, ownerId, id);
+    const found = await lockOwnFile(tx, scope, id);
     if (!found) return undefined;
     if (found.livePredictionId !== null) {
       throw fault("conflict", `The file is an output of the prediction ${found.livePredictionId}, which has not ended`);

@@ -8,6 +8,7 @@ import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import { fault } from "../../kernel/errors.ts";
 import { createLog } from "../../kernel/log.ts";
+import { everythingOf } from "../accounts/index.ts";
 import {
   collectDeletedFiles,
   createUploadLink,
@@ -69,7 +70,7 @@ const swept = (those: FilesDeps) => sweepAbandonedFiles(those, deps.clock.now(),
 test("bytes that could not be removed are collected later", async () => {
   const { key, id } = await uploaded("mine");
   const blobs = { ...deps.blobs, delete: async () => Promise.reject(new Error("away")) };
-  await deleteFile({ ...deps, blobs }, ana, id);
+  await deleteFile({ ...deps, blobs }, everythingOf(ana), id);
   expect([await count("files"), await count("deleted_files")]).toEqual([0, 1]);
   expect(await deps.blobs.stat(key)).toBeDefined();
   expect(await collectDeletedFiles(deps, deps.clock.now())).toEqual({ dropped: 1, more: false });
@@ -79,7 +80,7 @@ test("bytes that could not be removed are collected later", async () => {
 test("what an upload link brings to a store of its own after its file was deleted goes when the link has ended", async () => {
   const { key, id } = await linked();
   await put(key, "once");
-  await deleteFile(deps, ana, id);
+  await deleteFile(deps, everythingOf(ana), id);
   await put(key, "again");
   ahead = 24 * hour;
   expect((await collectDeletedFiles(deps, deps.clock.now())).dropped).toBe(0);
@@ -91,16 +92,16 @@ test("what an upload link brings to a store of its own after its file was delete
 test("what uploads take up is counted as they come, are replaced and go", async () => {
   const first = await uploaded("12345");
   const second = await linked();
-  const open = () => openOwnedFile(deps, { ownerId: ana, s3Path: second.s3Path, loc: ["body", "image"] });
+  const open = () => openOwnedFile(deps, { ...everythingOf(ana), s3Path: second.s3Path, loc: ["body", "image"] });
   await put(second.key, "123");
   await open();
   expect(await total()).toBe(8);
   await put(second.key, "1234567");
   await open();
   expect(await total()).toBe(12);
-  await deleteFile(deps, ana, first.id);
+  await deleteFile(deps, everythingOf(ana), first.id);
   expect(await total()).toBe(7);
-  await deleteFile(deps, ana, second.id);
+  await deleteFile(deps, everythingOf(ana), second.id);
   expect(await total()).toBe(0);
 });
 
@@ -108,7 +109,7 @@ test("what a link brought to a store of its own is looked at, and thrown away wh
   const narrow = { ...deps, storageBytesPerUser: 6 };
   const [kept, used, never] = [await linked(), await linked(), await linked()];
   for (const { key } of [kept, used, never]) await put(key, "12345");
-  const open = (s3Path: string) => openOwnedFile(narrow, { ownerId: ana, s3Path, loc: ["body", "image"] });
+  const open = (s3Path: string) => openOwnedFile(narrow, { ...everythingOf(ana), s3Path, loc: ["body", "image"] });
   expect(await open(kept.s3Path)).toMatchObject({ size: 5 });
   await expect(open(used.s3Path)).rejects.toMatchObject({ type: "storage_quota_exceeded", retryable: false });
   expect(await deps.blobs.stat(used.key)).toBeUndefined();
@@ -124,7 +125,7 @@ test("what a link brought after its file was counted is looked at once more when
   const [same, grown, long, much, lost] = await Promise.all(Array.from({ length: 5 }, () => linkedTo(narrow)));
   for (const one of [same, grown, long, much, lost]) {
     await put(one?.key ?? "", "123");
-    await openOwnedFile(narrow, { ownerId: ana, s3Path: one?.s3Path ?? "", loc: ["body", "image"] });
+    await openOwnedFile(narrow, { ...everythingOf(ana), s3Path: one?.s3Path ?? "", loc: ["body", "image"] });
   }
   expect(await total()).toBe(15);
   await put(grown?.key ?? "", "12345");
@@ -147,7 +148,8 @@ test("one that is damaged is left, and keeps nobody from looking at the others",
   const [counted, uncounted, later, unused] = links.map(({ key }) => key);
   for (const { key } of links) if (key !== unused) await put(key, "123");
   for (const { key, s3Path } of links)
-    if (key === counted || key === later) await openOwnedFile(deps, { ownerId: ana, s3Path, loc: ["body", "image"] });
+    if (key === counted || key === later)
+      await openOwnedFile(deps, { ...everythingOf(ana), s3Path, loc: ["body", "image"] });
   await put(later ?? "", "12345");
   await deps.database
     .sql`update open_links set created_at = created_at - interval '1 second' where key = ${counted ?? ""}`;
@@ -181,7 +183,7 @@ test("one that fails otherwise is tried again, and a store that is away ends the
 test("a link that is deleted with its file is not looked at again", async () => {
   const { id } = await linked();
   expect(await count("open_links")).toBe(1);
-  await deleteFile(deps, ana, id);
+  await deleteFile(deps, everythingOf(ana), id);
   expect(await count("open_links")).toBe(0);
 });
 
@@ -199,7 +201,7 @@ test("what could not be stored is no file of its owner, and what came of it all 
   const file = { kind: "file" as const, contentType: "text/plain", body: Buffer.from("made") };
   const output = { ownerId: ana, predictionId: "pred_1", field: "text", file };
   await expect(storeOutput(failing, output)).rejects.toMatchObject({ type: away.type });
-  expect(await listFiles(deps, ana, { limit: 10, offset: 0 })).toEqual({ entries: [], total: 0 });
+  expect(await listFiles(deps, everythingOf(ana), { limit: 10, offset: 0 })).toEqual({ entries: [], total: 0 });
   ahead = 24 * hour;
   expect((await collectDeletedFiles(deps, deps.clock.now())).dropped).toBe(0);
   ahead = 26 * hour;

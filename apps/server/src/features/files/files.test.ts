@@ -13,6 +13,7 @@ import { createServer } from "../../http/foundation/server.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
 import { createLog } from "../../kernel/log.ts";
+import { everythingOf } from "../accounts/index.ts";
 import {
   createUploadLink,
   type FilesDeps,
@@ -86,7 +87,7 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
 
 const upload = (ownerId: string, content: Buffer | Readable, more: { filename?: string; declaredType?: string } = {}) =>
   storeUpload(deps, { ownerId, body: content instanceof Readable ? content : Readable.from([content]), base, ...more });
-const sign = (ownerId: string, s3Path: unknown) => signDownload(deps, { ownerId, base, s3Path });
+const sign = (ownerId: string, s3Path: unknown) => signDownload(deps, { ...everythingOf(ownerId), base, s3Path });
 const noFile = [404, "not_found", "File not found"];
 
 describe("POST /upload_file", () => {
@@ -219,7 +220,7 @@ describe("GET /upload_url", () => {
     expect(await refusal(sign(ana, large))).toEqual(noFile);
     const loc = ["body", "image"];
     const input = await bring(Buffer.alloc(maxUploadBytes + 1));
-    expect(await refusal(openOwnedFile(deps, { ownerId: ana, s3Path: String(input), loc }))).toEqual([
+    expect(await refusal(openOwnedFile(deps, { ...everythingOf(ana), s3Path: String(input), loc }))).toEqual([
       422,
       "file_too_large",
       loc,
@@ -293,13 +294,13 @@ describe("files of predictions", () => {
 
   test("an input opens the caller's own file as often as wanted, and no other's", async () => {
     const { file_input } = await upload(ana, png, { filename: "in.png" });
-    const request = { ownerId: ana, s3Path: String(file_input?.s3_path), loc: ["body", "image"] };
+    const request = { ...everythingOf(ana), s3Path: String(file_input?.s3_path), loc: ["body", "image"] };
     const file = await openOwnedFile(deps, request);
     expect(file).toMatchObject({ filename: "in.png", size: png.length, contentType: "image/png" });
     for (let i = 0; i < 2; i++) {
       expect(Buffer.concat((await (await file?.open())?.toArray()) ?? []).equals(png)).toBe(true);
     }
-    expect(await openOwnedFile(deps, { ...request, ownerId: bob })).toBeUndefined();
+    expect(await openOwnedFile(deps, { ...request, userId: bob })).toBeUndefined();
     expect(await openOwnedFile(deps, { ...request, s3Path: "https://example.com/x" })).toBeUndefined();
     await deps.blobs.delete(keyOf(request.s3Path));
     expect(await openOwnedFile(deps, request)).toBeUndefined();

@@ -1,6 +1,7 @@
 import type { BlobInfo } from "../../engines/blobs/blobs.ts";
 import { fault, type Loc } from "../../kernel/errors.ts";
 import { parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
+import type { Scope } from "../accounts/index.ts";
 import { examineContent } from "./content-type.ts";
 import { filenameOf } from "./file-name.rules.ts";
 import type { FilesDeps } from "./files-deps.ts";
@@ -17,12 +18,12 @@ export interface UsableFile {
 /** The caller's file at that address, if its bytes are there. Undefined for another's, an unknown or an empty one. */
 export async function findUsableFile(
   deps: FilesDeps,
-  request: { ownerId: string; s3Path: string; loc: Loc },
+  request: Scope & { s3Path: string; loc: Loc },
 ): Promise<UsableFile | undefined> {
-  const { ownerId, s3Path, loc } = request;
+  const { s3Path, loc } = request;
   const address = parseS3Path(s3Path);
   if (address?.bucket !== deps.blobs.bucket) return undefined;
-  const row = await findOwnedFile(deps.database.sql, ownerId, address.key);
+  const row = await findOwnedFile(deps.database.sql, request, address.key);
   if (!row) return undefined;
   const info = await deps.blobs.stat(row.key);
   if (!info) return undefined;

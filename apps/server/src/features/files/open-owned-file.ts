@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { fault, type Loc } from "../../kernel/errors.ts";
+import type { Scope } from "../accounts/index.ts";
 import { filenameOf } from "./file-name.rules.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import { findUsableFile } from "./find-usable-file.ts";
@@ -18,7 +19,7 @@ export interface OwnedFile {
  */
 export async function openOwnedFile(
   deps: FilesDeps,
-  request: { ownerId: string; s3Path: string; loc: Loc },
+  request: Scope & { s3Path: string; loc: Loc },
 ): Promise<OwnedFile | undefined> {
   const file = await findUsableFile(deps, request);
   if (!file) return undefined;

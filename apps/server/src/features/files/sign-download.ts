@@ -1,5 +1,6 @@
 import { fault } from "../../kernel/errors.ts";
 import { unknownType } from "../../kernel/media-type.rules.ts";
+import type { Scope } from "../accounts/index.ts";
 import { typeByEnding } from "./content-type.rules.ts";
 import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
 import { findUsableFile } from "./find-usable-file.ts";
@@ -10,15 +11,15 @@ const loc = ["query", "s3_path_to_sign"];
 /** A download link for what the caller uploaded or produced; for everything else there is no such file. */
 export async function signDownload(
   deps: FilesDeps,
-  request: { ownerId: string; base: string; s3Path: unknown },
+  request: Scope & { base: string; s3Path: unknown },
 ): Promise<PresignedUrl> {
-  const { ownerId, base, s3Path } = request;
+  const { base, s3Path } = request;
   if (s3Path === undefined) throw fault("missing", "Field required", { loc });
   if (typeof s3Path !== "string") throw fault("string_type", "Input should be one string", { loc });
   if (!parseS3Path(s3Path)) {
     throw fault("url_parsing", "Input should be an address of the form s3://bucket/key", { loc, input: s3Path });
   }
-  const file = await findUsableFile(deps, { ownerId, s3Path, loc });
+  const file = await findUsableFile(deps, { ...request, s3Path, loc });
   if (!file) throw fault("not_found", "File not found");
   const { key, size, contentType } = file;
   const link = await deps.blobs.signGet(key, { base, expiresInSeconds: linkSeconds, contentType });

@@ -27,7 +27,15 @@ export async function storeOutput(
     });
     const id = newId("file");
     const key = outputKey(predictionId, id, field, contentType);
-    const row = { key, id, ownerId, origin: "output", maxBytes: deps.maxUploadBytes, predictionId } as const;
+    const row = {
+      key,
+      id,
+      ownerId,
+      keyId: undefined,
+      origin: "output",
+      maxBytes: deps.maxUploadBytes,
+      predictionId,
+    } as const;
     const { size } = await storeBody(deps, row, body, { contentType, signal });
     return { s3Path: formatS3Path({ bucket: deps.blobs.bucket, key }), size, contentType };
   } catch (error) {

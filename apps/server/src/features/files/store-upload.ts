@@ -12,6 +12,8 @@ import { storeBody } from "./store-body.ts";
 
 export interface Upload {
   ownerId: string;
+  /** The key that brings it. */
+  keyId?: string;
   /** Left alive when the upload is refused, for the caller to drain or destroy. */
   body: Readable;
   /** Its chunks are given away, to be freed once they are stored. */
@@ -24,7 +26,7 @@ export interface Upload {
 }
 
 export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<PresignedUrl> {
-  const { ownerId, filename, base, signal, ownsChunks = false } = upload;
+  const { ownerId, keyId, filename, base, signal, ownsChunks = false } = upload;
   const { blobs } = deps;
   const loc = ["body", "file"];
   if (filename !== undefined && isLongerThan(filename, maxFilenameLength)) {
@@ -44,6 +46,7 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
       key,
       id,
       ownerId,
+      keyId,
       origin: "uploaded",
       maxBytes: deps.maxUploadBytes,
       predictionId: undefined,

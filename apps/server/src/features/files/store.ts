@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
+import type { Scope } from "../accounts/index.ts";
 
 /**
  *     awaiting ──► stored ──► stored (an upload link that is used again brings a new version)
@@ -18,6 +19,8 @@ export interface NewFile {
   key: string;
   id: string;
   ownerId: string;
+  /** The key that brought it; undefined for an output, which has its prediction's. */
+  keyId: string | undefined;
   origin: FileOrigin;
   declaredType: string | undefined;
   maxBytes: number;
@@ -46,8 +49,8 @@ export interface Arrival {
 
 export async function insertAwaiting(sql: Sql, file: NewFile): Promise<void> {
   await sql`
-    insert into files (key, id, owner_id, origin, content_type, max_bytes, prediction_id, created_at)
-    values (${file.key}, ${file.id}, ${file.ownerId}, ${file.origin}, ${file.declaredType ?? null}, ${file.maxBytes},
+    insert into files (key, id, owner_id, key_id, origin, content_type, max_bytes, prediction_id, created_at)
+    values (${file.key}, ${file.id}, ${file.ownerId}, ${file.keyId ?? null}, ${file.origin}, ${file.declaredType ?? null}, ${file.maxBytes},
       ${file.predictionId ?? null}, ${file.now})`;
 }
 
@@ -78,9 +81,19 @@ const columnsOf = (sql: Sql) => sql`
   f.key, f.owner_id as "ownerId", f.origin, f.state, f.content_type as "contentType", f.size, f.etag,
   f.max_bytes as "maxBytes"`;
 
-export async function findOwnedFile(sql: Sql, ownerId: string, key: string): Promise<FileRow | undefined> {
+/** A key limited to models has what it uploaded and what its predictions made. */
+const inScope = (sql: Sql, { userId, onlyKeyId }: Scope) => sql`
+  f.owner_id = ${userId} ${
+    onlyKeyId === null
+      ? sql``
+      : sql`and (f.key_id = ${onlyKeyId}
+          or exists (select 1 from ended_predictions e where e.id = f.prediction_id and e.key_id = ${onlyKeyId})
+          or exists (select 1 from live_predictions l where l.id = f.prediction_id and l.key_id = ${onlyKeyId}))`
+  }`;
+
+export async function findOwnedFile(sql: Sql, scope: Scope, key: string): Promise<FileRow | undefined> {
   const [row] = await sql<FileRow[]>`
-    select ${columnsOf(sql)} from files f where f.key = ${key} and f.owner_id = ${ownerId}`;
+    select ${columnsOf(sql)} from files f where f.key = ${key} and ${inScope(sql, scope)}`;
   return row;
 }
 
@@ -140,21 +153,21 @@ export interface FileEntry {
 /** Newest first. Whole rows are read for the page only. */
 export async function selectFiles(
   sql: Sql,
-  ownerId: string,
+  scope: Scope,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<FileEntry[]> {
   return sql<FileEntry[]>`
     with page as materialized (
-      select id from files where owner_id = ${ownerId} order by id desc limit ${limit} offset ${offset}
+      select f.id from files f where ${inScope(sql, scope)} order by f.id desc limit ${limit} offset ${offset}
     )
     select f.id, f.key, f.origin, f.content_type as "contentType", f.size, f.prediction_id as "predictionId",
       f.created_at as "createdAt", f.stored_at as "storedAt"
     from page join files f on f.id = page.id order by f.id desc`;
 }
 
-export async function countFiles(sql: Sql, ownerId: string): Promise<number> {
+export async function countFiles(sql: Sql, scope: Scope): Promise<number> {
   const [row] = await sql<{ total: number }[]>`
-    select count(*)::integer as total from files where owner_id = ${ownerId}`;
+    select count(*)::integer as total from files f where ${inScope(sql, scope)}`;
   return row?.total ?? 0;
 }
 
@@ -169,11 +182,11 @@ export interface OwnRow {
   livePredictionId: string | null;
 }
 
-export async function lockOwnFile(tx: Transaction, ownerId: string, id: string): Promise<OwnRow | undefined> {
+export async function lockOwnFile(tx: Transaction, scope: Scope, id: string): Promise<OwnRow | undefined> {
   const [row] = await tx<OwnRow[]>`
     select f.key, f.origin, f.state, f.created_at as "createdAt",
       (select l.id from live_predictions l where l.id = f.prediction_id) as "livePredictionId"
-    from files f where f.id = ${id} and f.owner_id = ${ownerId} for update`;
+    from files f where f.id = ${id} and ${inScope(tx, scope)} for update of f`;
   return row;
 }
 

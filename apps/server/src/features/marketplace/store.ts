@@ -1,4 +1,4 @@
-import type { AgentSnapshot, TakenDown } from "@gantry/wire";
+import type { AgentSnapshot, AgentVisibility, TakenDown } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 
 /** A public, published agent as everybody may see it: nothing of how it works leaves the database. */
@@ -6,6 +6,8 @@ export interface Listing {
   id: string;
   slug: string;
   owner: string;
+  /** Only a key limited to models sees private ones. */
+  visibility: AgentVisibility;
   name: string;
   inputSchema: AgentSnapshot["input_schema"];
   outputSchema: AgentSnapshot["output_schema"];
@@ -32,7 +34,7 @@ export async function listListings(
       with page as materialized (
         select a.id ${listed} order by a.published_at desc, a.id desc limit ${limit} offset ${offset}
       )
-      select a.id, a.slug, u.username as owner, r.snapshot ->> 'name' as name,
+      select a.id, a.slug, u.username as owner, a.visibility, r.snapshot ->> 'name' as name,
         r.snapshot -> 'input_schema' as "inputSchema", r.snapshot -> 'output_schema' as "outputSchema",
         r.snapshot -> 'pricing' as pricing, a.created_at as "createdAt", a.published_at as "publishedAt"
       from page join agents a on a.id = page.id join users u on u.id = a.owner_id

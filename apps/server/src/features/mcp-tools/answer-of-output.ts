@@ -24,7 +24,7 @@ export async function answerOfOutput(
   const content: AnswerPart[] = [{ type: "text", text: JSON.stringify(output) }];
   let room = inlineBytesTogether;
   for (const [field, link] of Object.entries(links)) {
-    const file = await context.openOutput(caller.userId, String(output[field]));
+    const file = await context.openOutput(caller, String(output[field]));
     if (file?.contentType.startsWith("image/") && file.size <= Math.min(inlineBytes, room)) {
       room -= file.size;
       const data = (await buffer(await file.open())).toString("base64");
@@ -47,7 +47,7 @@ export async function linksWithin(
 
   async function linkIfOwn(s3Path: string): Promise<AnswerPart[]> {
     try {
-      const file = await openOutput(caller.userId, s3Path);
+      const file = await openOutput(caller, s3Path);
       return file ? [linkTo((await linkOf(s3Path, baseUrl)).url, file, file.filename)] : [];
     } catch {
       // The run has ended and is paid for: its result is told, with or without a link.

@@ -66,7 +66,7 @@ export interface McpToolsContext {
   /** Ready download links of the files among a prediction's outputs, by field. */
   linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
   /** A file that a prediction of the user made. */
-  openOutput(userId: string, s3Path: string): Promise<OutputFile | undefined>;
+  openOutput(caller: Caller, s3Path: string): Promise<OutputFile | undefined>;
   /** A download link for an address that is known to be the reader's. */
   linkOf(s3Path: string, base: string): Promise<{ url: string }>;
 }

@@ -1,4 +1,4 @@
-import type { AgentSnapshot, Pricing, ToolRecord } from "@gantry/wire";
+import type { Pricing, ToolRecord } from "@gantry/wire";
 import { foreignSchema, foreignText } from "../../kernel/foreign-text.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
@@ -40,9 +40,10 @@ export function describeModel(model: Model, caller: Pick<Caller, "userId">): Off
 }
 
 /** One of the caller's own agents: its goal is no secret here. */
+/** Without a goal for a key limited to models, which sees agents as cards. */
 export function describeAgent(
   slug: string,
-  { name, goal }: AgentSnapshot,
+  { name, goal }: { name: string; goal?: string },
   inputSchema: Record<string, unknown>,
 ): OfferedTool {
   // Whoever runs an own agent does not pay its price.
@@ -50,7 +51,11 @@ export function describeAgent(
   return {
     name: agentToolName(slug),
     title: name,
-    description: sentences([`Runs your agent ${name} and waits for its result.`, `Its goal: ${cut(goal)}`, price]),
+    description: sentences([
+      `Runs your agent ${name} and waits for its result.`,
+      goal ? `Its goal: ${cut(goal)}` : "",
+      price,
+    ]),
     inputSchema: { ...inputSchema, type: "object" },
     annotations: { readOnlyHint: false, openWorldHint: true },
   };

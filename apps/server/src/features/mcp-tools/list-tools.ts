@@ -1,6 +1,6 @@
 import { fault } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
-import type { AgentWithRevision } from "../agents/index.ts";
+import type { SeenAgent } from "../agents/index.ts";
 import type { McpToolsContext } from "./context.ts";
 import { describeAction, describeAgent, describeModel } from "./describe-tool.rules.ts";
 import { isCallable, readActions } from "./find-tool.ts";
@@ -69,16 +69,18 @@ async function agentsPart(context: McpToolsContext, caller: Caller, range: Range
   const offered = await Promise.all(entries.map(offerOf));
   return { tools: offered.flat(), read: entries.length, isLast: isEnd(range, entries, total) };
 
-  async function offerOf(entry: AgentWithRevision): Promise<OfferedTool[]> {
+  async function offerOf(entry: SeenAgent): Promise<OfferedTool[]> {
     const published = await publishedOf(entry);
     if (!published || !isCallable(caller, published.snapshot)) return [];
     const { slug, snapshot } = published;
     if ((await mayAsk(caller.userId, snapshot)) !== "no") return [];
-    return [describeAgent(slug, snapshot, context.objectParameters(snapshot.input_schema).schema)];
+    const { name, goal } = snapshot;
+    const shown = entry.isCard ? { name } : { name, goal };
+    return [describeAgent(slug, shown, context.objectParameters(snapshot.input_schema).schema)];
   }
 
   /** What a run would execute; the list has the latest revisions. */
-  async function publishedOf({ agent, revision }: AgentWithRevision) {
+  async function publishedOf({ agent, revision }: SeenAgent) {
     const { slug, publishedRevisionId: id } = agent;
     if (id === null) return undefined;
     const { snapshot } = id === revision.id ? revision : await agents.readRevision(caller, agent.id, id);

@@ -5,7 +5,7 @@ const channel = "gantry_mcp_cancel";
 
 /** A call as its client names it: the number of its request within what the client calls its session. */
 export interface CallAddress {
-  userId: string;
+  keyId: string;
   session: string;
   requestId: string | number;
 }
@@ -47,8 +47,8 @@ export async function startOpenCalls(database: Database): Promise<OpenCalls> {
 }
 
 /** Of one length whatever the client chose, and of no use to anybody else. */
-function keyOf({ userId, session, requestId }: CallAddress): string {
+function keyOf({ keyId, session, requestId }: CallAddress): string {
   return createHash("sha256")
-    .update(JSON.stringify([userId, session, requestId]))
+    .update(JSON.stringify([keyId, session, requestId]))
     .digest("base64url");
 }

@@ -22,7 +22,7 @@ export async function patchModel(
   body: unknown,
 ): Promise<Model> {
   if (!(await getModel(context, `${owner}/${name}`))) throw projectNotFound();
-  refuseUnlessChangeable(caller, owner, name);
+  refuseUnlessChangeable(caller, owner);
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw fault("json_invalid", "The body must be a JSON object");
   }

@@ -20,7 +20,7 @@ export async function putModel(
   name: string,
   body: unknown,
 ): Promise<{ model: Model; created: boolean }> {
-  refuseUnlessChangeable(caller, owner, name);
+  refuseUnlessChangeable(caller, owner);
   const named = modelNamePattern.test(name);
   const ownerId = owner === caller.username ? caller.userId : await ownerIdOf(context.database.sql, owner);
   const whole =

@@ -1,6 +1,6 @@
 import { modelNamePattern, usernamePattern } from "@gantry/wire";
 import { type Fault, fault } from "../../kernel/errors.ts";
-import { type Caller, keyReaches, refuseNarrowed } from "../accounts/index.ts";
+import { type Caller, keyReaches } from "../accounts/index.ts";
 import { mayCall, mayChange } from "./access.rules.ts";
 import type { ModelsContext } from "./context.ts";
 import type { Model } from "./model.ts";
@@ -68,13 +68,6 @@ export async function resolveForCall(
   return model;
 }
 
-/**
- * Refuses whoever may not change models under that path. A model of its list is a confined key's to call, not to change:
- * with the address of its backend it would send its owner's secret wherever it likes. One with a budget would set the
- * price of what it calls.
- */
-export function refuseUnlessChangeable(caller: Caller, owner: string, name: string): void {
-  if (!keyReaches(caller, `${owner}/${name}`)) throw noAccess();
-  refuseNarrowed(caller, "change models");
+export function refuseUnlessChangeable(caller: Caller, owner: string): void {
   if (!mayChange(caller, owner)) throw fault("forbidden", "Only its owner or an admin may change a model");
 }

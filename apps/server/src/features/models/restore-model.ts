@@ -16,7 +16,7 @@ export async function restoreModel(
   owner: string,
   name: string,
 ): Promise<Model> {
-  refuseUnlessChangeable(caller, owner, name);
+  refuseUnlessChangeable(caller, owner);
   const builtIn = shipped.find((one) => one.owner === owner && one.name === name);
   if (!builtIn) throw projectNotFound();
   const model = await database.transaction(async (tx) => {

@@ -1,6 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Fragment } from "./fragments.rules.ts";
-import type { PredictionAddress } from "./store.ts";
+import { at, type PredictionAddress } from "./store.ts";
 
 /** The channel on which a node says that a run has said more. */
 export const fragmentsChannel = "gantry_fragments";
@@ -21,17 +21,15 @@ export async function insertFragment(sql: Sql, id: string, { claim, seq, field, 
 }
 
 /** Tells the holder; false where there is none to tell: workers write down what is said, whoever follows. */
-export async function notifyHolder(sql: Sql, { id, userId, modelName }: PredictionAddress): Promise<boolean> {
+export async function notifyHolder(sql: Sql, address: PredictionAddress): Promise<boolean> {
   const rows = await sql`
-    select pg_notify(${followedChannel}, id) from live_predictions
-    where id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'async'`;
+    select pg_notify(${followedChannel}, id) from live_predictions where ${at(sql, address)} and route <> 'async'`;
   return rows.length > 0;
 }
 
 /** What a run had said that ended as failed or cancelled; see migrations/0029 and 0031. */
-export async function findLastWords(sql: Sql, { id, userId, modelName }: PredictionAddress): Promise<Fragment[]> {
-  const [row] = await sql<{ said: Fragment[] | null }[]>`
-    select said from ended_predictions where id = ${id} and user_id = ${userId} and model_name = ${modelName}`;
+export async function findLastWords(sql: Sql, address: PredictionAddress): Promise<Fragment[]> {
+  const [row] = await sql<{ said: Fragment[] | null }[]>`select said from ended_predictions where ${at(sql, address)}`;
   return row?.said ?? [];
 }
 

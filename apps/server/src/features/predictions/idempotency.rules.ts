@@ -1,3 +1,5 @@
+import type { Scope } from "../accounts/index.ts";
+
 type Route = "sync" | "async";
 
 /** Tells fingerprints of the form as it was sent from older ones, which were of the input as it was read. */
@@ -17,4 +19,9 @@ export function compareWithFirst(own: string, first: string): "same" | "other_in
   const [firstRoute, kind] = first.split(":");
   if (firstRoute !== ownRoute) return "other_route";
   return own === first || kind !== ofForm ? "same" : "other_input";
+}
+
+/** What an Idempotency-Key is used for. Keys limited to models have their own, or one could fetch another's answer. */
+export function idempotencyScope(what: string, { onlyKeyId }: Scope): string {
+  return onlyKeyId === null ? what : `${what} ${onlyKeyId}`;
 }

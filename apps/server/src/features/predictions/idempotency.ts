@@ -2,8 +2,9 @@ import { newId } from "@gantry/wire";
 import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { Scope } from "../accounts/index.ts";
 import { stopReasons } from "./held-predictions.ts";
-import { compareWithFirst, keptFingerprint } from "./idempotency.rules.ts";
+import { compareWithFirst, idempotencyScope, keptFingerprint } from "./idempotency.rules.ts";
 import {
   dropIdempotencyKey,
   findIdempotencyKey,
@@ -24,8 +25,7 @@ const retryMs = 1_000;
 /** By then the key is free by its age. */
 const retriedMs = 60_000;
 
-export interface IdempotentRequest {
-  userId: string;
+export interface IdempotentRequest extends Scope {
   /** The endpoint id. */
   modelName: string;
   route: "sync" | "async";
@@ -73,8 +73,8 @@ export async function startIdempotent(
   request: IdempotentRequest,
 ): Promise<IdempotentStart> {
   const { database, nodeId } = deps;
-  const { userId, modelName, route, key, signal } = request;
-  const scope: IdempotencyScope = { userId, scope: modelName, key };
+  const { userId, onlyKeyId, modelName, route, key, signal } = request;
+  const scope: IdempotencyScope = { userId, scope: idempotencyScope(modelName, request), key };
   const fingerprint = keptFingerprint(route, request.fingerprint);
   for (let pauseMs = lookAgainMs; ; ) {
     signal.throwIfAborted();
@@ -97,7 +97,7 @@ export async function startIdempotent(
         loc: ["header", "idempotency-key"],
       });
     }
-    const address = { id: taken.predictionId, userId, modelName };
+    const address = { id: taken.predictionId, userId, onlyKeyId, modelName };
     const ended = await findEnded(database.sql, address);
     if (ended && isKept(ended)) return { kind: "repeat", predictionId: taken.predictionId };
     // It may have ended between the looks, so the last one asks for both.
@@ -119,11 +119,12 @@ const otherwise = { other_input: "with other fields or files", other_route: "on 
  */
 export async function mayBeRepeat(
   database: Database,
-  { userId, modelName, key }: Pick<IdempotentRequest, "userId" | "modelName" | "key">,
+  { key, ...request }: Pick<IdempotentRequest, keyof Scope | "modelName" | "key">,
 ): Promise<boolean> {
-  const taken = await findIdempotencyKey(database.sql, { userId, scope: modelName, key });
+  const scope = { userId: request.userId, scope: idempotencyScope(request.modelName, request), key };
+  const taken = await findIdempotencyKey(database.sql, scope);
   if (!taken || taken.expired) return false;
-  const ended = await findEnded(database.sql, { id: taken.predictionId, userId, modelName });
+  const ended = await findEnded(database.sql, { ...request, id: taken.predictionId });
   return !ended || isKept(ended);
 }
 

@@ -3,6 +3,7 @@ export { type RateFigures, rateHeaders } from "./admit-predictions.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./chat-with-model.ts";
 export { countWrongInput } from "./count-wrong-input.ts";
 export type { HeldPrediction } from "./held-predictions.ts";
+export { idempotencyScope } from "./idempotency.rules.ts";
 export {
   checkIdempotencyKey,
   type IdempotentStart,

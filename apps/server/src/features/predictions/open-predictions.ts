@@ -5,6 +5,7 @@ import type { Queue } from "../../engines/queue/queue.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Micros } from "../../kernel/money.ts";
+import type { Scope } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./accept-async.ts";
@@ -78,7 +79,7 @@ export interface Predictions {
   rate(request: Omit<LookRequest, "counts">): Promise<RateFigures | undefined>;
   startIdempotent(request: IdempotentRequest): Promise<IdempotentStart>;
   /** Whether the key has a first request, whose answer a repeat gets. */
-  mayBeRepeat(request: Pick<IdempotentRequest, "userId" | "modelName" | "key">): Promise<boolean>;
+  mayBeRepeat(request: Pick<IdempotentRequest, keyof Scope | "modelName" | "key">): Promise<boolean>;
   /** The ended prediction, or undefined while it is live after the time, or when this node goes down. */
   awaitEnd(address: PredictionAddress, waitMs: number, signal: AbortSignal): Promise<EndedPrediction | undefined>;
   result(address: PredictionAddress, options: Reading & { waitMs: number }): Promise<ResultItem>;

@@ -1,5 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
+import type { Scope } from "../accounts/index.ts";
 import type { Fragment } from "./fragments.rules.ts";
 import type { StoredOutput } from "./prediction.ts";
 import type { StoredIssue } from "./stored-fault.ts";
@@ -94,11 +95,15 @@ export async function settleEndings(sql: Sql, endings: readonly (Ending & { n: n
   return row.result;
 }
 
-export interface PredictionAddress {
+export interface PredictionAddress extends Scope {
   id: string;
-  userId: string;
   modelName: string;
 }
+
+/** The prediction at an address, of the rows of `live_predictions` or `ended_predictions`. Calls of an agent's run have none. */
+export const at = (sql: Sql, { id, userId, onlyKeyId, modelName }: PredictionAddress) => sql`
+  id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'
+  ${onlyKeyId === null ? sql`` : sql`and key_id = ${onlyKeyId}`}`;
 
 export interface EndedPrediction {
   id: string;
@@ -111,44 +116,34 @@ export interface EndedPrediction {
 }
 
 /**
- * The caller's own prediction under the model's own path, or nothing: another's looks like one that never was, and so do
- * the calls of an agent's run. Those hold what its model said for the run alone, with values that its events hide.
+ * The caller's own prediction under the model's own path, or nothing: predictions of others look like unknown ones, and so
+ * do the calls of an agent's run, which hold values that the run's events hide.
  */
-export async function findEnded(
-  sql: Sql,
-  { id, userId, modelName }: PredictionAddress,
-): Promise<EndedPrediction | undefined> {
+export async function findEnded(sql: Sql, address: PredictionAddress): Promise<EndedPrediction | undefined> {
   const [row] = await sql<EndedPrediction[]>`
     select id, user_id as "userId", status, inference_ms as "inferenceMs", output, error,
       stream_details as "streamDetails"
-    from ended_predictions
-    where id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'`;
+    from ended_predictions where ${at(sql, address)}`;
   return row;
 }
 
 /** The same, and whether it is live where it has not ended: in one look, for between two it may end. */
-export async function findEnd(
-  sql: Sql,
-  { id, userId, modelName }: PredictionAddress,
-): Promise<EndedPrediction | "live" | undefined> {
+export async function findEnd(sql: Sql, address: PredictionAddress): Promise<EndedPrediction | "live" | undefined> {
   const [row] = await sql<(EndedPrediction & { isEnded: boolean; isLive: boolean })[]>`
     select e.id is not null as "isEnded", e.id, e.user_id as "userId", e.status, e.inference_ms as "inferenceMs",
       e.output, e.error, e.stream_details as "streamDetails", e.id is null and exists (
-        select 1 from live_predictions l
-        where l.id = ${id} and l.user_id = ${userId} and l.model_name = ${modelName} and l.route <> 'agent') as "isLive"
-    from (values (1)) one left join ended_predictions e
-      on e.id = ${id} and e.user_id = ${userId} and e.model_name = ${modelName} and e.route <> 'agent'`;
+        select 1 from live_predictions where ${at(sql, address)}) as "isLive"
+    from (values (1)) one left join (select * from ended_predictions where ${at(sql, address)}) e on true`;
   if (!row?.isEnded) return row?.isLive ? "live" : undefined;
   return row;
 }
 
 export async function findLive(
   sql: Sql,
-  { id, userId, modelName }: PredictionAddress,
+  address: PredictionAddress,
 ): Promise<{ claim: number; holder: string | null; started: boolean } | undefined> {
   const [row] = await sql<{ claim: number; holder: string | null; started: boolean }[]>`
-    select claim, holder, started_at is not null as started from live_predictions
-    where id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'`;
+    select claim, holder, started_at is not null as started from live_predictions where ${at(sql, address)}`;
   return row;
 }
 
@@ -181,12 +176,10 @@ export async function isKnown(sql: Sql, id: string): Promise<boolean> {
 }
 
 /** Whether the user has a prediction of this id and model, live or ended, that is no call of an agent's run. */
-export async function isOwn(sql: Sql, { id, userId, modelName }: PredictionAddress): Promise<boolean> {
+export async function isOwn(sql: Sql, address: PredictionAddress): Promise<boolean> {
   const rows = await sql`
-    select 1 from live_predictions
-    where id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'
-    union all select 1 from ended_predictions
-    where id = ${id} and user_id = ${userId} and model_name = ${modelName} and route <> 'agent'`;
+    select 1 from live_predictions where ${at(sql, address)}
+    union all select 1 from ended_predictions where ${at(sql, address)}`;
   return rows.length > 0;
 }
 

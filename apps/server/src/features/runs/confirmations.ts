@@ -2,21 +2,17 @@ import { answerConfirmationBody, isId } from "@gantry/wire";
 import { fault, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
-import { type Caller, refuseConfined } from "../accounts/index.ts";
-import { isConnectorAction } from "../agents/index.ts";
+import type { Caller } from "../accounts/index.ts";
 import { type Confirmation, listConfirmations, listExpired, resolveConfirmation } from "./confirmation-store.ts";
 import type { RunsContext } from "./context.ts";
-import { readOwnRun, readRunToDecide } from "./read-runs.ts";
+import { readOwnRun } from "./read-runs.ts";
 
 /** The questions of a run and of all that it started, answered ones too. */
 export async function readConfirmations(context: RunsContext, caller: Caller, runId: string): Promise<Confirmation[]> {
   return listConfirmations(context.database.sql, await readOwnRun(context, caller, runId));
 }
 
-/**
- * Answers a question, once. The run goes on as soon as nothing else is asked in it. A key that is confined to some models
- * answers in runs that it started, and for the connector in none.
- */
+/** Answers a question, once. The run goes on as soon as nothing else is asked in it. */
 export async function answerConfirmation(
   context: RunsContext,
   caller: Caller,
@@ -27,11 +23,10 @@ export async function answerConfirmation(
   throwIfAny(storableIssues(body ?? {}).issues);
   const { approve, reason } = parseOrThrow(answerConfirmationBody, body ?? {}, ["body"]);
   const { sql } = context.database;
-  const run = await readRunToDecide(context, caller, runId);
+  const run = await readOwnRun(context, caller, runId);
   const find = async () => (await listConfirmations(sql, run)).find((one) => one.id === confirmationId);
   const asked = isId("confirmation", confirmationId) ? await find() : undefined;
   if (!asked) throw fault("not_found", "Confirmation not found");
-  if (isConnectorAction(asked.tool)) refuseConfined(caller, "use the connector");
   const isMine = await resolveConfirmation(sql, confirmationId, approve ? "approved" : "denied", reason ?? null);
   const answered = await find();
   if (!answered) throw fault("not_found", "Confirmation not found");

@@ -5,9 +5,9 @@ import { Fault, fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
 import { microsOfDollars } from "../../kernel/money.ts";
 import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
-import { type Caller, keyReaches } from "../accounts/index.ts";
-import type { AgentAddress, Runnable } from "../agents/index.ts";
-import { type RateFigures, rateHeaders } from "../predictions/index.ts";
+import { type Caller, isConfined, keyReaches, type Scope, scopeOf } from "../accounts/index.ts";
+import { type AgentAddress, agentNotFound, type Runnable } from "../agents/index.ts";
+import { idempotencyScope, type RateFigures, rateHeaders } from "../predictions/index.ts";
 import { approveIssues } from "./approve-issues.ts";
 import type { RunsContext } from "./context.ts";
 import { findRunKey, insertRun, type NewRun, type RunKey, replaceRunKey, takeRunKey } from "./create-store.ts";
@@ -44,7 +44,10 @@ export async function createRun(context: RunsContext, request: CreateRunRequest)
   const idempotency = idempotencyOf(request);
   const first = idempotency && (await findFirst(context, request.address, idempotency));
   if (first) return { run: first, rate: await rateAfter(context, caller, first), waitMs: waitMsOf(body) };
-  const runnable = await findRunnable(context, request);
+  const runnable = await findRunnable(context, request).catch((error) => {
+    // Such a key does not learn of agents that it may not run.
+    throw isConfined(caller) && error instanceof Fault && error.status < 500 ? agentNotFound() : error;
+  });
   const rate = await lookAtLimits(context, caller, runnable);
   try {
     const wanted = await readBody(context, caller, runnable, body);
@@ -117,10 +120,11 @@ async function readBody(
 async function lookAtLimits(
   { models, predictions }: RunsContext,
   caller: Caller,
-  { agent, revision }: Runnable,
+  { agent, revision, isOwner }: Runnable,
 ): Promise<RateFigures | undefined> {
   const { model: modelName } = revision.snapshot;
   if (!keyReaches(caller, modelName)) {
+    if (isOwner && agent.visibility === "private") throw agentNotFound();
     throw fault("forbidden", "API key does not have access to the agent's model");
   }
   const model = await models.getModel(modelName);
@@ -172,14 +176,13 @@ function newRun(caller: Caller, { agent, revision, isOwner }: Runnable, wanted: 
   };
 }
 
-interface Idempotency {
-  userId: string;
+interface Idempotency extends Scope {
   key: string;
   fingerprint: string;
 }
 
 /** A key is each agent's own. */
-const scopeOf = (agentId: string) => `run:${agentId}`;
+const keyScopeOf = (agentId: string, idempotency: Scope) => idempotencyScope(`run:${agentId}`, idempotency);
 
 /** None for a body that is too deep: it will be refused. */
 function idempotencyOf({ caller, idempotencyKey, body }: CreateRunRequest): Idempotency | undefined {
@@ -187,7 +190,7 @@ function idempotencyOf({ caller, idempotencyKey, body }: CreateRunRequest): Idem
   if (idempotencyKey === undefined || storableIssues(given).isTooDeep) return undefined;
   const { wait: _isNoPartOfIt, ...asked } = isObject(given) ? given : { given };
   const fingerprint = createHash("sha256").update(canonical(asked)).digest("hex");
-  return { userId: caller.userId, key: idempotencyKey, fingerprint };
+  return { ...scopeOf(caller), key: idempotencyKey, fingerprint };
 }
 
 /** The run of the first request under this key, where it is kept. The agent that it was of need not be there any more. */
@@ -196,7 +199,7 @@ async function findFirst(
   address: AgentAddress,
   idempotency: Idempotency,
 ): Promise<Run | undefined> {
-  const scopes = (await agents.idsAt(address)).map(scopeOf);
+  const scopes = (await agents.idsAt(address)).map((agentId) => keyScopeOf(agentId, idempotency));
   const before = await findRunKey(sql, { ...idempotency, scopes });
   return before && keptRun(sql, before, idempotency);
 }
@@ -228,7 +231,7 @@ async function accept(
   }
   return context.database.transaction(async (tx) => {
     if (idempotency) {
-      const taken = { ...idempotency, scope: scopeOf(run.agentId), runId: run.id };
+      const taken = { ...idempotency, scope: keyScopeOf(run.agentId, idempotency), runId: run.id };
       const before = await takeRunKey(tx, taken);
       const first = before && (await keptRun(tx, before, idempotency));
       if (first) return first;

@@ -1,15 +1,12 @@
 import { isId, type RunSecretRecord } from "@gantry/wire";
 import { fault } from "../../kernel/errors.ts";
-import { type Caller, refuseConfined } from "../accounts/index.ts";
+import type { Caller } from "../accounts/index.ts";
 import { takeSecret } from "./confirmation-store.ts";
 import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
 import { secretContext } from "./work/tool-turn.ts";
 
-/**
- * A secret that a tool made: given out once, to the caller of the run, within a day. Such tools are the connector's alone,
- * so that a key confined to some models gets none, whoever started the run.
- */
+/** A secret that a tool made: given out once, to the caller of the run, within a day. */
 export async function fetchSecret(
   context: RunsContext,
   caller: Caller,
@@ -17,7 +14,6 @@ export async function fetchSecret(
   secretId: string,
 ): Promise<RunSecretRecord> {
   const run = await readOwnRun(context, caller, runId);
-  refuseConfined(caller, "fetch what the connector made");
   const rootId = run.ancestors[0] ?? run.id;
   const taken = isId("secret", secretId) && (await takeSecret(context.database.sql, rootId, secretId));
   if (!taken) throw fault("not_found", "There is no such secret, or it was fetched before");

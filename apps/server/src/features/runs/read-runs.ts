@@ -1,13 +1,16 @@
 import type { RunStatus } from "@gantry/wire";
 import { isId } from "@gantry/wire";
-import { beyondKey, type Caller, type Page, speaksFor } from "../accounts/index.ts";
+import { type Caller, type Page, type Scope, scopeOf } from "../accounts/index.ts";
 import { agentNotFound } from "../agents/index.ts";
 import type { RunsContext } from "./context.ts";
 import type { Run } from "./run.ts";
 import { runNotFound } from "./run-faults.ts";
 import { findRun, selectRuns } from "./store.ts";
 
-/** A run as somebody sees it: its caller sees all of it, the agent's creator that it took place and what it earned. */
+/**
+ * A run as somebody sees it: its caller sees all of it, the agent's creator that it took place and what it earned. A key
+ * limited to models sees only the runs that it started.
+ */
 export interface SeenRun {
   run: Run;
   as: "caller" | "creator";
@@ -15,7 +18,7 @@ export interface SeenRun {
 
 export async function readRun({ database }: RunsContext, caller: Caller, id: string): Promise<SeenRun> {
   const run = isId("run", id) ? await findRun(database.sql, id) : undefined;
-  const seen = run && seenBy(caller, run);
+  const seen = run && seenBy(scopeOf(caller), run);
   if (!seen) throw runNotFound();
   return seen;
 }
@@ -27,14 +30,8 @@ export async function readOwnRun(context: RunsContext, caller: Caller, id: strin
   return run;
 }
 
-/** For what is decided in the name of who started the run: to answer its questions. */
-export async function readRunToDecide(context: RunsContext, caller: Caller, id: string): Promise<Run> {
-  const run = await readOwnRun(context, caller, id);
-  if (!speaksFor(caller, run)) throw beyondKey("answer for a run that another key started");
-  return run;
-}
-
-function seenBy({ userId }: Caller, run: Run): SeenRun | undefined {
+function seenBy({ userId, onlyKeyId }: Scope, run: Run): SeenRun | undefined {
+  if (onlyKeyId !== null && run.keyId !== onlyKeyId) return undefined;
   if (run.userId === userId) return { run, as: "caller" };
   return run.ownerId === userId ? { run, as: "creator" } : undefined;
 }
@@ -48,8 +45,8 @@ export interface ListRunsQuery {
 }
 
 /**
- * Runs of an agent: all of them for its creator, one's own for anybody else. They stay readable when the agent was
- * deleted, or is no longer to be seen.
+ * Runs of an agent: all of them for its creator, the caller's own for others and for keys limited to models. They stay
+ * readable when the agent was deleted or hidden.
  */
 export async function listRunsOfAgent(
   { database, agents }: RunsContext,
@@ -58,12 +55,13 @@ export async function listRunsOfAgent(
   { limit, offset, status }: ListRunsQuery,
 ): Promise<Page<SeenRun>> {
   if (!isId("agent", agentId)) throw agentNotFound();
-  const isOwn = (await agents.ownerOf(agentId)) === caller.userId;
-  const userId = isOwn ? undefined : caller.userId;
-  const { entries, total } = await selectRuns(database.sql, { agentId, userId, status }, { limit, offset });
+  const scope = scopeOf(caller);
+  const seesAll = scope.onlyKeyId === null && (await agents.ownerOf(agentId)) === caller.userId;
+  const filter = { agentId, status, ...(!seesAll && scope) };
+  const { entries, total } = await selectRuns(database.sql, filter, { limit, offset });
   // Whoever never ran it is told of an agent only where it may be seen.
-  if (!isOwn && total === 0) await agents.readAgent(caller, agentId);
-  return { entries: entries.flatMap((run) => seenBy(caller, run) ?? []), total };
+  if (!seesAll && total === 0) await agents.readAgent(caller, agentId);
+  return { entries: entries.flatMap((run) => seenBy(scope, run) ?? []), total };
 }
 
 export async function listOwnRuns(
@@ -71,7 +69,7 @@ export async function listOwnRuns(
   caller: Caller,
   { limit, offset, status, parentId }: ListRunsQuery,
 ): Promise<Page<SeenRun>> {
-  const filter = { userId: caller.userId, status, parentId };
-  const { entries, total } = await selectRuns(database.sql, filter, { limit, offset });
-  return { entries: entries.flatMap((run) => seenBy(caller, run) ?? []), total };
+  const scope = scopeOf(caller);
+  const { entries, total } = await selectRuns(database.sql, { ...scope, status, parentId }, { limit, offset });
+  return { entries: entries.flatMap((run) => seenBy(scope, run) ?? []), total };
 }

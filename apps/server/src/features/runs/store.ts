@@ -29,13 +29,15 @@ export interface RunFilter {
   parentId?: string | undefined;
   /** Those of this user only. */
   userId?: string | undefined;
+  /** Those that this key started only. */
+  onlyKeyId?: string | null;
   status?: RunStatus | undefined;
 }
 
 /** Newest first. What a person started, unless a parent is given. Whole rows, which are long, are read for the page only. */
 export async function selectRuns(
   sql: Sql,
-  { agentId, parentId, userId, status }: RunFilter,
+  { agentId, parentId, userId, onlyKeyId = null, status }: RunFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ entries: Run[]; total: number }> {
   const chosen = sql`
@@ -44,6 +46,7 @@ export async function selectRuns(
     ${parentId === undefined ? sql`` : sql`and r.ancestors[cardinality(r.ancestors)] = ${parentId} and cardinality(r.ancestors) > 0`}
     ${parentId === undefined && agentId === undefined ? sql`and cardinality(r.ancestors) = 0` : sql``}
     ${userId === undefined ? sql`` : sql`and r.user_id = ${userId}`}
+    ${onlyKeyId === null ? sql`` : sql`and r.key_id = ${onlyKeyId}`}
     ${status === undefined ? sql`` : sql`and r.status = ${status}`}`;
   const [counted] = await sql<{ total: number }[]>`select count(*)::int as total ${chosen}`;
   const entries = await sql<Run[]>`

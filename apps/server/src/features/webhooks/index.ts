@@ -4,4 +4,4 @@ export { openWebhooks, type Webhooks } from "./open-webhooks.ts";
 export { addressOf } from "./request.rules.ts";
 export type { SendLimits } from "./rooms.ts";
 export { startWebhookSender, type WebhookSender, type WebhookSenderDeps } from "./start-webhook-sender.ts";
-export type { Delivery, DeliveryScope, NewDelivery, SealedWebhook, Webhook, WebhookOwner } from "./webhook.ts";
+export type { Delivery, NewDelivery, SealedWebhook, Webhook, WebhookOwner } from "./webhook.ts";

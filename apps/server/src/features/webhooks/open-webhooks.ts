@@ -2,22 +2,23 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { fault } from "../../kernel/errors.ts";
+import type { Scope } from "../accounts/index.ts";
 import { openTarget, sealWebhook } from "./seal-webhook.ts";
 import { createSigningSecrets } from "./signing-secrets.ts";
 import { type DeliveryFilter, type ListedRow, markForResend, selectDeliveries } from "./store.ts";
-import type { Delivery, DeliveryScope, SealedWebhook, Webhook, WebhookOwner } from "./webhook.ts";
+import type { Delivery, SealedWebhook, Webhook, WebhookOwner } from "./webhook.ts";
 
 export interface Webhooks {
   /** To be called at acceptance: from then on the webhook is kept sealed. */
   seal(owner: WebhookOwner, webhook: Webhook): SealedWebhook;
   /** Newest first. */
   list(
-    scope: DeliveryScope,
+    scope: Scope,
     filter: DeliveryFilter,
     range: { limit: number; offset: number },
   ): Promise<{ deliveries: Delivery[]; total: number }>;
   /** Sends again, whatever became of it, under the same id and with a fresh schedule of retries. */
-  resend(scope: DeliveryScope, id: string): Promise<Delivery>;
+  resend(scope: Scope, id: string): Promise<Delivery>;
   /** Those that sign now, newest first. */
   secrets(userId: string): Promise<string[]>;
   rotateSecret(userId: string): Promise<string[]>;

@@ -1,6 +1,6 @@
 import type { DeliveryStatus } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
-import type { DeliveryScope } from "./webhook.ts";
+import type { Scope } from "../accounts/index.ts";
 
 /** Told when something became due: inserted, or to be sent again. */
 export const deliveriesChannel = "gantry_webhooks";
@@ -53,8 +53,12 @@ const listedFields = (sql: Sql) => sql`
   latency_ms as "latencyMs", case when claimed_by is null then due_at end as "nextAttemptAt",
   last_error as "lastError", created_at as "createdAt"`;
 
-const inScope = (sql: Sql, { userId, models }: DeliveryScope) => sql`
-  user_id = ${userId} ${models ? sql`and model_name = any(${models as string[]}::text[])` : sql``}`;
+const inScope = (sql: Sql, { userId, onlyKeyId }: Scope) => sql`
+  user_id = ${userId} ${
+    onlyKeyId === null
+      ? sql``
+      : sql`and exists (select 1 from ended_predictions e where e.id = prediction_id and e.key_id = ${onlyKeyId})`
+  }`;
 
 export interface DeliveryFilter {
   predictionId?: string | undefined;
@@ -63,7 +67,7 @@ export interface DeliveryFilter {
 
 export async function selectDeliveries(
   sql: Sql,
-  scope: DeliveryScope,
+  scope: Scope,
   { predictionId, status }: DeliveryFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ rows: ListedRow[]; total: number }> {
@@ -80,7 +84,7 @@ export async function selectDeliveries(
 }
 
 /** Due now, with the whole schedule before it. While an attempt is under way only a mark is left for its end. */
-export async function markForResend(sql: Sql, scope: DeliveryScope, id: string): Promise<ListedRow | undefined> {
+export async function markForResend(sql: Sql, scope: Scope, id: string): Promise<ListedRow | undefined> {
   const [row] = await sql<ListedRow[]>`
     with marked as (
       update webhook_deliveries

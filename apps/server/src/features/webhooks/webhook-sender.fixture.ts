@@ -120,7 +120,7 @@ export async function enqueue(...parameters: Parameters<typeof newDelivery>): Pr
 }
 
 export async function find(predictionId: string, userId = "usr_ann") {
-  const { deliveries } = await webhooks().list({ userId, models: null }, { predictionId }, { limit: 1, offset: 0 });
+  const { deliveries } = await webhooks().list({ userId, onlyKeyId: null }, { predictionId }, { limit: 1, offset: 0 });
   const [delivery] = deliveries;
   if (!delivery) throw new Error("there is no such delivery");
   return delivery;

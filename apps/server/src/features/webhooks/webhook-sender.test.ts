@@ -269,7 +269,7 @@ describe("secrets", () => {
 });
 
 describe("sending again", () => {
-  const ann = { userId: "usr_ann", models: null };
+  const ann = { userId: "usr_ann", onlyKeyId: null };
 
   test("goes out under the same id with the same bytes, with a fresh schedule", async () => {
     const site = await receiver();

@@ -42,9 +42,3 @@ export interface Delivery {
   lastError: string | null;
   createdAt: Date;
 }
-
-/** Whose deliveries: those of a user, for a key that is confined to some models those of these models only. */
-export interface DeliveryScope {
-  userId: string;
-  models: readonly string[] | null;
-}

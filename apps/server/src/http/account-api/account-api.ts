@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
-import { adminRoutes, onlyAdmins } from "./admin-routes.ts";
+import { adminRoutes } from "./admin-routes.ts";
 import type { AccountApiDeps, RouteDeps } from "./deps.ts";
 import { expensesRoutes } from "./expenses-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
@@ -29,10 +29,7 @@ export async function accountApi(app: FastifyInstance, deps: AccountApiDeps): Pr
   usageRoute(app, routeDeps);
   expensesRoutes(app, routeDeps);
   ledgerRoutes(app, routeDeps);
-  await app.register(async (admin) => {
-    onlyAdmins(admin, callerOf);
-    adminRoutes(admin, routeDeps);
-    planRoutes(admin, routeDeps);
-    moneyRoutes(admin, routeDeps);
-  });
+  adminRoutes(app, routeDeps);
+  planRoutes(app, routeDeps);
+  moneyRoutes(app, routeDeps);
 }

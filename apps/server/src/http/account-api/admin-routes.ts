@@ -1,6 +1,6 @@
 import { changeUserBody, createUserBody, usernamePattern } from "@gantry/wire";
 import type { FastifyInstance } from "fastify";
-import { type Caller, mayAdministrate, readKeyRequest, type User } from "../../features/accounts/index.ts";
+import { readKeyRequest, type User } from "../../features/accounts/index.ts";
 import type { Wallet } from "../../features/billing/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
@@ -10,16 +10,6 @@ import { newKeyToWire, userToWire } from "./records.ts";
 
 interface WithUsername {
   Params: { username: string };
-}
-
-/** Before the body is read, for every route that is registered on `app`. */
-export function onlyAdmins(app: FastifyInstance, callerOf: RouteDeps["callerOf"]): void {
-  app.addHook("onRequest", async (request) => refuseUnlessAdmin(await callerOf(request)));
-}
-
-export function refuseUnlessAdmin(caller: Caller): void {
-  if (caller.role !== "admin") throw fault("forbidden", "Only an admin may do this");
-  if (!mayAdministrate(caller)) throw fault("forbidden", "A key with an allow list or a limit may not do this");
 }
 
 export function adminRoutes(app: FastifyInstance, { accounts, billing, clock }: RouteDeps): void {

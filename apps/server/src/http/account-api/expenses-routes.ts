@@ -1,6 +1,6 @@
 import { firstSegments, usernamePattern } from "@gantry/wire";
 import type { FastifyInstance } from "fastify";
-import { type Caller, mayAdministrate } from "../../features/accounts/index.ts";
+import { type Caller, everythingOf, mayAdministrate, type Scope, scopeOf } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { RouteDeps } from "./deps.ts";
 import { readExpensesQuery } from "./expenses-query.ts";
@@ -21,22 +21,22 @@ const places = [
 
 /** What a user spent, by model. A list and nothing else: a single entry has no address. Who may not look is told so before its parameters are read. */
 export function expensesRoutes(app: FastifyInstance, { billing, callerOf }: RouteDeps): void {
-  async function viewableUser(caller: Caller, username: string): Promise<string> {
-    if (username === caller.username) return caller.userId;
+  async function viewable(caller: Caller, username: string): Promise<Scope> {
+    if (username === caller.username) return scopeOf(caller);
     const userId = usernamePattern.test(username) ? await billing.userIdOf(username) : undefined;
     if (userId === undefined) throw fault("not_found", "User not found");
     if (caller.role !== "admin" || !mayAdministrate(caller)) {
       throw fault("forbidden", "Only the user itself and an admin may see these expenses");
     }
-    return userId;
+    return everythingOf(userId);
   }
 
   for (const { prefix, others } of places) {
     const list = `${prefix}/:username(^(?!(?:${others.join("|")})$).*$)/expenses`;
     app.get<WithUsername>(list, async (request) => {
-      const userId = await viewableUser(await callerOf(request), request.params.username);
+      const scope = await viewable(await callerOf(request), request.params.username);
       const asked = readExpensesQuery(request.query);
-      return expensesToWire(await billing.readExpenses(userId, asked), asked.page);
+      return expensesToWire(await billing.readExpenses(scope, asked), asked.page);
     });
 
     app.all(`${list}/:id`, {

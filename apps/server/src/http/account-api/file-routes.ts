@@ -1,6 +1,6 @@
 import { type FileRecord, isId } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Caller, refuseConfined } from "../../features/accounts/index.ts";
+import { type Caller, scopeOf } from "../../features/accounts/index.ts";
 import { deleteFile, type FilesDeps, type ListedFile, listFiles } from "../../features/files/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
@@ -20,27 +20,20 @@ export function fileRoutes(app: FastifyInstance, { files, callerOf }: FileRouteD
   acceptEmptyBodies(app);
 
   app.get("/api/v2/files", async (request) => {
-    const { userId } = await unconfined(request);
+    const scope = scopeOf(await callerOf(request));
     const page = readPageQuery(request.query);
-    const { entries, total } = await listFiles(files, userId, page);
+    const { entries, total } = await listFiles(files, scope, page);
     return listEnvelope(entries.map(toWire), page, total);
   });
 
   app.delete<{ Params: { id: string } }>("/api/v2/files/:id", async (request, reply) => {
-    const { userId } = await unconfined(request);
+    const scope = scopeOf(await callerOf(request));
     const { id } = request.params;
     // A text that is no id names nothing; it also never reaches the database.
     if (!isId("file", id)) throw fault("not_found", "File not found");
-    await deleteFile(files, userId, id);
+    await deleteFile(files, scope, id);
     return reply.code(204).send();
   });
-
-  /** No file says by which key it came: one that was made for some models would see and delete what others brought. */
-  async function unconfined(request: FastifyRequest): Promise<Caller> {
-    const caller = await callerOf(request);
-    refuseConfined(caller, "manage files");
-    return caller;
-  }
 }
 
 function toWire(file: ListedFile): FileRecord {

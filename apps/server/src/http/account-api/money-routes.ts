@@ -8,7 +8,7 @@ interface WithUsername {
   Params: { username: string };
 }
 
-/** What an admin does with money. To be registered behind `onlyAdmins`. */
+/** What an admin does with money. */
 export function moneyRoutes(app: FastifyInstance, { billing, callerOf }: RouteDeps): void {
   app.post<WithUsername>("/api/v2/admin/users/:username/credits", async (request, reply) => {
     const { body = {} } = request;

@@ -9,7 +9,7 @@ interface WithName {
   Params: { name: string };
 }
 
-/** What users may do at most. To be registered behind `onlyAdmins`. */
+/** What users may do at most. */
 export function planRoutes(app: FastifyInstance, { accounts }: RouteDeps): void {
   app.get("/api/v2/admin/plans", async (request) => {
     const page = readPageQuery(request.query);

@@ -1,6 +1,6 @@
 import { putSecretBody, type SecretRecord, secretNamePattern } from "@gantry/wire";
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Caller, refuseNarrowed } from "../../features/accounts/index.ts";
+import type { FastifyInstance } from "fastify";
+import type { Caller } from "../../features/accounts/index.ts";
 import type { Secrets } from "../../features/secrets/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
@@ -27,14 +27,14 @@ export async function secretRoutes(app: FastifyInstance, { secrets, authenticate
   acceptEmptyBodies(app);
 
   app.get("/api/v2/secrets", async (request) => {
-    const { userId } = await managerOf(callerOf, request);
+    const { userId } = await callerOf(request);
     const page = readPageQuery(request.query);
     const { rows, total } = await secrets.list(userId, page);
     return listEnvelope(rows.map(toWire), page, total);
   });
 
   app.put<WithName>("/api/v2/secrets/:name", async (request, reply) => {
-    const { userId } = await managerOf(callerOf, request);
+    const { userId } = await callerOf(request);
     const { name } = request.params;
     if (!secretNamePattern.test(name)) {
       throw fault("value_error", `A secret's name must match ${secretNamePattern.source}`, { loc: ["path", "name"] });
@@ -45,16 +45,10 @@ export async function secretRoutes(app: FastifyInstance, { secrets, authenticate
   });
 
   app.delete<WithName>("/api/v2/secrets/:name", async (request, reply) => {
-    const { userId } = await managerOf(callerOf, request);
+    const { userId } = await callerOf(request);
     await secrets.remove(userId, request.params.name);
     return reply.code(204).send();
   });
-}
-
-async function managerOf(callerOf: ReturnType<typeof requireCaller>, request: FastifyRequest): Promise<Caller> {
-  const caller = await callerOf(request);
-  refuseNarrowed(caller, "manage secrets");
-  return caller;
 }
 
 function toWire(row: { name: string; createdAt: Date; updatedAt: Date }): SecretRecord {

@@ -1,14 +1,11 @@
 import { type TakeDownRecord, takeDownBody } from "@gantry/wire";
 import type { FastifyInstance } from "fastify";
-import type { Accounts } from "../../features/accounts/index.ts";
 import type { Agents, AgentWithRevision } from "../../features/agents/index.ts";
 import type { Marketplace } from "../../features/marketplace/index.ts";
 import type { Model, Models } from "../../features/models/index.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { acceptEmptyBodies } from "../foundation/accept-empty-bodies.ts";
 import { listEnvelope, readPageQuery } from "../foundation/page-query.ts";
-import { requireCaller } from "../foundation/require-caller.ts";
-import { onlyAdmins } from "./admin-routes.ts";
 
 interface OfAgent {
   Params: { id: string };
@@ -21,7 +18,6 @@ export interface TakeDownDeps {
   agents: Pick<Agents, "takeDownAgent" | "restoreAgent">;
   models: Pick<Models, "takeDownModel" | "restoreTakenDownModel">;
   marketplace: Pick<Marketplace, "listTakeDowns">;
-  authenticate: Accounts["authenticate"];
 }
 
 const agentAt = "/api/v2/admin/agents/:id";
@@ -30,9 +26,8 @@ const modelAt = "/api/v2/admin/models/:owner/:name";
 /** Takes agents and models off the marketplace and the public list. For admins. Register it as a plugin. */
 export async function takeDownRoutes(
   app: FastifyInstance,
-  { agents, models, marketplace, authenticate }: TakeDownDeps,
+  { agents, models, marketplace }: TakeDownDeps,
 ): Promise<void> {
-  onlyAdmins(app, requireCaller(authenticate));
   acceptEmptyBodies(app);
   const reasonIn = (body: unknown) => parseOrThrow(takeDownBody, body ?? {}, ["body"]).reason;
 

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
+import { scopeOf } from "../../features/accounts/index.ts";
 import type { UsageRow } from "../../features/billing/index.ts";
 import { listEnvelope } from "../foundation/page-query.ts";
 import { prefersOverJson } from "../foundation/preferred-type.rules.ts";
@@ -11,16 +12,16 @@ import { csvHeader, csvLines } from "./usage-csv.rules.ts";
 /** The caller's ended predictions with their prices: JSON in pages; CSV as the page that is asked for, else as a whole. */
 export function usageRoute(app: FastifyInstance, { billing, callerOf }: RouteDeps): void {
   app.get("/api/v2/usage", async (request, reply) => {
-    const { userId } = await callerOf(request);
+    const scope = scopeOf(await callerOf(request));
     const { page, wantsPage, range } = readDatedListQuery(request.query);
     reply.header("vary", "Accept");
     if (!prefersOverJson(request.headers.accept, "text/csv")) {
-      const { entries, total } = await billing.listUsage(userId, range, page);
+      const { entries, total } = await billing.listUsage(scope, range, page);
       return listEnvelope(entries.map(usageToWire), page, total);
     }
     const portions = wantsPage
-      ? [(await billing.listUsage(userId, range, page)).entries]
-      : await billing.exportUsage(userId, range);
+      ? [(await billing.listUsage(scope, range, page)).entries]
+      : await billing.exportUsage(scope, range);
     return reply
       .type("text/csv; charset=utf-8; header=present")
       .header("content-disposition", 'attachment; filename="usage.csv"')

@@ -1,5 +1,12 @@
 import type { AgentCard, AgentCreatedRecord, AgentRecord, RevisionEntry, RevisionRecord } from "@gantry/wire";
-import type { Agent, AgentCosts, AgentWithRevision, Revision, RevisionHead } from "../../features/agents/index.ts";
+import type {
+  Agent,
+  AgentCosts,
+  AgentWithRevision,
+  Revision,
+  RevisionHead,
+  SeenAgent,
+} from "../../features/agents/index.ts";
 import type { Listing } from "../../features/marketplace/index.ts";
 
 const statusOf = ({ publishedRevisionId }: Agent) => (publishedRevisionId === null ? "unpublished" : "published");
@@ -43,7 +50,7 @@ export function agentCard(listing: Listing, { models, agents }: AgentCosts): Age
     owner: listing.owner,
     name: listing.name,
     status: "published",
-    visibility: "public",
+    visibility: listing.visibility,
     input_schema: listing.inputSchema,
     output_schema: listing.outputSchema,
     pricing: listing.pricing,
@@ -54,12 +61,17 @@ export function agentCard(listing: Listing, { models, agents }: AgentCosts): Age
   };
 }
 
+export function seenAgent(seen: SeenAgent, costsOf: (agentId: string) => AgentCosts): AgentRecord | AgentCard {
+  return seen.isCard ? agentCard(listingOf(seen), costsOf(seen.agent.id)) : agentRecord(seen);
+}
+
 /** What an agent that was found by its id looks like in the list of the marketplace. */
-export function listingOf({ agent, revision }: AgentWithRevision): Listing {
+function listingOf({ agent, revision }: AgentWithRevision): Listing {
   return {
     id: agent.id,
     slug: agent.slug,
     owner: agent.owner,
+    visibility: agent.visibility,
     name: revision.snapshot.name,
     inputSchema: revision.snapshot.input_schema,
     outputSchema: revision.snapshot.output_schema,

@@ -1,14 +1,8 @@
 import { agentsQuery, diffQuery, revisionsQuery } from "@gantry/wire";
-import type { Agents } from "../../features/agents/index.ts";
+import type { Caller } from "../../features/accounts/index.ts";
+import type { Agents, SeenAgent } from "../../features/agents/index.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
-import {
-  agentCard,
-  agentCreatedRecord,
-  agentRecord,
-  listingOf,
-  revisionEntry,
-  revisionRecord,
-} from "./agent-records.ts";
+import { agentCreatedRecord, agentRecord, revisionEntry, revisionRecord, seenAgent } from "./agent-records.ts";
 import type { AgentsRoutes } from "./agents-api.ts";
 
 interface OfAgent {
@@ -20,6 +14,13 @@ interface OfRevision {
 
 /** Agents and their revisions. */
 export function agentRoutes(agents: Agents): AgentsRoutes {
+  async function shownTo(caller: Caller, seen: readonly SeenAgent[]) {
+    const cards = seen.filter(({ isCard }) => isCard).map(({ agent }) => agent.id);
+    if (cards.length === 0) return seen.map(agentRecord);
+    const costsOf = await agents.costsOf(caller.userId, cards);
+    return seen.map((one) => seenAgent(one, costsOf));
+  }
+
   return (app, callerOf) => {
     app.post("/agents", async (request, reply) => {
       const made = await agents.createAgent(await callerOf(request), request.body);
@@ -28,16 +29,15 @@ export function agentRoutes(agents: Agents): AgentsRoutes {
 
     app.get("/agents", async (request) => {
       const query = parseOrThrow(agentsQuery, request.query, ["query"]);
-      const { entries, total } = await agents.listAgents(await callerOf(request), query);
-      return { agents: entries.map(agentRecord), total, limit: query.limit, offset: query.offset };
+      const caller = await callerOf(request);
+      const { entries, total } = await agents.listAgents(caller, query);
+      return { agents: await shownTo(caller, entries), total, limit: query.limit, offset: query.offset };
     });
 
     app.get<OfAgent>("/agents/:agentId", async (request) => {
       const caller = await callerOf(request);
-      const found = await agents.readAgent(caller, request.params.agentId);
-      if (found.isOwner) return agentRecord(found);
-      const costsOf = await agents.costsOf(caller.userId, [found.agent.id]);
-      return agentCard(listingOf(found), costsOf(found.agent.id));
+      const [agent] = await shownTo(caller, [await agents.readAgent(caller, request.params.agentId)]);
+      return agent;
     });
 
     app.patch<OfAgent>("/agents/:agentId", async (request) =>

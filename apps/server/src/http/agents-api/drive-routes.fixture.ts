@@ -17,7 +17,6 @@ let drop: () => Promise<void>;
 export let server: DriveServer;
 export let key: string;
 export let stranger: string;
-export let confined: string;
 export let drive: string;
 export const agents = new Map<string, { id: string; name: string }[]>();
 export const asked: [string, string][] = [];
@@ -41,7 +40,6 @@ beforeAll(async () => {
   });
   key = await newKey("owner");
   stranger = await newKey("stranger");
-  confined = await newKey("confined", ["gantry/image"]);
 });
 afterAll(async () => {
   await server.close();

@@ -6,7 +6,6 @@ import {
   asked,
   bodyOf,
   call,
-  confined,
   drive,
   expectError,
   expectNothingLeft,
@@ -43,10 +42,6 @@ describe.each(routes)("%s /drives%s", (method, path) => {
     for (const as of ["", "gk_000000000000_nothing"]) {
       await expectError(call(method, at(drive), body(), { as }), 401, "unauthorized");
     }
-  });
-
-  test("403 with a key that is confined to some models", async () => {
-    await expectError(call(method, at(drive), body(), { as: confined }), 403, "forbidden");
   });
 
   if (!path.includes(":drive")) return;

@@ -17,7 +17,6 @@ let accounts: AccountsUnderTest;
 let t: IdpUnderTest;
 let app: FastifyInstance;
 let key = "";
-let confined = "";
 let users = 0;
 
 /** The routes on a server of their own, as the surface of the agents platform holds them. */
@@ -83,13 +82,6 @@ describe.each(routes)("%s %s", (method, path) => {
       expect(answer.status).toBe(401);
       expect(answer.body.error).toMatchObject({ type: "unauthorized", code: "unauthorized" });
     }
-  });
-
-  it("403 with a key that is confined to some models", async () => {
-    confined ||= await accounts.newUser("confined", {}, { models: ["gantry/image"] });
-    const answer = await call(method, path, undefined, confined);
-    expect(answer.status).toBe(403);
-    expect(answer.body.error.type).toBe("forbidden");
   });
 });
 

@@ -1,6 +1,4 @@
 import { type IdpActionRecord, type IdpConnectorRecord, putIdpConnectorBody, runIdpActionBody } from "@gantry/wire";
-import type { FastifyRequest } from "fastify";
-import { type Caller, refuseConfined } from "../../features/accounts/index.ts";
 import type { Connector, IdpConnector, ListedAction } from "../../features/connectors/idp/index.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
@@ -12,31 +10,25 @@ const base = "/connectors/idp";
 export const idpRoutes =
   (idp: IdpConnector): AgentsRoutes =>
   (app, callerOf) => {
-    const unconfined = async (request: FastifyRequest): Promise<Caller> => {
-      const caller = await callerOf(request);
-      refuseConfined(caller, "use the connector");
-      return caller;
-    };
-
     app.put(base, async (request) => {
-      const { userId } = await unconfined(request);
+      const { userId } = await callerOf(request);
       return connectorRecord(await idp.configure(userId, parseOrThrow(putIdpConnectorBody, request.body, ["body"])));
     });
 
-    app.get(base, async (request) => connectorRecord(await idp.read((await unconfined(request)).userId)));
+    app.get(base, async (request) => connectorRecord(await idp.read((await callerOf(request)).userId)));
 
     app.delete(base, async (request, reply) => {
-      await idp.remove((await unconfined(request)).userId);
+      await idp.remove((await callerOf(request)).userId);
       return reply.code(204).send();
     });
 
     app.get(`${base}/actions`, async (request) => {
-      const listed = await idp.listActions((await unconfined(request)).userId);
+      const listed = await idp.listActions((await callerOf(request)).userId);
       return { actions: listed.map(actionRecord) };
     });
 
     app.post<{ Params: { name: string } }>(`${base}/actions/:name`, async (request, reply) => {
-      const { userId } = await unconfined(request);
+      const { userId } = await callerOf(request);
       const body = parseOrThrow(runIdpActionBody, request.body ?? {}, ["body"]);
       const confirm = body.confirm === true;
       // A write that was confirmed is done whether or not its caller stays to hear of it; anything else stops with them.

@@ -2,22 +2,31 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { Caller } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
+import { refuseKey } from "./access-table.ts";
 import { presentedKey } from "./presented-key.ts";
 import { believedUser, isOfConsole } from "./session-cookie.ts";
 
 /**
- * Tells who sends a request, or throws the fault that becomes a 401. Meant as an `onRequest` hook as well as inside a
- * handler: a request is looked up once, so that a handler which asks again gets the answer that the hook had.
+ * Finds who sends a request and applies the route's row of the access table: 401 without a working key, 403 where this
+ * kind of key is refused. Meant as an `onRequest` hook as well as inside a handler: each request is looked up once.
  */
 export function requireCaller(
   authenticate: (presented: string) => Promise<Caller>,
 ): (request: FastifyRequest) => Promise<Caller> {
   return (request) => {
     if (request.identified?.by === authenticate) return request.identified.caller;
-    const caller = identify(request);
+    const caller = admit(request);
     request.identified = { by: authenticate, caller };
     return caller;
   };
+
+  async function admit(request: FastifyRequest): Promise<Caller> {
+    const caller = await identify(request);
+    const { access } = request.routeOptions.config;
+    // Addresses without a route have no row.
+    if (access) refuseKey(access, caller);
+    return caller;
+  }
 
   async function identifyPage(headers: IncomingHttpHeaders, key: string): Promise<Caller> {
     return unlessAnother(await authenticate(key), believedUser(headers));

@@ -10,6 +10,7 @@ import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { leaveBody } from "../multipart/leave-body.ts";
+import { type Access, accessOf } from "./access-table.ts";
 import { maxParamLength, refuseUnknownPaths } from "./refuse-unknown-paths.ts";
 import { requestIdOf } from "./request-id.ts";
 import { pathOf, templateOf } from "./request-path.ts";
@@ -55,6 +56,8 @@ export function createServer({ log, publicUrl, filesUrl, telemetry = noTelemetry
   });
   const dialects: FastifyInstance["dialects"] = new Map();
   const unreadableAddresses: FastifyInstance["unreadableAddresses"] = new Map();
+  const accessRows = new Set<string>();
+  app.decorate("accessRows", accessRows);
   app.decorate("dialects", dialects);
   app.decorate("unreadableAddresses", unreadableAddresses);
   app.decorateRequest("baseUrl", { getter: requestBaseUrl });
@@ -84,6 +87,12 @@ export function createServer({ log, publicUrl, filesUrl, telemetry = noTelemetry
   app.addHook("onRoute", (route) => {
     const { handler } = route;
     const template = templateOf(route.url);
+    const rows = [route.method].flat().map((method) => accessOf(method, template));
+    for (const { row } of rows) accessRows.add(row);
+    const access = rows[0]?.access;
+    if (rows.some((other) => other.access !== access))
+      throw new Error(`${route.url} needs one access for all its methods`);
+    route.config = { ...route.config, access };
     // From here on whatever the request does belongs to its activity; hooks before it, and the parsing of a body, do not.
     route.handler = function (request, reply) {
       request.template = template;
@@ -171,6 +180,8 @@ function one(header: string | string[] | undefined): string | undefined {
 
 declare module "fastify" {
   interface FastifyInstance {
+    /** The rows of the access table that routes were registered for. */
+    readonly accessRows: ReadonlySet<string>;
     /** Of plugins with a dialect of their own, by their prefix. */
     readonly dialects: Map<string, Dialect>;
     /** By their prefix, the parts where more is said than that nothing is there. */
@@ -187,5 +198,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The handler reads the body of the request itself. */
     readsBody?: boolean;
+    /** The route's row of the access table. */
+    access?: Access | undefined;
   }
 }

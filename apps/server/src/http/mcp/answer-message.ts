@@ -76,7 +76,7 @@ function serverFor(library: Library, { tools, log }: { tools: McpTools; log: Log
 
   async function call(name: string, given: Record<string, unknown>, context: ServerContext) {
     const { id: requestId, signal } = context.mcpReq;
-    const open = session === undefined ? undefined : tools.calls.open({ userId: caller.userId, session, requestId });
+    const open = session === undefined ? undefined : tools.calls.open({ keyId: caller.keyId, session, requestId });
     const progress = tellProgress(context);
     try {
       return await tools.callTool({

@@ -67,7 +67,7 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
     const { body: message, baseUrl, id: requestId } = request;
     const cancelled = session === undefined ? undefined : cancelledRequest(message);
     if (session !== undefined && cancelled !== undefined) {
-      await deps.tools.calls.cancel({ userId: caller.userId, session, requestId: cancelled });
+      await deps.tools.calls.cancel({ keyId: caller.keyId, session, requestId: cancelled });
     }
     // It is large, and a server that no such client calls does not wait for it at its start.
     library ??= import("@modelcontextprotocol/server");

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Caller } from "../../features/accounts/index.ts";
+import { type Caller, scopeOf } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import {
   checkIdempotencyKey,
@@ -59,10 +59,10 @@ export async function acceptOnce<Answer>(
   answers: Answers<Answer>,
 ): Promise<Answer> {
   const { owner, model: name } = request.params;
-  const { userId } = caller;
+  const scope = scopeOf(caller);
   const modelName = `${owner}/${name}`;
   const mayBeRepeat = once(
-    async () => isIdempotencyKey(presented) && deps.predictions.mayBeRepeat({ userId, modelName, key: presented }),
+    async () => isIdempotencyKey(presented) && deps.predictions.mayBeRepeat({ ...scope, modelName, key: presented }),
   );
   const resolveForFirst = async () => {
     const callable = await deps.models.resolveForCall(caller, owner, name);
@@ -92,7 +92,7 @@ export async function acceptOnce<Answer>(
   const { fingerprint } = held;
   const start = () =>
     countWrongInput({ look }, asked, () =>
-      deps.predictions.startIdempotent({ userId, modelName, route, key, fingerprint, signal }),
+      deps.predictions.startIdempotent({ ...scope, modelName, route, key, fingerprint, signal }),
     );
   const accept = async () => {
     const present = unlessChanged(model, await resolveForFirst());

@@ -1,6 +1,6 @@
 import { isId } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Caller } from "../../features/accounts/index.ts";
+import { type Caller, type Scope, scopeOf } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import { type AsyncRequest, type PresentedKey, rateHeaders } from "../../features/predictions/index.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
@@ -27,7 +27,7 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
     const { predictionId, model } = await (presented === undefined ? queueNow(call) : queueOnce(call, presented));
     reply.header("x-prediction-id", predictionId);
     if (wantsJsonLines(request.headers.accept)) {
-      const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
+      const address = { ...scopeOf(caller), id: predictionId, modelName: model.endpointId };
       return sendLines(deps, request, reply, address, signal);
     }
     return accepted(predictionId, model, request.baseUrl);
@@ -41,7 +41,7 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
       leaveBody(request.raw, reply.raw);
       const caller = await deps.callerOf(request);
       const { owner, model: name } = request.params;
-      const addressOf = (id: string) => ({ id, userId: caller.userId, modelName: `${owner}/${name}` });
+      const addressOf = (id: string) => ({ ...scopeOf(caller), id, modelName: `${owner}/${name}` });
       await deps.models.resolveForRun(caller, owner, name, async () => {
         const { request_id: id } = request.query;
         return typeof id === "string" && isId("prediction", id) && deps.predictions.isOwn(addressOf(id));
@@ -140,7 +140,7 @@ async function sendLines(
   deps: RouteDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  address: { id: string; userId: string; modelName: string },
+  address: Scope & { id: string; modelName: string },
   signal: AbortSignal,
 ): Promise<void> {
   const events = deps.predictions.follow(address, { base: request.baseUrl, signal });

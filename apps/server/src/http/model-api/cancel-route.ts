@@ -1,5 +1,6 @@
 import { isId } from "@gantry/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { scopeOf } from "../../features/accounts/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { jsonParserOf } from "../foundation/parse-json.ts";
 import { readMultipart } from "../multipart/index.ts";
@@ -17,7 +18,7 @@ export function cancelRoute(app: FastifyInstance, deps: RouteDeps): void {
     handler: async (request) => {
       const caller = await deps.callerOf(request);
       const { owner, model } = request.params;
-      const addressOf = (id: string) => ({ id, userId: caller.userId, modelName: `${owner}/${model}` });
+      const addressOf = (id: string) => ({ ...scopeOf(caller), id, modelName: `${owner}/${model}` });
       let presented: Promise<string> | undefined;
       const presentedOnce = () => {
         presented ??= presentedId(app, request);

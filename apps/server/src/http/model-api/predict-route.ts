@@ -1,6 +1,6 @@
 import { errorTable } from "@gantry/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Caller } from "../../features/accounts/index.ts";
+import { type Caller, scopeOf } from "../../features/accounts/index.ts";
 import type { Model } from "../../features/models/index.ts";
 import {
   type CheckedInput,
@@ -96,7 +96,7 @@ async function runOnce(call: SyncCall, presented: PresentedKey) {
 /** The first answer again; while the first is open, it is waited for. Undefined where it left none to be repeated. */
 async function repeat(call: OfModelCall, { predictionId, isLast }: { predictionId: string; isLast: boolean }) {
   const { deps, caller, model, client, reply } = call;
-  const address = { id: predictionId, userId: caller.userId, modelName: model.endpointId };
+  const address = { ...scopeOf(caller), id: predictionId, modelName: model.endpointId };
   const longest = (model.manifest.timeout_seconds + model.manifest.max_queue_seconds) * 1000;
   const ended = await deps.predictions.awaitEnd(address, longest, client.signal);
   if (ended && !isLast && leavesNoAnswer(ended)) return undefined;

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { scopeOf } from "../../features/accounts/index.ts";
 import {
   createUploadLink,
   type PresignedUrl,
@@ -29,23 +30,23 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
     // It makes a link, and who asks for the headers alone would not get it.
     { exposeHeadRoute: false },
     async (request) => {
-      const { userId } = await callerAt(request as FastifyRequest<OfModel>);
+      const { userId: ownerId, keyId } = await callerAt(request as FastifyRequest<OfModel>);
       const { filename, content_type: contentType } = request.query;
-      return createUploadLink(deps.files, { ownerId: userId, base: request.baseUrl, filename, contentType });
+      return createUploadLink(deps.files, { ownerId, keyId, base: request.baseUrl, filename, contentType });
     },
   );
 
   app.get<OfModel & { Querystring: Record<string, unknown> }>(
     "/api/v1/:owner/:model/download_s3_url",
     async (request) => {
-      const { userId } = await callerAt(request as FastifyRequest<OfModel>);
+      const scope = scopeOf(await callerAt(request as FastifyRequest<OfModel>));
       const s3Path = request.query.s3_path_to_sign;
-      return signDownload(deps.files, { ownerId: userId, base: request.baseUrl, s3Path });
+      return signDownload(deps.files, { ...scope, base: request.baseUrl, s3Path });
     },
   );
 
   app.post<OfModel>("/api/v1/:owner/:model/upload_file", readsBody, async (request, reply) => {
-    const { userId } = await callerAt(request);
+    const { userId, keyId } = await callerAt(request);
     refuseTooLong(request, deps.files.maxUploadBytes);
     await refuseBeyondQuota(deps.files, userId, Number(request.headers["content-length"] ?? 0) - roomForHeaders);
     const signal = clientPresence(reply);
@@ -58,6 +59,7 @@ export function storageRoutes(app: FastifyInstance, deps: RouteDeps): void {
           if (stored) throw fault("extra_forbidden", "The field was given twice", { loc: ["body", "file"] });
           stored = await storeUpload(deps.files, {
             ownerId: userId,
+            keyId,
             body: body instanceof Readable ? body : Readable.from([body]),
             ownsChunks: true,
             filename,

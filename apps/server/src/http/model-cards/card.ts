@@ -1,4 +1,4 @@
-import type { Caller } from "../../features/accounts/index.ts";
+import { type Caller, isConfined } from "../../features/accounts/index.ts";
 import { isAdmin, type Model } from "../../features/models/index.ts";
 
 const routes = {
@@ -16,17 +16,18 @@ const routes = {
 
 /**
  * A model as the API shows it: where it is, then its manifest. Who answers for it, under which address and with which
- * secret, is the owner's affair and the admins'.
+ * secret, is for the owner and admins; a key limited to models sees what everybody sees.
  */
 export function modelCard(model: Model, caller: Caller, baseUrl: string): Record<string, unknown> {
   const { backend, ...manifest } = model.manifest;
+  const isOwner = model.ownerId === caller.userId && !isConfined(caller);
   const address = `${baseUrl}/api/v1/${model.endpointId}`;
   return {
     endpoint_id: model.endpointId,
     owner: model.owner,
     name: model.name,
     ...manifest,
-    ...((model.ownerId === caller.userId || isAdmin(caller)) && {
+    ...((isOwner || isAdmin(caller)) && {
       backend,
       ...(model.takenDown && { taken_down: { at: model.takenDown.at, reason: model.takenDown.reason } }),
     }),

@@ -404,7 +404,7 @@ describe("DELETE", () => {
   });
 });
 
-describe("a key confined to some models", () => {
+describe("a key limited to some models", () => {
   test("reaches no other, not even its owner's", async () => {
     await send("PUT", "/api/v1/ann/m", "ann", manifest);
     await send("PUT", "/api/v1/ann/n", "ann", manifest);
@@ -413,11 +413,8 @@ describe("a key confined to some models", () => {
     for (const [method, path] of [
       ["GET", "/api/v1/ann/n"],
       ["GET", "/api/v1/gantry/rules/openapi.json"],
-      ["PUT", "/api/v1/ann/other"],
-      ["PATCH", "/api/v1/ann/n"],
-      ["DELETE", "/api/v1/ann/n"],
     ] as const) {
-      const answer = await send(method, path, narrow, method === "GET" ? undefined : manifest);
+      const answer = await send(method, path, narrow);
       expect(answer.statusCode).toBe(403);
       expect(answer.json()).toEqual(noAccess);
     }
@@ -426,30 +423,13 @@ describe("a key confined to some models", () => {
     expect(listed.total_count).toBe(2);
   });
 
-  test("changes and makes none, also of those that it may call", async () => {
+  test("sees no backend, neither of its owner's models nor as an admin's", async () => {
     await send("PUT", "/api/v1/ann/m", "ann", manifest);
-    const narrow = await keyOf("ann", ["ann/m", "ann/n"]);
-    for (const [method, path] of [
-      ["PUT", "/api/v1/ann/m"],
-      ["PUT", "/api/v1/ann/n"],
-      ["PATCH", "/api/v1/ann/m"],
-      ["DELETE", "/api/v1/ann/m"],
-    ] as const) {
-      const answer = await send(method, path, narrow, method === "DELETE" ? undefined : { ...manifest, title: "x" });
-      expect(answer.json()).toEqual({
-        detail: "This key is confined to some models and may not change models",
-        status_code: 403,
-      });
+    for (const username of ["ann", "admin"]) {
+      const narrow = await keyOf(username, ["ann/m"]);
+      expect((await send("GET", "/api/v1/ann/m", narrow)).json()).not.toHaveProperty("backend");
+      expect((await send("GET", "/api/v1", narrow)).body).not.toContain("backend");
     }
-    expect((await send("GET", "/api/v1/ann/m", "ann")).json()).toMatchObject({ title: "A model", version: 1 });
-    expect((await send("GET", "/api/v1/ann/n", "ann")).statusCode).toBe(404);
-  });
-
-  test("of an admin has no power over others' models and sees no backend", async () => {
-    await send("PUT", "/api/v1/ann/m", "ann", manifest);
-    const narrow = await keyOf("admin", ["ann/m"]);
-    expect((await send("PATCH", "/api/v1/ann/m", narrow, { title: "x" })).statusCode).toBe(403);
-    expect((await send("GET", "/api/v1/ann/m", narrow)).json()).not.toHaveProperty("backend");
   });
 });
 

@@ -6,7 +6,8 @@ import type { OperationGroup } from "../operation.ts";
 
 export const accountGroup: OperationGroup = {
   tag: "Account",
-  description: "Who the key belongs to, what came in and what was spent.",
+  description:
+    "Who the key belongs to, what came in and what was spent. A key limited to models sees the balance, and the usage and expenses of what it started.",
   operations: [
     {
       id: "readMe",
@@ -44,17 +45,20 @@ export const accountGroup: OperationGroup = {
       method: "get",
       path: "/ledger",
       summary: "List every movement of your wallet",
-      description: "Newest first: what was added, taken away, paid and earned. They add up to your balance.",
+      description:
+        "Newest first: what was added, taken away, paid and earned. They add up to your balance. Not for keys limited to models.",
       answer: ledgerEntryRecord,
       list: "results",
       query: datedListQuery,
+      fails: [403],
     },
   ],
 };
 
 export const keyGroup: OperationGroup = {
   tag: "Keys",
-  description: "API keys of your own. A key that is limited makes and changes only keys that reach no further.",
+  description:
+    "API keys of your own. A key limited to models sees and manages only itself, a key with a monthly limit manages only itself, a key that expires manages keys that expire no later. A secret that a rotation has replaced manages nothing during its grace.",
   operations: [
     {
       id: "listKeys",
@@ -65,6 +69,7 @@ export const keyGroup: OperationGroup = {
       answer: keyRecord,
       list: "results",
       query: managementPage,
+      fails: [403],
     },
     {
       id: "createKey",
@@ -91,7 +96,8 @@ export const keyGroup: OperationGroup = {
       method: "post",
       path: "/keys/{id}/rotate",
       summary: "Replace a key by a new one under the same id",
-      description: "The answer has it in `key`, this once.",
+      description:
+        "The answer has it in `key`, this once. During `grace_seconds` the old secret goes on with its work: predictions, runs, files and reading. It manages nothing any more.",
       body: rotateKeyBody,
       example: { grace_seconds: 3600 },
       answer: keyRecord,

@@ -6,7 +6,8 @@ import type { OperationGroup } from "../operation.ts";
 
 export const fileGroup: OperationGroup = {
   tag: "Files",
-  description: "What you have in storage: uploads and outputs. Not for keys that are confined to some models.",
+  description:
+    "What you have in storage: uploads and outputs. A key limited to models has what it uploaded and what its predictions made.",
   operations: [
     {
       id: "listFiles",
@@ -17,7 +18,6 @@ export const fileGroup: OperationGroup = {
       answer: fileRecord,
       list: "results",
       query: managementPage,
-      fails: [403],
     },
     {
       id: "deleteFile",
@@ -26,7 +26,7 @@ export const fileGroup: OperationGroup = {
       summary: "Delete a file",
       description: "An output of a prediction that has not ended is refused.",
       status: 204,
-      fails: [403, 409],
+      fails: [409],
     },
   ],
 };
@@ -34,7 +34,7 @@ export const fileGroup: OperationGroup = {
 export const secretGroup: OperationGroup = {
   tag: "Secrets",
   description:
-    "Credentials that the backends of your models need. They are stored encrypted and never read back. Not for keys that are confined to some models or have a monthly limit.",
+    "Credentials that the backends of your models need. They are stored encrypted and never read back. Not for keys that are limited to models or have a monthly limit, nor for a secret that a rotation has replaced.",
   operations: [
     {
       id: "listSecrets",
@@ -71,7 +71,8 @@ export const secretGroup: OperationGroup = {
 
 export const webhookGroup: OperationGroup = {
   tag: "Webhooks",
-  description: "What became of the webhooks of your predictions, and the secrets that sign them.",
+  description:
+    "What became of the webhooks of your predictions, and the secrets that sign them. A key limited to models lists and resends the deliveries of its own predictions.",
   operations: [
     {
       id: "listDeliveries",
@@ -96,7 +97,8 @@ export const webhookGroup: OperationGroup = {
       method: "get",
       path: "/webhooks/secret",
       summary: "The secrets that sign your webhooks",
-      description: "Not for keys that are confined to some models: who has them can sign in your place.",
+      description:
+        "Not for keys limited to models, nor for a secret that a rotation has replaced: whoever has them can sign in your place.",
       answer: webhookSecretsRecord,
       fails: [403, 409],
     },

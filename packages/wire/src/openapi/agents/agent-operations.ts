@@ -16,7 +16,8 @@ import type { OperationGroup } from "../operation.ts";
 
 export const agentGroup: OperationGroup = {
   tag: "Agents",
-  description: "A goal, a model and tools. Changes make draft revisions; runs execute the published one.",
+  description:
+    "A goal, a model and tools. Changes make draft revisions; runs execute the published one. A key limited to models runs agents on its models and sees them as cards; it does not manage them.",
   operations: [
     {
       id: "createAgent",
@@ -40,8 +41,9 @@ export const agentGroup: OperationGroup = {
       method: "get",
       path: "/agents",
       summary: "List your agents",
-      description: "Newest first, each with the fields of its latest revision.",
-      answer: agentRecord,
+      description:
+        "Newest first, each with the fields of its latest revision. For a key limited to models: the cards of those that it may run.",
+      answer: readableAgent,
       list: "agents",
       query: agentsQuery,
     },
@@ -91,6 +93,7 @@ export const agentGroup: OperationGroup = {
       answer: revisionEntry,
       list: "revisions",
       query: revisionsQuery,
+      fails: [403],
     },
     {
       id: "readRevision",
@@ -98,6 +101,7 @@ export const agentGroup: OperationGroup = {
       path: "/agents/{agent_id}/revisions/{revision_id}",
       summary: "Read a revision whole",
       answer: revisionRecord,
+      fails: [403],
     },
     {
       id: "diffRevision",
@@ -106,6 +110,7 @@ export const agentGroup: OperationGroup = {
       summary: "What a revision changed",
       answer: revisionDiff,
       query: diffQuery,
+      fails: [403],
     },
     {
       id: "listTools",

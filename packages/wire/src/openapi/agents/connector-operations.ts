@@ -58,6 +58,6 @@ const operations: Operation[] = [
 
 export const connectorGroup: OperationGroup = {
   tag: "Identity connector",
-  description: "Named actions over a tenant of an identity provider. Not for keys that are confined to some models.",
+  description: "Named actions over a tenant of an identity provider. Not for keys limited to models.",
   operations: operations.map((operation) => ({ ...operation, fails: [403, ...(operation.fails ?? [])] })),
 };

@@ -109,6 +109,6 @@ const operations: Operation[] = [
 
 export const driveGroup: OperationGroup = {
   tag: "Drives",
-  description: "Folders of files that you and your agents share. Not for keys that are confined to some models.",
+  description: "Folders of files that you and your agents share. Not for keys limited to models.",
   operations: operations.map((operation) => ({ ...operation, fails: [403, ...(operation.fails ?? [])] })),
 };

@@ -75,7 +75,6 @@ const operations: Operation[] = [
 
 export const toolServerGroup: OperationGroup = {
   tag: "Tool servers",
-  description:
-    "Servers of the Model Context Protocol whose tools agents may call. Not for keys that are confined to some models.",
+  description: "Servers of the Model Context Protocol whose tools agents may call. Not for keys limited to models.",
   operations: operations.map((operation) => ({ ...operation, fails: [403, ...(operation.fails ?? [])] })),
 };

@@ -7,8 +7,7 @@ import { failedWith, outcomeOfFailure } from "./tool-failure.ts";
 const notAllowed =
   'The caller of this run does not let the agent use its identity connector: it would have to create the run with connectors: ["idp"]';
 
-const confinedKey =
-  "The API key that started this run is confined to some models and may not use the identity connector";
+const confinedKey = "The API key that started this run is limited to some models and cannot use the identity connector";
 
 /** Why the run may not use the caller's connector, if it may not. */
 function refusalOf(scope: RunScope): string | undefined {

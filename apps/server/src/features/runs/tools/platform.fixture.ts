@@ -17,7 +17,7 @@ import { noTelemetry } from "../../../engines/telemetry/telemetry.ts";
 import { systemClock } from "../../../kernel/clock.ts";
 import { fault } from "../../../kernel/errors.ts";
 import { createLog } from "../../../kernel/log.ts";
-import { type Accounts, type Caller, openAccounts } from "../../accounts/index.ts";
+import { type Accounts, type Caller, openAccounts, scopeOf } from "../../accounts/index.ts";
 import { grantOpeningBalance } from "../../billing/index.ts";
 import { type Drives, openDrives } from "../../drives/index.ts";
 import { type FilesDeps, openOwnedFile, storeOutput } from "../../files/index.ts";
@@ -106,7 +106,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
           signal,
           openStored: async (s3Path, loc) => {
             if (storedRefusal !== undefined) throw fault("forbidden", storedRefusal, { loc });
-            const file = await openOwnedFile(files, { ownerId: caller.userId, s3Path, loc });
+            const file = await openOwnedFile(files, { ...scopeOf(caller), s3Path, loc });
             return file && { stream: await file.open(), size: file.size, filename: file.filename };
           },
         }),

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { startScriptedLlm } from "../../../../test/support/scripted-llm.ts";
 import { type SlowCog, startSlowCog } from "../../../../test/support/slow-cog.ts";
 import { waitFor } from "../../../../test/support/wait-for.ts";
-import type { Caller } from "../../accounts/index.ts";
+import { type Caller, everythingOf } from "../../accounts/index.ts";
 import { openBilling, verifyLedger } from "../../billing/index.ts";
 import { storeUpload } from "../../files/index.ts";
 import { RunStopped } from "../work/stopped.ts";
@@ -127,7 +127,7 @@ describe("a model that is run", () => {
     expect(seen[1]).toEqual({ prompt: "x", count: 2, sure: false, options: {}, list: [] });
     expect((await openBilling(t).walletOf(owner.userId)).balance).toBe(before - 20_000);
     const everything = { from: undefined, to: undefined };
-    const { entries } = await openBilling(t).listUsage(owner.userId, everything, { limit: 2, offset: 0 });
+    const { entries } = await openBilling(t).listUsage(everythingOf(owner.userId), everything, { limit: 2, offset: 0 });
     expect(entries.map(({ route, status, price }) => [route, status, price])).toEqual([
       ["agent", 200, 10_000],
       ["agent", 200, 10_000],

@@ -1,0 +1,189 @@
+import { type Caller, isConfined } from "../../features/accounts/index.ts";
+import { type Fault, fault } from "../../kernel/errors.ts";
+
+/**
+ * Who may call a route. Three kinds of key have less than their owner:
+ *
+ * - confined: limited to some models. An application has it. It sees what it started, and agents as cards.
+ * - limited: with a monthly limit. It must not change what its calls cost.
+ * - grace: a secret that a rotation has replaced, or a session opened with it. It finishes its work and manages nothing.
+ */
+export interface Access {
+  /** `operator`: settings can open the route, which checks them itself; otherwise as `admin`. */
+  by: "anyone" | "key" | "admin" | "operator";
+  /** `own`: only what this key started. `card`: agents as the marketplace shows them. */
+  confined: "allow" | "own" | "card" | "refuse";
+  limited: "allow" | "refuse";
+  grace: "allow" | "refuse";
+  /** Completes the refusal: "This key … cannot use drives." */
+  doing: string;
+}
+
+const allowed = { confined: "allow", limited: "allow", grace: "allow", doing: "do this" } as const;
+const refused = { confined: "refuse", limited: "refuse", grace: "refuse" } as const;
+
+const open: Access = { by: "anyone", ...allowed };
+const everyKey: Access = { by: "key", ...allowed };
+const own: Access = { ...everyKey, confined: "own" };
+const asCard: Access = { ...everyKey, confined: "card" };
+/** What belongs to the owner; using it is work, which a replaced secret may finish. */
+const ownersWork = (doing: string): Access => ({ ...everyKey, confined: "refuse", doing });
+/** Changes what the owner has set up. */
+const managing = (doing: string): Access => ({ ...everyKey, confined: "refuse", grace: "refuse", doing });
+/** Changes what a key may do or what its calls cost. */
+const unlimitedKeys = (doing: string): Access => ({ by: "key", ...refused, doing });
+const ownKey: Access = { ...own, grace: "refuse", doing: "manage keys" };
+const admins: Access = { by: "admin", ...refused, doing: "use admin routes" };
+
+/** Every route has a row: a server with a route that has none does not start. HEAD is as GET. */
+export const accessTable: Readonly<Record<string, Access>> = {
+  "GET /": open,
+  "GET /docs/errors": open,
+  "GET /docs/manifest.schema.json": open,
+  "GET /console": open,
+  "GET /console/*": open,
+  "POST /console/api/session": open,
+  "GET /console/api/session": everyKey,
+  "DELETE /console/api/session": open,
+  // The signature in the link is the permission.
+  "GET /s3/*": open,
+  "PUT /s3/*": open,
+  "OPTIONS /s3/*": open,
+  "GET /metrics": { ...admins, by: "operator" },
+
+  "GET /api/v1": everyKey,
+  "GET /api/v1/openapi.json": everyKey,
+  "GET /api/v1/:owner/:model": asCard,
+  "PUT /api/v1/:owner/:model": unlimitedKeys("manage models"),
+  "PATCH /api/v1/:owner/:model": unlimitedKeys("manage models"),
+  "DELETE /api/v1/:owner/:model": unlimitedKeys("manage models"),
+  "POST /api/v1/:owner/:model/restore": unlimitedKeys("manage models"),
+  "GET /api/v1/:owner/:model/openapi.json": everyKey,
+  "GET /api/v1/:owner/:model/flow": everyKey,
+  "POST /api/v1/:owner/:model/predict": everyKey,
+  "POST /api/v1/:owner/:model/predict/stream": everyKey,
+  "POST /api/v1/:owner/:model/predict/async": everyKey,
+  "GET /api/v1/:owner/:model/predict/async/result": own,
+  "POST /api/v1/:owner/:model/predict/async/result": own,
+  "POST /api/v1/:owner/:model/predict/cancel": own,
+  "PATCH /api/v1/:owner/:model/predict/cancel": own,
+  "GET /api/v1/:owner/:model/upload_url": everyKey,
+  "POST /api/v1/:owner/:model/upload_file": everyKey,
+  "GET /api/v1/:owner/:model/download_s3_url": own,
+  "POST /mcp": everyKey,
+
+  "GET /api/v2/openapi.json": everyKey,
+  "GET /api/v2/me": everyKey,
+  "GET /api/v2/usage": own,
+  "GET /:username/expenses": own,
+  "ALL /:username/expenses/:id": everyKey,
+  "GET /api/v2/:username/expenses": own,
+  "ALL /api/v2/:username/expenses/:id": everyKey,
+  "GET /api/v2/ledger": ownersWork("read the ledger"),
+  "GET /api/v2/files": own,
+  "DELETE /api/v2/files/:id": own,
+  "GET /api/v2/webhooks/deliveries": own,
+  "POST /api/v2/webhooks/deliveries/:id/resend": own,
+  "GET /api/v2/webhooks/secret": managing("read or rotate webhook secrets"),
+  "POST /api/v2/webhooks/secret/rotate": managing("read or rotate webhook secrets"),
+  "GET /api/v2/keys": ownKey,
+  "POST /api/v2/keys": unlimitedKeys("create keys"),
+  "DELETE /api/v2/keys/:id": ownKey,
+  "POST /api/v2/keys/:id/rotate": ownKey,
+  "POST /api/v2/sign-in-links": unlimitedKeys("create sign-in links"),
+  "GET /api/v2/secrets": unlimitedKeys("manage secrets"),
+  "PUT /api/v2/secrets/:name": unlimitedKeys("manage secrets"),
+  "DELETE /api/v2/secrets/:name": unlimitedKeys("manage secrets"),
+  "GET /api/v2/admin/users": admins,
+  "POST /api/v2/admin/users": admins,
+  "PATCH /api/v2/admin/users/:username": admins,
+  "POST /api/v2/admin/users/:username/keys": admins,
+  "POST /api/v2/admin/users/:username/credits": admins,
+  "GET /api/v2/admin/users/:username/ledger": admins,
+  "GET /api/v2/admin/plans": admins,
+  "PUT /api/v2/admin/plans/:name": admins,
+  "DELETE /api/v2/admin/plans/:name": admins,
+  "GET /api/v2/admin/ledger": admins,
+  "GET /api/v2/admin/overview": admins,
+  "GET /api/v2/admin/take-downs": admins,
+  "POST /api/v2/admin/agents/:id/take-down": admins,
+  "POST /api/v2/admin/agents/:id/restore": admins,
+  "POST /api/v2/admin/models/:owner/:name/take-down": admins,
+  "POST /api/v2/admin/models/:owner/:name/restore": admins,
+
+  "GET /v1/openapi.json": everyKey,
+  "GET /v1/tools": everyKey,
+  "GET /v1/marketplace/agents": everyKey,
+  "GET /v1/agents": asCard,
+  "GET /v1/agents/:agentId": asCard,
+  "POST /v1/agents": managing("manage agents"),
+  "PATCH /v1/agents/:agentId": managing("manage agents"),
+  "DELETE /v1/agents/:agentId": managing("manage agents"),
+  "POST /v1/agents/:agentId/publish": managing("manage agents"),
+  "GET /v1/agents/:agentId/revisions": ownersWork("manage agents"),
+  "GET /v1/agents/:agentId/revisions/:revisionId": ownersWork("manage agents"),
+  "GET /v1/agents/:agentId/revisions/:revisionId/diff": ownersWork("manage agents"),
+  "POST /v1/agents/:agentId/runs": asCard,
+  "POST /v1/agents/:agentId/:slug/runs": asCard,
+  "GET /v1/agents/:agentId/runs": own,
+  "GET /v1/runs": own,
+  "GET /v1/runs/:runId": own,
+  "POST /v1/runs/:runId/cancel": own,
+  "GET /v1/runs/:runId/events": own,
+  "GET /v1/runs/:runId/events/list": own,
+  "GET /v1/runs/:runId/confirmations": own,
+  "POST /v1/runs/:runId/confirmations/:confirmationId": own,
+  // Only the connector makes such secrets.
+  "GET /v1/runs/:runId/secrets/:secretId": ownersWork("use the connector"),
+  "POST /v1/drives": managing("create or delete drives"),
+  "GET /v1/drives": ownersWork("use drives"),
+  "GET /v1/drives/:driveId": ownersWork("use drives"),
+  "DELETE /v1/drives/:driveId": managing("create or delete drives"),
+  "GET /v1/drives/:driveId/items": ownersWork("use drives"),
+  "POST /v1/drives/:driveId/files": ownersWork("use drives"),
+  "GET /v1/drives/:driveId/files/*": ownersWork("use drives"),
+  "PUT /v1/drives/:driveId/files/*": ownersWork("use drives"),
+  "DELETE /v1/drives/:driveId/files/*": ownersWork("use drives"),
+  "DELETE /v1/drives/:driveId/tree": ownersWork("use drives"),
+  "DELETE /v1/drives/:driveId/tree/*": ownersWork("use drives"),
+  "POST /v1/mcp-servers": managing("manage tool servers"),
+  "GET /v1/mcp-servers": ownersWork("use tool servers"),
+  "GET /v1/mcp-servers/:serverId": ownersWork("use tool servers"),
+  "PATCH /v1/mcp-servers/:serverId": managing("manage tool servers"),
+  "DELETE /v1/mcp-servers/:serverId": managing("manage tool servers"),
+  "GET /v1/mcp-servers/:serverId/tools": ownersWork("use tool servers"),
+  "PUT /v1/connectors/idp": managing("manage the connector"),
+  "GET /v1/connectors/idp": ownersWork("use the connector"),
+  "DELETE /v1/connectors/idp": managing("manage the connector"),
+  "GET /v1/connectors/idp/actions": ownersWork("use the connector"),
+  "POST /v1/connectors/idp/actions/:name": ownersWork("use the connector"),
+};
+
+/** The row of a route, or an error that ends the start. */
+export function accessOf(method: string, template: string): { row: string; access: Access } {
+  for (const one of [method, ...(method === "HEAD" ? ["GET"] : []), "ALL"]) {
+    const row = `${one} ${template}`;
+    const access = accessTable[row];
+    if (access) return { row, access };
+  }
+  throw new Error(`${method} ${template} has no row in http/foundation/access-table.ts`);
+}
+
+/** Applies what the row of a route says of the caller's key. What `own` and `card` mean is up to the features. */
+export function refuseKey(access: Access, caller: Caller): void {
+  if ((access.by === "admin" || access.by === "operator") && caller.role !== "admin")
+    throw fault("forbidden", "Only an admin may do this");
+  if (access.grace === "refuse" && caller.graceEndsAt !== null) {
+    throw refusal("A rotation has replaced this secret, which", access, "Use the new secret.");
+  }
+  if (access.confined === "refuse" && isConfined(caller)) {
+    throw refusal("This key is limited to some models and", access, "Use a key without a list of models.");
+  }
+  if (access.limited === "refuse" && caller.monthlyLimitMicros !== null) {
+    throw refusal("This key has a monthly limit and", access, "Use a key without a limit.");
+  }
+}
+
+function refusal(who: string, { doing }: Access, advice: string): Fault {
+  return fault("forbidden", `${who} cannot ${doing}. ${advice}`);
+}
