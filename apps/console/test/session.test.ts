@@ -150,7 +150,7 @@ test("a key that is limited says so, and is not shown what it cannot open", asyn
   const confined = await pageOf(await keyOf({ name: "ci", models: ["gantry/text"] }));
   await confined.goto("/console/");
   for (const words of ["key ci", "only gantry/text"]) await confined.getByText(words, { exact: true }).waitFor();
-  const closed = ["Files", "Tool servers", "Drives", "Identity tenant", "Secrets"];
+  const closed = ["Tool servers", "Drives", "Identity tenant", "Secrets"];
   expect((await places(confined)).filter((one) => closed.includes(one.trim()))).toEqual([]);
   expect(await places(confined)).toEqual(expect.arrayContaining(["Models", "Runs", "API keys"]));
 

@@ -4,8 +4,8 @@ import { money } from "../ui/format.ts";
 export type Reach = Pick<SessionKey, "models" | "monthly_limit">;
 
 /**
- * Which keys a place is open to: all, those that are not confined to some models, or only those with no limit at all. The
- * service refuses the others; here they are spared the way.
+ * Which keys a place is open to: all, those that are not limited to models, or only those with no limit at all. The
+ * service refuses the others; the console does not show them the place.
  */
 export type OpenTo = "any key" | "unconfined keys" | "unlimited keys";
 

@@ -34,7 +34,7 @@ export const places = [
     entries: [
       { to: "/models", label: "Models", icon: Package, openTo: "any key" },
       { to: "/usage", label: "Usage", icon: ScrollText, openTo: "any key" },
-      { to: "/files", label: "Files", icon: FolderOpen, openTo: "unconfined keys" },
+      { to: "/files", label: "Files", icon: FolderOpen, openTo: "any key" },
     ],
   },
   {

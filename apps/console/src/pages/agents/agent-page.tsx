@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { useSession } from "../../shell/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog.tsx";
@@ -11,6 +12,7 @@ import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toast.ts";
+import { Offer } from "../marketplace/marketplace-agent-page.tsx";
 import { agentQuery, isOwn } from "./agent-queries.ts";
 import { AgentState } from "./agent-state.tsx";
 import { PublishDialog } from "./publish-dialog.tsx";
@@ -24,6 +26,7 @@ import { wordsOfWarning } from "./warning-words.rules.ts";
 export function AgentPage() {
   const { agentId } = useParams({ from: "/app/agents/$agentId" });
   const agent = useQuery(agentQuery(agentId));
+  const { username } = useSession();
   if (!agent.data) {
     return (
       <Page title="Agent">
@@ -33,6 +36,14 @@ export function AgentPage() {
   }
   if (isOwn(agent.data)) return <OwnAgent agent={agent.data} />;
   const { name, owner, slug } = agent.data;
+  // A key limited to models gets the card of its owner's agents.
+  if (owner === username) {
+    return (
+      <Page title={name}>
+        <Offer card={agent.data} />
+      </Page>
+    );
+  }
   return (
     <Page title={name}>
       <Panel>

@@ -5,7 +5,7 @@ import { api } from "../../api/client.ts";
 export const agentQuery = (id: string) =>
   queryOptions({ queryKey: ["agents", "one", id], queryFn: ({ signal }) => api.agents.get(id, { signal }) });
 
-/** The whole agent is its owner's alone. */
+/** The whole agent, which its owner reads with a key that is not limited to models. */
 export const isOwn = (agent: AgentRecord | AgentCard): agent is AgentRecord => "goal" in agent;
 
 export const revisionsQuery = (id: string) =>

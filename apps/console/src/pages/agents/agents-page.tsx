@@ -1,9 +1,11 @@
-import type { AgentRecord } from "@gantry/sdk";
+import type { AgentCard, AgentRecord } from "@gantry/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus, TriangleAlert } from "lucide-react";
 import { api } from "../../api/client.ts";
 import { offsetPage } from "../../api/offset-page.ts";
+import { mayOpen } from "../../shell/key-reach.rules.ts";
+import { useSession } from "../../shell/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { money } from "../../ui/format.ts";
@@ -12,12 +14,14 @@ import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
+import { isOwn } from "./agent-queries.ts";
 import { AgentState } from "./agent-state.tsx";
 import { wordsOfWarning } from "./warning-words.rules.ts";
 
 export function AgentsPage() {
   const { page = 1 } = useSearch({ from: "/app/agents" });
   const navigate = useNavigate({ from: "/agents" });
+  const manages = mayOpen(useSession().key, "unconfined keys");
   const list = useQuery({
     queryKey: ["agents", "page", { page }],
     queryFn: ({ signal }) =>
@@ -30,11 +34,17 @@ export function AgentsPage() {
   return (
     <Page
       title="My agents"
-      lead="An agent is a goal, a model and tools. Runs use what is published; changes wait as a draft."
+      lead={
+        manages
+          ? "An agent is a goal, a model and tools. Runs use what is published; changes wait as a draft."
+          : "The agents that this key may run. It is limited to models, so it does not manage agents."
+      }
       actions={
-        <Link to="/agents/new" className={buttonClass("primary")}>
-          <Plus size={14} /> New agent
-        </Link>
+        manages && (
+          <Link to="/agents/new" className={buttonClass("primary")}>
+            <Plus size={14} /> New agent
+          </Link>
+        )
       }
     >
       <Panel flush>
@@ -46,10 +56,15 @@ export function AgentsPage() {
           onPage={(next, how) => void navigate({ search: { page: next }, ...how })}
           empty={
             <Empty title="No agents yet">
-              <Link to="/agents/new" className="text-accent hover:underline">
-                Make one
-              </Link>{" "}
-              with a goal and a tool or two, or try one of the{" "}
+              {manages && (
+                <>
+                  <Link to="/agents/new" className="text-accent hover:underline">
+                    Create one
+                  </Link>{" "}
+                  with a goal and a tool or two.{" "}
+                </>
+              )}
+              Try one of the{" "}
               <Link to="/marketplace" className="text-accent hover:underline">
                 marketplace
               </Link>
@@ -62,36 +77,44 @@ export function AgentsPage() {
   );
 }
 
-const columns: readonly Column<AgentRecord>[] = [
+const columns: readonly Column<AgentRecord | AgentCard>[] = [
   {
     head: "Name",
-    cell: ({ id, name, warnings }) => (
+    cell: (agent) => (
       <span className="flex min-w-32 items-center gap-2">
         <Link
           to="/agents/$agentId"
-          params={{ agentId: id }}
+          params={{ agentId: agent.id }}
           className="wrap-anywhere font-medium hover:text-accent hover:underline"
         >
-          {name}
+          {agent.name}
         </Link>
-        {warnings.length > 0 && <Warnings warnings={warnings} />}
+        {isOwn(agent) && agent.warnings.length > 0 && <Warnings warnings={agent.warnings} />}
       </span>
     ),
   },
-  { head: "Status", cell: (agent) => <AgentState agent={agent} /> },
+  {
+    head: "Status",
+    cell: (agent) => (isOwn(agent) ? <AgentState agent={agent} /> : <Badge tone="good">published</Badge>),
+  },
   {
     head: "Visibility",
     wide: true,
     cell: ({ visibility }) => (visibility === "public" ? <Badge tone="info">public</Badge> : <Badge>private</Badge>),
   },
-  { head: "Model", wide: true, cell: ({ model }) => <code className="text-xs">{model}</code> },
+  { head: "Model", wide: true, cell: (agent) => isOwn(agent) && <code className="text-xs">{agent.model}</code> },
   {
     head: "Price",
     align: "right",
     wide: true,
     cell: ({ pricing }) => (pricing.per_run > 0 ? money(pricing.per_run) : <span className="text-muted">none</span>),
   },
-  { head: "Changed", align: "right", wide: true, cell: ({ updated_at }) => <Moment at={updated_at} /> },
+  {
+    head: "Changed",
+    align: "right",
+    wide: true,
+    cell: (agent) => <Moment at={isOwn(agent) ? agent.updated_at : agent.published_at} />,
+  },
 ];
 
 function Warnings({ warnings }: Pick<AgentRecord, "warnings">) {

@@ -1,6 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
+import { mayOpen } from "../../shell/key-reach.rules.ts";
+import { useSession } from "../../shell/session.ts";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { PagedTable } from "../../ui/paged.tsx";
@@ -10,6 +12,7 @@ import { NewKey } from "./new-key.tsx";
 export function KeysPage() {
   const { page = 1 } = useSearch({ from: "/app/keys" });
   const navigate = useNavigate();
+  const session = useSession();
   const keys = useQuery({
     queryKey: ["keys", "page", { page }],
     queryFn: ({ signal }) => api.account.keys.list({ page, signal }),
@@ -19,7 +22,11 @@ export function KeysPage() {
     <Page
       title="API keys"
       lead="What programs show to act as you. A key is told once; here and in the logs it goes by its public part."
-      actions={<NewKey label="New key" create={(key) => api.account.keys.create(key)} />}
+      actions={
+        mayOpen(session.key, "unlimited keys") && (
+          <NewKey label="New key" create={(key) => api.account.keys.create(key)} />
+        )
+      }
     >
       <Panel flush>
         <PagedTable

@@ -54,7 +54,7 @@ const leaves: readonly { what: RunLeave; label: string }[] = [
   { what: "files", label: "Allow my stored files, by their s3:// addresses" },
 ];
 
-function Offer({ card }: { card: AgentCard }) {
+export function Offer({ card }: { card: AgentCard }) {
   const { owner, slug, pricing, output_schema, published_at } = card;
   const isMine = useSession().username === owner;
   const [lent, setLent] = useState<readonly RunLeave[]>([]);

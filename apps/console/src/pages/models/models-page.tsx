@@ -3,6 +3,8 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { mayOpen } from "../../shell/key-reach.rules.ts";
+import { useSession } from "../../shell/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
@@ -16,6 +18,7 @@ const route = getRouteApi("/app/models");
 export function ModelsPage() {
   const { page = 1, q, kind } = route.useSearch();
   const navigate = route.useNavigate();
+  const { key } = useSession();
   const [isMaking, setMaking] = useState(false);
   const models = useQuery({
     queryKey: ["models", "page", { page, q, kind }],
@@ -28,9 +31,11 @@ export function ModelsPage() {
       title="Models"
       lead="Those that you may call: public ones and your own."
       actions={
-        <Button kind="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
-          New model
-        </Button>
+        mayOpen(key, "unlimited keys") && (
+          <Button kind="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
+            New model
+          </Button>
+        )
       }
     >
       <ModelFilters

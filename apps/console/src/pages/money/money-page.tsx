@@ -3,6 +3,8 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { meQuery } from "../../api/me-query.ts";
 import { KeyLimitNotice } from "../../shell/key-limit-notice.tsx";
+import { mayOpen } from "../../shell/key-reach.rules.ts";
+import { useSession } from "../../shell/session.ts";
 import { type DayRange, dayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { DayRangePicker } from "../../ui/day-range-picker.tsx";
 import { Figure } from "../../ui/figure.tsx";
@@ -17,8 +19,16 @@ export function MoneyPage() {
   const search = useSearch({ from: "/app/money" });
   const navigate = useNavigate();
   const range = dayRange({ ...search });
+  const seesWallet = mayOpen(useSession().key, "unconfined keys");
   return (
-    <Page title="Money" lead="What you have, what it went to, and every movement of your wallet.">
+    <Page
+      title="Money"
+      lead={
+        seesWallet
+          ? "What you have, what it went to, and every movement of your wallet."
+          : "The balance, and what this key spent. It is limited to models, so it does not see other movements of the wallet."
+      }
+    >
       <KeyLimitNotice />
       <Wallet />
       <DayRangePicker range={range} onRange={(wanted) => void navigate({ to: "/money", search: wanted })} />
@@ -27,11 +37,13 @@ export function MoneyPage() {
         page={search.models ?? 1}
         onPage={(models, how) => void navigate({ to: "/money", search: { ...search, models }, ...how })}
       />
-      <Movements
-        range={range}
-        page={search.page ?? 1}
-        onPage={(page, how) => void navigate({ to: "/money", search: { ...search, page }, ...how })}
-      />
+      {seesWallet && (
+        <Movements
+          range={range}
+          page={search.page ?? 1}
+          onPage={(page, how) => void navigate({ to: "/money", search: { ...search, page }, ...how })}
+        />
+      )}
     </Page>
   );
 }
