@@ -3,7 +3,7 @@ import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Agent, AgentWithRevision, Revision } from "./agent.ts";
 
-interface PairRow extends Agent {
+export interface PairRow extends Agent {
   revisionId: string;
   number: number;
   status: RevisionStatus;
@@ -17,14 +17,14 @@ const agentColumns = (sql: Sql) => sql`
   a.latest_revision_id as "latestRevisionId", a.published_revision_id as "publishedRevisionId",
   a.published_at as "publishedAt", a.created_at as "createdAt", a.updated_at as "updatedAt"`;
 
-const pairColumns = (sql: Sql) => sql`
+export const pairColumns = (sql: Sql) => sql`
   ${agentColumns(sql)}, r.id as "revisionId", r.number, r.status, r.snapshot, r.warnings,
   r.created_at as "revisionCreatedAt"`;
 
 const revisionColumns = (sql: Sql) => sql`
   r.id, r.agent_id as "agentId", r.number, r.status, r.snapshot, r.warnings, r.created_at as "createdAt"`;
 
-function toPair({ revisionId, number, status, snapshot, warnings, revisionCreatedAt, ...agent }: PairRow) {
+export function toPair({ revisionId, number, status, snapshot, warnings, revisionCreatedAt, ...agent }: PairRow) {
   const revision = {
     id: revisionId,
     agentId: agent.id,
@@ -206,34 +206,6 @@ export async function findIdsAt(sql: Sql, { creator, slug }: { creator: string; 
 export async function findOwner(sql: Sql, agentId: string): Promise<string | undefined> {
   const [row] = await sql<{ ownerId: string }[]>`select owner_id as "ownerId" from agents where id = ${agentId}`;
   return row?.ownerId;
-}
-
-/** For an admin: any agent, with its latest revision, locked until the transaction ends. */
-export async function lockAny(tx: Transaction, agentId: string): Promise<AgentWithRevision | undefined> {
-  const [row] = await tx<PairRow[]>`
-    select ${pairColumns(tx)}
-    from agents a join users u on u.id = a.owner_id join agent_revisions r on r.id = a.latest_revision_id
-    where a.id = ${agentId} and a.deleted_at is null
-    for update of a`;
-  return row && toPair(row);
-}
-
-/** Makes an agent private, and says why. Taken down again, it keeps the visibility that it gets back. */
-export async function markTakenDown(
-  tx: Transaction,
-  agentId: string,
-  { reason, now }: { reason: string; now: Date },
-): Promise<void> {
-  await tx`
-    update agents set taken_down = jsonb_build_object('at', ${now.toISOString()}::text, 'reason', ${reason}::text,
-      'visibility', coalesce(taken_down ->> 'visibility', visibility)), visibility = 'private'
-    where id = ${agentId}`;
-}
-
-export async function markRestored(tx: Transaction, agentId: string): Promise<void> {
-  await tx`
-    update agents set visibility = coalesce(taken_down ->> 'visibility', visibility), taken_down = null
-    where id = ${agentId}`;
 }
 
 // Revisions of an agent that the caller has already been found to own or may run.

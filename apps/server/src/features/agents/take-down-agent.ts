@@ -3,7 +3,7 @@ import type { Transaction } from "../../engines/database/database.ts";
 import type { AgentWithRevision } from "./agent.ts";
 import { agentNotFound } from "./agent-faults.ts";
 import type { AgentsContext } from "./context.ts";
-import { lockAny, markRestored, markTakenDown } from "./store.ts";
+import { lockAny, markRestored, markTakenDown } from "./take-down-store.ts";
 
 /** Takes an agent away from everyone but its owner. Runs that have begun go on. For admins. */
 export async function takeDownAgent(

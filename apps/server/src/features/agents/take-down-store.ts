@@ -1,0 +1,31 @@
+import type { Transaction } from "../../engines/database/database.ts";
+import type { AgentWithRevision } from "./agent.ts";
+import { type PairRow, pairColumns, toPair } from "./store.ts";
+
+/** For an admin: any agent, with its latest revision, locked until the transaction ends. */
+export async function lockAny(tx: Transaction, agentId: string): Promise<AgentWithRevision | undefined> {
+  const [row] = await tx<PairRow[]>`
+    select ${pairColumns(tx)}
+    from agents a join users u on u.id = a.owner_id join agent_revisions r on r.id = a.latest_revision_id
+    where a.id = ${agentId} and a.deleted_at is null
+    for update of a`;
+  return row && toPair(row);
+}
+
+/** Makes an agent private, and says why. Taken down again, it keeps the visibility that it gets back. */
+export async function markTakenDown(
+  tx: Transaction,
+  agentId: string,
+  { reason, now }: { reason: string; now: Date },
+): Promise<void> {
+  await tx`
+    update agents set taken_down = jsonb_build_object('at', ${now.toISOString()}::text, 'reason', ${reason}::text,
+      'visibility', coalesce(taken_down ->> 'visibility', visibility)), visibility = 'private'
+    where id = ${agentId}`;
+}
+
+export async function markRestored(tx: Transaction, agentId: string): Promise<void> {
+  await tx`
+    update agents set visibility = coalesce(taken_down ->> 'visibility', visibility), taken_down = null
+    where id = ${agentId}`;
+}
