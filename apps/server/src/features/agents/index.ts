@@ -1,7 +1,7 @@
 export type { Agent, AgentWithRevision, Revision, SeenAgent } from "./agent.ts";
 export { agentNotFound } from "./agent-faults.ts";
 export { bindingAsks } from "./asks.rules.ts";
-export { asToolBinding, isAgentBinding, isConnectorAction } from "./binding.rules.ts";
+export { asToolBinding, isAgentBinding } from "./binding.rules.ts";
 export { bindingOf, fixedRequest, secretNames, withSecrets } from "./fixed-request.rules.ts";
 export type { Runnable } from "./get-runnable.ts";
 export { type Agents, type AgentsDeps, openAgents } from "./open-agents.ts";
