@@ -46,12 +46,7 @@ export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
   const callerOf = requireCaller(authenticate);
   const filesUrl = linkServed && config.GANTRY_FILES_URL;
   const linkAddress = linkServed ? (filesUrl ?? publicUrl) : (config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT);
-  const app = createServer({ log, publicUrl, filesUrl, telemetry });
-  // The access table holds for every route, whether or not its plugin asks for the caller.
-  app.addHook("onRequest", async (request) => {
-    const { access } = request.routeOptions.config;
-    if (access?.by === "key" || access?.by === "admin") await callerOf(request);
-  });
+  const app = createServer({ log, publicUrl, filesUrl, telemetry, callerOf });
 
   // No client is sent to a worker.
   const hasConsole = config.GANTRY_ROLE !== "worker";

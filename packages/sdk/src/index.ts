@@ -68,6 +68,7 @@ export type {
   ServerToolRecord,
   SessionRecord,
   SignInLinkRecord,
+  TakeDownBody,
   TakeDownRecord,
   TakenDown,
   ToolBinding,

@@ -281,7 +281,9 @@ describe("fixed arguments of a binding", () => {
   test("are nobody's to see in a run by another user", async () => {
     const headers = { authorization: "Bearer the-creators-secret" };
     const url = `${t.gantry.url}/healthz`;
-    const tools = [{ type: "tool", id: "http_request", confirm: "always", arguments: { headers } }];
+    const tools = [
+      { type: "tool", id: "http_request", confirm: "always", origin: t.gantry.url, arguments: { headers } },
+    ];
     const agent = await t.makeAgent({ tools, visibility: "public" });
     t.llm.script = inTurn(call("http_request", { method: "GET", url }), { text: "done" });
     const { runId, asked } = await t.runUntilAsked(agent, {}, { key: other });

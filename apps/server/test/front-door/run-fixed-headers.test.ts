@@ -121,15 +121,6 @@ describe("saving and publishing", () => {
     const refused = await create([{ type: "tool", id, ...more }], key);
     expect(refused.status, refused.text).toBe(400);
   });
-
-  test("a key that is confined to models cannot put stored secrets into an agent", async () => {
-    const { key } = await platform.newUser();
-    await call("PUT", "/api/v2/secrets/crm", { key, json: { value: token } });
-    const { body } = await call("POST", "/api/v2/keys", { key, json: { name: "app", models: ["admin/llm"] } });
-    const json = { name: "Thief", goal: "g", tools: bound({ origin: attacker, ...withSecret }), model: "admin/llm" };
-    const refused = await call("POST", "/v1/agents", { key: body.key, json });
-    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("stored secrets")]);
-  });
 });
 
 describe("a call", () => {

@@ -109,7 +109,7 @@ test("is for admins alone, with a reason, of what is there; and all that is take
   expect(await statusOf("GET", "/api/v2/admin/take-downs", other)).toBe(403);
   expect(await statusOf("POST", `/api/v2/admin/agents/${id}/take-down`, gantry.adminKey, { reason: " " })).toBe(422);
   expect(await statusOf("POST", `/api/v2/admin/agents/${id}/take-down`, gantry.adminKey)).toBe(422);
-  for (const path of ["agents/none", "agents/agt_00000000000000000000000000", "models/owner/none", "models/a/B%00"]) {
+  for (const path of ["agents/none", "agents/agt_00000000000000000000000000", "models/owner/none"]) {
     expect(await statusOf("POST", `/api/v2/admin/${path}/take-down`, gantry.adminKey, { reason })).toBe(404);
     expect(await statusOf("POST", `/api/v2/admin/${path}/restore`, gantry.adminKey)).toBe(404);
   }

@@ -176,7 +176,7 @@ describe.each(["", "/api/v2"])("GET %s/{username}/expenses/", (prefix) => {
     expect((await get("admin", "", made.body.key)).status).toBe(200);
   });
 
-  it.each(["nobody", "gantry", "anthropic", "UPPER", "%00", "x".repeat(60)])("404 before 403: %s", async (username) => {
+  it.each(["nobody", "gantry", "anthropic", "UPPER", "x".repeat(60)])("404 before 403: %s", async (username) => {
     for (const presented of [otherKey, admin]) {
       const refused = await get(username, "", presented);
       expect(refused.status).toBe(404);

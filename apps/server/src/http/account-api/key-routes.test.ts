@@ -130,7 +130,6 @@ describe("POST /api/v2/keys", () => {
   it.each([
     [{ name: 5 }, "string_type", ["body", "name"]],
     [{ name: "x".repeat(101) }, "string_too_long", ["body", "name"]],
-    [{ name: "a\u0000" }, "value_error", ["body", "name"]],
     [{ expires_at: "tomorrow" }, "datetime_parsing", ["body", "expires_at"]],
     [{ expires_at: "2001-01-01T00:00:00Z" }, "value_error", ["body", "expires_at"]],
     [{ models: "gantry/image" }, "json_invalid", ["body", "models"]],
@@ -234,7 +233,7 @@ describe("DELETE /api/v2/keys/{id}", () => {
     expect(await statusWith(made.body.key)).toBe(401);
   });
 
-  it.each([unknownId, "nothing", "key_%00", `${unknownId}'`])("404: %s", async (id) => {
+  it.each([unknownId, "nothing", `${unknownId}'`])("404: %s", async (id) => {
     const refused = await site.call("DELETE", `/api/v2/keys/${id}`, { key });
     expect(refused.status).toBe(404);
     expect(refused.body).toEqual({ detail: "Key not found", status_code: 404 });

@@ -56,7 +56,7 @@ describe("401, 404, 405", () => {
 
   test.each(paths.filter(([, path]) => path.includes(nobody)))("404 %s %s", async (method, path) => {
     const body = method === "PATCH" ? { name: "x" } : undefined;
-    for (const id of [nobody, "x", "agt_%00", "a".repeat(300)]) {
+    for (const id of [nobody, "x", "a".repeat(300)]) {
       const answer = await call(method, path.replace(nobody, id), "ann", body);
       expect([answer.status, answer.body]).toEqual([404, notFound]);
     }

@@ -49,7 +49,7 @@ describe.each(routes)("%s /drives%s", (method, path) => {
     await upload("/f.txt");
     await upload("/d/g.txt");
     await expectError(call(method, at(drive), body(), { as: stranger }), 404, "not_found");
-    for (const id of ["drv_00000000000000000000000000", "agt_x", "%00", "..%2f..", "é"]) {
+    for (const id of ["drv_00000000000000000000000000", "agt_x", "..%2f..", "é"]) {
       await expectError(call(method, at(id), body()), 404, "not_found");
     }
     expect(await names()).toEqual(["/d", "/f.txt"]);

@@ -150,7 +150,7 @@ describe("revisions", () => {
     await call("POST", `/v1/agents/${other}/publish`, "ann");
     const revision = (await call("GET", `/v1/agents/${other}`, "ann")).body.latest_revision_id;
     const own = (await call("GET", `/v1/agents/${id}`, "ann")).body.latest_revision_id;
-    for (const rid of [revision, "rev_x", "%00"]) {
+    for (const rid of [revision, "rev_x"]) {
       expect((await call("GET", `/v1/agents/${id}/revisions/${rid}`, "ann")).status).toBe(404);
       expect((await call("GET", `/v1/agents/${id}/revisions/${rid}/diff`, "ann")).status).toBe(404);
       expect((await call("GET", `/v1/agents/${id}/revisions/${own}/diff?against=${rid}`, "ann")).status).toBeOneOf([

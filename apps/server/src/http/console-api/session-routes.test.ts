@@ -74,7 +74,7 @@ describe("signing in with a link", () => {
     expect((await signIn({ token })).status).toBe(200);
   });
 
-  it.each(["", "x", "A".repeat(43), "A".repeat(100_000), "ä".repeat(43)])("401: unknown (%#)", async (token) => {
+  it.each(["", "x", "A".repeat(43), "A".repeat(3000), "ä".repeat(43)])("401: unknown (%#)", async (token) => {
     const refused = await signIn({ token });
     expect([refused.status, refused.body.error.message]).toEqual([401, useless]);
   });

@@ -25,6 +25,8 @@ export interface ServerOptions {
   /** GANTRY_FILES_URL, when the operator set one. */
   filesUrl?: string | undefined;
   telemetry?: Telemetry;
+  /** Throws unless the request may call its route. Asked for every route that needs a key, whether or not the route asks itself. */
+  callerOf?: (request: FastifyRequest) => Promise<unknown>;
 }
 
 /** An error writer for one part of the path space; the agents surface brings its own. */
@@ -37,7 +39,13 @@ type UnreadableAddress = (request: FastifyRequest) => Promise<never>;
  * The HTTP server without any route: request ids, error bodies, 404 and 405. Surfaces are registered on it as Fastify
  * plugins; a surface with another dialect sets its own error handler inside its plugin.
  */
-export function createServer({ log, publicUrl, filesUrl, telemetry = noTelemetry }: ServerOptions): FastifyInstance {
+export function createServer({
+  log,
+  publicUrl,
+  filesUrl,
+  callerOf,
+  telemetry = noTelemetry,
+}: ServerOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: 1_048_576,
@@ -120,11 +128,17 @@ export function createServer({ log, publicUrl, filesUrl, telemetry = noTelemetry
     });
     done();
   });
+  if (filesUrl !== undefined) keepFilesApart(app, new URL(filesUrl));
+  if (callerOf !== undefined) {
+    app.addHook("onRequest", async (request) => {
+      const by = request.routeOptions.config.access?.by;
+      if (by === "key" || by === "admin") await callerOf(request);
+    });
+  }
   app.addHook("onRequest", (request, _reply, done) => {
     const loc = nulInAddress(request.url, request.params, request.query);
     done(loc && fault("value_error", nulText, { loc }));
   });
-  if (filesUrl !== undefined) keepFilesApart(app, new URL(filesUrl));
   // Where there is nothing it does not matter what was sent: a body that is wrong, or too large, is not even looked at.
   app.addHook("onRequest", function (request, reply, done) {
     if (request.is404) answerFrom(request.routeOptions.handler).call(this, request, reply, done);

@@ -232,7 +232,7 @@ describe("GET one", () => {
   });
 
   test("404 for what does not exist, also where the path can be no model", async () => {
-    for (const path of ["ann/none", "nobody/m", "Ann/m", "ann/%00", "ann/a%2Fb", "__proto__/constructor"]) {
+    for (const path of ["ann/none", "nobody/m", "Ann/m", "ann/a%2Fb", "__proto__/constructor"]) {
       const answer = await send("GET", `/api/v1/${path}`, "ann");
       expect(answer.statusCode).toBe(404);
       expect(answer.json()).toEqual(notFound);
@@ -297,8 +297,6 @@ describe("the list", () => {
       ["page=x", "page", /whole number/],
       ["kind=sound", "kind", /one of/],
       ["q=a&q=b", "q", /one text/],
-      ["q=%00", "q", /without NUL/],
-      ["q=a%00b", "q", /without NUL/],
       [`q=${"x".repeat(201)}`, "q", /At most 200/],
     ] as const) {
       const answer = await send("GET", `/api/v1?${query}`, "bob");
