@@ -1,7 +1,7 @@
 import { isAgentBinding } from "./binding.rules.ts";
+import { findCallable } from "./binding-store.ts";
 import type { AgentsContext } from "./context.ts";
 import type { Runnable } from "./get-runnable.ts";
-import { findCallable } from "./store.ts";
 
 /** What the agents go by that an agent has as tools, as far as they are there. */
 export async function boundNames(

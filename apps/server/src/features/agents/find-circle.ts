@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
-import { type Binding, findBound, lockBindings, ownAmong } from "./store.ts";
+import { type Binding, findBound, lockBindings, ownAmong } from "./binding-store.ts";
 
 /** Runs nest this deep at most; a longer circle ends there. */
 const maxDepth = 5;

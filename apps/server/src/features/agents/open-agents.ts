@@ -2,6 +2,7 @@ import type { RevisionDiff } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
 import type { Caller, Page } from "../accounts/index.ts";
 import type { AgentWithRevision, Revision, SeenAgent } from "./agent.ts";
+import { findUsing, type UsedThing } from "./binding-store.ts";
 import { boundNames } from "./bound-names.ts";
 import { changeAgent } from "./change-agent.ts";
 import type { AgentsContext } from "./context.ts";
@@ -13,7 +14,7 @@ import { publishAgent } from "./publish-agent.ts";
 import { readAgent } from "./read-agent.ts";
 import { type AgentCosts, readCosts } from "./read-costs.ts";
 import { diffRevision, listRevisions, readRevision } from "./read-revisions.ts";
-import { type AgentAddress, findOwner, findRevision, findUsing, type RevisionHead, type UsedThing } from "./store.ts";
+import { type AgentAddress, findOwner, findRevision, type RevisionHead } from "./store.ts";
 import { restoreAgent, takeDownAgent } from "./take-down-agent.ts";
 import { type ToolInfo, toolTable } from "./tools.ts";
 

@@ -1,6 +1,6 @@
 import type { AgentCard } from "@gantry/wire";
+import { findReach } from "./binding-store.ts";
 import type { AgentsContext } from "./context.ts";
-import { findReach } from "./store.ts";
 
 /** What a caller pays for a run beside the agent's own price: the part of a card that names models and agents. */
 export type AgentCosts = Pick<AgentCard, "models" | "agents">;

@@ -1,8 +1,8 @@
 import { createBatcher } from "../../kernel/batcher.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
+import { type Binding, type CallableAgent, findBound, findCallable } from "./binding-store.ts";
 import type { AgentsContext, NamedToolServer } from "./context.ts";
-import { type Binding, type CallableAgent, findBound, findCallable } from "./store.ts";
 
 /** The answer is about all that was asked for at the same time, so it may hold more than one asked for. */
 type Lookup<Answer> = (ids: readonly string[]) => Promise<Answer>;
