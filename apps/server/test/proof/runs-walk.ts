@@ -379,18 +379,18 @@ function stageOf({ messages }: LlmRequest): Stage {
 }
 
 const sayings: Record<Stage, (key: string, far: string) => LlmAnswer> = {
-  plan: () => ({ text: "First this, then that.", usage: { in: 101, out: 11 } }),
+  plan: () => ({ text: "First this, then that.", usage: { in: 31, out: 11 } }),
   tools: (key, far) => ({
     calls: [
       { name: "run_javascript", args: { code: "6 * 7" } },
       { name: "http_request", args: { method: "POST", url: `${far}/${key}`, body: "x" } },
     ],
-    usage: { in: 203, out: 23 },
+    usage: { in: 37, out: 23 },
   }),
-  agent: (key) => ({ calls: [{ name: "helper", args: { key } }], usage: { in: 307, out: 31 } }),
-  finish: () => ({ text: "That was all.", usage: { in: 401, out: 41 } }),
-  format: () => ({ text: '{"result":"walked"}', usage: { in: 503, out: 53 } }),
-  help: () => ({ text: "helped", usage: { in: 601, out: 61 } }),
+  agent: (key) => ({ calls: [{ name: "helper", args: { key } }], usage: { in: 41, out: 31 } }),
+  finish: () => ({ text: "That was all.", usage: { in: 43, out: 41 } }),
+  format: () => ({ text: '{"result":"walked"}', usage: { in: 47, out: 53 } }),
+  help: () => ({ text: "helped", usage: { in: 53, out: 61 } }),
 };
 
 async function findRoot(database: Database): Promise<{ id: string; isOver: boolean } | undefined> {
@@ -488,7 +488,7 @@ async function faultsOf(scene: {
     [root?.input_tokens, root?.output_tokens, root?.cost_micros],
     [sums?.i, sums?.o, sums?.p],
   );
-  is("the price", sums?.p, 10 * 2116 + 100 * 220);
+  is("the price", sums?.p, 10 * 252 + 100 * 220);
   const [left] = await sql`
     select (select coalesce(sum(reserved_micros), 0)::int from wallets) as reserved,
       (select coalesce(sum(running), 0)::int from wallets) as running,
