@@ -357,7 +357,7 @@ describe.each(["grace", "limited"] as const)("a key: %s", (kind) => {
     if (access[kind] === "refuse") {
       const answer = await send(row, kind);
       expect([answer.status, answer.text.includes(marker)], answer.text).toEqual([403, false]);
-      const why = kind === "grace" ? "A rotation has replaced this secret" : "This key has a monthly limit";
+      const why = kind === "grace" ? "This secret was replaced by a rotation" : "This key has a monthly limit";
       expect(messageOf(answer)).toContain(why);
     } else if (isSafe(row)) {
       expect((await send(row, kind)).status).toBe((await send(row, "whole")).status);

@@ -42,13 +42,13 @@ test("a replaced secret works on, and gains nothing that outlives its grace", as
     const answer = await gantry.call(method, path, { key: old, ...(json && { json }) });
     expect([answer.status, answer.body.detail], path).toEqual([
       403,
-      expect.stringMatching(/^A rotation has replaced this secret, which cannot .*\. Use the new secret\.$/),
+      expect.stringMatching(/^This secret was replaced by a rotation and cannot .*\. Use the new secret\.$/),
     ]);
   }
   const taken = await rotate(id, old);
   expect([taken.status, taken.body.detail]).toEqual([
     403,
-    "A rotation has replaced this secret, which cannot manage keys. Use the new secret.",
+    "This secret was replaced by a rotation and cannot manage keys. Use the new secret.",
   ]);
   expect((await gantry.call("GET", "/api/v2/me", { key: now })).status).toBe(200);
   expect((await gantry.call("GET", "/api/v2/keys", { key: now })).body.results).toHaveLength(1);

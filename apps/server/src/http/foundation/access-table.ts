@@ -174,7 +174,7 @@ export function refuseKey(access: Access, caller: Caller): void {
   if ((access.by === "admin" || access.by === "operator") && caller.role !== "admin")
     throw fault("forbidden", "Only an admin may do this");
   if (access.grace === "refuse" && caller.graceEndsAt !== null) {
-    throw refusal("A rotation has replaced this secret, which", access, "Use the new secret.");
+    throw refusal("This secret was replaced by a rotation and", access, "Use the new secret.");
   }
   if (access.confined === "refuse" && isConfined(caller)) {
     throw refusal("This key is limited to some models and", access, "Use a key without a list of models.");
