@@ -168,6 +168,12 @@ describe("agents", () => {
     t.llm.script = inTurn({ calls: [{ name: "drive_read", args: { path: "/s.txt" } }] }, { text: "done" });
     expect((await t.run(id, {}, shop)).body).toMatchObject({ status: "done" });
     expect(t.told(1)[0]).toContain("the plan");
+    const draft = (await t.gantry.call("PATCH", `/v1/agents/${id}`, { ...whole, json: { goal: "planted goal 2" } }))
+      .body;
+    const chosen = await post(`/v1/agents/${id}/runs`, shop, {
+      json: { input: {}, revision_id: draft.latest_revision_id },
+    });
+    expect([chosen.status, chosen.body.error.message]).toEqual([403, expect.stringContaining("Leave revision_id out")]);
   });
 
   test("that it may not run look as if they were not there, unless they are public", async () => {

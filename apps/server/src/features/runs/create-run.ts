@@ -44,6 +44,10 @@ export async function createRun(context: RunsContext, request: CreateRunRequest)
   const idempotency = idempotencyOf(request);
   const first = idempotency && (await findFirst(context, request.address, idempotency));
   if (first) return { run: first, rate: await rateAfter(context, caller, first), waitMs: waitMsOf(body) };
+  if (isConfined(caller) && isObject(body) && body.revision_id !== undefined) {
+    const msg = "This key is limited to some models and cannot choose a revision. Leave revision_id out.";
+    throw fault("forbidden", msg, { loc: ["body", "revision_id"] });
+  }
   const runnable = await findRunnable(context, request).catch((error) => {
     // Such a key does not learn of agents that it may not run.
     throw isConfined(caller) && error instanceof Fault && error.status < 500 ? agentNotFound() : error;
