@@ -76,7 +76,7 @@ test("neither does a session that was opened with it manage anything, before the
   const after = await signIn(key);
   for (const headers of [before, after]) {
     const answer = await create(headers);
-    expect([answer.status, answer.body.detail]).toEqual([403, expect.stringContaining("A rotation has replaced")]);
+    expect([answer.status, answer.body.detail]).toEqual([403, expect.stringContaining("This secret was replaced")]);
     expect((await gantry.call("GET", "/api/v2/me", { key: "", headers })).status).toBe(200);
   }
   expect((await create(await signIn(rotation.body.key))).status).toBe(201);
