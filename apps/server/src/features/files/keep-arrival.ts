@@ -1,7 +1,7 @@
 import { Fault } from "../../kernel/errors.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import { bytesLeft, quotaExceeded, readStorage } from "./storage-quota.ts";
-import { type Arrival, type FileRow, markAwaitingAgain, markStored } from "./store.ts";
+import { type Arrival, type FileRow, markAwaitingAgain, markStored, markStoredWithoutQuota } from "./store.ts";
 
 /**
  * Refuses an upload beyond its user's quota before its bytes are read. The decision falls once they are stored, because
@@ -24,11 +24,12 @@ export async function refuseBeyondQuota(
  * sweep's otherwise.
  */
 export async function keepArrival(
-  { database, blobs, storageBytesPerUser }: FilesDeps,
+  { database, blobs, storageBytesPerUser = 0 }: FilesDeps,
   { key, origin }: Pick<FileRow, "key" | "origin">,
   arrival: Arrival,
 ): Promise<boolean> {
   if (origin === "output") return (await markStored(database.sql, key, arrival)) !== undefined;
+  if (await markStoredWithoutQuota(database.sql, key, arrival, storageBytesPerUser)) return true;
   let ownerId: string | undefined;
   try {
     await database.transaction(async (tx) => {

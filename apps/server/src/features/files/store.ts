@@ -65,6 +65,24 @@ export async function markStored(sql: Sql, key: string, arrival: Arrival): Promi
   return row?.ownerId;
 }
 
+/** As above in one statement, for owners without a storage quota. False: the owner has one, or the row is gone. */
+export async function markStoredWithoutQuota(
+  sql: Sql,
+  key: string,
+  arrival: Arrival,
+  defaultBytes: number,
+): Promise<boolean> {
+  const marked = await sql`
+    update files
+    set state = 'stored', size = ${arrival.size}, content_type = ${arrival.contentType}, etag = ${arrival.etag},
+      stored_at = ${arrival.now}
+    where key = ${key} and (
+      select coalesce(p.storage_bytes, ${defaultBytes}) from users u join plans p on p.name = u.plan
+      where u.id = owner_id) = 0
+    returning key`;
+  return marked.length > 0;
+}
+
 /** Only what never arrived can be given up. */
 export async function deleteAwaiting(sql: Sql, key: string): Promise<void> {
   await sql`delete from files where key = ${key} and state = 'awaiting'`;
