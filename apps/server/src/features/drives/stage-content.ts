@@ -24,7 +24,8 @@ export interface StagedContent {
  *      │        │          └─────► discarded
  *      └────────┴─ (failed, or the process died) ──► collected
  *
- * No more is stored than the quota has left; whether it may stay is decided when it is placed. A body that is refused is left unread and alive, for the caller to drain or destroy; only an abort destroys it.
+ * No more is stored than the quota has left; whether it may stay is decided when it is placed. A body that is refused is
+ * left unread and alive, for the caller to drain or destroy; only an abort destroys it.
  */
 export async function stageContent(
   deps: DrivesDeps,

@@ -1,7 +1,7 @@
 import { Fault } from "../../kernel/errors.ts";
 import type { FilesDeps } from "./files-deps.ts";
 import { bytesLeft, quotaExceeded, readStorage } from "./storage-quota.ts";
-import { type Arrival, type FileRow, markAwaitingAgain, markStored, markStoredWithoutQuota } from "./store.ts";
+import { type Arrival, type FileRow, markAwaitingAgain, markStored } from "./store.ts";
 
 /**
  * Refuses an upload beyond its user's quota before its bytes are read. The decision falls once they are stored, because
@@ -29,8 +29,9 @@ export async function keepArrival(
   arrival: Arrival,
 ): Promise<boolean> {
   if (origin === "output") return (await markStored(database.sql, key, arrival)) !== undefined;
-  if (await markStoredWithoutQuota(database.sql, key, arrival, storageBytesPerUser)) return true;
-  let ownerId: string | undefined;
+  // One statement, without a transaction, for the owners who have no quota.
+  let ownerId = await markStored(database.sql, key, arrival, { unlessQuota: storageBytesPerUser });
+  if (ownerId !== undefined) return true;
   try {
     await database.transaction(async (tx) => {
       ownerId = await markStored(tx, key, arrival);

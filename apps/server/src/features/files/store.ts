@@ -54,33 +54,26 @@ export async function insertAwaiting(sql: Sql, file: NewFile): Promise<void> {
       ${file.predictionId ?? null}, ${file.now})`;
 }
 
-/** Whose it is; undefined when the row is gone: the file was given up meanwhile. */
-export async function markStored(sql: Sql, key: string, arrival: Arrival): Promise<string | undefined> {
+/**
+ * Whose it is; undefined when the row is gone: the file was given up meanwhile. With `unlessQuota`, the default quota in
+ * bytes, nothing is marked either where the owner has a quota.
+ */
+export async function markStored(
+  sql: Sql,
+  key: string,
+  arrival: Arrival,
+  { unlessQuota }: { unlessQuota?: number } = {},
+): Promise<string | undefined> {
+  const hasNoQuota = sql`
+    and (select coalesce(p.storage_bytes, ${unlessQuota ?? 0}) from users u join plans p on p.name = u.plan
+      where u.id = owner_id) = 0`;
   const [row] = await sql<{ ownerId: string }[]>`
     update files
     set state = 'stored', size = ${arrival.size}, content_type = ${arrival.contentType}, etag = ${arrival.etag},
       stored_at = ${arrival.now}
-    where key = ${key}
+    where key = ${key} ${unlessQuota === undefined ? sql`` : hasNoQuota}
     returning owner_id as "ownerId"`;
   return row?.ownerId;
-}
-
-/** As above in one statement, for owners without a storage quota. False: the owner has one, or the row is gone. */
-export async function markStoredWithoutQuota(
-  sql: Sql,
-  key: string,
-  arrival: Arrival,
-  defaultBytes: number,
-): Promise<boolean> {
-  const marked = await sql`
-    update files
-    set state = 'stored', size = ${arrival.size}, content_type = ${arrival.contentType}, etag = ${arrival.etag},
-      stored_at = ${arrival.now}
-    where key = ${key} and (
-      select coalesce(p.storage_bytes, ${defaultBytes}) from users u join plans p on p.name = u.plan
-      where u.id = owner_id) = 0
-    returning key`;
-  return marked.length > 0;
 }
 
 /** Only what never arrived can be given up. */
