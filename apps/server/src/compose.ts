@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newId } from "@gantry/wire";
 import { closeInOrder } from "./close-in-order.ts";
 import type { Config } from "./config.ts";
-import { migrate, type OpenedDatabase } from "./engines/database/index.ts";
+import { applyFunctions, migrate, type OpenedDatabase } from "./engines/database/index.ts";
 import { createMedia } from "./engines/media/create-media.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { objectParameters } from "./engines/models/tool-parameters.ts";
@@ -48,7 +48,7 @@ import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./open-
 import { openModelsWithDrivers } from "./open-models.ts";
 import { addDatabaseGauges, openTelemetry } from "./open-telemetry.ts";
 import { openVault } from "./open-vault.ts";
-import { migrationsDir, oldestToKnow } from "./own-migrations.ts";
+import { functionsDir, migrationsDir, oldestToKnow } from "./own-migrations.ts";
 import { readOwnVersion } from "./own-version.ts";
 import type { StillThere } from "./stopping.rules.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
@@ -89,6 +89,7 @@ export async function compose(
   const database = await openDatabase(config, log, onProgress);
   try {
     await migrate(database, migrationsDir, { mustKnow: oldestToKnow, tell: (text) => log.warn(text), signal });
+    await applyFunctions(database, functionsDir);
     signal?.throwIfAborted();
     return await composeOn(database);
   } catch (error) {
