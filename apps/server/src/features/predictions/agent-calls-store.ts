@@ -23,8 +23,8 @@ export async function findEndedCall(sql: Sql, id: string): Promise<EndedCall | u
       e.stream_details as "streamDetails", coalesce(e.input_tokens, 0) as "inputTokens",
       coalesce(e.output_tokens, 0) as "outputTokens", coalesce(e.cached_tokens, 0) as "cachedTokens",
       e.cache_write_tokens as "cacheWriteTokens",
-      case when e.key_id is null then 0 else coalesce(l.amount_micros, 0) end as price
-    from ended_predictions e left join ledger l on l.kind = 'charge' and l.reference = e.id
+      case when e.key_id is null then 0 else e.price_micros end as price
+    from ended_predictions e
     where e.id = ${id} and e.route = 'agent'`;
   return row;
 }

@@ -10,7 +10,7 @@ const away = fault("service_unavailable", "away");
 const model = { manifest: { max_queue_seconds: 60, timeout_seconds: 60 } } as Model;
 const key = "inputs/pred_1/0";
 const job = (claim: number, ageSeconds = 0) =>
-  ({ id: "pred_1", claim, acceptedAt: new Date(Date.now() - ageSeconds * 1000) }) as ClaimedJob;
+  ({ id: "pred_1", claim, acceptedAt: new Date(Date.now() - ageSeconds * 1000).toISOString() }) as ClaimedJob;
 const waitsOn = (stat: () => Promise<undefined>) =>
   createInputWaits({ blobs: { stat } as unknown as BlobStore, log: createLog("silent") });
 

@@ -67,5 +67,5 @@ function brokenInput(times: number, cause: Fault): Fault {
  * cannot be stored at its end is not: each try would call, and perhaps pay, the model behind it once more.
  */
 function mayWaitUntil({ acceptedAt }: ClaimedJob, { manifest }: Model): number {
-  return acceptedAt.getTime() + (manifest.max_queue_seconds + manifest.timeout_seconds) * 1000;
+  return Date.parse(acceptedAt) + (manifest.max_queue_seconds + manifest.timeout_seconds) * 1000;
 }

@@ -13,19 +13,16 @@ export interface ClaimedJob {
   pricing: Pricing;
   /** Null where a server of before migration 0045 accepted it. */
   bounds: Bounds | null;
-  acceptedAt: Date;
+  /** ISO 8601. */
+  acceptedAt: string;
   waitedMs: number;
   hasWebhook: boolean;
   trace: string | null;
 }
 
 export async function claimJobs(sql: Sql, nodeId: string, hands: number): Promise<ClaimedJob[]> {
-  return sql<ClaimedJob[]>`
-    select id, claim, user_id as "userId", model_id as "modelId", model_name as "modelName", input, pricing, bounds,
-      created_at as "acceptedAt", extract(epoch from started_at - created_at)::float8 * 1000 as "waitedMs",
-      webhook_target is not null as "hasWebhook",
-      (select t.trace from prediction_traces t where t.prediction_id = claimed.id) as trace
-    from claim_predictions(${nodeId}, ${hands}) claimed`;
+  const rows = await sql<{ job: ClaimedJob }[]>`select job from claim_predictions(${nodeId}, ${hands}) as job`;
+  return rows.map((row) => row.job);
 }
 
 export async function releasePredictions(

@@ -1,10 +1,10 @@
 import { newId } from "@gantry/wire";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
+import type { ArrivingPrediction } from "./admit-predictions.ts";
 import { claimJobs, releasePredictions } from "./job-store.ts";
-import { type Ending, settleEndings } from "./store.ts";
+import type { Ending } from "./store.ts";
 import { mendLines } from "./sweep-store.ts";
-import { type PlainArrival, tallyArrivals } from "./tally-arrivals.rules.ts";
 import { type Written, writePredictions } from "./write-store.ts";
 
 let own: Awaited<ReturnType<typeof testDatabase>>;
@@ -42,14 +42,14 @@ afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`truncate live_predictions, model_lines`;
   await own.database.sql`update model_slots set running = 0, waiting = 0, served_at = '-infinity'`;
-  await own.database.sql`update wallets set running = 0`;
+  await own.database.sql`update wallets set running = 0, waiting = 0`;
 });
 
 function job(
   who: { userId: string; keyId: string },
   modelId: ModelName,
-  more: Partial<PlainArrival> = {},
-): PlainArrival {
+  more: Partial<ArrivingPrediction> = {},
+): ArrivingPrediction {
   return {
     id: newId("prediction"),
     ...who,
@@ -59,24 +59,23 @@ function job(
     highPriority: false,
     reservation: 0,
     queueSeconds: 60,
-    queued: { input: JSON.stringify({ prompt: 'a "b" \\ {c}' }), pricing: "{}", bounds: "{}", base_url: "http://here" },
+    purpose: "run",
+    queued: { input: JSON.stringify({ prompt: 'a "b" \\ {c}' }), pricing: "{}", bounds: "{}", baseUrl: "http://here" },
     ...more,
   };
 }
 
 const done = (id: string, claim: number): Ending => ({
-  ...{ id, claim, status: 200, inference_ms: 1, output: "{}", error: undefined, stream_details: undefined },
-  ...{
-    input_tokens: undefined,
-    output_tokens: undefined,
-    cached_tokens: undefined,
-    cache_write_tokens: undefined,
-    price: 0,
-  },
+  ...{ id, claim, status: 200, inferenceMs: 1, output: "{}", error: undefined, streamDetails: undefined, price: 0 },
+  ...{ inputTokens: undefined, outputTokens: undefined, cachedTokens: undefined, cacheWriteTokens: undefined },
 });
 
-const write = (endings: Ending[], arrivals: PlainArrival[], hands = 0): Promise<Written> =>
-  writePredictions(own.database.sql, endings, arrivals, tallyArrivals(arrivals), { nodeId: node, month, hands });
+const write = (endings: Ending[], arrivals: ArrivingPrediction[], hands = 0): Promise<Written> =>
+  writePredictions(own.database.sql, arrivals, endings, { nodeId: node, month, hands });
+const settle = (endings: Ending[]): Promise<Written> =>
+  writePredictions(own.database.sql, [], endings, { nodeId: node, month, withMore: true });
+const verdicts = async (arrivals: ArrivingPrediction[]) =>
+  (await write([], arrivals)).decisions?.map(({ verdict }) => verdict) ?? arrivals.map(() => "run");
 const claim = (hands: number) => claimJobs(own.database.sql, node, hands);
 const usersOf = (jobs: readonly { userId: string }[]) => jobs.map(({ userId }) => userId);
 
@@ -89,13 +88,27 @@ async function faults(): Promise<readonly unknown[]> {
       where l.model_id = s.model_id)
     union all
     select 'wallet', w.user_id from wallets w
-    where w.running <> (
-      select count(*)::int from live_predictions l where l.user_id = w.user_id and l.counts_parallel)
+    where (w.running, w.waiting) <> (
+      select count(*) filter (where l.counts_parallel)::int,
+        count(*) filter (where l.started_at is null and (l.holder is null or l.route = 'agent'))::int
+      from live_predictions l where l.user_id = w.user_id)
     union all
     select 'line', l.id from live_predictions l
     where l.started_at is null and not exists (
       select 1 from model_lines v
-      where v.model_id = l.model_id and v.user_id = l.user_id and v.high_priority = l.high_priority)
+      where v.model_id = l.model_id and v.user_id = l.user_id and v.high_priority = l.high_priority
+        and v.head <= l.created_at)
+    union all
+    select 'running of a line', v.user_id from model_lines v
+    where v.running <> (
+      select count(*) from live_predictions l
+      where l.model_id = v.model_id and l.user_id = v.user_id and l.started_at is not null)
+    union all
+    select 'line of nobody', v.user_id from model_lines v
+    where not exists (
+      select 1 from live_predictions l
+      where l.model_id = v.model_id and l.user_id = v.user_id and l.high_priority = v.high_priority
+        and l.started_at is null)
     union all
     select 'over capacity', s.model_id from model_slots s join models m on m.id = s.model_id where s.running > m.capacity
     union all
@@ -105,17 +118,17 @@ async function faults(): Promise<readonly unknown[]> {
 
 test("a job starts with its acceptance where a hand is free and nobody waits, and is claimed afterwards where not", async () => {
   const [first, second] = [job(limited, "wide", { handFree: true }), job(limited, "wide")];
-  expect(await write([], [first])).toMatchObject({ admitted: true, hereStarts: true });
-  expect(await write([], [second])).toMatchObject({ admitted: true });
+  expect(await verdicts([first])).toEqual(["run"]);
+  expect(await verdicts([second])).toEqual(["wait"]);
   // There is a hand and a slot, but somebody waits before it.
   const third = job(limited, "wide", { handFree: true });
-  expect(await write([], [third])).toMatchObject({ admitted: true, hereStarts: false });
+  expect(await verdicts([third])).toEqual(["wait"]);
   expect(await faults()).toEqual([]);
   const taken = await claim(10);
   expect(taken).toMatchObject([{ id: second.id, claim: 2, input: { prompt: 'a "b" \\ {c}' }, hasWebhook: false }]);
   // The end of one is the next one's beginning, in the same statement; here only because its user may run two.
   const next = await write([done(first.id, 1)], [], 1);
-  expect(next).toMatchObject({ endedN: null, wake: true, jobs: null });
+  expect(next).toMatchObject({ ended: [0], wake: true, jobs: null });
   expect(await claim(1)).toMatchObject([{ id: third.id }]);
   expect(await faults()).toEqual([]);
 });
@@ -157,10 +170,7 @@ test("who has had no turn for the longest comes first, however many hands there 
   for (let n = 0; n < people.length / 10; n++) {
     const taken = await claim(10);
     turns.push(...usersOf(taken));
-    await settleEndings(
-      own.database.sql,
-      taken.map(({ id, claim }, at) => ({ n: at, ...done(id, claim) })),
-    );
+    await settle(taken.map(({ id, claim }) => done(id, claim)));
   }
   expect(new Set(turns).size).toBe(people.length);
 });
@@ -207,11 +217,7 @@ test("whatever comes, goes, is handed back and cancelled, the counters and lines
     );
     const kind = random(4);
     if (kind === 0) await releasePredictions(own.database.sql, running, random(2) === 0);
-    else if (kind === 1)
-      await settleEndings(
-        own.database.sql,
-        chosen.map(({ id, claim }, n) => ({ n, ...done(id, claim) })),
-      );
+    else if (kind === 1) await settle(chosen.map(({ id, claim }) => done(id, claim)));
     else if (kind === 2) await claim(random(6));
     else
       await write(

@@ -34,7 +34,6 @@ function lookOf({ caller, model, route, counts }: LookRequest): ArrivingPredicti
     modelName: model.endpointId,
     route,
     highPriority: false,
-    holder: null,
     reservation: 0,
     queueSeconds: 0,
     purpose: counts ? "look_and_count" : "look",

@@ -9,7 +9,7 @@ import type { Scope } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./accept-async.ts";
-import { createAdmission, createDecisions, type RateFigures } from "./admit-predictions.ts";
+import { createAdmission, type RateFigures } from "./admit-predictions.ts";
 import { startCallsOfAgents } from "./agent-calls.ts";
 import { startCancellation } from "./cancel-prediction.ts";
 import {
@@ -22,6 +22,7 @@ import {
 } from "./chat-with-model.ts";
 import { startEndedNotices } from "./ended-notices.ts";
 import type { ExecutionDeps } from "./execute-prediction.ts";
+import { countFlow } from "./flow-counts.ts";
 import { followPrediction, heedFollowers } from "./follow-prediction.ts";
 import { startGrantAnnouncements } from "./grant-announcements.ts";
 import { createHeldPredictions } from "./held-predictions.ts";
@@ -104,22 +105,22 @@ const lookAgainMs = 20;
 const lastWritesMs = 5_000;
 
 export async function openPredictions(deps: PredictionsDeps): Promise<Predictions> {
-  const { database, clock, log, nodeId, queue } = deps;
+  const { database, log, nodeId, queue } = deps;
   const held = createHeldPredictions();
   if (deps.isAlone) await forgetAllNodes(database.sql);
   const wakeWorkers = () => void queue.wake("predictions");
   const grants = await startGrantAnnouncements(database, nodeId, held);
   const notices = await startEndedNotices(database);
   const announceGrants = grants.announce;
-  const decideOneByOne = createDecisions(database, clock, deps.telemetry);
+  const flow = countFlow(database, log);
   const writer = createPredictionWriter({
     ...deps,
-    decideOneByOne,
+    flow,
     announceGrants,
     wakeWorkers,
     lendHands: (freed) => worker.lendHands(freed),
   });
-  const settlement = createSettlement({ ...deps, writer, announceGrants, wakeWorkers });
+  const settlement = createSettlement({ ...deps, writer, flow, announceGrants, wakeWorkers });
   const worker = createWorker({ ...deps, held, settlement, wakeWorkers, parallel: deps.workerParallel });
   const cancellation = await startCancellation({ database, nodeId, held, settlement });
   const followers = await heedFollowers(database, held);
@@ -135,7 +136,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     wakeWorkers,
     takeOver,
   });
-  const admit = createAdmission({ writer, decideOneByOne, telemetry: deps.telemetry });
+  const admit = createAdmission({ writer, telemetry: deps.telemetry });
   const calls = await startCallsOfAgents(database, nodeId, held, log);
   const runDeps = { ...deps, held, settlement, admit, startAgentCalls: calls.start };
   const reading = { database, notices, linkOf: deps.linkOf };
@@ -162,7 +163,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     mostCost: async ({ manifest }, input) => reservationOf(await termsFor(manifest, input, deps.countTokens)),
     accept: (request) => acceptAsync(asyncDeps, request),
     look: (request) => lookAtLimits(admit, request),
-    rate: (request) => readRate(decideOneByOne, request),
+    rate: (request) => readRate(writer.decide, request),
     startIdempotent: (request) => startIdempotent({ database, nodeId, log }, request),
     mayBeRepeat: (request) => mayBeRepeat(database, request),
     awaitEnd: (address, waitMs, signal) => awaitEnd(reading, address, waitMs, signal),
@@ -187,6 +188,7 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     },
     async close() {
       await sweeper.stop();
+      await flow.stop();
       await Promise.all([calls.stop(), grants.stop(), cancellation.stop(), followers.stop(), notices.stop()]);
     },
   };

@@ -89,13 +89,13 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       modelName: request.model.endpointId,
       route: request.route,
       highPriority: request.input.user?.high_priority ?? false,
-      holder: deps.nodeId,
       runId: request.runId,
       reservation,
       ...(request.mustBeCovered && { mustBeCovered: true }),
       ...(request.sponsorId !== undefined && { sponsored: true }),
       purpose: "run",
       queueSeconds: request.model.manifest.max_queue_seconds,
+      mayBeLost: request.predictionId === undefined,
     };
     admitted = await deps.telemetry.inSpan(
       () => ({ name: "admission" }),

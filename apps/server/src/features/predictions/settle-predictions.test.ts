@@ -4,7 +4,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { noTelemetry } from "../../engines/telemetry/telemetry.ts";
+import { systemClock } from "../../kernel/clock.ts";
 import { verifyLedger } from "../billing/index.ts";
+import { countFlow } from "./flow-counts.ts";
 import type { Fragment } from "./fragments.rules.ts";
 import { stopReasons } from "./held-predictions.ts";
 import { endedUnused, type Outcome } from "./prediction.ts";
@@ -38,6 +40,9 @@ beforeAll(async () => {
     blobs: {} as BlobStore,
     log: pino({ level: "silent" }),
     telemetry: noTelemetry,
+    clock: systemClock,
+    nodeId: newId("node"),
+    flow: countFlow(own.database, pino({ level: "silent" })),
     linkOf: async () => undefined,
     // All of them are queued here.
     writer: { end: () => Promise.reject(new Error("not queued")) },

@@ -2,15 +2,19 @@ import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
 import type { EndedFigures, Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { enqueueDeliveries } from "../webhooks/index.ts";
+import type { FlowCounts } from "./flow-counts.ts";
+import type { Fragment } from "./fragments.rules.ts";
 import { endedUnused, type Outcome, statusOf } from "./prediction.ts";
 import { dropInput } from "./queued-input.ts";
 import { type LinkOf, resultItem } from "./result-item.ts";
-import { type Ending, type GrantedSlot, type Settled, settleEndings, wasEndedAs } from "./store.ts";
+import { type Ending, type GrantedSlot, keepLastWords, wasEndedAs } from "./store.ts";
 import { issuesToStore } from "./stored-fault.ts";
-import type { PredictionWriter } from "./write-predictions.ts";
+import { monthOf, type PredictionWriter } from "./write-predictions.ts";
+import { type EndedMore, type Written, writePredictions } from "./write-store.ts";
 
 export interface Settlement {
   /**
@@ -31,9 +35,12 @@ export interface SettlementDeps {
   blobs: BlobStore;
   log: Log;
   telemetry: Telemetry;
+  clock: Clock;
+  nodeId: string;
   linkOf: LinkOf;
   /** Ends what is only a row. */
-  writer: Pick<PredictionWriter<never>, "end">;
+  writer: Pick<PredictionWriter, "end">;
+  flow: FlowCounts;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
   /** A slot is free that a queued prediction may take. */
   wakeWorkers(): void;
@@ -43,6 +50,7 @@ export interface SettlementDeps {
 interface Item {
   ending: Ending;
   outcome: Outcome;
+  said: readonly Fragment[] | undefined;
   trace: string | undefined;
 }
 
@@ -51,42 +59,55 @@ const longestPauseMs = 2_000;
 
 /** Settlement: group commit, like admission. Whoever waits for the slots that become free gets them in the same commit. */
 export function createSettlement(deps: SettlementDeps): Settlement {
-  const { database, log, telemetry } = deps;
+  const { database, log, telemetry, nodeId } = deps;
 
-  async function write(items: readonly Item[]): Promise<Settled> {
-    const endings = items.map(({ ending }, n) => ({ n, ...ending }));
+  async function write(items: readonly Item[]): Promise<Written> {
+    const endings = items.map(({ ending }) => ending);
     return database.transaction(async (tx) => {
-      const settled = await settleEndings(tx, endings);
-      const deliveries = settled.webhooks.map(async (webhook) => ({
-        userId: webhook.user_id,
-        predictionId: webhook.id,
-        modelName: webhook.model_name,
-        webhook: { destination: webhook.destination, target: Buffer.from(webhook.target, "base64") },
-        payload: await payloadOf(webhook, items[webhook.n]),
-        trace: items[webhook.n]?.trace ?? null,
-      }));
+      const written = await writePredictions(tx, [], endings, { nodeId, month: monthOf(deps.clock), withMore: true });
+      const ended = (written.ended ?? []).flatMap((n) => items[n] ?? []);
+      const words = ended.flatMap(({ ending: { id }, said }) => (said ? [{ id, said }] : []));
+      await keepLastWords(
+        tx,
+        ended.map(({ ending }) => ending.id),
+        words,
+      );
+      const deliveries = (written.more ?? []).flatMap((one) =>
+        one.target === null ? [] : [deliveryOf(one, items[one.n])],
+      );
       await enqueueDeliveries(tx, await Promise.all(deliveries));
-      return settled;
+      return written;
     });
   }
 
-  async function payloadOf(webhook: Settled["webhooks"][number], item: Item | undefined): Promise<object> {
+  async function deliveryOf(one: EndedMore, item: Item | undefined) {
+    return {
+      userId: one.user_id,
+      predictionId: one.id,
+      modelName: one.model_name,
+      webhook: { destination: one.destination ?? "", target: Buffer.from(one.target ?? "", "base64") },
+      payload: await payloadOf(one, item),
+      trace: item?.trace ?? null,
+    };
+  }
+
+  async function payloadOf(one: EndedMore, item: Item | undefined): Promise<object> {
     if (!item) throw new Error("a prediction ended that nobody asked to end");
     const { outcome, ending } = item;
     const result = await resultItem(
       {
-        id: webhook.id,
-        userId: webhook.user_id,
+        id: one.id,
+        userId: one.user_id,
         status: ending.status,
-        inferenceMs: ending.inference_ms ?? null,
+        inferenceMs: ending.inferenceMs ?? null,
         output: outcome.kind === "done" ? outcome.output : null,
         error: outcome.kind === "failed" ? outcome.fault.issues : null,
         streamDetails: outcome.streamDetails ?? null,
       },
-      webhook.base_url,
+      one.base_url,
       deps.linkOf,
     );
-    return { prediction_id: webhook.id, model: webhook.model_name, ...result };
+    return { prediction_id: one.id, model: one.model_name, ...result };
   }
 
   /** Nobody waits for it: an input file that stays costs its bytes and nothing else. */
@@ -101,12 +122,13 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     blameItem: (error) => !(error instanceof Fault),
     run: async (items) => {
       const startedAt = performance.now();
-      const { ended_n: ended, grants, wake, inputs } = await write(items);
+      const written = await write(items);
       telemetry.batchWritten("settlement", items.length, performance.now() - startedAt);
-      if (grants.length > 0) await deps.announceGrants(grants);
-      if (wake) deps.wakeWorkers();
-      for (const { id, input } of inputs) void dropLater(id, input);
-      const endedNow = new Set(ended);
+      for (const modelId of written.endedModels ?? []) deps.flow.ended(modelId);
+      if (written.grants) await deps.announceGrants(written.grants);
+      if (written.wake) deps.wakeWorkers();
+      for (const { id, input } of written.more ?? []) if (input) void dropLater(id, input);
+      const endedNow = new Set(written.ended);
       return items.map((_, n) => endedNow.has(n));
     },
   });
@@ -127,7 +149,12 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       try {
         const ending = toEnding(id, claim, outcome);
         const endedNow = await (what === "more"
-          ? batcher.add({ ending, outcome, trace: telemetry.traceparent() })
+          ? batcher.add({
+              ending,
+              outcome,
+              said: outcome.kind === "failed" ? outcome.lastWords : undefined,
+              trace: telemetry.traceparent(),
+            })
           : deps.writer.end(ending, what === "job"));
         // A try before this one may have been committed although its answer was lost.
         return endedNow || (pause > firstPauseMs && (await wasEndedAs(database.sql, id, ending.status)));
@@ -176,15 +203,14 @@ function toEnding(id: string, claim: number, outcome: Outcome): Ending {
     id,
     claim,
     status: statusOf(outcome),
-    inference_ms: outcome.inferenceMs === undefined ? undefined : Math.round(outcome.inferenceMs),
+    inferenceMs: outcome.inferenceMs === undefined ? undefined : Math.round(outcome.inferenceMs),
     output: outcome.kind === "done" ? JSON.stringify(outcome.output) : undefined,
     error: outcome.kind === "failed" ? JSON.stringify(issuesToStore(outcome.fault)) : undefined,
-    input_tokens: usage?.inputTokens,
-    output_tokens: usage?.outputTokens,
-    cached_tokens: usage?.cachedTokens,
-    cache_write_tokens: usage?.cacheWriteTokens,
-    stream_details: outcome.streamDetails && JSON.stringify(outcome.streamDetails),
+    inputTokens: usage?.inputTokens,
+    outputTokens: usage?.outputTokens,
+    cachedTokens: usage?.cachedTokens,
+    cacheWriteTokens: usage?.cacheWriteTokens,
+    streamDetails: outcome.streamDetails && JSON.stringify(outcome.streamDetails),
     price: outcome.price,
-    said: outcome.kind === "failed" ? outcome.lastWords : undefined,
   };
 }

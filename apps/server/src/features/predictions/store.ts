@@ -5,43 +5,20 @@ import type { Fragment } from "./fragments.rules.ts";
 import type { StoredOutput } from "./prediction.ts";
 import type { StoredIssue } from "./stored-fault.ts";
 
-/** Named as the SQL function reads it. */
 export interface Ending {
   id: string;
   claim: number;
   status: number;
-  inference_ms: number | undefined;
+  inferenceMs: number | undefined;
   /** JSON texts. */
   output: string | undefined;
   error: string | undefined;
-  input_tokens: number | undefined;
-  output_tokens: number | undefined;
-  cached_tokens: number | undefined;
-  cache_write_tokens: number | undefined;
-  stream_details: string | undefined;
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+  cachedTokens: number | undefined;
+  cacheWriteTokens: number | undefined;
+  streamDetails: string | undefined;
   price: Micros;
-  /** Of one that failed, beside what is stored of it already; only `settleEndings` writes it. */
-  said?: readonly Fragment[] | undefined;
-}
-
-export interface Settled {
-  /** Places in the list of those that this statement has ended. */
-  ended_n: number[];
-  grants: GrantedSlot[];
-  webhooks: {
-    /** Of the ending that counted. */
-    n: number;
-    id: string;
-    user_id: string;
-    model_name: string;
-    destination: string;
-    target: string;
-    base_url: string;
-  }[];
-  /** Whether a queued prediction may go on now. */
-  wake: boolean;
-  /** Stored inputs that have files, of those that have ended. */
-  inputs: { id: string; input: Record<string, unknown> }[];
 }
 
 export interface GrantedSlot {
@@ -67,32 +44,13 @@ export interface Decision {
   retryAfterMs: number | null;
 }
 
-/** Decides and writes a batch of arrivals in one statement; see migrations/0009 and 0019. The decisions come in their order. */
-export async function admitArrivals(
+/** What the failed ones of these said last stays with their ends. */
+export async function keepLastWords(
   sql: Sql,
-  batch: {
-    users: string[];
-    keys: string[];
-    models: string[];
-    arrivals: readonly unknown[];
-    month: string;
-  },
-): Promise<Decision[]> {
-  // The time is the database's: the minute of a rate limit is one minute for all nodes, whatever their clocks say.
-  return sql<Decision[]>`
-    select verdict, rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset_ms as "rateResetMs",
-      retry_after_ms as "retryAfterMs"
-    from admit_and_grant(${batch.users}, ${batch.keys}, ${batch.models}, ${JSON.stringify(batch.arrivals)}::text::json,
-      ${batch.month}::date, (extract(epoch from clock_timestamp()) * 1000)::bigint)
-    order by n`;
-}
-
-/** Ends predictions and hands their slots on, in one statement; see migrations/0045. */
-export async function settleEndings(sql: Sql, endings: readonly (Ending & { n: number })[]): Promise<Settled> {
-  const [row] = await sql<{ result: Settled }[]>`
-    select settle_predictions(${JSON.stringify(endings)}::text::json) as result`;
-  if (!row) throw new Error("settling answered nothing");
-  return row.result;
+  ids: readonly string[],
+  words: readonly { id: string; said: readonly Fragment[] }[],
+): Promise<void> {
+  await sql`select keep_last_words(${ids as string[]}::text[], ${JSON.stringify(words)}::text::json)`;
 }
 
 export interface PredictionAddress extends Scope {

@@ -71,8 +71,7 @@ export async function listOverdue(sql: Sql, limit: number): Promise<{ id: string
 }
 
 export async function isAnyQueued(sql: Sql): Promise<boolean> {
-  const rows =
-    await sql`select 1 from live_predictions where started_at is null and holder is null and user_id > '' limit 1`;
+  const rows = await sql`select 1 from model_slots where waiting > 0 limit 1`;
   return rows.length > 0;
 }
 

@@ -244,7 +244,7 @@ function isOfOurs(outcome: Outcome): outcome is Outcome & { kind: "failed" } {
 function noteWait(telemetry: Telemetry, { id, acceptedAt, waitedMs }: ClaimedJob): void {
   telemetry.concerns(id, "async");
   telemetry.slotAwaited("async", waitedMs);
-  const from = acceptedAt.getTime();
+  const from = Date.parse(acceptedAt);
   telemetry.past(() => ({
     name: "queue",
     kind: "consumer",

@@ -1,77 +1,120 @@
 import type { Sql } from "../../engines/database/database.ts";
+import type { ArrivingPrediction } from "./admit-predictions.ts";
 import type { ClaimedJob } from "./job-store.ts";
-import type { Ending, GrantedSlot } from "./store.ts";
-import type { PlainArrival, Tally } from "./tally-arrivals.rules.ts";
+import type { Decision, Ending, GrantedSlot } from "./store.ts";
 
-export interface Written {
-  /** False: not all of the arrivals may run at once, and none was admitted. */
-  admitted: boolean;
-  /** Whether the queued ones with a free hand have started on this node. */
-  hereStarts: boolean;
-  /** As they were before, of the users whose plan has a limit; null where none has. */
-  rateUsers: string[] | null;
-  rateLimits: number[] | null;
-  rateRequests: number[] | null;
-  rateResetMs: number[] | null;
-  /** Places of the endings that counted; null: all of them. */
-  endedN: number[] | null;
-  grants: GrantedSlot[] | null;
-  wake: boolean;
-  /** Queued predictions that this node has claimed along the way; the moment is still a text. */
-  jobs: (Omit<ClaimedJob, "acceptedAt"> & { acceptedAt: string })[] | null;
+/** What has ended and is more than a row: one with a webhook, or with files among its stored input. */
+export interface EndedMore {
+  /** Its place among the endings. */
+  n: number;
+  id: string;
+  user_id: string;
+  model_name: string;
+  destination: string | null;
+  target: string | null;
+  base_url: string;
+  /** Null where it has no files. */
+  input: Record<string, unknown> | null;
 }
 
-/** Ends predictions, and admits arrivals if none must be refused or wait, in one statement; see migrations/0045. */
+export interface Written {
+  /** One for each arrival; null where all of them run and no plan has a limit a minute. */
+  decisions: Decision[] | null;
+  /** Places of the endings that counted; null: none did. */
+  ended: number[] | null;
+  /** Their models. */
+  endedModels: string[] | null;
+  grants: GrantedSlot[] | null;
+  wake: boolean | null;
+  /** Queued predictions that this node has claimed along the way. */
+  jobs: ClaimedJob[] | null;
+  more: EndedMore[] | null;
+}
+
+export interface WriteOptions {
+  nodeId: string;
+  /** The first day of the month that keys spend in now. */
+  month: string;
+  /** Free for queued predictions. */
+  hands?: number;
+  /** Ends those with a webhook too; what they need for it is answered. */
+  withMore?: boolean;
+  /** Answers before the commit has reached the disk. */
+  lazily?: boolean;
+}
+
+/** Decides about arrivals and ends predictions in one statement; see sql/write.sql. */
 export async function writePredictions(
   sql: Sql,
+  arrivals: readonly ArrivingPrediction[],
   endings: readonly Ending[],
-  arrivals: readonly PlainArrival[],
-  { users, keys, models }: Tally,
-  { nodeId, month, hands }: { nodeId: string; month: string; hands: number },
+  { nodeId, month, hands = 0, withMore = false, lazily = false }: WriteOptions,
 ): Promise<Written> {
   const [row] = await sql<Written[]>`
-    select admitted, here_starts as "hereStarts", rate_users as "rateUsers", rate_limits as "rateLimits", rate_requests as "rateRequests",
-      rate_reset_ms as "rateResetMs", ended_n as "endedN", grants, wake, jobs
-    from write_predictions(
-      ${list(endings, (one) => one.id)}, ${list(endings, (one) => one.claim)}, ${list(endings, (one) => one.status)},
-      ${list(endings, (one) => one.inference_ms)}, ${list(endings, (one) => quoted(one.output))},
-      ${list(endings, (one) => quoted(one.error))}, ${list(endings, (one) => one.input_tokens)},
-      ${list(endings, (one) => one.output_tokens)}, ${list(endings, (one) => one.cached_tokens)},
-      ${list(endings, (one) => one.cache_write_tokens)},
-      ${list(endings, (one) => quoted(one.stream_details))}, ${list(endings, (one) => one.price)},
-      ${list(arrivals, (one) => one.id)}, ${list(users.places)}, ${list(keys.places)}, ${list(models.places)},
-      ${list(arrivals, (one) => one.route)}, ${list(arrivals, (one) => one.highPriority)},
-      ${list(arrivals, (one) => one.reservation)}, ${list(arrivals, (one) => one.queueSeconds)}, ${nodeId},
-      ${list(arrivals, (one) => one.runId)}, ${list(arrivals, (one) => one.handFree ?? false)}, ${list(arrivals, (one) => quoted(one.queued?.input))},
-      ${list(arrivals, (one) => quoted(one.queued?.pricing))}, ${list(arrivals, (one) => quoted(one.queued?.bounds))},
-      ${list(arrivals, (one) => quoted(one.queued?.base_url))},
-      ${list(arrivals, (one) => quoted(one.queued?.webhook_destination))},
-      ${list(arrivals, (one) => one.queued?.webhook_target)},
-      ${list(users.sums, (one) => one.id)}, ${list(users.sums, (one) => one.requests)},
-      ${list(users.sums, (one) => one.clients)}, ${list(users.sums, (one) => one.here)},
-      ${list(users.sums, (one) => one.reserved)},
-      ${list(keys.sums, (one) => one.id)}, ${list(keys.sums, (one) => one.reserved)}, ${month},
-      ${list(models.sums, (one) => one.id)}, ${list(models.sums, (one) => quoted(one.name))},
-      ${list(models.sums, (one) => one.arrivals)}, ${list(models.sums, (one) => one.clients)},
-      ${list(models.sums, (one) => one.here)}, ${hands})`;
+    select decisions, ended, ended_models as "endedModels", grants, wake, jobs, more
+    from write_predictions(${rowsOf(arrivals, arrivalFields)}::text::prediction_arrival[],
+      ${distinct(arrivals, (one) => one.userId)}, ${distinct(arrivals, (one) => one.keyId)},
+      ${distinct(arrivals, (one) => one.modelId)}, ${rowsOf(endings, endingFields)}::text::prediction_end[], ${nodeId}, ${month}::date, ${hands}, ${withMore}, ${lazily})`;
   if (!row) throw new Error("writing predictions answered nothing");
   return row;
 }
 
-type Element = string | number | boolean | undefined;
+type Field = string | number | boolean | undefined | null;
 
-/** An array as PostgreSQL reads it; null for one that holds nothing but nulls. Made here because it is made so often. */
-function list<T>(items: readonly T[], of: (item: T) => Element = (item) => item as Element): string | null {
-  const values: (string | number | boolean)[] = [];
-  let hasValue = items.length === 0;
-  for (const item of items) {
-    const value = of(item);
-    if (value !== undefined) hasValue = true;
-    values.push(value ?? "NULL");
-  }
-  return hasValue ? `{${values.join(",")}}` : null;
+/** In the order of the type `prediction_arrival`. */
+const arrivalFields = (one: ArrivingPrediction): Field[] => [
+  one.id,
+  one.userId,
+  one.keyId,
+  one.modelId,
+  one.modelName,
+  one.route,
+  one.highPriority,
+  one.reservation,
+  one.queueSeconds,
+  one.purpose,
+  one.runId,
+  one.mustBeCovered ?? false,
+  one.sponsored ?? false,
+  one.handFree ?? false,
+  one.queued?.input,
+  one.queued?.pricing,
+  one.queued?.bounds,
+  one.queued?.baseUrl,
+  one.queued?.webhookDestination,
+  one.queued?.webhookTarget,
+  undefined,
+  undefined,
+  undefined,
+];
+
+/** In the order of the type `prediction_end`. */
+const endingFields = (one: Ending): Field[] => [
+  one.id,
+  one.claim,
+  one.status,
+  one.inferenceMs,
+  one.output,
+  one.error,
+  one.inputTokens,
+  one.outputTokens,
+  one.cachedTokens,
+  one.cacheWriteTokens,
+  one.streamDetails,
+  one.price,
+  undefined,
+  undefined,
+];
+
+const distinct = <T>(items: readonly T[], of: (item: T) => string): string[] => [...new Set(items.map(of))];
+
+/** An array of a composite type as PostgreSQL reads it: texts are quoted within the row, and the row within the array. */
+function rowsOf<T>(items: readonly T[], fieldsOf: (item: T) => Field[]): string {
+  return `{${items.map((item) => `"(${fieldsOf(item).map(fieldText).join(",")})"`).join(",")}}`;
 }
 
-function quoted(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : `"${text.replace(/["\\]/g, "\\$&")}"`;
+function fieldText(value: Field): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value !== "string") return String(value);
+  return `\\"${value.replace(/["\\]/g, (mark) => (mark === '"' ? '\\\\\\"' : "\\\\\\\\"))}\\"`;
 }

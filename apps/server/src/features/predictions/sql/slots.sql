@@ -1,8 +1,48 @@
+-- Slots: who waits gets one. Callers have locked the slots of the models, and the wallets of users whose queued predictions
+-- or calls start. Waiting rows are locked without waiting for them: one that is ending is passed over.
+
+-- Starts those that still wait; answers them as they are now.
+create or replace function start_waiting(ids text[], node text)
+returns setof live_predictions language plpgsql
+set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
+declare
+  started live_predictions[]; g record;
+begin
+  with free as (
+    select l.id from live_predictions l where l.id = any (ids) and l.started_at is null for update skip locked
+  ), begun as (
+    update live_predictions l set started_at = clock_timestamp(), holder = coalesce(l.holder, node),
+      claim = l.claim + (l.holder is null)::integer, counts_parallel = l.key_id is not null
+    from free where l.id = free.id returning l.*
+  )
+  select array_agg(b) into started from begun b;
+  if started is null then return; end if;
+  -- Clients count from their admission on.
+  update wallets w set running = w.running + g2.running, waiting = w.waiting - g2.n
+  from (
+    select l.user_id, count(*)::integer as n, count(l.key_id)::integer as running from unnest(started) l
+    where l.route in ('async', 'agent') group by 1
+  ) g2
+  where w.user_id = g2.user_id;
+  update model_slots s set running = s.running + g2.n, waiting = s.waiting - g2.n,
+    served_at = case when g2.queued > 0 then clock_timestamp() else s.served_at end
+  from (
+    select l.model_id, count(*)::integer as n, count(*) filter (where l.route = 'async') as queued
+    from unnest(started) l group by 1
+  ) g2
+  where s.model_id = g2.model_id;
+  for g in select l.model_id, l.user_id, count(*)::integer as n from unnest(started) l group by 1, 2 loop
+    perform move_lines(g.model_id, g.user_id, g.n);
+  end loop;
+  return query select * from unnest(started);
+end $$;
+
+-- Gives free slots of these models to clients whose turn it is.
 create or replace function grant_slots(wanted text[], clients_only boolean)
-returns table (id text, holder text, claim integer) language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
+returns table (id text, holder text, claim integer) language plpgsql
+set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
 declare
   model record;
-  started text[];
 begin
   for model in
     select s.model_id, m.capacity - s.running as free from model_slots s join models m on m.id = s.model_id
@@ -11,85 +51,50 @@ begin
       where l.model_id = s.model_id and l.started_at is null and l.holder is not null and l.route <> 'agent' limit 1)
     order by s.model_id
   loop
-    select array_agg(line.id) into started
-    from next_in_line(model.model_id, model.free, clients_only) line join live_predictions l on l.id = line.id
-    where l.holder is not null and l.route <> 'agent';
-    continue when started is null;
-    return query
-      update live_predictions l set started_at = clock_timestamp() where l.id = any (started)
-      returning l.id, l.holder, l.claim;
-    update model_slots s set running = s.running + cardinality(started), waiting = s.waiting - cardinality(started)
-    where s.model_id = model.model_id;
-    perform note_turns(started);
-    perform leave_lines(array[model.model_id]);
+    return query select l.id, l.holder, l.claim from start_waiting(array(
+      select line.id from next_in_line(model.model_id, model.free, clients_only) line
+      where line.holder is not null and line.route <> 'agent'), null) l;
   end loop;
 end $$;
 
-create or replace function hand_on_slots(touched_models text[], touched_users text[], out grants json, out wake boolean)
-returns record language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
-begin
-  wake := exists (select 1 from model_slots where model_id = any (touched_models) and waiting > 0);
-  if wake then
-    select json_agg(g) into grants from grant_slots(touched_models, false) g;
-  else
-    wake := exists (select 1 from live_predictions
-      where user_id = any (touched_users) and user_id > '' and started_at is null and holder is null);
-  end if;
-  if exists (select 1 from live_predictions where route = 'agent' and started_at is null) then
-    perform pg_notify('gantry_calls', '');
-  end if;
-end $$;
+-- Those of the chosen that limits allow now: of a user by the plan, of a model by its capacity, `most` in all.
+create or replace function start_chosen(node text, chosen text[], most integer)
+returns setof live_predictions language sql as $$
+  with present as (
+    select l.id, l.user_id, l.model_id, l.key_id is null as sponsored, g.i,
+      count(l.key_id) over (partition by l.user_id order by g.i) as of_user
+    from unnest(chosen) with ordinality g (id, i) cross join lateral (
+      -- Found by its id first: offset keeps the planner from another order.
+      select * from live_predictions o where o.id = g.id offset 0
+    ) l
+    where l.started_at is null and (l.holder is null or l.holder = node)
+  ), allowed as (
+    select f.id, f.model_id, f.i, row_number() over (partition by f.model_id order by f.i) as of_model
+    from present f join wallets w on w.user_id = f.user_id join users u on u.id = f.user_id
+      join plans p on p.name = u.plan
+    where f.sponsored or f.of_user <= coalesce(p.parallel - w.running, most)
+  )
+  select * from start_waiting(array(
+    select a.id from allowed a join model_slots s on s.model_id = a.model_id join models md on md.id = a.model_id
+    where a.of_model <= md.capacity - s.running order by a.i limit most), node)
+$$;
 
+-- Starts calls of agents that this node holds, as far as their models and users have room.
 create or replace function start_agent_calls(node text)
 returns setof text language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 declare
-  model record;
-  call record;
-  ids text[] := '{}';
-  user_ids text[]; user_room int[]; models_wanted text[]; model_room int[];
-  taken text[] := '{}';
-  u int; m int;
+  model record; chosen text[] := '{}';
 begin
   for model in
     select s.model_id, md.capacity - s.running as free from model_slots s join models md on md.id = s.model_id
     where s.waiting > 0 and s.running < md.capacity and s.model_id in (
       select l.model_id from live_predictions l where l.holder = node and l.route = 'agent' and l.started_at is null)
   loop
-    ids := ids || array(
-      select line.id from next_in_line(model.model_id, model.free, false) line join live_predictions l on l.id = line.id
-      where l.holder = node and l.route = 'agent');
+    chosen := chosen || array(
+      select line.id from next_in_line(model.model_id, model.free, false) line
+      where line.holder = node and line.route = 'agent');
   end loop;
-  if cardinality(ids) = 0 then return; end if;
-
-  select array_agg(distinct l.user_id order by l.user_id), array_agg(distinct l.model_id order by l.model_id)
-    into user_ids, models_wanted from live_predictions l where l.id = any (ids);
-  perform 1 from wallets w where w.user_id = any (user_ids) order by w.user_id for update;
-  perform 1 from model_slots s where s.model_id = any (models_wanted) order by s.model_id for update;
-  select array_agg(coalesce(p.parallel - w.running, cardinality(ids)) order by w.user_id) into user_room
-    from wallets w join users on users.id = w.user_id join plans p on p.name = users.plan where w.user_id = any (user_ids);
-  select array_agg(md.capacity - s.running order by s.model_id) into model_room
-    from model_slots s join models md on md.id = s.model_id where s.model_id = any (models_wanted);
-  for call in
-    select l.id, l.user_id, l.model_id, l.key_id is null as sponsored from unnest(ids) with ordinality g (id, i) join live_predictions l on l.id = g.id
-    where l.started_at is null order by g.i
-  loop
-    u := array_position(user_ids, call.user_id);
-    m := array_position(models_wanted, call.model_id);
-    if (call.sponsored or user_room[u] > 0) and model_room[m] > 0 then
-      user_room[u] := user_room[u] - case when call.sponsored then 0 else 1 end;
-      model_room[m] := model_room[m] - 1;
-      taken := taken || call.id;
-    end if;
-  end loop;
-  if cardinality(taken) = 0 then return; end if;
-
-  update live_predictions l set started_at = clock_timestamp(), counts_parallel = l.key_id is not null where l.id = any (taken);
-  update wallets w set running = w.running + d.n
-  from (select l.user_id, count(*)::int as n from live_predictions l where l.id = any (taken) and l.key_id is not null group by 1) d
-  where w.user_id = d.user_id;
-  update model_slots s set running = s.running + d.n, waiting = s.waiting - d.n
-  from (select l.model_id, count(*)::int as n from live_predictions l where l.id = any (taken) group by 1) d
-  where s.model_id = d.model_id;
-  perform note_turns(taken);
-  return query select unnest(taken);
+  if cardinality(chosen) = 0 then return; end if;
+  perform lock_accounts('{}', '{}', '{}', '{}', chosen);
+  return query select l.id from start_chosen(node, chosen, cardinality(chosen)) l;
 end $$;

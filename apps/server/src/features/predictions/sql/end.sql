@@ -1,0 +1,123 @@
+-- Settlement: the one place where a prediction ends and is charged.
+
+-- Ends predictions: the row becomes a result, what was reserved is released, and no more than that is charged. `ended` has
+-- the places of those that count, from 0; one that ended before or belongs to another claim does not. Without `with_more`
+-- one with a webhook does not count either: its delivery is written with its end. `lined` are the models on which others
+-- wait, `user_waits` says whether a user of what ended has others that wait, `more` what a webhook or a stored input needs,
+-- `models` the model of each that counts. What is not there is null.
+-- Locks: live predictions, wallets, months of keys, slots of models.
+create or replace function end_predictions(ends prediction_end[], with_more boolean, out ended integer[], out lined text[],
+  out user_waits boolean, out more json, out models text[])
+language plpgsql as $$
+declare
+  e prediction_end; l live_predictions; c account_change; r record; n integer := 0; d integer; at timestamptz; told text[];
+  gone live_predictions[]; gone_ends prediction_end[]; users text[]; ws account_change[]; slots text[]; ms account_change[];
+begin
+  user_waits := false;
+  foreach e in array ends loop
+    n := n + 1;
+    delete from live_predictions x where x.id = e.id and x.claim = e.claim and (with_more or x.webhook_target is null)
+    returning * into l;
+    continue when not found;
+    e.price := least(e.price, l.reserved_micros);
+    ended := ended || n - 1; models := models || l.model_id; gone := gone || l; gone_ends := gone_ends || e;
+    d := array_position(users, l.user_id);
+    if d is null then users := users || l.user_id; d := cardinality(users); end if;
+    c := ws[d];
+    ws[d] := row(coalesce(c.price, 0) + e.price, coalesce(c.reserved, 0) + l.reserved_micros,
+      coalesce(c.running, 0) + l.counts_parallel::integer,
+      coalesce(c.waiting, 0) + (l.started_at is null and (l.holder is null or l.route = 'agent'))::integer,
+      coalesce(c.n, 0) + 1)::account_change;
+    d := array_position(slots, l.model_id);
+    if d is null then slots := slots || l.model_id; d := cardinality(slots); end if;
+    c := ms[d];
+    ms[d] := row(null, null, coalesce(c.running, 0) + (l.started_at is not null)::integer,
+      coalesce(c.waiting, 0) + (l.started_at is null)::integer, null)::account_change;
+  end loop;
+  if ended is null then return; end if;
+
+  foreach d in array in_order(users) loop
+    c := ws[d];
+    update wallets s set balance_micros = s.balance_micros - c.price, reserved_micros = s.reserved_micros - c.reserved,
+      running = s.running - c.running, waiting = s.waiting - c.waiting, unfolded = s.unfolded + c.n
+    where s.user_id = users[d]
+    -- A user's rows of usage are in the order of their moments, whatever the clock does.
+    returning greatest(at, clock_timestamp(), s.folded_until + interval '1 microsecond') as at, s.waiting > 0 as waits,
+      s.unfolded >= 1000 as folds into r;
+    at := r.at; user_waits := user_waits or r.waits; ws[d].waiting := r.folds::integer;
+  end loop;
+  foreach d in array in_order(slots) loop
+    c := ms[d];
+    update model_slots s set running = s.running - c.running, waiting = s.waiting - c.waiting
+    where s.model_id = slots[d] returning case when s.waiting > 0 then s.model_id end as lined into r;
+    if r.lined is not null then lined := lined || r.lined; end if;
+  end loop;
+
+  for i in 1 .. cardinality(gone) loop
+    l := gone[i]; e := gone_ends[i];
+    insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, started_at,
+      ended_at, inference_ms, output, error, input_tokens, output_tokens, cached_tokens, cache_write_tokens,
+      stream_details, reserved_micros, price_micros, run_id, door, backend, actor_id, input)
+    values (l.id, l.user_id, l.key_id, l.model_id, l.model_name, l.route, e.status, l.created_at, l.started_at, at,
+      e.inference_ms, e.output::json, e.error::json, e.input_tokens, e.output_tokens, e.cached_tokens,
+      coalesce(e.cache_write_tokens, 0), e.stream_details::json, l.reserved_micros, e.price, l.run_id, l.door,
+      coalesce(e.backend, l.backend), l.actor_id, e.input::json);
+    insert into usage (request_id, user_id, key_id, model_name, route, status, created_at, inference_ms, input_tokens,
+      output_tokens, cached_tokens, cache_write_tokens, reserved_micros, price_micros, door, backend, actor_id)
+    values (l.id, l.user_id, l.key_id, l.model_name, l.route, e.status, at, e.inference_ms, e.input_tokens,
+      e.output_tokens, e.cached_tokens, coalesce(e.cache_write_tokens, 0), l.reserved_micros, e.price, l.door,
+      coalesce(e.backend, l.backend), l.actor_id);
+    at := at + interval '1 microsecond';
+    if l.key_month is not null then
+      update key_months s set reserved_micros = s.reserved_micros - l.reserved_micros, spent_micros = s.spent_micros + e.price
+      where s.key_id = l.key_id and s.month = l.key_month;
+    end if;
+    if l.started_at is null then perform move_lines(l.model_id, l.user_id, 0);
+    elsif lined is not null then
+      update model_lines v set running = v.running - 1
+      where v.model_id = l.model_id and v.user_id = l.user_id and v.running > 0;
+    end if;
+    if with_more or l.route = 'async' then told := told || l.id; end if;
+  end loop;
+  for i in 1 .. cardinality(users) loop
+    if ws[i].waiting > 0 then perform fold_usage(users[i]); end if;
+  end loop;
+  if told is not null then perform tell('gantry_ended', told); end if;
+  if with_more then
+    select json_agg(json_build_object('n', ended[i], 'id', x.id, 'user_id', x.user_id, 'model_name', x.model_name,
+      'destination', x.webhook_destination, 'target', encode(x.webhook_target, 'base64'), 'base_url', x.base_url,
+      'input', case when x.input::text like '%"$file"%' then x.input end)) into more
+    from generate_subscripts(gone, 1) i cross join lateral (select (gone[i]).*) x
+    where x.webhook_target is not null or x.input::text like '%"$file"%';
+  end if;
+end $$;
+
+-- The places of the values, in the order in which all take locks.
+create or replace function in_order(ids text[]) returns integer[] language plpgsql immutable as $$
+begin
+  if cardinality(ids) = 1 then return '{1}'; end if;
+  return array(select i from unnest(ids) with ordinality g (id, i) order by id);
+end $$;
+
+-- What predictions said before they failed stays with their ends; `words` is what only its node knows, by prediction. A
+-- statement after the end: it sees what was still being written when the row was locked.
+create or replace function keep_last_words(ids text[], words json)
+returns void language sql as $$
+  with written as (
+    delete from prediction_fragments where prediction_id = any (ids)
+    returning prediction_id, claim, seq, field, fragment
+  ), said as (
+    select * from written
+    -- Not `all`: a piece may have been written although its writer does not know it yet.
+    union select w.id, f.claim, f.seq, f.field, f.fragment
+    from json_to_recordset(words) as w (id text, said json)
+      cross join lateral json_to_recordset(w.said) as f (claim integer, seq integer, field text, fragment text)
+  )
+  update ended_predictions e set said = s.fragments
+  from (
+    select prediction_id, json_agg(json_build_object('claim', claim, 'seq', seq, 'field', field,
+      'fragment', fragment) order by claim, seq) as fragments
+    from said group by prediction_id
+  ) s
+  where e.id = any (ids) and e.id = s.prediction_id and e.status <> 200
+$$;
