@@ -68,3 +68,4 @@ from usage u where u.request_id = e.id;
 -- Checked anew whenever a transaction changes a row twice: a third of the cost of a batch. Users and models are never deleted.
 alter table wallets drop constraint wallets_user_id_fkey;
 alter table model_slots drop constraint model_slots_model_id_fkey;
+insert into model_slots (model_id) select id from models on conflict do nothing;

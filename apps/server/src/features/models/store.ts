@@ -112,6 +112,8 @@ export async function upsertModel(tx: Transaction, ownerId: string, name: string
       on conflict (owner_id, name) where retired_at is null
         do update set manifest = excluded.manifest, seeded = null, version = models.version + 1, updated_at = now()
       returning *
+    ), slots as (
+      insert into model_slots (model_id) select id from m on conflict do nothing
     )
     select ${columns(tx)} from m join users u on u.id = m.owner_id`;
   return announced(tx, row);
@@ -134,6 +136,8 @@ export async function insertSeeded(
       where ${afterRetired} or not exists (select from models where owner_id = ${ownerId} and name = ${name})
       on conflict (owner_id, name) where retired_at is null do nothing
       returning *
+    ), slots as (
+      insert into model_slots (model_id) select id from m on conflict do nothing
     )
     select ${columns(tx)} from m join users u on u.id = m.owner_id`;
   return row && announced(tx, row);
@@ -152,6 +156,8 @@ export async function updateModel(
         version = version + 1, updated_at = now()
       where id = ${id} and retired_at is null
       returning *
+    ), slots as (
+      insert into model_slots (model_id) select id from m on conflict do nothing
     )
     select ${columns(tx)} from m join users u on u.id = m.owner_id`;
   return announced(tx, row);

@@ -180,15 +180,6 @@ describe("writing predictions", () => {
     expect(written.grants).toMatchObject([{ id: waiter.id, holder: nodeId, claim: 1 }]);
     await write([], [...staying, ending(waiter.id, 0)]);
   });
-
-  test("a model that is called for the first time gets slots, and one that is not there is refused", async () => {
-    const manifest = JSON.stringify({ kind: "other", visibility: "public", capacity: 8 });
-    await own.database.sql`
-      insert into models (id, owner_id, name, manifest) values ('mdl_new', ${users[0]}, 'new', ${manifest}::text::json)`;
-    const first = { ...arrival(0, 0), modelId: "mdl_new" };
-    expect(await verdicts([first, { ...arrival(0, 0), modelId: "mdl_none" }])).toEqual(["run", "model_retired"]);
-    await write([], [ending(first.id, 0)]);
-  });
 });
 
 describe("the writer", () => {

@@ -22,7 +22,10 @@ begin
   end loop;
   for r in
     select c.id, row(c.id, c.monthly_limit_micros,
-      case when c.monthly_limit_micros is not null then lock_month(c.id, month_now) end, 0)::key_state as state
+      -- What another user pays is not the key's to spend.
+      case when c.monthly_limit_micros is not null
+        and exists (select 1 from unnest(arrivals) x where x.key_id = c.id and not x.sponsored)
+        then lock_month(c.id, month_now) end, 0)::key_state as state
     from api_keys c join users o on o.id = c.user_id
     where c.id = any (keys) and c.revoked_at is null and o.disabled_at is null
       and (c.expires_at is null or c.expires_at > clock_timestamp())
@@ -42,12 +45,6 @@ begin
   foreach a in array arrivals loop
     u := array_position(user_ids, a.user_id); y := array_position(key_ids, a.key_id);
     d := array_position(model_ids, a.model_id);
-    if d is null then
-      m := first_slots(a.model_id);
-      if m.model_id is not null then
-        ms := ms || m; model_ids := model_ids || m.model_id; d := cardinality(ms); at := clock_timestamp();
-      end if;
-    end if;
     w := ws[u]; k := ks[y]; m := ms[d];
     verdict := case
       when a.run_id is not null and not is_next_call(a.run_id, a.id, node) then 'run_lost'
@@ -133,13 +130,6 @@ end $$;
 create or replace function lock_month(wanted text, month_now date) returns bigint language sql as $$
   insert into key_months (key_id, month) values (wanted, month_now) on conflict do nothing;
   select s.spent_micros + s.reserved_micros from key_months s where s.key_id = wanted and s.month = month_now for update
-$$;
-
--- A model that is called for the first time gets its row. Null where there is no such model.
-create or replace function first_slots(wanted text) returns model_state language sql as $$
-  insert into model_slots (model_id) select id from models where id = wanted on conflict do nothing;
-  select row(s.model_id, c.capacity, c.retired_at is not null, s.running, s.waiting, 0, 0)::model_state
-  from model_slots s join models c on c.id = s.model_id where s.model_id = wanted for update of s
 $$;
 
 -- Whether the node holds the run and the call is the one that the run makes next.
