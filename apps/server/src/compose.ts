@@ -8,7 +8,6 @@ import { applyFunctions, migrate, type OpenedDatabase } from "./engines/database
 import { createMedia } from "./engines/media/create-media.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { objectParameters } from "./engines/models/tool-parameters.ts";
-import { joinUnderKey } from "./engines/vault/join-under-key.ts";
 import { type Caller, openAccounts, scopeOf, signInUrl } from "./features/accounts/index.ts";
 import { grantOpeningBalance, openBilling, startUsageUpkeep } from "./features/billing/index.ts";
 import {
@@ -21,6 +20,7 @@ import {
   storeOutput,
 } from "./features/files/index.ts";
 import { openMcpTools, runAgentFor } from "./features/mcp-tools/index.ts";
+import { openNodes } from "./features/nodes/index.ts";
 import { readClusterFigures } from "./features/operations/index.ts";
 import {
   fileLinks,
@@ -37,13 +37,12 @@ import { openSecrets } from "./features/secrets/index.ts";
 import { watchClock } from "./features/trusted-clock/index.ts";
 import { openWebhooks, startWebhookSender } from "./features/webhooks/index.ts";
 import type { ModelApiDeps } from "./http/model-api/deps.ts";
-import { joinWithStore, markOfStore } from "./join-with-store.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { fault, type Loc } from "./kernel/errors.ts";
 import type { Log } from "./kernel/log.ts";
 import { makeHome } from "./make-home.ts";
 import { mountSurfaces } from "./mount-surfaces.ts";
-import { type AgentsPlatform, openAgentsPlatform } from "./open-agents-platform.ts";
+import { openAgentsPlatform } from "./open-agents-platform.ts";
 import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./open-engines.ts";
 import { openModelsWithDrivers } from "./open-models.ts";
 import { addDatabaseGauges, openTelemetry } from "./open-telemetry.ts";
@@ -51,6 +50,7 @@ import { openVault } from "./open-vault.ts";
 import { functionsDir, migrationsDir, oldestToKnow } from "./own-migrations.ts";
 import { readOwnVersion } from "./own-version.ts";
 import type { StillThere } from "./stopping.rules.ts";
+import { storeMark } from "./store-mark.ts";
 import { trustExtraCa } from "./trust-extra-ca.ts";
 
 export interface Gantry {
@@ -142,29 +142,28 @@ export async function compose(
     const webhooks = openWebhooks({ database, vault, clock });
     const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
     const isWorker = config.GANTRY_ROLE !== "api";
-    // Runs are opened later; both are taken over from dead nodes at the same looks.
-    let agentsPlatform: AgentsPlatform | undefined;
-    // Not before everything else that may refuse the start: whoever is known counts as running.
-    const fileStore = await markOfStore(config);
-    if (config.DATABASE_URL !== undefined) {
-      await joinUnderKey(database, nodeId, proofOf);
-      await joinWithStore(database, nodeId, fileStore, log);
-    }
+    // After everything else that may refuse the start: a node that has joined counts as running.
+    const nodes = await openNodes({
+      database,
+      log,
+      nodeId,
+      proofOf,
+      fileStore: await storeMark(config),
+      isAlone: config.DATABASE_URL === undefined,
+    });
     const predictions = await openPredictions({
       database,
-      marks: { keyProof: proofOf(nodeId), fileStore },
       blobs,
       queue,
       clock,
       log,
       telemetry,
       nodeId,
+      nodes,
       linkOf,
       acceptedModel: models.getAccepted,
       sealWebhook: webhooks.seal,
       workerParallel: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
-      isAlone: config.DATABASE_URL === undefined,
-      takeOver: async (dead) => agentsPlatform?.runs.takeOver(dead),
       driverOf: catalogue.drivers.of,
       countTokens,
       storeOutput: async (ownerId, predictionId, field, file) =>
@@ -221,7 +220,7 @@ export async function compose(
           return file && { stream: await file.open(), size: file.size, filename: file.filename };
         },
       });
-    agentsPlatform = await openAgentsPlatform({
+    const platform = await openAgentsPlatform({
       database,
       blobs,
       queue,
@@ -233,6 +232,7 @@ export async function compose(
       onTrouble,
       telemetry,
       nodeId,
+      nodes,
       accounts,
       models,
       predictions,
@@ -242,7 +242,6 @@ export async function compose(
       parallel: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
       version,
     });
-    const platform = agentsPlatform;
     const { runs } = platform;
     const mcpTools = await openMcpTools({
       database,
@@ -298,6 +297,7 @@ export async function compose(
       ["the sending of webhooks", () => sender?.stop()],
       ["the work on runs", () => runs.close()],
       ["the work on predictions", () => predictions.close()],
+      ["the heartbeat", () => nodes.leave()],
       ["the queue", () => queue.close()],
       ["the upkeep of usage", () => upkeep.stop()],
       ["the removal of what is old", () => retention.stop()],

@@ -14,6 +14,7 @@ import { type IdpConnector, openIdpConnector } from "./features/connectors/idp/i
 import { openDrives, startDriveUpkeep } from "./features/drives/index.ts";
 import { type Marketplace, openMarketplace } from "./features/marketplace/index.ts";
 import type { Models } from "./features/models/index.ts";
+import type { Nodes } from "./features/nodes/index.ts";
 import type { Predictions } from "./features/predictions/index.ts";
 import { createRunTools, openRuns, type Runs, type RunToolsDeps } from "./features/runs/index.ts";
 import type { Secrets } from "./features/secrets/index.ts";
@@ -54,6 +55,7 @@ export async function openAgentsPlatform(deps: {
   models: Models;
   queue: Queue;
   nodeId: string;
+  nodes: Nodes;
   accounts: Accounts;
   predictions: Predictions;
   countTokens(text: string): Promise<number>;

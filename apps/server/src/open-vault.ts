@@ -2,7 +2,7 @@ import type { Config } from "./config.ts";
 import type { Database } from "./engines/database/database.ts";
 import { createAesVault, loadSecretKey } from "./engines/vault/aes-vault.ts";
 import { settleKeyChange } from "./engines/vault/change-key.ts";
-import { type KeyProof, keyProofs } from "./engines/vault/join-under-key.ts";
+import { type KeyProof, keyProofs } from "./engines/vault/key-proof.ts";
 import { opensNothing } from "./engines/vault/reseal.ts";
 import type { Vault } from "./engines/vault/vault.ts";
 import type { Log } from "./kernel/log.ts";

@@ -7,11 +7,17 @@ import type { BlobStore } from "./engines/blobs/blobs.ts";
 import { attachEmbeddedDatabase, toolName, toolPoolSize } from "./engines/database/attach.ts";
 import { orNoRoomIn } from "./engines/database/full-disk.ts";
 import { refuseHomeOfAnother } from "./engines/database/home-owner.ts";
-import { connectExternalDatabase, type Database, migrate, startEmbeddedDatabase } from "./engines/database/index.ts";
+import {
+  connectExternalDatabase,
+  type Database,
+  migrate,
+  startEmbeddedDatabase,
+  type Transaction,
+} from "./engines/database/index.ts";
 import { readMigrations } from "./engines/database/migrate.ts";
 import { whileSchemaStays } from "./engines/database/patience.ts";
 import { createAesVault } from "./engines/vault/aes-vault.ts";
-import { changeKey, countLiveServers, lockKeys, settleKeyChange, whileKeyStays } from "./engines/vault/change-key.ts";
+import { changeKey, lockKeys, settleKeyChange, whileKeyStays } from "./engines/vault/change-key.ts";
 import { findSecretKey } from "./engines/vault/key-file.ts";
 import { opensNothing } from "./engines/vault/reseal.ts";
 import {
@@ -23,6 +29,7 @@ import {
   writeBackup,
 } from "./features/backup/index.ts";
 import { checkBooks, type LedgerReport } from "./features/billing/index.ts";
+import { countAlive, refuseAlive } from "./features/nodes/index.ts";
 import { openUnsignedBlobs } from "./open-engines.ts";
 import { migrationsDir, oldestToKnow } from "./own-migrations.ts";
 import { keysToRestore, prepareKeys, readKeyFiles, settleRestore, settleRestores } from "./restored-keys.ts";
@@ -254,14 +261,15 @@ export async function rekey(options: OperateOptions & { leaveUnreadable: boolean
   const database = isAlone ? await startOwn(options) : await openExisting(options);
   try {
     await settleRestores({ database, home });
-    const done = await changeKey({ database, home, given, next, isAlone, leaveUnreadable });
+    const refuseServers = async (tx: Transaction) => (isAlone ? undefined : refuseAlive(tx));
+    const done = await changeKey({ database, home, given, next, refuseServers, leaveUnreadable });
     if (!isAlone) await new Promise((resolve) => setTimeout(resolve, showThemselvesMs));
     return {
       changed: done.changed,
       already: done.already,
       unreadable: [...done.unreadable.values()].reduce((sum, rows) => sum + rows, 0),
       file: given === undefined ? join(home, "secret-key") : undefined,
-      servers: isAlone ? 0 : await countLiveServers(database.sql),
+      servers: isAlone ? 0 : await countAlive(database.sql),
     };
   } finally {
     await database.close();

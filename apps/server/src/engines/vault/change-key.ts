@@ -6,8 +6,6 @@ import { lockSealed, type Resealed, resealAll, whichOpens } from "./reseal.ts";
 /** Any number of its own; all processes must use the same. */
 const lockKey = 7_242_002;
 const deadlineMs = 6 * 3_600_000;
-/** Longer than a server may be silent before the others take it for dead. */
-export const aliveSeconds = 15;
 
 export interface KeyChange {
   database: Database;
@@ -16,8 +14,8 @@ export interface KeyChange {
   given: string | undefined;
   /** GANTRY_NEW_SECRET_KEY. Without it one is made. */
   next: string | undefined;
-  /** No server can be on this database while we are. */
-  isAlone: boolean;
+  /** Rejects while a server runs on this database. */
+  refuseServers(tx: Transaction): Promise<void>;
   /** Go on though there are texts that the present key does not open. */
   leaveUnreadable: boolean;
 }
@@ -80,7 +78,7 @@ async function changeLocked(tx: Transaction, change: KeyChange): Promise<Changed
   if (!present) throw new Error(`There is no key in ${files.present}: set GANTRY_HOME, or GANTRY_SECRET_KEY`);
   const key = next === undefined ? newSecretKey() : Buffer.from(next, "base64");
   if (Buffer.compare(present, key) === 0) throw new Error("GANTRY_NEW_SECRET_KEY is the key that is in use already");
-  if (!change.isAlone) await refuseLiveServers(tx);
+  await change.refuseServers(tx);
   await lockSealed(tx);
   if (given === undefined) {
     await writeKey(files.next, key);
@@ -98,21 +96,6 @@ async function takePlace(home: string, key: Uint8Array): Promise<void> {
     const now = await readKey(present);
     if (!now || Buffer.compare(now, key) !== 0) throw error;
   });
-}
-
-async function refuseLiveServers(tx: Transaction): Promise<void> {
-  const live = await countLiveServers(tx);
-  if (live === 0) return;
-  throw new Error(
-    `${live} ${live === 1 ? "server runs" : "servers run"} on this database: stop all of them first ` +
-      `(one that was killed counts for ${aliveSeconds} seconds more).`,
-  );
-}
-
-export async function countLiveServers(sql: Database["sql"]): Promise<number> {
-  const [row] = await sql<{ n: number }[]>`
-    select count(*)::int as n from nodes where heartbeat_at > now() - make_interval(secs => ${aliveSeconds})`;
-  return row?.n ?? 0;
 }
 
 function unreadableText({ changed, unreadable }: Resealed, given: string | undefined): string {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database, Transaction } from "../../engines/database/database.ts";
+import { countAlive, forgetAllNodes } from "../nodes/index.ts";
 import { type BackupEnd, type BackupHead, type BackupSummary, summaryOf } from "./backup.ts";
 import { type Archive, contentOf } from "./check-archive.ts";
 import { insertNumbered } from "./insert-numbered.ts";
@@ -19,8 +20,6 @@ import {
 } from "./schema-store.ts";
 import {
   analyze,
-  buryNodes,
-  countLiveNodes,
   countRows,
   deadlineMs,
   hasUsers,
@@ -142,7 +141,8 @@ async function fill(deps: OwnRestore, tx: Transaction, files: FileRestore, id: s
   for (const sequence of end.sequences) if (sequences.has(sequence.name)) await setSequence(tx, sequence);
   await resumeRules();
   await refuseMissingRows(tx, end);
-  await buryNodes(tx);
+  // Nodes that ran when the backup was made run elsewhere, if at all.
+  await forgetAllNodes(tx);
   await markRestore(tx, id);
   await deps.prepareKeys(id);
 }
@@ -181,7 +181,7 @@ function refuseUnknown(head: BackupHead, known: RestoreDeps["known"]): void {
 async function refuseInUse({ database, replace, own }: OwnRestore): Promise<void> {
   if (!(await hasSchema(database.sql))) return;
   const tables = (await selectTables(database.sql, own)).map(({ name }) => name);
-  if (tables.includes("nodes") && (await countLiveNodes(database.sql)) > 0) {
+  if (tables.includes("nodes") && (await countAlive(database.sql)) > 0) {
     throw new Error("A server is running on this database: stop it first");
   }
   if (!replace && tables.includes("users") && (await hasUsers(database.sql))) {

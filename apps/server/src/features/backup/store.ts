@@ -135,18 +135,6 @@ export async function hasUsers(sql: Sql): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Servers that use this database now. */
-export async function countLiveNodes(sql: Sql): Promise<number> {
-  const [row] = await sql<{ n: number }[]>`
-    select count(*)::int as n from nodes where heartbeat_at > now() - interval '15 seconds'`;
-  return row?.n ?? 0;
-}
-
-/** Those that ran when the backup was made run elsewhere, if at all: here what they held is anybody's to take over. */
-export async function buryNodes(tx: Transaction): Promise<void> {
-  await tx`update nodes set heartbeat_at = least(heartbeat_at, now() - interval '1 hour')`;
-}
-
 /** The planner knows nothing about tables that were just filled. */
 export async function analyze(sql: Sql): Promise<void> {
   await sql`analyze`;

@@ -1,5 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
+import { selectAlive } from "../nodes/index.ts";
 
 export interface Overview {
   users: { total: number; disabled: number; admins: number; below_zero: number };
@@ -54,7 +55,7 @@ export async function selectOverview(sql: Sql): Promise<Overview> {
       'predictions', (
         select json_build_object('running', coalesce(sum(running), 0), 'waiting', coalesce(sum(waiting), 0))
         from model_slots),
-      'nodes', (select count(*) from nodes where heartbeat_at > now() - interval '10 seconds'),
+      'nodes', ${selectAlive(sql)},
       'today', (
         select json_build_object('requests', coalesce(sum(requests), 0), 'paid', coalesce(sum(paid_requests), 0),
           'spent', coalesce(sum(spent_micros), 0))

@@ -1,4 +1,5 @@
 import type { Sql } from "../../engines/database/database.ts";
+import { heartbeatAge, selectAlive } from "../nodes/index.ts";
 
 export interface ClusterFigures {
   /** For capacity or for a worker. */
@@ -42,9 +43,8 @@ export async function selectClusterFigures(sql: Sql, nodeId: string): Promise<Cl
       (select count(*) from (
         select 1 from webhook_deliveries where status = 'pending' limit ${countedUpTo}) w
       )::int as "webhooksPending",
-      (select count(*) from nodes where heartbeat_at > now() - interval '10 seconds')::int as "nodesAlive",
-      coalesce((select extract(epoch from clock_timestamp() - heartbeat_at) from nodes where id = ${nodeId}), 0)::float8
-        as "heartbeatAgeSeconds"`;
+      ${selectAlive(sql)} as "nodesAlive",
+      ${heartbeatAge(sql, nodeId)} as "heartbeatAgeSeconds"`;
   if (!row) throw new Error("the figures of the cluster answered nothing");
   return row;
 }

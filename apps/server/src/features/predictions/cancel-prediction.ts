@@ -1,13 +1,13 @@
 import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
+import type { Nodes } from "../nodes/index.ts";
 import { type HeldPredictions, stopReasons } from "./held-predictions.ts";
 import { endedUnused } from "./prediction.ts";
 import type { Settlement } from "./settle-predictions.ts";
 import { findEnded, findLive, type PredictionAddress } from "./store.ts";
-import { isBeating } from "./sweep-store.ts";
 
 const channel = "gantry_cancel";
-/** A holder that has not ended it by then, and shows no life, is gone: whoever cancels ends it in its place. */
+/** A holder that has not ended it by then, nor moved its heartbeat meanwhile, does not answer: the caller ends it. */
 const holderWaitMs = 3_000;
 /** One that lives is given more: it may have much to do, and knows what was used. */
 const livingWaitMs = 15_000;
@@ -24,6 +24,7 @@ export interface Cancellation {
 export async function startCancellation(deps: {
   database: Database;
   nodeId: string;
+  nodes: Nodes;
   held: HeldPredictions;
   settlement: Settlement;
 }): Promise<Cancellation> {
@@ -38,7 +39,7 @@ export async function startCancellation(deps: {
       const waitedMs = performance.now() - since;
       if (waitedMs > livingWaitMs) return undefined;
       if (waitedMs > holderWaitMs) {
-        if (!(await isBeating(database.sql, holder))) return undefined;
+        if (!(await deps.nodes.hasBeatenWithin(holder, holderWaitMs))) return undefined;
         pauseMs = lookSeldomMs;
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -1,4 +1,5 @@
 import type { Sql } from "../../engines/database/database.ts";
+import { isGone } from "../nodes/index.ts";
 
 export interface IdempotencyScope {
   userId: string;
@@ -38,9 +39,7 @@ export async function findIdempotencyKey(
 ): Promise<IdempotencyRow | undefined> {
   const [row] = await sql<IdempotencyRow[]>`
     select fingerprint, prediction_id as "predictionId", created_at < now() - interval '60 seconds'
-        or taken_by is not null and not exists (
-          select 1 from nodes n where n.id = taken_by and n.heartbeat_at > now() - interval '10 seconds'
-        ) as stale,
+        or taken_by is not null and ${isGone(sql, sql`taken_by`)} as stale,
       created_at < now() - interval '24 hours' as expired
     from idempotency_keys where user_id = ${userId} and scope = ${scope} and key = ${key}`;
   return row;

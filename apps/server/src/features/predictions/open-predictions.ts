@@ -8,6 +8,7 @@ import type { Micros } from "../../kernel/money.ts";
 import type { Scope } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
+import type { Nodes } from "../nodes/index.ts";
 import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./accept-async.ts";
 import { createAdmission, type RateFigures } from "./admit-predictions.ts";
 import { startCallsOfAgents } from "./agent-calls.ts";
@@ -34,8 +35,7 @@ import type { LinkOf, ResultItem } from "./result-item.ts";
 import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts";
 import { createSettlement } from "./settle-predictions.ts";
 import { type EndedPrediction, type FlowFigures, isOwn, type PredictionAddress, selectFlow } from "./store.ts";
-import { startSweeper, type TakeOver } from "./sweep-predictions.ts";
-import { forgetAllNodes, type NodeMarks } from "./sweep-store.ts";
+import { startSweeper } from "./sweep-predictions.ts";
 import { createWorker } from "./work-on-jobs.ts";
 import { createPredictionWriter } from "./write-predictions.ts";
 
@@ -46,14 +46,11 @@ export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTo
   clock: Clock;
   log: Log;
   nodeId: string;
-  marks: NodeMarks;
+  nodes: Nodes;
   linkOf: LinkOf;
   acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;
   /** Queued predictions run at once on this node; 0: this node is no worker. */
   workerParallel: number;
-  /** No other process can be on this database, so whatever another one held was left by a dead one. */
-  isAlone: boolean;
-  takeOver?: TakeOver;
 }
 
 interface Reading {
@@ -105,9 +102,8 @@ const lookAgainMs = 20;
 const lastWritesMs = 5_000;
 
 export async function openPredictions(deps: PredictionsDeps): Promise<Predictions> {
-  const { database, log, nodeId, queue } = deps;
+  const { database, log, nodeId, nodes, queue } = deps;
   const held = createHeldPredictions();
-  if (deps.isAlone) await forgetAllNodes(database.sql);
   const wakeWorkers = () => void queue.wake("predictions");
   const grants = await startGrantAnnouncements(database, nodeId, held);
   const notices = await startEndedNotices(database);
@@ -122,20 +118,9 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
   });
   const settlement = createSettlement({ ...deps, writer, flow, announceGrants, wakeWorkers });
   const worker = createWorker({ ...deps, held, settlement, wakeWorkers, parallel: deps.workerParallel });
-  const cancellation = await startCancellation({ database, nodeId, held, settlement });
+  const cancellation = await startCancellation({ database, nodeId, nodes, held, settlement });
   const followers = await heedFollowers(database, held);
-  const { takeOver } = deps;
-  const sweeper = await startSweeper({
-    database,
-    log,
-    nodeId,
-    marks: deps.marks,
-    held,
-    settlement,
-    announceGrants,
-    wakeWorkers,
-    takeOver,
-  });
+  const sweeper = await startSweeper({ database, log, nodeId, nodes, held, settlement, announceGrants, wakeWorkers });
   const admit = createAdmission({ writer, telemetry: deps.telemetry });
   const calls = await startCallsOfAgents(database, nodeId, held, log);
   const runDeps = { ...deps, held, settlement, admit, startAgentCalls: calls.start };

@@ -1,4 +1,5 @@
 import type { Database, Sql } from "../../engines/database/database.ts";
+import type { Gone } from "../nodes/index.ts";
 import type { GrantedSlot } from "./store.ts";
 
 /**
@@ -16,27 +17,6 @@ export async function grantFreeSlots(database: Database): Promise<GrantedSlot[]>
   });
 }
 
-/** What a node works with, for nodes that come later: they are refused with another. */
-export interface NodeMarks {
-  /** Of the secret key. */
-  keyProof: string;
-  fileStore: string;
-}
-
-/** Moves the heartbeat; answers when, by the clock of the database. */
-export async function beat(sql: Sql, nodeId: string, { keyProof, fileStore }: NodeMarks): Promise<Date> {
-  const [row] = await sql<{ at: Date }[]>`
-    insert into nodes (id, key_proof, file_store) values (${nodeId}, ${keyProof}, ${fileStore})
-    on conflict (id) do update set heartbeat_at = now() returning heartbeat_at as at`;
-  return row?.at ?? new Date();
-}
-
-/** Whether a node has moved its heartbeat lately: it does so every second. */
-export async function isBeating(sql: Sql, nodeId: string): Promise<boolean> {
-  const rows = await sql`select 1 from nodes where id = ${nodeId} and heartbeat_at > now() - interval '3 seconds'`;
-  return rows.length > 0;
-}
-
 export interface AbandonedPrediction {
   id: string;
   claim: number;
@@ -45,21 +25,17 @@ export interface AbandonedPrediction {
   deaths: number;
 }
 
-/**
- * Predictions whose node is gone: it is not known, or has not moved its heartbeat for so many seconds, and not since
- * `unheardSince` either (undefined: not yet known, so a node that is known lives).
- */
-export async function listAbandoned(
-  sql: Sql,
-  { deadAfterSeconds, unheardSince }: { deadAfterSeconds: number; unheardSince: Date | undefined },
-  limit: number,
-): Promise<AbandonedPrediction[]> {
+/** Predictions that a node holds. Those that run, wait with a client or wait for an agent's run have an index each. */
+const held = (sql: Sql) => sql`(
+  select * from live_predictions where started_at is not null
+  union all select * from live_predictions where started_at is null and holder is not null and route <> 'agent'
+  union all select * from live_predictions where started_at is null and route = 'agent')`;
+
+/** Predictions whose node is gone. */
+export async function listAbandoned(sql: Sql, gone: Gone, limit: number): Promise<AbandonedPrediction[]> {
   return sql<AbandonedPrediction[]>`
-    select l.id, l.claim, l.route = 'async' as queued, l.deaths from live_predictions l
-    where l.holder is not null and not exists (
-      select 1 from nodes n where n.id = l.holder and n.heartbeat_at > least(
-        now() - make_interval(secs => ${deadAfterSeconds}), ${unheardSince ?? new Date(0)}::timestamptz)
-    )
+    select l.id, l.claim, l.route = 'async' as queued, l.deaths from ${held(sql)} l
+    where ${gone(sql, sql`l.holder`)}
     order by l.id limit ${limit}`;
 }
 
@@ -73,41 +49,6 @@ export async function listOverdue(sql: Sql, limit: number): Promise<{ id: string
 export async function isAnyQueued(sql: Sql): Promise<boolean> {
   const rows = await sql`select 1 from model_slots where waiting > 0 limit 1`;
   return rows.length > 0;
-}
-
-/** Those that were not heard of for so many seconds, nor since the moment. */
-export async function forgetDeadNodes(sql: Sql, seconds: number, unheardSince: Date): Promise<void> {
-  await sql`
-    delete from nodes
-    where heartbeat_at <= least(now() - make_interval(secs => ${seconds}), ${unheardSince}::timestamptz)`;
-}
-
-/** What they held is anybody's to take over. One that lives comes back with its next heartbeat. */
-export async function forgetAllNodes(sql: Sql): Promise<void> {
-  await sql`delete from nodes`;
-}
-
-/** The heartbeat of a node as it stands there, to the microsecond. */
-export interface Heartbeat {
-  nodeId: string;
-  at: string;
-}
-
-/** Heartbeats that lie in the future: the clock was set back after them. */
-export async function listFutureHeartbeats(sql: Sql): Promise<Heartbeat[]> {
-  return sql<Heartbeat[]>`select id as "nodeId", heartbeat_at::text as at from nodes where heartbeat_at > now()`;
-}
-
-/** Those nodes whose heartbeats have not been moved since. */
-export async function forgetSilentNodes(sql: Sql, silent: readonly Heartbeat[]): Promise<void> {
-  await sql`
-    delete from nodes n
-    using unnest(${silent.map((one) => one.nodeId)}::text[], ${silent.map((one) => one.at)}::text[]) as s (id, at)
-    where n.id = s.id and n.heartbeat_at::text = s.at`;
-}
-
-export async function forgetNode(sql: Sql, nodeId: string): Promise<void> {
-  await sql`delete from nodes where id = ${nodeId}`;
 }
 
 /** Waiting predictions of this node that were granted a slot although no notice arrived. */
@@ -138,11 +79,11 @@ export async function listHeldBy(
   olderThanSeconds: number,
 ): Promise<{ id: string; claim: number; queued: boolean }[]> {
   return sql<{ id: string; claim: number; queued: boolean }[]>`
-    select id, claim, route = 'async' as queued from live_predictions
+    select id, claim, route = 'async' as queued from ${held(sql)} l
     where holder = ${nodeId} and coalesce(started_at, created_at) < now() - make_interval(secs => ${olderThanSeconds})`;
 }
 
-/** Those who wait and are in no line; see migrations/0023. */
+/** Lines of those who wait and stand in none. */
 export async function mendLines(sql: Sql): Promise<void> {
   await sql`select mend_lines()`;
 }

@@ -1,6 +1,7 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Queue } from "../../engines/queue/queue.ts";
 import type { Caller, Page } from "../accounts/index.ts";
+import type { Nodes } from "../nodes/index.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { type Confirmation, dropExpiredSecrets } from "./confirmation-store.ts";
 import { answerConfirmation, expireConfirmations, readConfirmations } from "./confirmations.ts";
@@ -29,6 +30,7 @@ export interface RunsDeps
     Omit<RunWorkerDeps, "write" | "wakeWorkers" | "createChild" | "endBelow" | "database" | "predictions" | "agents"> {
   database: Database;
   queue: Queue;
+  nodes: Nodes;
   agents: RunsContext["agents"] & RunWorkerDeps["agents"];
   predictions: RunsContext["predictions"] & RunWorkerDeps["predictions"];
 }
@@ -50,8 +52,6 @@ export interface Runs {
   answer(caller: Caller, runId: string, confirmationId: string, body: unknown): Promise<Confirmation>;
   fetchSecret(caller: Caller, runId: string, secretId: string): Promise<{ id: string; field: string; value: string }>;
   underWay(): number;
-  /** What nodes held that are dead by this rule goes on elsewhere. */
-  takeOver(dead: { deadAfterSeconds: number; unheardSince: Date | undefined }): Promise<void>;
   /** Readers are let go at once. Runs under way are left at their next step, after the time where they are. */
   drain(milliseconds: number): Promise<void>;
   close(): Promise<void>;
@@ -111,6 +111,15 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
       });
   }, sweepEveryMs);
 
+  const takingOver = await deps.nodes.onDead(async (gone) => {
+    for (const holder of await listDeadHolders(sql, gone)) {
+      const count = await releaseRunsOf(sql, holder);
+      if (count === 0) continue;
+      log.warn({ runs: count }, "Taking over the runs of a dead worker");
+      wakeWorkers();
+    }
+  });
+
   async function untilIdle(milliseconds: number): Promise<void> {
     for (const until = performance.now() + milliseconds; worker.underWay() > 0 && performance.now() < until; ) {
       await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
@@ -134,14 +143,6 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     answer: (caller, runId, confirmationId, body) => answerConfirmation(context, caller, runId, confirmationId, body),
     fetchSecret: (caller, runId, secretId) => fetchSecret(context, caller, runId, secretId),
     underWay: worker.underWay,
-    async takeOver(dead) {
-      for (const holder of await listDeadHolders(sql, dead)) {
-        const count = await releaseRunsOf(sql, holder);
-        if (count === 0) continue;
-        log.warn({ runs: count }, "Taking over the runs of a dead worker");
-        wakeWorkers();
-      }
-    },
     async drain(milliseconds) {
       news.release();
       await worker.stop();
@@ -153,7 +154,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     },
     async close() {
       clearInterval(timer);
-      await sweeping;
+      await Promise.all([takingOver.stop(), sweeping]);
       await cancels.stop();
       await news.close();
     },

@@ -1,5 +1,6 @@
 import type { RunStatus } from "@gantry/wire";
 import type { Database, Sql, Transaction } from "../../engines/database/database.ts";
+import type { Gone } from "../nodes/index.ts";
 import type { Run, RunEvent, Step, StoredCall } from "./run.ts";
 
 export const cancelChannel = "gantry_run_cancel";
@@ -100,16 +101,10 @@ export async function releaseRunsOf(sql: Sql, holder: string): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** Nodes that hold runs and are gone, by the same rule as for predictions. */
-export async function listDeadHolders(
-  sql: Sql,
-  { deadAfterSeconds, unheardSince }: { deadAfterSeconds: number; unheardSince: Date | undefined },
-): Promise<string[]> {
+/** Nodes that hold runs and are gone. */
+export async function listDeadHolders(sql: Sql, gone: Gone): Promise<string[]> {
   const rows = await sql<{ holder: string }[]>`
-    select distinct r.holder from runs r
-    where r.holder is not null and not exists (
-      select 1 from nodes n where n.id = r.holder and n.heartbeat_at > least(
-        now() - make_interval(secs => ${deadAfterSeconds}), ${unheardSince ?? new Date(0)}::timestamptz))`;
+    select distinct r.holder from runs r where r.holder is not null and ${gone(sql, sql`r.holder`)}`;
   return rows.map((row) => row.holder);
 }
 

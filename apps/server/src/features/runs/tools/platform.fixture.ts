@@ -22,6 +22,7 @@ import { grantOpeningBalance } from "../../billing/index.ts";
 import { type Drives, openDrives } from "../../drives/index.ts";
 import { type FilesDeps, openOwnedFile, storeOutput } from "../../files/index.ts";
 import { type Models, openModels, seedModels } from "../../models/index.ts";
+import { openNodes } from "../../nodes/index.ts";
 import { openPredictions, type Predictions, readInput } from "../../predictions/index.ts";
 import type { RunModelDeps } from "./run-model.ts";
 
@@ -60,6 +61,8 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
   const models = await openModels({ database, log, builtins: Object.keys(builtins) });
   const files: FilesDeps = { database, blobs, clock, maxUploadBytes: 1_000_000 };
   const queue = openPostgresQueue({ database, onTrouble: () => {} });
+  const nodeId = newId("node");
+  const nodes = await openNodes({ database, log, nodeId, proofOf: () => "none", fileStore: "none", isAlone: true });
   const predictions = await openPredictions({
     database,
     blobs,
@@ -67,15 +70,14 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     clock,
     log,
     telemetry: noTelemetry,
-    nodeId: newId("node"),
-    marks: { keyProof: "none", fileStore: "none" },
+    nodeId,
+    nodes,
     linkOf: async () => undefined,
     acceptedModel: models.getAccepted,
     sealWebhook: () => {
       throw new Error("no webhooks here");
     },
     workerParallel: 0,
-    isAlone: true,
     driverOf: async (model) => createDriver(model.manifest, { net, spoolFolder: home, builtins, key: undefined }),
     countTokens: async (text) => Math.ceil(text.length / 4),
     storeOutput: async (ownerId, predictionId, field, file) =>
@@ -125,6 +127,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     async close() {
       await predictions.drain(1000);
       await predictions.close();
+      await nodes.leave();
       await queue.close();
       await Promise.all([models.close(), accounts.close(), painter.close(), media.close(), net.close()]);
       await blobs.close();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
-import { beat, forgetAllNodes, forgetSilentNodes, listFutureHeartbeats } from "./sweep-store.ts";
+import { beat, forgetAllNodes, forgetSilentNodes, listFutureHeartbeats } from "./store.ts";
 
 const marks = { keyProof: "proof", fileStore: "s3://gantry" };
 

@@ -1,4 +1,4 @@
-import type { Heartbeat } from "./sweep-store.ts";
+import type { Heartbeat } from "./store.ts";
 
 /** This process's own time, which nobody sets, and how often it has moved its own heartbeat. */
 export interface OwnTime {
