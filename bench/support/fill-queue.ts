@@ -36,8 +36,11 @@ export async function emptyQueue({ sql }: Database): Promise<void> {
 
 export async function addUsers({ sql }: Database, count: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    insert into users (id, username, role, plan, created_at)
-    select 'usr_bench_' || n, 'bench-' || n, 'user', 'free', now() from generate_series(1, ${count}::int) n
-    returning id`;
+    with made as (
+      insert into users (id, username, role, plan, created_at)
+      select 'usr_bench_' || n, 'bench-' || n, 'user', 'free', now() from generate_series(1, ${count}::int) n
+      returning id
+    )
+    insert into wallets (user_id) select id from made returning user_id as id`;
   return rows.map((row) => row.id);
 }

@@ -15,6 +15,7 @@ export async function fillUsage(database: Database, userId: string, rows: number
   await sql`
     insert into users (id, username, role, plan, created_at)
     select 'usr_bench_' || n, 'bench-' || n, 'user', 'free', now() from generate_series(1, 50) n`;
+  await sql`insert into wallets (user_id) select 'usr_bench_' || n from generate_series(1, 50) n`;
   // Of a partitioned table, whose definition is its own alone unless told otherwise.
   const indexes = await sql<{ name: string; made: string }[]>`
     select i.indexrelid::regclass::text as name, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') as made

@@ -409,7 +409,7 @@ describe("gantry ledger verify", () => {
     const database = connect({ url, poolSize: 1 });
     await database.sql`
       insert into users (id, username, role, plan, created_at) values ('usr_w', 'wanda', 'user', 'free', now())`;
-    await database.sql`update wallets set reserved_micros = 5 where user_id = 'usr_w'`;
+    await database.sql`insert into wallets (user_id, reserved_micros) values ('usr_w', 5)`;
     await database.close();
     const wrong = await gantryCommand(["ledger", "verify"], { DATABASE_URL: url });
     expect(wrong.code).toBe(1);

@@ -12,16 +12,7 @@ import {
 } from "./key-format.rules.ts";
 import { storeSignInLink } from "./make-sign-in-link.ts";
 import { firstLinkMs } from "./sign-in-link.rules.ts";
-import {
-  announceChange,
-  findUser,
-  insertKey,
-  insertSystemUser,
-  insertUser,
-  reinstateAdmin,
-  resetKey,
-  selectPairs,
-} from "./store.ts";
+import { announceChange, findUser, insertKey, insertUser, reinstateAdmin, resetKey, selectPairs } from "./store.ts";
 
 const adminName = "admin";
 /** They own the built-in models; their names are reserved. */
@@ -59,7 +50,8 @@ export async function bootstrap(context: AccountsContext, operatorKey: string | 
   const made = await context.database.transaction(async (tx) => {
     await lockBootstrap(tx);
     const now = context.clock.now();
-    for (const username of systemNames) await insertSystemUser(tx, { id: newId("user"), username, now });
+    const system = { role: "system", plan: "unlimited", passwordHash: null, createdAt: now } as const;
+    for (const username of systemNames) await insertUser(tx, { ...system, id: newId("user"), username });
     const admin = { id: newId("user"), username: adminName, role: "admin", plan: "unlimited" } as const;
     const created = await insertUser(tx, { ...admin, passwordHash: null, createdAt: now });
     const adminId = created ? admin.id : (await findUser(tx, adminName))?.id;

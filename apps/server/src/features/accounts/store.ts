@@ -61,26 +61,28 @@ export async function announceChange(sql: Sql, userId: string): Promise<void> {
   await sql`select pg_notify(${accountsChannel}, ${userId})`;
 }
 
-// Users. Those of the role `system` are found by none of these but `insertSystemUser`.
+// Users. Those of the role `system` are found by none of these.
 
-/** False when the name is taken. */
-export async function insertUser(
-  sql: Sql,
-  user: { id: string; username: string; role: RoleName; plan: string; passwordHash: string | null; createdAt: Date },
-): Promise<boolean> {
-  const rows = await sql`
-    insert into users (id, username, role, plan, password_hash, created_at)
-    values (${user.id}, ${user.username}, ${user.role}, ${user.plan}, ${user.passwordHash}, ${user.createdAt})
-    on conflict (username) do nothing
-    returning id`;
-  return rows.length === 1;
+interface NewUser {
+  id: string;
+  username: string;
+  role: RoleName | "system";
+  plan: string;
+  passwordHash: string | null;
+  createdAt: Date;
 }
 
-export async function insertSystemUser(sql: Sql, user: { id: string; username: string; now: Date }): Promise<void> {
-  await sql`
-    insert into users (id, username, role, plan, created_at)
-    values (${user.id}, ${user.username}, 'system', 'unlimited', ${user.now})
-    on conflict (username) do nothing`;
+/** A user and its wallet. False when the name is taken. */
+export async function insertUser(sql: Sql, user: NewUser): Promise<boolean> {
+  const rows = await sql`
+    with made as (
+      insert into users (id, username, role, plan, password_hash, created_at)
+      values (${user.id}, ${user.username}, ${user.role}, ${user.plan}, ${user.passwordHash}, ${user.createdAt})
+      on conflict (username) do nothing
+      returning id
+    )
+    insert into wallets (user_id) select id from made returning user_id`;
+  return rows.length === 1;
 }
 
 export async function findUser(sql: Sql, username: string): Promise<User | undefined> {

@@ -92,9 +92,11 @@ export async function restoreInto(
   });
 }
 
-export const addUser = (database: Database, id: string, username: string) =>
-  database.sql`
-    insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
+export async function addUser({ sql }: Database, id: string, username: string): Promise<void> {
+  await sql`insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
+  // In older schemas a trigger has done so.
+  await sql`insert into wallets (user_id) values (${id}) on conflict do nothing`;
+}
 
 /** Of `usr_a`. */
 export const addFile = (database: Database, key: string, state: "stored" | "awaiting" = "stored") =>

@@ -48,5 +48,6 @@ export async function writeUser(database: Database, username: string): Promise<s
   const id = newId("user");
   await database.sql`
     insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
+  await database.sql`insert into wallets (user_id) values (${id})`;
   return id;
 }

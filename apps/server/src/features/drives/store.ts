@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
+import { countStored } from "../files/index.ts";
 import type { Drive, DriveFile, Item, Page, Place } from "./drive.ts";
 import { ancestorsOf, parentOf } from "./path.rules.ts";
 
@@ -45,9 +46,7 @@ export async function lockDrive(tx: Transaction, ownerId: string, id: string): P
 
 /** Its items go with it; what they held is loose from then on. The drive is locked. */
 export async function deleteDriveRow(tx: Transaction, id: string, now: Date): Promise<void> {
-  await tx`
-    insert into drive_loose_blobs (key, collect_after)
-    select blob_key, ${now}::timestamptz from drive_items where drive_id = ${id} and type = 'file'`;
+  await deleteTreeRows(tx, id, "/", now);
   await tx`delete from drives where id = ${id}`;
 }
 
@@ -114,6 +113,13 @@ export async function selectFileAbove(tx: Transaction, driveId: string, path: st
   return row?.path;
 }
 
+/** Counts what a statement's part `change` added or removed for the owner of the drive. */
+const countChange = (tx: Transaction) =>
+  countStored(
+    tx,
+    tx`select d.owner_id, c.more from change c join drives d on d.id = c.drive_id where c.more is not null`,
+  );
+
 export async function insertFile(tx: Transaction, driveId: string, file: FileRow): Promise<void> {
   const directories = ancestorsOf(file.path);
   await tx`
@@ -122,35 +128,48 @@ export async function insertFile(tx: Transaction, driveId: string, file: FileRow
     from unnest(${directories}::text[], ${directories.map(parentOf)}::text[]) as u (path, parent)
     on conflict (drive_id, path) do nothing`;
   await tx`
-    insert into drive_items
-      (drive_id, path, parent, type, blob_key, size, content_type, etag, created_at, updated_at)
-    values (${driveId}, ${file.path}, ${parentOf(file.path)}, 'file', ${file.blobKey}, ${file.size},
-      ${file.contentType}, ${file.etag}, ${file.createdAt}, ${file.updatedAt})`;
+    with change as (
+      insert into drive_items
+        (drive_id, path, parent, type, blob_key, size, content_type, etag, created_at, updated_at)
+      values (${driveId}, ${file.path}, ${parentOf(file.path)}, 'file', ${file.blobKey}, ${file.size},
+        ${file.contentType}, ${file.etag}, ${file.createdAt}, ${file.updatedAt})
+      returning drive_id, size as more
+    )
+    ${countChange(tx)}`;
 }
 
 export async function updateFile(tx: Transaction, driveId: string, file: FileRow): Promise<void> {
   await tx`
-    update drive_items
-    set blob_key = ${file.blobKey}, size = ${file.size}, content_type = ${file.contentType}, etag = ${file.etag},
-      updated_at = ${file.updatedAt}
-    where drive_id = ${driveId} and path = ${file.path} and type = 'file'`;
+    with change as (
+      update drive_items
+      set blob_key = ${file.blobKey}, size = ${file.size}, content_type = ${file.contentType}, etag = ${file.etag},
+        updated_at = ${file.updatedAt}
+      where drive_id = ${driveId} and path = ${file.path} and type = 'file'
+      returning drive_id, new.size - old.size as more
+    )
+    ${countChange(tx)}`;
 }
 
 export async function deleteFileRow(tx: Transaction, driveId: string, path: string): Promise<void> {
-  await tx`delete from drive_items where drive_id = ${driveId} and path = ${path} and type = 'file'`;
+  await tx`
+    with change as (
+      delete from drive_items where drive_id = ${driveId} and path = ${path} and type = 'file'
+      returning drive_id, -size as more
+    )
+    ${countChange(tx)}`;
 }
 
 /** A directory and everything below it; answers how many files that were. What they held is loose from then on. */
 export async function deleteTreeRows(tx: Transaction, driveId: string, path: string, now: Date): Promise<number> {
   const below = path === "/" ? "/" : `${path}/`;
   const [row] = await tx<[{ files: number }]>`
-    with gone as (
+    with change as (
       delete from drive_items
       where drive_id = ${driveId} and (path = ${path} or (path >= ${below} and path < ${justPast(below)}))
-      returning blob_key
-    ), loose as (
+      returning drive_id, blob_key, -size as more
+    ), counted as (${countChange(tx)}), loose as (
       insert into drive_loose_blobs (key, collect_after)
-      select blob_key, ${now}::timestamptz from gone where blob_key is not null
+      select blob_key, ${now}::timestamptz from change where blob_key is not null
       returning 1
     )
     select count(*)::int as files from loose`;

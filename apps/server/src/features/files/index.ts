@@ -12,7 +12,7 @@ export { type OwnedFile, openOwnedFile } from "./open-owned-file.ts";
 export { findUploadTarget, recordUpload } from "./receive-link-upload.ts";
 export { parseS3Path, type S3Address } from "./s3-path.rules.ts";
 export { presignDownload, signDownload } from "./sign-download.ts";
-export { bytesLeft, quotaExceeded, readStorage, type Storage } from "./storage-quota.ts";
+export { bytesLeft, countStored, quotaExceeded, readStorage, type Storage } from "./storage-quota.ts";
 export { type StoredOutput, storeOutput } from "./store-output.ts";
 export { storeUpload, type Upload } from "./store-upload.ts";
 export { sweepAbandonedFiles } from "./sweep-abandoned-files.ts";

@@ -20,6 +20,15 @@ export async function readStorage(sql: Sql, userId: string, defaultBytes = 0): P
   return { used: row?.used ?? 0, allowed: allowed === 0 ? undefined : allowed };
 }
 
+/**
+ * Adds to what users store, in the statement that changes it, so that the total is exact and locked until the commit.
+ * `changes` selects `owner_id` and `more`, the bytes that came or, below zero, went.
+ */
+export const countStored = (sql: Sql, changes: ReturnType<Sql>) => sql`
+  insert into upload_totals as t (user_id, bytes)
+  select owner_id, sum(more) from (${changes}) changes group by owner_id having sum(more) <> 0
+  on conflict (user_id) do update set bytes = t.bytes + excluded.bytes`;
+
 /** How many bytes more fit; undefined: any number. */
 export function bytesLeft({ used, allowed }: Storage): number | undefined {
   return allowed === undefined ? undefined : Math.max(0, allowed - used);

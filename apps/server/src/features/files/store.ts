@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { Scope } from "../accounts/index.ts";
+import { countStored } from "./storage-quota.ts";
 
 /**
  *     awaiting ──► stored ──► stored (an upload link that is used again brings a new version)
@@ -49,10 +50,24 @@ export interface Arrival {
 
 export async function insertAwaiting(sql: Sql, file: NewFile): Promise<void> {
   await sql`
-    insert into files (key, id, owner_id, key_id, origin, content_type, max_bytes, prediction_id, created_at)
-    values (${file.key}, ${file.id}, ${file.ownerId}, ${file.keyId ?? null}, ${file.origin}, ${file.declaredType ?? null}, ${file.maxBytes},
-      ${file.predictionId ?? null}, ${file.now})`;
+    with made as (
+      insert into files (key, id, owner_id, key_id, origin, content_type, max_bytes, prediction_id, created_at)
+      values (${file.key}, ${file.id}, ${file.ownerId}, ${file.keyId ?? null}, ${file.origin},
+        ${file.declaredType ?? null}, ${file.maxBytes}, ${file.predictionId ?? null}, ${file.now})
+      returning key, origin, created_at
+    )
+    insert into open_links (key, created_at) select key, created_at from made where origin = 'link'`;
 }
+
+/** Outputs of predictions are not counted. */
+const returningChange = (sql: Sql) => sql`
+  returning owner_id, case when origin = 'output' then 0 else coalesce(new.size, 0) - coalesce(old.size, 0) end as more`;
+
+/** Deletes files, and with each its part of the total and its upload link. The statement goes on with `gone`. */
+const withoutFiles = (sql: Sql, chosen: ReturnType<Sql>) => sql`
+  with gone as (delete from files where ${chosen} returning key, owner_id, origin, size),
+    counted as (${countStored(sql, sql`select owner_id, -size as more from gone where origin <> 'output'`)}),
+    closed as (delete from open_links where key in (select key from gone where origin = 'link'))`;
 
 /**
  * Whose it is; undefined when the row is gone: the file was given up meanwhile. With `unlessQuota`, the default quota in
@@ -68,24 +83,31 @@ export async function markStored(
     and (select coalesce(p.storage_bytes, ${unlessQuota ?? 0}) from users u join plans p on p.name = u.plan
       where u.id = owner_id) = 0`;
   const [row] = await sql<{ ownerId: string }[]>`
-    update files
-    set state = 'stored', size = ${arrival.size}, content_type = ${arrival.contentType}, etag = ${arrival.etag},
-      stored_at = ${arrival.now}
-    where key = ${key} ${unlessQuota === undefined ? sql`` : hasNoQuota}
-    returning owner_id as "ownerId"`;
+    with stored as (
+      update files
+      set state = 'stored', size = ${arrival.size}, content_type = ${arrival.contentType}, etag = ${arrival.etag},
+        stored_at = ${arrival.now}
+      where key = ${key} ${unlessQuota === undefined ? sql`` : hasNoQuota}
+      ${returningChange(sql)}
+    ), counted as (${countStored(sql, sql`select owner_id, more from stored`)})
+    select owner_id as "ownerId" from stored`;
   return row?.ownerId;
 }
 
 /** Only what never arrived can be given up. */
 export async function deleteAwaiting(sql: Sql, key: string): Promise<void> {
-  await sql`delete from files where key = ${key} and state = 'awaiting'`;
+  await sql`${withoutFiles(sql, sql`key = ${key} and state = 'awaiting'`)} select key from gone`;
 }
 
 /** The bytes were thrown away; the address stays the owner's, and its link may bring others. */
 export async function markAwaitingAgain(sql: Sql, { ownerId, key }: Pick<FileRow, "ownerId" | "key">): Promise<void> {
   await sql`
-    update files set state = 'awaiting', size = null, etag = null, stored_at = null
-    where key = ${key} and owner_id = ${ownerId}`;
+    with awaiting as (
+      update files set state = 'awaiting', size = null, etag = null, stored_at = null
+      where key = ${key} and owner_id = ${ownerId}
+      ${returningChange(sql)}
+    )
+    ${countStored(sql, sql`select owner_id, more from awaiting`)}`;
 }
 
 const columnsOf = (sql: Sql) => sql`
@@ -202,7 +224,7 @@ export async function lockOwnFile(tx: Transaction, scope: Scope, id: string): Pr
 }
 
 export async function deleteFileRow(tx: Transaction, id: string): Promise<void> {
-  await tx`delete from files where id = ${id}`;
+  await tx`${withoutFiles(tx, tx`id = ${id}`)} select key from gone`;
 }
 
 export async function insertDeleted(tx: Transaction, key: string, collectAfter: Date): Promise<void> {
@@ -216,7 +238,7 @@ export async function giveUpFile(
   collectAfter: Date,
 ): Promise<void> {
   await sql`
-    with gone as (delete from files where key = ${key} and owner_id = ${ownerId} returning key)
+    ${withoutFiles(sql, sql`key = ${key} and owner_id = ${ownerId}`)}
     insert into deleted_files (key, collect_after) select key, ${collectAfter} from gone`;
 }
 

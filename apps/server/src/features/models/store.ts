@@ -103,12 +103,15 @@ export async function announceChange(tx: Transaction, endpointId: string): Promi
   await tx`select pg_notify(${changesChannel}, ${endpointId})`;
 }
 
+/** Usernames never change. */
+const usernameOf = (sql: Sql, id: string) => sql`(select username from users where id = ${id})`;
+
 /** Writes the whole manifest over the live model of that name, or makes one. Version 1 is a model just made. */
 export async function upsertModel(tx: Transaction, ownerId: string, name: string, manifest: Manifest): Promise<Model> {
   const [row] = await tx<ModelRow[]>`
     with m as (
-      insert into models (owner_id, name, manifest, taken_down)
-      values (${ownerId}, ${name}, ${asJson(tx, manifest)}, ${takenDownOf(tx, ownerId, name)})
+      insert into models (owner_id, owner, name, manifest, taken_down)
+      values (${ownerId}, ${usernameOf(tx, ownerId)}, ${name}, ${asJson(tx, manifest)}, ${takenDownOf(tx, ownerId, name)})
       on conflict (owner_id, name) where retired_at is null
         do update set manifest = excluded.manifest, seeded = null, version = models.version + 1, updated_at = now()
       returning *
@@ -131,8 +134,8 @@ export async function insertSeeded(
 ): Promise<Model | undefined> {
   const [row] = await tx<ModelRow[]>`
     with m as (
-      insert into models (owner_id, name, manifest, seeded)
-      select ${ownerId}, ${name}, ${asJson(tx, manifest)}, ${asJson(tx, manifest)}
+      insert into models (owner_id, owner, name, manifest, seeded)
+      select ${ownerId}, ${usernameOf(tx, ownerId)}, ${name}, ${asJson(tx, manifest)}, ${asJson(tx, manifest)}
       where ${afterRetired} or not exists (select from models where owner_id = ${ownerId} and name = ${name})
       on conflict (owner_id, name) where retired_at is null do nothing
       returning *

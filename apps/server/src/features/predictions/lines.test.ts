@@ -23,6 +23,7 @@ beforeAll(async () => {
       await tx`
         insert into users (id, username, role, plan, created_at)
         values (${userId}, ${userId}, 'user', ${userId === limited.userId ? "two" : "unlimited"}, now())`;
+      await tx`insert into wallets (user_id) values (${userId})`;
       await tx`
         insert into api_keys (id, user_id, public, secret_hash, name, created_at)
         values (${keyId}, ${userId}, ${keyId.padStart(12, "0")}, ${Buffer.alloc(32)}, '', now())`;

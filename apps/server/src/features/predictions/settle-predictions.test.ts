@@ -30,6 +30,7 @@ beforeAll(async () => {
   own = await testDatabase();
   const { sql } = own.database;
   await sql`insert into users (id, username, role, plan, created_at) values (${userId}, 'ann', 'user', 'unlimited', now())`;
+  await sql`insert into wallets (user_id) values (${userId})`;
   await sql`
     insert into models (id, owner_id, name, manifest, created_at)
     values (${modelId}, ${userId}, 'make', '{"kind": "other", "capacity": 100, "visibility": "public"}', now())`;

@@ -24,6 +24,7 @@ beforeAll(async () => {
     for (const [n, id] of users.entries()) {
       await tx`
         insert into users (id, username, role, plan, created_at) values (${id}, ${`u${n}`}, 'user', ${plans[n] ?? ""}, now())`;
+      await tx`insert into wallets (user_id) values (${id})`;
       await tx`
         insert into api_keys (id, user_id, public, secret_hash, name, created_at, monthly_limit_micros)
         values (${keys[n] ?? ""}, ${id}, ${id.slice(-12)}, ${Buffer.alloc(32)}, '', now(), ${n === 0 ? 5_000 : null})`;
