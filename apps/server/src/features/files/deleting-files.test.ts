@@ -22,6 +22,7 @@ import {
   sweepAbandonedFiles,
   withdrawUpload,
 } from "./index.ts";
+import { giveUpFile, markAwaitingAgain, markStored } from "./store.ts";
 
 const ana = "usr_ana";
 const base = "http://gantry.example";
@@ -103,6 +104,22 @@ test("what uploads take up is counted as they come, are replaced and go", async 
   expect(await total()).toBe(7);
   await deleteFile(deps, everythingOf(ana), second.id);
   expect(await total()).toBe(0);
+});
+
+test("the count stays right where one file is replaced, thrown away and deleted by several at once", async () => {
+  const { sql } = deps.database;
+  const [kept, gone] = [await linked(), await linked()];
+  const arrival = (size: number) => ({ size, contentType: "text/plain", etag: "e", now: deps.clock.now() });
+  const changes = Array.from({ length: 40 }, (_, n) => [
+    markStored(sql, kept.key, arrival(n * n)),
+    markStored(sql, gone.key, arrival(1_000 + n)),
+    n % 8 === 0 ? markAwaitingAgain(sql, { ownerId: ana, key: kept.key }) : undefined,
+    n === 20 ? giveUpFile(sql, { ownerId: ana, key: gone.key }, deps.clock.now()) : undefined,
+  ]);
+  await Promise.all(changes.flat());
+  const [row] = await sql`select count(*)::int as files, sum(coalesce(size, 0))::int as bytes from files`;
+  expect(row).toEqual({ files: 1, bytes: await total() });
+  expect([await count("open_links"), await count("deleted_files")]).toEqual([1, 1]);
 });
 
 test("what a link brought to a store of its own is looked at, and thrown away where it is too much for its owner", async () => {
