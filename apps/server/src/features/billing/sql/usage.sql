@@ -1,11 +1,48 @@
+-- Adds a user's usage rows that are not yet in the sums to usage_hours, and to usage_days where their day is closed already
+-- (the clock was set back, or the row waited). Sums may lag: readers add the rows after folded_until. So the fold never
+-- waits for whoever holds the marks. It leaves the rows to the next call instead. Rows that a wrong clock dated far ahead
+-- wait until their time: new rows are dated after folded_until, which must not lie there too.
 create or replace function fold_usage(wanted text) returns void language plpgsql as $$
-declare since timestamptz; until timestamptz;
+declare
+  since timestamptz;
+  until timestamptz;
+  folded integer;
+  closed_before timestamptz;
 begin
-  select folded_until into since from wallets where user_id = wanted for update;
-  insert into usage_hours as h (user_id, hour, model_name, requests, paid_requests, spent_micros)
-  select user_id, date_trunc('hour', created_at), model_name, count(*), count(*) filter (where price_micros > 0), sum(price_micros)
-  from usage where user_id = wanted and created_at > since group by 1, 2, 3
-  on conflict (user_id, hour, model_name) do update set requests = h.requests + excluded.requests,
-    paid_requests = h.paid_requests + excluded.paid_requests, spent_micros = h.spent_micros + excluded.spent_micros;
-  update wallets set folded_until = coalesce((select max(created_at) from usage where user_id = wanted and created_at > since), since), unfolded = 0 where user_id = wanted;
+  select w.folded_until into since from wallets w where w.user_id = wanted and w.unfolded > 0 for update;
+  if not found then return; end if;
+  select coalesce(m.days_before, '-infinity') into closed_before from usage_marks m for no key update skip locked;
+  if not found then return; end if;
+
+  with added as (
+    select date_trunc('hour', created_at, 'UTC') as hour, model_name, count(*) as requests,
+      count(*) filter (where price_micros > 0) as paid, sum(price_micros) as spent, max(created_at) as latest
+    from usage where user_id = wanted and created_at > since
+      and created_at < greatest(clock_timestamp(), since) + interval '1 minute'
+    group by 1, 2
+  ), hours as (
+    insert into usage_hours as h (user_id, hour, model_name, requests, paid_requests, spent_micros)
+    select wanted, hour, model_name, requests, paid, spent from added
+    on conflict (user_id, hour, model_name) do update set requests = h.requests + excluded.requests,
+      paid_requests = h.paid_requests + excluded.paid_requests, spent_micros = h.spent_micros + excluded.spent_micros
+  ), late as (
+    select date_trunc('day', hour, 'UTC') as day, model_name, sum(requests) as requests, sum(paid) as paid,
+      sum(spent) as spent
+    from added where hour < closed_before group by 1, 2
+  ), days as (
+    insert into usage_days as d (user_id, day, model_name, requests, paid_requests, spent_micros)
+    select wanted, day, model_name, requests, paid, spent from late
+    on conflict (user_id, day, model_name) do update set requests = d.requests + excluded.requests,
+      paid_requests = d.paid_requests + excluded.paid_requests, spent_micros = d.spent_micros + excluded.spent_micros
+  ), marks as (
+    update usage_marks m set charged_micros = m.charged_micros + l.charged
+    from (select sum(spent) as charged from late where not is_sale(model_name)) l where l.charged > 0
+  )
+  select max(latest), sum(requests) into until, folded from added;
+  update wallets w set folded_until = until, unfolded = w.unfolded - folded where w.user_id = wanted and folded > 0;
 end $$;
+
+-- A run that a user bought is used under the name of its agent: agents/<owner>/<name>. Models have two parts in theirs.
+create or replace function is_sale(model_name text) returns boolean language sql immutable parallel safe as $$
+  select model_name like 'agents/%/%'
+$$;
