@@ -9,6 +9,7 @@ export interface PastRequest {
   model?: string;
   price?: number;
   id?: string;
+  keyId?: string;
   route?: string;
   status?: number;
   inferenceMs?: number | null;
@@ -16,38 +17,66 @@ export interface PastRequest {
 }
 
 /**
- * Writes ended predictions at moments of the test's choice, as settlement would have: usage, its sums by hour and the
- * ledger. Settlement itself takes the time from the database's clock.
+ * Writes ended predictions at moments of the test's choice, as settlement would have: usage, the balance and how much is
+ * not in the sums yet. What the wallet is folded beyond goes to the sums by hour. Settlement itself takes the time from the
+ * database's clock.
  */
 export async function writePast(database: Database, requests: readonly PastRequest[]): Promise<string[]> {
   const ids = requests.map((one) => one.id ?? newId("prediction"));
-  await database.sql`
-    with given as (
-      select * from unnest(
-        ${ids}::text[], ${requests.map((one) => one.userId)}::text[], ${requests.map((one) => one.at)}::text[]::timestamptz[],
-        ${requests.map((one) => one.model ?? "ann/model")}::text[], ${requests.map((one) => one.price ?? 0)}::bigint[],
-        ${requests.map((one) => one.route ?? "sync")}::text[], ${requests.map((one) => one.status ?? 200)}::int[],
-        ${requests.map((one) => one.inferenceMs ?? null)}::int[], ${requests.map((one) => one.tokens?.[0] ?? null)}::int[],
-        ${requests.map((one) => one.tokens?.[1] ?? null)}::int[], ${requests.map((one) => one.tokens?.[2] ?? null)}::int[]
-      ) as g (id, user_id, at, model, price, route, status, ms, input, output, cached)
-    ), used as (
-      insert into usage select id, user_id, model, route, status, at, ms, input, output, cached, price from given
-    ), summed as (
-      insert into usage_hours as h
-      select user_id, date_trunc('hour', at), model, count(*), count(*) filter (where price > 0), sum(price)
-      from given group by 1, 2, 3
-      on conflict (user_id, hour, model_name) do update set requests = h.requests + excluded.requests,
-        paid_requests = h.paid_requests + excluded.paid_requests, spent_micros = h.spent_micros + excluded.spent_micros
-    )
-    insert into ledger (recorded_at, kind, from_account, to_account, amount_micros, reference)
-    select at, 'charge', 'user:' || user_id, 'platform', price, id from given where price > 0`;
+  const userIds = requests.map((one) => one.userId);
+  await database.transaction(async (tx) => {
+    await tx`select 1 from wallets where user_id = any (${userIds}::text[]) order by user_id for update`;
+    await tx`
+      with used as (
+        insert into usage (request_id, user_id, created_at, model_name, price_micros, route, status, inference_ms,
+          input_tokens, output_tokens, cached_tokens, key_id)
+        select * from unnest(
+          ${ids}::text[], ${userIds}::text[], ${requests.map((one) => one.at)}::text[]::timestamptz[],
+          ${requests.map((one) => one.model ?? "ann/model")}::text[], ${requests.map((one) => one.price ?? 0)}::bigint[],
+          ${requests.map((one) => one.route ?? "sync")}::text[], ${requests.map((one) => one.status ?? 200)}::int[],
+          ${requests.map((one) => one.inferenceMs ?? null)}::int[],
+          ${requests.map((one) => one.tokens?.[0] ?? null)}::int[], ${requests.map((one) => one.tokens?.[1] ?? null)}::int[],
+          ${requests.map((one) => one.tokens?.[2] ?? null)}::int[], ${requests.map((one) => one.keyId ?? null)}::text[])
+        returning user_id, created_at, model_name, price_micros
+      ), summed as (
+        insert into usage_hours as h (user_id, hour, model_name, requests, paid_requests, spent_micros)
+        select u.user_id, date_trunc('hour', created_at), model_name, count(*), count(*) filter (where price_micros > 0),
+          sum(price_micros)
+        from used u join wallets w on w.user_id = u.user_id where u.created_at <= w.folded_until group by 1, 2, 3
+        on conflict (user_id, hour, model_name) do update set requests = h.requests + excluded.requests,
+          paid_requests = h.paid_requests + excluded.paid_requests, spent_micros = h.spent_micros + excluded.spent_micros
+      )
+      update wallets w set balance_micros = w.balance_micros - d.price, unfolded = w.unfolded + d.unfolded
+      from (
+        select u.user_id, sum(price_micros) as price, count(*) filter (where u.created_at > w.folded_until) as unfolded
+        from used u join wallets w on w.user_id = u.user_id group by 1
+      ) d where d.user_id = w.user_id`;
+  });
   return ids;
 }
 
+/** A user of books that begin with this version: nothing is folded, and the ledger has no charge. */
 export async function writeUser(database: Database, username: string): Promise<string> {
   const id = newId("user");
+  await database.sql`update usage_marks set charges_until = '-infinity' where charges_until <> '-infinity'
+    and not exists (select 1 from ledger where kind = 'charge')`;
   await database.sql`
     insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
   await database.sql`insert into wallets (user_id) values (${id})`;
   return id;
+}
+
+/**
+ * Turns the books into those of an installation that was upgraded at a moment: until then the ledger has an entry for each
+ * charge, and the sums have all usage.
+ */
+export async function adoptCharges(database: Database, until: string): Promise<void> {
+  const { sql } = database;
+  await sql`select fold_usage(user_id) from wallets`;
+  await sql`
+    insert into ledger (recorded_at, kind, from_account, to_account, amount_micros, reference)
+    select created_at, 'charge', 'user:' || user_id, 'platform', price_micros, request_id from usage
+    where created_at < ${until}::text::timestamptz and price_micros > 0 and not is_sale(model_name)`;
+  await sql`update usage_marks set charges_until = ${until}::text::timestamptz`;
+  await sql`update wallets set folded_until = greatest(folded_until, ${until}::text::timestamptz)`;
 }

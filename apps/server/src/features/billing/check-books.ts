@@ -23,6 +23,9 @@ export async function checkBooks(database: Database): Promise<LedgerReport> {
             select to_account as account, amount_micros as amount from ledger
             union all
             select from_account, -amount_micros from ledger
+            union all
+            select 'platform', price_micros from usage
+            where created_at >= (select charges_until from usage_marks) and price_micros > 0 and not is_sale(model_name)
           ) side where account not like 'user:%' group by account
         )
         select ((select count(*) from moved) + (select count(*) from wallets))::int as accounts,

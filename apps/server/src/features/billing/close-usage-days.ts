@@ -1,37 +1,22 @@
 import type { Database } from "../../engines/database/database.ts";
-import {
-  insertDays,
-  limitTableLocks,
-  lockUpkeep,
-  selectFirstOpenDay,
-  selectNow,
-  waitForWriters,
-} from "./upkeep-store.ts";
+import { foldWallets, insertDays, lockSums, lockUpkeep, selectFirstOpenDay, selectNow } from "./upkeep-store.ts";
 
 const dayMs = 86_400_000;
-/** So long after midnight a day is closed: a clock that is set back a little does not reach into it. */
+/** A clock that is set back a little after midnight does not reach into a closed day. */
 const graceMs = 3_600_000;
 const daysAtOnce = 31;
-const tableLockMs = 2_000;
 const upkeepDeadlineMs = 15 * 60_000;
 
-/**
- * Sums every day that is over. A row's time is read from the clock after its writer has got hold of usage_hours, so once
- * the clock is past midnight and those who were writing have ended, nothing is added to the day before.
- */
+/** Sums every day that is over. Rows that are folded later are added to their day by the fold. */
 export async function closeUsageDays(database: Database): Promise<void> {
   const now = await selectNow(database.sql);
   const target = new Date(Math.floor((now.getTime() - graceMs) / dayMs) * dayMs);
-  const firstOpen = await selectFirstOpenDay(database.sql);
-  if (!firstOpen || firstOpen >= target) return;
-  await database.transaction(async (tx) => {
-    await limitTableLocks(tx, tableLockMs);
-    await waitForWriters(tx);
-  });
+  await foldWallets(database.sql);
   for (let done = false; !done; ) {
     done = await database.transaction(
       async (tx) => {
         await lockUpkeep(tx);
+        await lockSums(tx);
         const from = await selectFirstOpenDay(tx);
         if (!from || from >= target) return true;
         await insertDays(tx, from, new Date(Math.min(from.getTime() + daysAtOnce * dayMs, target.getTime())));

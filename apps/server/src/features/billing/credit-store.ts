@@ -7,6 +7,8 @@ export interface CreditEntry {
   /** Negative for a correction that took money away. */
   amount: Micros;
   reason: string;
+  /** What it left in the wallet. */
+  balance: Micros;
 }
 
 /** Users of the role `system` have nothing to do with money. */
@@ -24,24 +26,13 @@ export async function lockBalance(sql: Sql, userId: string): Promise<Micros | un
 }
 
 const entryFields = (sql: Sql) => sql`
-  id, recorded_at as "recordedAt", reason,
+  id, recorded_at as "recordedAt", reason, balance_micros as balance,
   case when from_account = 'outside' then amount_micros else -amount_micros end as amount`;
 
 export async function findCredit(sql: Sql, reference: string): Promise<CreditEntry | undefined> {
   const [entry] = await sql<CreditEntry[]>`
     select ${entryFields(sql)} from ledger where kind in ('credit', 'correction') and reference = ${reference}`;
   return entry;
-}
-
-/** The balance that an entry left. Whoever writes an entry holds the wallet's lock, so the numbers are the order. */
-export async function balanceAfter(sql: Sql, userId: string, entryId: number): Promise<Micros> {
-  const wallet = `user:${userId}`;
-  const [row] = await sql<{ balance: Micros }[]>`
-    select (
-      (select coalesce(sum(amount_micros), 0) from ledger where to_account = ${wallet} and id <= ${entryId})
-      - (select coalesce(sum(amount_micros), 0) from ledger where from_account = ${wallet} and id <= ${entryId})
-    )::bigint as balance`;
-  return row?.balance ?? 0;
 }
 
 /** Moves money between the outside and a wallet. Undefined when the same movement with this reference is there already. */
@@ -52,9 +43,7 @@ export async function insertCreditEntry(
   const wallet = `user:${credit.userId}`;
   const [kind, from, to] = credit.amount > 0 ? ["credit", "outside", wallet] : ["correction", wallet, "outside"];
   const [entry] = await sql<CreditEntry[]>`
-    insert into ledger (kind, from_account, to_account, amount_micros, reference, reason)
-    values (${kind}, ${from}, ${to}, ${Math.abs(credit.amount)}, ${credit.reference ?? null}, ${credit.reason})
-    on conflict (kind, reference) where reference is not null do nothing
-    returning ${entryFields(sql)}`;
+    select ${entryFields(sql)}
+    from move_money(${kind}, ${from}, ${to}, ${Math.abs(credit.amount)}, ${credit.reference ?? null}, ${credit.reason})`;
   return entry;
 }

@@ -2,14 +2,7 @@ import type { Database } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
 import { dollarsOfMicros, type Micros } from "../../kernel/money.ts";
 import { type CreditRequest, creditReference, mostInWallet } from "./credit-request.rules.ts";
-import {
-  balanceAfter,
-  type CreditEntry,
-  findCredit,
-  insertCreditEntry,
-  lockBalance,
-  selectUserId,
-} from "./credit-store.ts";
+import { type CreditEntry, findCredit, insertCreditEntry, lockBalance, selectUserId } from "./credit-store.ts";
 
 export interface Credited {
   balance: Micros;
@@ -49,7 +42,7 @@ export async function creditUser(
           loc: ["header", "idempotency-key"],
         });
       }
-      return { balance: await balanceAfter(tx, userId, earlier.id), entry: earlier };
+      return { balance: earlier.balance, entry: earlier };
     }
     if (Math.abs(balance + request.amount) > mostInWallet) {
       const most = dollarsOfMicros(mostInWallet);
@@ -57,7 +50,7 @@ export async function creditUser(
     }
     const entry = await insertCreditEntry(tx, { userId, ...request, reference });
     if (!entry) throw new Error("a credit was neither there nor written");
-    return { balance: balance + request.amount, entry };
+    return { balance: entry.balance, entry };
   });
 }
 

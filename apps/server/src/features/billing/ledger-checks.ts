@@ -9,6 +9,9 @@ type Query = ReturnType<Sql>;
 const horizon = (sql: Sql): Query =>
   sql`coalesce((select horizon from usage_marks where horizon <= now()), '-infinity')`;
 
+/** Charges of usage from this moment on are not in the ledger yet. */
+const chargesUntil = (sql: Sql): Query => sql`coalesce((select charges_until from usage_marks), '-infinity')`;
+
 /** Between whom each kind of entry moves money. `user` is any wallet. */
 const movements: Readonly<Record<string, readonly [from: string, to: string]>> = {
   credit: ["outside", "user"],
@@ -27,11 +30,18 @@ const holder = (sql: Sql, account: Query): Query =>
  */
 export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
   accounts: (sql) => sql`
-    with account as materialized (
+    with unposted as materialized (
+      select user_id, sum(price_micros) as amount from usage
+      where created_at >= ${chargesUntil(sql)} and price_micros <> 0 and not is_sale(model_name) group by user_id
+    ), account as materialized (
       select account, sum(amount) as amount from (
         select to_account as account, amount_micros as amount from ledger
         union all
         select from_account, -amount_micros from ledger
+        union all
+        select 'user:' || user_id, -amount from unposted
+        union all
+        select 'platform', amount from unposted
       ) side group by account
     )
     select 'wallet_balance' as rule, w.user_id as subject, coalesce(a.amount, 0) as expected, w.balance_micros as found
@@ -67,30 +77,37 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     select rule, 'usage_marks' as subject, expected, found from (
       select count(*) as rows, count(*) filter (where horizon > now()) as far,
         count(*) filter (where horizon <> date_trunc('hour', horizon, 'UTC')) as odd,
-        count(*) filter (where days_before > now()) as early,
-        count(*) filter (where days_before <> date_trunc('day', days_before, 'UTC')) as uneven
+        count(*) filter (where days_before <> date_trunc('day', days_before, 'UTC')) as uneven,
+        count(*) filter (where charges_until < horizon) as unposted
       from usage_marks
     ) m cross join lateral (values
       ('marks_lost', 1, m.rows),
       ('horizon_in_the_future', 0, m.far),
       ('horizon_within_an_hour', 0, m.odd),
-      ('days_closed_in_the_future', 0, m.early),
-      ('days_closed_within_a_day', 0, m.uneven)
+      ('days_closed_within_a_day', 0, m.uneven),
+      ('horizon_after_charges', 0, m.unposted)
     ) as figure (rule, expected, found)
     where expected <> found`,
 
   wallets: (sql) => sql`
     select rule, coalesce(w.user_id, l.user_id) as subject, expected, found
     from wallets w full join (
-      select user_id, sum(reserved) as reserved, sum(running) as running from (
-        select user_id, reserved_micros as reserved, counts_parallel::int as running from live_predictions
+      select user_id, sum(reserved) as reserved, sum(running) as running, sum(waiting) as waiting from (
+        select user_id, reserved_micros as reserved, counts_parallel::int as running,
+          (started_at is null and (holder is null or route = 'agent'))::int as waiting
+        from live_predictions
         union all
-        select user_id, price_micros, 0 from runs where status in ('pending', 'running') and price_micros > 0
+        select user_id, price_micros, 0, 0 from runs where status in ('pending', 'running') and price_micros > 0
       ) live group by user_id
     ) l on l.user_id = w.user_id
+    left join lateral (
+      select count(*) as rows from usage u where u.user_id = w.user_id and u.created_at > w.folded_until
+    ) unfolded on true
     cross join lateral (values
       ('wallet_reserved', coalesce(l.reserved, 0), coalesce(w.reserved_micros, 0)),
-      ('wallet_running', coalesce(l.running, 0), coalesce(w.running, 0))
+      ('wallet_running', coalesce(l.running, 0), coalesce(w.running, 0)),
+      ('wallet_waiting', coalesce(l.waiting, 0), coalesce(w.waiting, 0)),
+      ('wallet_unfolded', unfolded.rows, coalesce(w.unfolded, 0))
     ) as figure (rule, expected, found)
     where expected <> found`,
 
@@ -106,33 +123,50 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     ) as figure (rule, expected, found)
     where expected <> found`,
 
+  /** A sale, and a charge that has an entry of its own, is one usage row at the same moment. */
   charges: (sql) => sql`
     with charge as (
       select reference, from_account, amount_micros, recorded_at from ledger
-      where kind in ('charge', 'sale') and recorded_at >= ${horizon(sql)}
+      where (kind = 'sale' or kind = 'charge' and reason is null) and recorded_at >= ${horizon(sql)}
     ), used as (
-      select request_id, 'user:' || user_id as account, price_micros, created_at from usage
-      where price_micros <> 0 and created_at >= ${horizon(sql)}
-    ), broken as materialized (
-      select case
-          when u.request_id is null then 'charge_without_usage'
-          when c.reference is null then 'usage_without_charge'
-          when u.account <> c.from_account then 'charge_of_another_wallet'
-          when u.created_at <> c.recorded_at then 'charge_at_another_time'
-          else 'charge_amount' end as rule,
-        coalesce(u.request_id, c.reference) as subject, u.price_micros as expected, c.amount_micros as found
-      from used u full join charge c on c.reference = u.request_id
-      where u.request_id is null or c.reference is null or u.account <> c.from_account
-        or u.created_at <> c.recorded_at or u.price_micros <> c.amount_micros
+      select u.request_id, 'user:' || u.user_id as account, u.price_micros, u.created_at
+      from usage u
+      where u.price_micros <> 0 and u.created_at >= ${horizon(sql)}
+        and (is_sale(u.model_name) or u.created_at < ${chargesUntil(sql)})
     )
-    select * from broken
-    union all
-    -- Two rows of usage for one charge both match it; only their number gives them away.
-    select 'usage_twice', 'all', expected, found from (
-      select (select count(*) from used) as found, (select count(*) from charge)
-        - (select count(*) from broken where rule = 'charge_without_usage')
-        + (select count(*) from broken where rule = 'usage_without_charge') as expected
-    ) counted where found > expected`,
+    select case
+        when u.request_id is null then 'charge_without_usage'
+        when c.reference is null then 'usage_without_charge'
+        when u.account <> c.from_account then 'charge_of_another_wallet'
+        when u.created_at <> c.recorded_at then 'charge_at_another_time'
+        else 'charge_amount' end as rule,
+      coalesce(u.request_id, c.reference) as subject, u.price_micros as expected, c.amount_micros as found
+    from used u full join charge c on c.reference = u.request_id
+    where u.request_id is null or c.reference is null or u.account <> c.from_account
+      or u.created_at <> c.recorded_at or u.price_micros <> c.amount_micros`,
+
+  /** A prediction or run is used once. Numbers are compared before texts, which take ten times the memory. */
+  usage_rows: (sql) => sql`
+    with twice as materialized (
+      select hashtextextended(request_id, 0) as hash from usage group by 1 having count(*) > 1
+    )
+    select 'usage_twice' as rule, request_id as subject, 1 as expected, count(*) as found
+    from usage where hashtextextended(request_id, 0) in (select hash from twice)
+    group by request_id having count(*) > 1`,
+
+  /** Whole days whose charges are in the ledger, as single entries or as one a user: as much as usage says. */
+  charged_days: (sql) => sql`
+    select 'day_charged' as rule, concat_ws(' ', coalesce(h.user_id, substr(l.account, 6)),
+      to_json(coalesce(h.day, l.day)) #>> '{}') as subject, coalesce(h.spent, 0) as expected, coalesce(l.amount, 0) as found
+    from (
+      select user_id, date_trunc('day', hour, 'UTC') as day, sum(spent_micros) as spent from usage_hours
+      where hour < date_trunc('day', ${chargesUntil(sql)}, 'UTC') and spent_micros > 0 and not is_sale(model_name)
+      group by 1, 2
+    ) h full join (
+      select from_account as account, date_trunc('day', recorded_at, 'UTC') as day, sum(amount_micros) as amount from ledger
+      where kind = 'charge' and recorded_at < date_trunc('day', ${chargesUntil(sql)}, 'UTC') group by 1, 2
+    ) l on l.account = 'user:' || h.user_id and l.day = h.day
+    where coalesce(h.spent, 0) <> coalesce(l.amount, 0)`,
 
   hours: (sql) => sql`
     select figure.rule, concat_ws(' ', coalesce(h.user_id, u.user_id), to_json(coalesce(h.hour, u.hour)) #>> '{}',
@@ -140,9 +174,10 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     from (
       select * from usage_hours where hour >= ${horizon(sql)}
     ) h full join (
-      select user_id, date_trunc('hour', created_at) as hour, model_name, count(*) as requests,
-        count(*) filter (where price_micros > 0) as paid, sum(price_micros) as spent
-      from usage where created_at >= ${horizon(sql)} group by 1, 2, 3
+      select u.user_id, date_trunc('hour', u.created_at) as hour, u.model_name, count(*) as requests,
+        count(*) filter (where u.price_micros > 0) as paid, sum(u.price_micros) as spent
+      from usage u left join wallets w on w.user_id = u.user_id
+      where u.created_at >= ${horizon(sql)} and u.created_at <= coalesce(w.folded_until, 'infinity') group by 1, 2, 3
     ) u on u.user_id = h.user_id and u.hour = h.hour and u.model_name = h.model_name
     cross join lateral (values
       ('hour_requests', coalesce(u.requests, 0), coalesce(h.requests, 0)),
@@ -167,12 +202,12 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     where expected <> found
     union all
     select 'days_charged', 'all', charged, m.charged_micros from usage_marks m, (
-      select coalesce(sum(spent_micros), 0) as charged from usage_days where model_name not like 'agents/%/%'
+      select coalesce(sum(spent_micros), 0) as charged from usage_days where not is_sale(model_name)
     ) days where charged <> m.charged_micros`,
 
   /**
-   * What a key has spent is written down nowhere else, so it is held between two bounds: no less than its predictions
-   * cost whose ends are still kept and its runs sold for, and for all keys of a user no more than the user was charged.
+   * What the keys with a limit have spent is what usage says. Rows that are not kept any more, or do not name their key,
+   * may have been anyone's: they widen the bounds.
    */
   keys: (sql) => sql`
     select 'key_reserved' as rule, coalesce(m.key_id, l.key_id) || ' ' || coalesce(m.month, l.month) as subject,
@@ -188,27 +223,25 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     ) l on l.key_id = m.key_id and l.month = m.month
     where coalesce(l.reserved, 0) <> coalesce(m.reserved_micros, 0)
     union all
-    select 'key_spent_too_little', k.id, cost.micros, coalesce(spent.micros, 0)
-    from api_keys k join (
-      select e.key_id, sum(e.micros) as micros from (
-        select e.key_id, l.amount_micros as micros
-        from ended_predictions e join ledger l on l.kind = 'charge' and l.reference = e.id
-        union all
-        select key_id, price_micros from runs where status = 'done' and key_month is not null
-      ) e where e.key_id in (select id from api_keys where monthly_limit_micros is not null) group by 1
-    ) cost on cost.key_id = k.id
-    left join (select key_id, sum(spent_micros) as micros from key_months group by 1) spent on spent.key_id = k.id
-    where coalesce(spent.micros, 0) < cost.micros
-    union all
-    select 'key_spent_too_much', spent.user_id, coalesce(charged.micros, 0), spent.micros
+    select case when k.spent < k.used then 'key_spent_too_little' else 'key_spent_too_much' end, k.key_id,
+      case when k.spent < k.used then k.used else k.used + k.unknown end, k.spent
     from (
-      select k.user_id, sum(m.spent_micros) as micros from key_months m join api_keys k on k.id = m.key_id group by 1
-    ) spent left join (
-      select from_account, sum(amount_micros) as micros from ledger where kind in ('charge', 'sale')
-        and from_account in (select 'user:' || k.user_id from key_months m join api_keys k on k.id = m.key_id)
-      group by 1
-    ) charged on charged.from_account = 'user:' || spent.user_id
-    where spent.micros > coalesce(charged.micros, 0)`,
+      select m.key_id, m.spent, coalesce(u.used, 0) as used, coalesce(nameless.used, 0) + coalesce(gone.used, 0) as unknown
+      from (
+        select k.id as key_id, k.user_id, coalesce(sum(m.spent_micros), 0) as spent
+        from api_keys k left join key_months m on m.key_id = k.id where k.monthly_limit_micros is not null group by k.id
+      ) m
+      left join (
+        select key_id, sum(price_micros) as used from usage where price_micros > 0 and created_at >= ${horizon(sql)} group by 1
+      ) u on u.key_id = m.key_id
+      left join (
+        select user_id, sum(price_micros) as used from usage
+        where price_micros > 0 and key_id is null and created_at >= ${horizon(sql)} group by 1
+      ) nameless on nameless.user_id = m.user_id
+      left join (
+        select user_id, sum(spent_micros) as used from usage_hours where hour < ${horizon(sql)} group by 1
+      ) gone on gone.user_id = m.user_id
+    ) k where k.spent < k.used or k.spent > k.used + k.unknown`,
 
   /** Rows of before migration 0045 do not say what was reserved, and cannot be judged. */
   reservations: (sql) => sql`
@@ -224,42 +257,39 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
 
   /**
    * A sale that left its buyer below zero was paid with money that was not there, unless the balance covered its price when
-   * the run was created: predictions may have taken the rest since. The wallet is locked while a run is created, so the
-   * entries before that moment are the balance. Sales whose runs are no longer kept cannot be judged.
+   * the run was created: predictions may have taken the rest since. The wallet is locked while a run is created and while
+   * money moves, so what moved before that moment is the balance. Charges that are only known as a day's sum count from the
+   * end of the day, in favour of the sale. Sales whose runs are no longer kept cannot be judged.
    */
   sales: (sql) => sql`
-    with entry as (
-      select account, id, kind, reference, amount, sum(amount) over (partition by account order by id) as balance
-      from (
-        select to_account as account, id, kind, reference, amount_micros as amount from ledger
+    with buyer as materialized (
+      select distinct from_account as account from ledger where kind = 'sale'
+    ), movement as materialized (
+      select *, sum(amount) over (partition by account order by at, kind = 'accepted', reference) as balance from (
+        select to_account as account, recorded_at as at, kind, reference, amount_micros as amount from ledger
+        where to_account in (select account from buyer)
         union all
-        select from_account, id, kind, reference, -amount_micros from ledger
-      ) side where account in (select from_account from ledger where kind = 'sale')
-    ), debt as materialized (
-      select * from entry where kind = 'sale' and amount < 0 and balance < 0
+        select from_account, recorded_at, kind, reference, -amount_micros from ledger
+        where from_account in (select account from buyer)
+        union all
+        select 'user:' || user_id, created_at, 'charge', request_id, -price_micros from usage
+        where created_at >= ${chargesUntil(sql)} and price_micros > 0 and not is_sale(model_name)
+          and 'user:' || user_id in (select account from buyer)
+        union all
+        select 'user:' || user_id, created_at, 'accepted', id, 0 from runs where status = 'done' and price_micros > 0
+      ) moved
     )
-    select 'sale_not_covered' as rule, d.reference as subject, -d.amount as expected, accepted.balance as found
-    from debt d join runs r on r.id = d.reference cross join lateral (
-      select d.balance - d.amount - (
-          select coalesce(sum(l.amount_micros), 0) from ledger l
-          where l.to_account = d.account and l.to_account <> 'platform' and l.recorded_at > r.created_at and l.id < d.id
-        ) + (
-          select coalesce(sum(l.amount_micros), 0) from ledger l
-          where l.from_account = d.account and l.kind in ('charge', 'sale') and l.recorded_at > r.created_at and l.id < d.id
-        ) + (
-          select coalesce(sum(l.amount_micros), 0) from ledger l
-          where l.from_account = d.account and l.kind = 'correction' and l.recorded_at > r.created_at and l.id < d.id
-        ) as balance
-    ) as accepted where accepted.balance < -d.amount`,
+    select 'sale_not_covered' as rule, sale.reference as subject, -sale.amount as expected, accepted.balance as found
+    from movement sale join movement accepted on accepted.kind = 'accepted' and accepted.reference = sale.reference
+    where sale.kind = 'sale' and sale.amount < 0 and sale.balance < 0 and accepted.balance < -sale.amount`,
 
   /**
    * Nobody pays for a model that is private to another user. Only a model that has not changed since is known to have been
    * private; the minute is for calls that were on their way when it became so.
    */
   private_models: (sql) => sql`
-    select 'charge_for_private_model' as rule, e.id as subject, 0 as expected, l.amount_micros as found
+    select 'charge_for_private_model' as rule, e.id as subject, 0 as expected, e.price_micros as found
     from models m join ended_predictions e on e.model_id = m.id and e.user_id <> m.owner_id
       and e.created_at > m.updated_at + interval '1 minute'
-      join ledger l on l.kind = 'charge' and l.reference = e.id
-    where m.visibility = 'private'`,
+    where m.visibility = 'private' and e.price_micros > 0`,
 };

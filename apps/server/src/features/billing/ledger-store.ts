@@ -1,11 +1,12 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Moment } from "./moment.rules.ts";
-import type { Span } from "./time-cut.rules.ts";
-import { momentOf, timeParameter } from "./time-store.ts";
+import { type Span, type UsageMarks, withinRows } from "./time-cut.rules.ts";
+import { micros1970, momentOf, timeParameter } from "./time-store.ts";
 import type { TimedList } from "./timed-list-store.ts";
 
 export interface LedgerEntry {
+  /** Of a charge that is not in the ledger yet: microseconds since 1970. */
   id: number;
   recordedAt: Moment;
   kind: string;
@@ -20,21 +21,26 @@ type Query = ReturnType<Sql>;
 
 const accountOf = (userId: string): string => `user:${userId}`;
 
+/** What a user pays is a usage row that cost something. The ledger is asked only where rows are not kept any more. */
+const paid = (sql: Sql, userId: string): Query => sql`user_id = ${userId} and price_micros > 0`;
 // One condition for each index of migrations/0043, in its words.
-const paid = (sql: Sql, userId: string): Query =>
-  sql`from_account = ${accountOf(userId)} and kind in ('charge', 'sale')`;
+const paidBefore = (sql: Sql, userId: string, { horizon }: UsageMarks): Query => sql`
+  from_account = ${accountOf(userId)} and kind in ('charge', 'sale')
+    and recorded_at < ${timeParameter(horizon)}::text::timestamptz`;
 const corrected = (sql: Sql, userId: string): Query => sql`from_account = ${accountOf(userId)} and kind = 'correction'`;
 const received = (sql: Sql, userId: string): Query =>
   sql`to_account = ${accountOf(userId)} and to_account <> 'platform'`;
 
-/** What a user pays is a row of usage that cost something, at the same moment. */
 export function entriesOf(userId: string): TimedList {
   return {
     userId,
     summed: "paid_requests",
-    inSums: (sql) => sql`select recorded_at as at from ledger where ${paid(sql, userId)}`,
-    besides: (sql) => sql`
-      select recorded_at as at from ledger where ${corrected(sql, userId)}
+    inSums: (sql) => sql`select created_at as at from usage where ${paid(sql, userId)}`,
+    summedFrom: ({ horizon }) => horizon,
+    besides: (sql, marks) => sql`
+      select recorded_at as at from ledger where ${paidBefore(sql, userId, marks)}
+      union all
+      select recorded_at from ledger where ${corrected(sql, userId)}
       union all
       select recorded_at from ledger where ${received(sql, userId)}`,
   };
@@ -43,28 +49,43 @@ export function entriesOf(userId: string): TimedList {
 /**
  * Newest first, read from the indexes; whole rows are read for the page only. The other side of an entry is not among
  * what is read: whoever sold a run does not learn from its money who ran it. Nor is the reference of a credit, which
- * names the admin.
+ * names the admin, or of a day's charges, which names the user.
  */
 export async function selectEntries(
   sql: Sql,
   userId: string,
   span: Span,
   { limit, offset }: { limit: number; offset: number },
+  marks: UsageMarks,
 ): Promise<LedgerEntry[]> {
+  const kept = withinRows(span, marks);
   // Each is bounded by itself: sorted together, all entries of the span would be read for one page.
   const newest = (which: Query) => sql`(
-    select id, recorded_at from ledger
+    select recorded_at as at, id, null as request_id, null::bigint as price, false as sold from ledger
     where ${which} and recorded_at >= ${timeParameter(span.from)}::text::timestamptz
       and recorded_at < ${timeParameter(span.to)}::text::timestamptz
     order by recorded_at desc, id desc limit ${limit + offset})`;
   return sql<LedgerEntry[]>`
     with page as materialized (
-      select id, recorded_at from (
-        ${newest(paid(sql, userId))} union all ${newest(corrected(sql, userId))} union all ${newest(received(sql, userId))}
-      ) entry order by recorded_at desc, id desc limit ${limit} offset ${offset}
+      select * from (
+        (select created_at as at, null::bigint as id, request_id, price_micros as price, is_sale(model_name) as sold from usage
+        where ${paid(sql, userId)} and created_at >= ${timeParameter(kept.from)}::text::timestamptz
+          and created_at < ${timeParameter(kept.to)}::text::timestamptz
+        order by usage.created_at desc, usage.request_id desc limit ${limit + offset})
+        union all ${newest(paidBefore(sql, userId, marks))}
+        union all ${newest(corrected(sql, userId))}
+        union all ${newest(received(sql, userId))}
+      ) entry order by at desc, id desc, request_id desc limit ${limit} offset ${offset}
     )
-    select l.id, ${momentOf(sql, sql`l.recorded_at`)} as "recordedAt", l.kind, l.reason,
-      case when l.to_account = ${accountOf(userId)} then l.amount_micros else -l.amount_micros end as amount,
-      case when l.kind in ('charge', 'sale') then l.reference end as reference
-    from page join ledger l on l.id = page.id order by l.recorded_at desc, l.id desc`;
+    select coalesce(l.id, ${micros1970(sql, sql`page.at`)}) as id, ${momentOf(sql, sql`page.at`)} as "recordedAt",
+      coalesce(l.kind, 'charge') as kind, l.reason,
+      case when page.request_id is not null then -page.price
+        when l.to_account = ${accountOf(userId)} then l.amount_micros else -l.amount_micros end as amount,
+      coalesce(page.request_id, case when l.kind in ('charge', 'sale') and l.reason is null then l.reference end) as reference
+    from page left join lateral (
+      select * from ledger where id = page.id
+      union all
+      select * from ledger where reference = page.request_id and kind = case when page.sold then 'sale' else 'charge' end
+    ) l on true
+    order by page.at desc, page.id desc, page.request_id desc`;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { Database } from "../../engines/database/database.ts";
-import { writePast, writeUser } from "./books.fixture.ts";
+import { writeUser } from "./books.fixture.ts";
 import { grantOpeningBalance } from "./credit-user.ts";
 import { selectWallets } from "./store.ts";
 import { verifyLedger } from "./verify-ledger.ts";
@@ -33,19 +33,43 @@ it("an entry is never changed, removed or emptied away", async () => {
   expect(await balance()).toBe(10_000_000);
 });
 
-it("a balance is never set by hand", async () => {
-  const { sql } = database;
-  const refusal = /a balance changes by a ledger row only/;
-  await expect(sql`update wallets set balance_micros = 5 where user_id = ${ann}`).rejects.toThrow(refusal);
-  await expect(sql`update wallets set balance_micros = balance_micros + 1, running = 0`).rejects.toThrow(refusal);
-  expect(await balance()).toBe(10_000_000);
+it("an entry moves the wallets of both sides, and only once for a reference", async () => {
+  const bob = await writeUser(database, "bob");
+  const move = () => database.sql`
+    select id from move_money('sale', ${`user:${ann}`}, ${`user:${bob}`}, 40000, 'run_once', null)`;
+  expect(await move()).toHaveLength(1);
+  expect(await move()).toEqual([]);
+  const wallets = await selectWallets(database.sql, [ann, bob]);
+  expect([wallets.get(ann)?.balance, wallets.get(bob)?.balance]).toEqual([9_960_000, 40_000]);
+  // A sale is a row of usage too.
+  await database.sql`
+    insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)
+    select reference, ${ann}, 'agents/bob/helper', 'agent', 200, recorded_at, amount_micros from ledger where kind = 'sale'`;
+  await database.sql`update wallets set unfolded = 1 where user_id = ${ann}`;
 });
 
-it("a prediction is charged once, whoever tries again", async () => {
-  await writePast(database, [{ userId: ann, at: "2026-01-01T00:00:00Z", price: 40_000, id: "pred_once" }]);
-  const again = { userId: ann, at: "2026-01-01T00:00:00Z", price: 40_000, id: "pred_once" };
-  await expect(writePast(database, [again])).rejects.toMatchObject({ code: "23505" });
-  expect(await balance()).toBe(9_960_000);
+it("a sold run is paid by its buyer to its seller, and is in usage at the same moment", async () => {
+  const [buyer, seller] = [await writeUser(database, "buyer"), await writeUser(database, "seller")];
+  await database.sql`select sell_run(${buyer}, ${seller}, 'key_b', 'run_sold', 'agents/seller/helper', 250, 'agents')`;
+  const wallets = await selectWallets(database.sql, [buyer, seller]);
+  expect([wallets.get(buyer)?.balance, wallets.get(seller)?.balance]).toEqual([-250, 250]);
+  expect(
+    await database.sql`
+      select u.user_id, u.key_id, u.model_name, u.route, u.status, u.price_micros, u.reserved_micros, u.door
+      from usage u join ledger l on l.reference = u.request_id and l.recorded_at = u.created_at
+      where u.request_id = 'run_sold'`,
+  ).toEqual([
+    {
+      user_id: buyer,
+      key_id: "key_b",
+      model_name: "agents/seller/helper",
+      route: "agent",
+      status: 200,
+      price_micros: 250,
+      reserved_micros: 250,
+      door: "agents",
+    },
+  ]);
 });
 
 it.each([
@@ -65,9 +89,9 @@ it.each([
 });
 
 it("an opening balance is given once, also when many nodes start at the same moment", async () => {
-  const bob = await writeUser(database, "bob");
-  const given = await Promise.all(Array.from({ length: 8 }, () => grantOpeningBalance(database, bob, 100_000_000)));
+  const carl = await writeUser(database, "carl");
+  const given = await Promise.all(Array.from({ length: 8 }, () => grantOpeningBalance(database, carl, 100_000_000)));
   expect(given.filter(Boolean)).toHaveLength(1);
-  expect(await grantOpeningBalance(database, bob, 100_000_000)).toBe(false);
-  expect((await selectWallets(database.sql, [bob])).get(bob)).toEqual({ balance: 100_000_000, reserved: 0 });
+  expect(await grantOpeningBalance(database, carl, 100_000_000)).toBe(false);
+  expect((await selectWallets(database.sql, [carl])).get(carl)).toEqual({ balance: 100_000_000, reserved: 0 });
 });

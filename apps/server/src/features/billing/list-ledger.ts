@@ -7,5 +7,7 @@ export type LedgerPage = TimedPage<LedgerEntry>;
 
 /** A page of the movements of a user's wallet. They are kept for ever. */
 export function listLedger(database: Database, userId: string, range: TimeRange, page: PageRange): Promise<LedgerPage> {
-  return readTimedPage(database, entriesOf(userId), range, page, { select: selectEntries });
+  return readTimedPage(database, entriesOf(userId), range, page, {
+    select: (sql, span, rest, marks) => selectEntries(sql, userId, span, rest, marks),
+  });
 }

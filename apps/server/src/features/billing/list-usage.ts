@@ -13,7 +13,7 @@ const exportedAtOnce = 1_000;
 export function listUsage(database: Database, scope: Scope, range: TimeRange, page: PageRange): Promise<UsagePage> {
   if (scope.onlyKeyId !== null) return listUsageOfKey(database, scope, range, page);
   return readTimedPage(database, usageOf(scope.userId), range, page, {
-    select: (sql, _userId, span, rest) => selectUsage(sql, scope, span, rest),
+    select: (sql, span, rest) => selectUsage(sql, scope, span, rest),
     within: withinRows,
   });
 }
@@ -21,7 +21,7 @@ export function listUsage(database: Database, scope: Scope, range: TimeRange, pa
 /** There are sums for users only: what one key used is counted row by row. */
 function listUsageOfKey(database: Database, scope: Scope, range: TimeRange, page: PageRange): Promise<UsagePage> {
   return database.transaction(async (tx) => {
-    const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx)]);
+    const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx, scope.userId)]);
     const span = withinRows(spanOf(range, marks.now), marks);
     return { entries: await selectUsage(tx, scope, span, page), total: await countUsage(tx, scope, span) };
   });
@@ -36,7 +36,7 @@ export async function exportUsage(
   scope: Scope,
   range: TimeRange,
 ): Promise<AsyncIterable<UsageRow[]>> {
-  const marks = await selectMarks(database.sql);
+  const marks = await selectMarks(database.sql, scope.userId);
   const asked = withinRows(spanOf(range, marks.now), marks);
   const span = { from: asked.from, to: Math.min(asked.to, marks.now + 1) };
   // The first portion is read here, so that a database that is away is an error and not a file that ends early.

@@ -29,7 +29,7 @@ const defaultRange = 7 * 86_400_000_000;
  */
 export async function readExpenses(database: Database, scope: Scope, request: ExpensesRequest): Promise<Expenses> {
   return database.transaction(async (tx) => {
-    const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx)]);
+    const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx, scope.userId)]);
     const end = request.end ?? momentOfMicros(marks.now);
     const start = request.start ?? momentOfMicros(marks.now - defaultRange);
     if (start > end) {

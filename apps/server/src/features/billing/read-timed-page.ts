@@ -23,17 +23,17 @@ export function readTimedPage<Entry>(
     select,
     within = (span) => span,
   }: {
-    select(sql: Sql, userId: string, span: Span, page: PageRange): Promise<Entry[]>;
+    select(sql: Sql, span: Span, page: PageRange, marks: UsageMarks): Promise<Entry[]>;
     /** The part of the span of which there are entries at all. */
     within?(span: Span, marks: UsageMarks): Span;
   },
 ): Promise<TimedPage<Entry>> {
   return database.transaction(async (tx) => {
-    const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx)]);
+    const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx, list.userId)]);
     const span = within(spanOf(range, marks.now), marks);
     const { total, place } = await findPlace(tx, list, span, marks, offset);
     if (!place) return { entries: [], total };
     const rest = { from: span.from, to: Math.min(span.to, place.ends) };
-    return { entries: await select(tx, list.userId, rest, { limit, offset: place.skip }), total };
+    return { entries: await select(tx, rest, { limit, offset: place.skip }, marks), total };
   });
 }

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { Database } from "../../engines/database/database.ts";
-import { type PastRequest, writePast, writeUser } from "./books.fixture.ts";
+import { adoptCharges, type PastRequest, writePast, writeUser } from "./books.fixture.ts";
 import { closeUsageDays } from "./close-usage-days.ts";
 import { listLedger } from "./list-ledger.ts";
-import { momentOfMicros } from "./moment.rules.ts";
+import { microsOfMoment, momentOfMicros } from "./moment.rules.ts";
+import { monthOf } from "./usage-months.rules.ts";
 import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
@@ -15,6 +16,8 @@ let bob: string;
 
 const hour = 3_600_000_000;
 const now = Date.now() * 1000;
+/** Within a day. */
+const adoptedAt = momentOfMicros(Math.floor(now / hour) * hour - 50 * 24 * hour - 1_234_567);
 const always = { from: undefined, to: undefined };
 let seed = 20_261_116;
 const random = (below: number): number => {
@@ -22,64 +25,96 @@ const random = (below: number): number => {
   return seed % below;
 };
 
-/** On the hour, on its last microsecond, or anywhere in it, within the last 75 days. */
-function someMoment(): string {
+const taken = new Set<number>();
+
+/** On the hour, on its last microsecond, or anywhere in it, within the last 75 days; or the first free one after it. */
+function someMoment(near?: string): string {
   const begins = Math.floor(now / hour) * hour - (1 + random(24 * 75)) * hour;
   const within = [0, hour - 1, random(3_600) * 1_000_000, random(3_600_000) * 1000 + 7][random(4)] as number;
-  return momentOfMicros(begins + within);
+  let micros = near === undefined ? begins + within : microsOfMoment(near);
+  while (taken.has(micros)) micros++;
+  taken.add(micros);
+  return momentOfMicros(micros);
 }
 
-/** Entries of every kind but charges, which come with usage; a sale has its row of usage too, as a run's end writes it. */
-async function writeOthers(count: number): Promise<void> {
-  for (let n = 0; n < count; n++) {
-    const [one, other] = random(2) === 0 ? [ann, bob] : [bob, ann];
-    const [mine, at] = [`user:${one}`, someMoment()];
-    const [kind, from, to] = [
-      ["credit", "outside", mine],
-      ["correction", mine, "outside"],
-      ["sale", mine, `user:${other}`],
-    ][random(3)] as [string, string, string];
-    await database.sql`
-      insert into ledger (recorded_at, kind, from_account, to_account, amount_micros, reference, reason) values (
-        ${at}::text::timestamptz, ${kind}, ${from}, ${to}, ${1 + random(1000)}, ${`other_${n}`},
-        ${kind === "sale" ? null : `reason ${n}`})`;
-    if (kind !== "sale") continue;
-    await database.sql`
-      with sold as (select amount_micros as price from ledger where kind = 'sale' and reference = ${`other_${n}`}),
-      used as (
-        insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)
-        select ${`other_${n}`}, ${one}, 'agents/a/b', 'agent', 200, ${at}::text::timestamptz, price from sold
-      )
-      insert into usage_hours as h
-      select ${one}, date_trunc('hour', ${at}::text::timestamptz), 'agents/a/b', 1, 1, price from sold
-      on conflict (user_id, hour, model_name) do update set requests = h.requests + 1,
-        paid_requests = h.paid_requests + 1, spent_micros = h.spent_micros + excluded.spent_micros`;
+/** What a list must say of an entry. */
+interface Expected {
+  userId: string;
+  recordedAt: string;
+  kind: string;
+  amount: number;
+  reference: string | null;
+  reason: string | null;
+}
+let expected: Expected[] = [];
+
+async function writeCharges(count: number): Promise<void> {
+  const made: (PastRequest & { id: string; price: number })[] = [];
+  while (made.length < count) {
+    const at = someMoment();
+    // Some days are so full that their hours are looked at.
+    for (let many = random(20) === 0 ? 500 : 1; many > 0; many--) {
+      const price = random(3) === 0 ? 0 : 1 + random(1000);
+      made.push({ userId: random(4) === 0 ? bob : ann, at: someMoment(at), price, id: `pred_${made.length}` });
+    }
+  }
+  await writePast(database, made);
+  for (const { userId, at, price, id } of made) {
+    if (price === 0) continue;
+    expected.push({ userId, recordedAt: at, kind: "charge", amount: -price, reference: id, reason: null });
   }
 }
 
-/** What the list must say, by going through every entry. */
-const naive = (userId: string, from: string | undefined, to: string | undefined) =>
-  database.sql<{ id: number; amount: number }[]>`
-    select id, case when to_account = 'user:' || ${userId} then amount_micros else -amount_micros end as amount
-    from ledger where 'user:' || ${userId} in (from_account, to_account)
-      and recorded_at >= ${from ?? "-infinity"}::text::timestamptz
-      and recorded_at <= ${to ?? "infinity"}::text::timestamptz
-    order by recorded_at desc, id desc`;
+/** Entries of every kind but charges; a sale has its row of usage too, as `sell_run` writes it. */
+async function writeOthers(count: number): Promise<void> {
+  const { sql } = database;
+  for (let n = 0; n < count; n++) {
+    const [one, other] = random(2) === 0 ? [ann, bob] : [bob, ann];
+    const [recordedAt, amount, id] = [someMoment(), 1 + random(1000), `other_${n}`];
+    const kind = (["credit", "correction", "sale"] as const)[random(3)] ?? "sale";
+    const reason = kind === "sale" ? null : `reason ${n}`;
+    const from = kind === "credit" ? "outside" : `user:${one}`;
+    const to = { credit: `user:${one}`, correction: "outside", sale: `user:${other}` }[kind];
+    await sql`
+      select move_money(${kind}, ${from}, ${to}, ${amount}::bigint, ${id}, ${reason}, ${recordedAt}::text::timestamptz)`;
+    const reference = kind === "sale" ? id : null;
+    expected.push({ userId: one, recordedAt, kind, amount: kind === "credit" ? amount : -amount, reference, reason });
+    if (kind !== "sale") continue;
+    expected.push({ userId: other, recordedAt, kind, amount, reference, reason });
+    await sql`
+      with used as (
+        insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)
+        values (${id}, ${one}, 'agents/a/b', 'agent', 200, ${recordedAt}::text::timestamptz, ${amount})
+      )
+      update wallets set unfolded = unfolded + 1 where user_id = ${one}`;
+  }
+}
+
+/** From one moment up to another, the charges of a user's day are one entry. */
+function postExpected(since: string, until: string): void {
+  const isPosted = (one: Expected) => one.kind === "charge" && one.recordedAt >= since && one.recordedAt < until;
+  const days = Map.groupBy(expected.filter(isPosted), (one) => one.userId + one.recordedAt.slice(0, 10));
+  expected = expected.filter((one) => !isPosted(one));
+  for (const charges of days.values()) {
+    const [last] = charges.toSorted((a, b) => (a.recordedAt < b.recordedAt ? 1 : -1));
+    if (!last) continue;
+    const amount = charges.reduce((sum, one) => sum + one.amount, 0);
+    expected.push({ ...last, amount, reference: null, reason: `Predictions of ${last.recordedAt.slice(0, 10)}` });
+  }
+}
+
+const expectedOf = (userId: string, from: string | undefined, to: string | undefined): Omit<Expected, "userId">[] =>
+  expected
+    .filter((one) => one.userId === userId && one.recordedAt >= (from ?? "") && one.recordedAt <= (to ?? "9"))
+    .toSorted((a, b) => (a.recordedAt < b.recordedAt ? 1 : -1))
+    .map(({ userId: _, ...entry }) => entry);
 
 beforeAll(async () => {
   db = await testDatabase();
   database = db.database;
   ann = await writeUser(database, "ann");
   bob = await writeUser(database, "bob");
-  const made: PastRequest[] = [];
-  while (made.length < 3_000) {
-    const at = someMoment();
-    // Some days are so full that their hours are looked at.
-    for (let many = random(20) === 0 ? 500 : 1; many > 0; many--) {
-      made.push({ userId: random(4) === 0 ? bob : ann, at, price: random(3) === 0 ? 0 : 1 + random(1000) });
-    }
-  }
-  await writePast(database, made);
+  await writeCharges(3_000);
   await writeOthers(300);
 });
 afterAll(async () => {
@@ -91,31 +126,39 @@ async function compareRandomRanges(rounds: number): Promise<void> {
     const userId = random(3) === 0 ? bob : ann;
     const [one, other] = [someMoment(), someMoment()].sort() as [string, string];
     const [from, to] = [random(3) === 0 ? undefined : one, random(3) === 0 ? undefined : other];
-    const all = await naive(userId, from, to);
+    const all = expectedOf(userId, from, to);
     const [limit, offset] = [1 + random(100), random(all.length + 20)];
     const page = await listLedger(database, userId, { from, to }, { limit, offset });
     const said = JSON.stringify({ userId, from, to, limit, offset });
     expect(page.total, said).toBe(all.length);
-    const shown = page.entries.map(({ id, amount }) => ({ id, amount }));
-    expect(shown, said).toEqual([...all.slice(offset, offset + limit)]);
+    const shown = page.entries.map(({ id: _, ...entry }) => entry);
+    expect(shown, said).toEqual(all.slice(offset, offset + limit));
   }
 }
 
-it("the list is what going through every entry gives, from hours alone", () => compareRandomRanges(40));
+it("the list is what going through every entry gives, while nothing is in the sums", () => compareRandomRanges(40));
+
+it("when all of it is in the sums, and the ledger has an entry for each older charge", async () => {
+  await adoptCharges(database, adoptedAt);
+  await compareRandomRanges(40);
+});
 
 it("and from days that are closed, also where the rows of usage are gone", async () => {
   await ensureUsagePartitions(database, new Date(now / 1000 - 120 * 86_400_000));
   await closeUsageDays(database);
   expect(await verifyLedger(database)).toEqual([]);
   await compareRandomRanges(40);
-  const dropped = await dropUsageBefore(database, new Date(now / 1000 - 35 * 86_400_000));
+  const dropped = await dropUsageBefore(database, new Date(now / 1000));
   expect(dropped.length).toBeGreaterThan(0);
-  await compareRandomRanges(40);
+  postExpected(adoptedAt, monthOf(new Date(now / 1000)).from.toISOString());
+  expect(await verifyLedger(database)).toEqual([]);
+  await compareRandomRanges(60);
 });
 
-it("all entries add up to the balance", async () => {
+it("all entries add up to the balance, and each has a number of its own", async () => {
   const { entries, total } = await listLedger(database, ann, always, { limit: 10_000, offset: 0 });
   expect(entries).toHaveLength(total);
+  expect(new Set(entries.map(({ id }) => id)).size).toBe(total);
   const [wallet] = await database.sql<[{ balance: number }]>`
     select balance_micros as balance from wallets where user_id = ${ann}`;
   expect(entries.reduce((sum, { amount }) => sum + amount, 0)).toBe(wallet.balance);

@@ -7,7 +7,7 @@ export interface Wallet {
   reserved: Micros;
 }
 
-/** Reserving and settling are part of admission and settlement: migrations/0009. */
+/** Admission reserves and settlement charges: features/predictions/sql. */
 export async function selectWallets(sql: Sql, userIds: readonly string[]): Promise<Map<string, Wallet>> {
   const rows = await sql<({ userId: string } & Wallet)[]>`
     select user_id as "userId", balance_micros as balance, reserved_micros as reserved from wallets

@@ -5,16 +5,17 @@ import { cutTime, type Span, spanOf, type TimeCut, withinRows, withinSums } from
 const at = (text: string): number => microsOfMoment(`${text}.000000Z`);
 const hour = 3_600_000_000;
 const day = 24 * hour;
-const closed = { daysBefore: at("2026-03-20T00:00:00") };
+const whole = { now: 0, horizon: 0, daysBefore: 0, foldedUntil: Number.POSITIVE_INFINITY };
+const closed = { ...whole, daysBefore: at("2026-03-20T00:00:00") };
 const holds = (span: Span, time: number): boolean => span.from <= time && time < span.to;
 
-/** How often a row of that time is counted by the parts of a cut. */
-function counted({ days, hours, rows }: TimeCut, time: number): number {
+/** How often a row of that time is counted by the parts of a cut. The sums have it if it is folded. */
+function counted({ days, hours, rows }: TimeCut, time: number, foldedUntil: number): number {
   const ofDay = Math.floor(time / day) * day;
   const ofHour = Math.floor(time / hour) * hour;
+  const inSums = Number(holds(days, ofDay)) + hours.filter((span) => holds(span, ofHour)).length;
   return (
-    Number(holds(days, ofDay)) +
-    hours.filter((span) => holds(span, ofHour)).length +
+    (time <= foldedUntil ? inSums : 0) +
     rows.filter((span) => holds(span, time)).reduce((sum, { sign }) => sum + sign, 0)
   );
 }
@@ -37,8 +38,9 @@ describe("cutting a span", () => {
         from: Math.min(one, other),
         to: random(8) === 0 ? Number.POSITIVE_INFINITY : Math.max(one, other),
       };
-      const cut = cutTime(span, random(3) === 0 ? { daysBefore: 0 } : closed);
-      const near = [span.from, span.to, cut.days.from, cut.days.to].filter(Number.isFinite);
+      const marks = { ...(random(3) === 0 ? whole : closed), ...(random(2) === 0 && { foldedUntil: somewhere() }) };
+      const cut = cutTime(span, marks);
+      const near = [span.from, span.to, cut.days.from, cut.days.to, marks.foldedUntil].filter(Number.isFinite);
       for (const time of [
         ...near.flatMap((edge) => [edge - 1, edge, edge + 1]),
         somewhere(),
@@ -46,7 +48,9 @@ describe("cutting a span", () => {
         somewhere(),
       ]) {
         if (time < 0) continue;
-        expect(counted(cut, time), JSON.stringify({ span, cut, time })).toBe(holds(span, time) ? 1 : 0);
+        expect(counted(cut, time, marks.foldedUntil), JSON.stringify({ span, cut, time })).toBe(
+          holds(span, time) ? 1 : 0,
+        );
       }
     }
   });
@@ -72,6 +76,13 @@ describe("cutting a span", () => {
     expect(hours).toContainEqual({ from: at("2026-03-05T00:00:00"), to: at("2026-03-06T00:00:00") });
   });
 
+  it("reads the rows that the sums do not have", () => {
+    const foldedUntil = at("2026-03-19T12:34:56");
+    expect(cutTime({ from: 0, to: Number.POSITIVE_INFINITY }, { ...closed, foldedUntil }).rows).toEqual([
+      { from: foldedUntil + 1, to: Number.POSITIVE_INFINITY, sign: 1 },
+    ]);
+  });
+
   it("reads no rows for a span without an end or of whole hours", () => {
     expect(cutTime({ from: 0, to: Number.POSITIVE_INFINITY }, closed).rows).toEqual([]);
     expect(cutTime({ from: at("2026-03-05T01:00:00"), to: at("2026-03-07T02:00:00") }, closed).rows).toEqual([]);
@@ -81,7 +92,7 @@ describe("cutting a span", () => {
 
 describe("what is asked for", () => {
   const now = at("2026-03-21T12:00:00");
-  const marks = { now, daysBefore: 0, horizon: at("2026-02-01T00:00:00") };
+  const marks = { ...whole, now, horizon: at("2026-02-01T00:00:00") };
 
   it("has both ends in it, and no end where the end is not past", () => {
     const asked = { from: "2026-03-01T00:00:00.000000Z", to: "2026-03-02T00:00:00.000000Z" };

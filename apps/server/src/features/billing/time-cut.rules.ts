@@ -12,18 +12,21 @@ export interface TimeRange {
   to: Moment | undefined;
 }
 
-/** How far the sums by day have come, and how far back single rows reach. */
+/** How far the sums of a user have come, and how far back single rows reach. */
 export interface UsageMarks {
   /** The database's own time, no earlier than any row that is visible. */
   now: Micros1970;
   daysBefore: Micros1970;
   horizon: Micros1970;
+  /** Rows after this moment are not in the sums yet. */
+  foldedUntil: Micros1970;
 }
 
 /**
  * A span as the parts that are cheapest to add up: whole days, whole hours, and for the hours at its two ends the rows
  * themselves. Of such an hour the smaller part is read: what belongs to the span is added (sign 1), or the whole hour
- * is taken and what does not belong is taken off again (sign -1).
+ * is taken and what does not belong is taken off again (sign -1). Rows that the sums of these days and hours do not have
+ * yet are added.
  *
  *     from                                                                to
  *      ├─rows─┼──hours──┼──────────────days──────────────┼──hours──┼─rows─┤
@@ -65,7 +68,7 @@ export function withinSums({ from, to }: Span, { horizon }: UsageMarks): Span {
   return { from: toHour(from), to: toHour(to) };
 }
 
-export function cutTime({ from, to }: Span, { daysBefore }: Pick<UsageMarks, "daysBefore">): TimeCut {
+export function cutTime({ from, to }: Span, { daysBefore, foldedUntil }: UsageMarks): TimeCut {
   if (from >= to) return { days: nothing, hours: [], rows: [] };
   const rows: TimeCut["rows"] = [];
   const whole: Span = { from: up(from, hour), to: down(to, hour) };
@@ -86,6 +89,8 @@ export function cutTime({ from, to }: Span, { daysBefore }: Pick<UsageMarks, "da
       whole.to = ends;
     } else rows.push({ from: whole.to, to, sign: 1 });
   }
+  const unfolded = { from: Math.max(whole.from, foldedUntil + 1), to: whole.to };
+  if (unfolded.from < unfolded.to) rows.push({ ...unfolded, sign: 1 });
   const days: Span = { from: up(clear.from, day), to: Math.min(down(clear.to, day), daysBefore) };
   const hours =
     days.from < days.to

@@ -17,13 +17,14 @@ export const micros1970 = (sql: Sql, time: ReturnType<Sql>) => sql`(extract(epoc
 export const momentOf = (sql: Sql, time: ReturnType<Sql>) =>
   sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-export async function selectMarks(sql: Sql): Promise<UsageMarks> {
+export async function selectMarks(sql: Sql, userId: string): Promise<UsageMarks> {
   const [marks] = await sql<UsageMarks[]>`
     select ${micros1970(sql, sql`clock_timestamp()`)} as now,
       coalesce(${micros1970(sql, sql`days_before`)}, 0) as "daysBefore",
-      coalesce(${micros1970(sql, sql`horizon`)}, 0) as horizon
-    from usage_marks`;
-  if (!marks) throw new Error("usage_marks has lost its row");
+      coalesce(${micros1970(sql, sql`horizon`)}, 0) as horizon,
+      ${micros1970(sql, sql`greatest(folded_until, 'epoch')`)} as "foldedUntil"
+    from usage_marks, wallets where user_id = ${userId}`;
+  if (!marks) throw new Error("usage_marks or the user's wallet is missing");
   return marks;
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros1970 } from "./moment.rules.ts";
-import { cutTime, hourMicros, type Span, type TimeCut, type UsageMarks } from "./time-cut.rules.ts";
+import { cutTime, hourMicros, type Span, type UsageMarks } from "./time-cut.rules.ts";
 import { cutParameters, micros1970, timeParameter } from "./time-store.ts";
 
 type Query = ReturnType<Sql>;
@@ -12,8 +12,10 @@ export interface TimedList {
   summed: "requests" | "paid_requests";
   /** Those that the sums count, as a table with the moment `at`. */
   inSums(sql: Sql): Query;
+  /** The sums count them from this moment on. */
+  summedFrom(marks: UsageMarks): Micros1970;
   /** The same for those that no sum counts; few. */
-  besides?(sql: Sql): Query;
+  besides?(sql: Sql, marks: UsageMarks): Query;
 }
 
 /** Where a page begins: behind `skip` of the entries that are before the moment `ends`. */
@@ -36,13 +38,13 @@ export async function findPlace(
   marks: UsageMarks,
   offset: number,
 ): Promise<{ total: number; place: Place | undefined }> {
-  const { total, at } = await countByTime(sql, list, span, cutTime(span, marks), offset);
+  const { total, at } = await countByTime(sql, list, span, marks, offset);
   if (!at) return { total, place: undefined };
   const skip = offset - at.newer;
   // A day is always within the span as a whole, so that its hours are too.
   if (skip > cheaplySkipped && at.ends - at.begins > hourMicros) {
     const day = { from: at.begins, to: at.ends };
-    const { at: hour } = await countByTime(sql, list, day, cutTime(day, { daysBefore: 0 }), skip);
+    const { at: hour } = await countByTime(sql, list, day, { ...marks, daysBefore: 0 }, skip);
     if (hour) return { total, place: { ends: hour.ends, skip: skip - hour.newer } };
   }
   return { total, place: { ends: at.ends, skip } };
@@ -58,13 +60,18 @@ interface Stretch {
 /** How many entries a span has, and the day or hour of its cut that holds the one at `offset`, counted from the newest. */
 async function countByTime(
   sql: Sql,
-  { userId, summed, inSums, besides }: TimedList,
+  { userId, summed, inSums, summedFrom, besides }: TimedList,
   span: Span,
-  cut: TimeCut,
+  marks: UsageMarks,
   offset: number,
 ): Promise<{ total: number; at: Stretch | undefined }> {
+  const cut = cutTime({ from: Math.max(span.from, summedFrom(marks)), to: span.to }, marks);
   const { days, hours, rows } = cutParameters(cut);
+  // A whole day is one stretch, whatever of it the sums have.
   const inDays = sql`at >= ${days.from}::text::timestamptz and at < ${days.to}::text::timestamptz`;
+  const stretchOf = sql`
+    case when ${inDays} then date_trunc('day', at, 'UTC') else date_trunc('hour', at, 'UTC') end as begins,
+    case when ${inDays} then interval '1 day' else interval '1 hour' end as lasts,`;
   const [found] = await sql<[{ total: number } & ({ ends: null } | Stretch)]>`
     with piece as (
       select day as begins, interval '1 day' as lasts, sum(${sql(summed)}) as n
@@ -77,18 +84,17 @@ async function countByTime(
       join usage_hours h on h.user_id = ${userId} and h.hour >= span.since and h.hour < span.until
       group by h.hour
       union all
-      select date_trunc('hour', span.since), interval '1 hour', span.sign * counted.n
+      select counted.begins, counted.lasts, span.sign * counted.n
       from unnest(${rows.from}::text[]::timestamptz[], ${rows.to}::text[]::timestamptz[], ${rows.sign}::int[])
         as span (since, until, sign)
       cross join lateral (
-        select count(*) as n from (${inSums(sql)}) entry where at >= span.since and at < span.until
+        select ${stretchOf} count(*) as n from (${inSums(sql)}) entry where at >= span.since and at < span.until
+        group by 1, 2
       ) counted
       ${
         besides
           ? sql`union all
-      select case when ${inDays} then date_trunc('day', at, 'UTC') else date_trunc('hour', at) end,
-        case when ${inDays} then interval '1 day' else interval '1 hour' end, count(*)
-      from (${besides(sql)}) entry
+      select ${stretchOf} count(*) from (${besides(sql, marks)}) entry
       where at >= ${timeParameter(span.from)}::text::timestamptz and at < ${timeParameter(span.to)}::text::timestamptz
       group by 1, 2`
           : sql``

@@ -54,20 +54,31 @@ export async function moveHorizon(sql: Sql, horizon: Date): Promise<void> {
   await sql`update usage_marks set horizon = ${horizon} where horizon is null or horizon < ${horizon}`;
 }
 
+/** Before rows expire, the ledger gets their charges. Balances do not change. */
+export async function postCharges(sql: Sql, until: Date): Promise<void> {
+  await sql`select post_charges(${until})`;
+}
+
 /**
- * A horizon that lies in the future was moved there by a clock that stood ahead. The rows are complete after the last
- * hour of which some are missing: it is found by counting, which takes as long as there are rows.
+ * A horizon in the future was moved there by a clock that stood ahead. Everything before it was dropped, and nothing has
+ * been written between now and there, except for users whose usage that clock dated. So the marks go back to now.
  */
 export async function takeBackHorizon(tx: Transaction, now: Date): Promise<void> {
+  const ahead = await tx`select 1 from usage_marks where horizon > ${now} for update`;
+  if (ahead.length === 0) return;
   await tx`
     update usage_marks set horizon = (
       select max(h.hour) + interval '1 hour' from usage_hours h left join (
         select user_id, date_trunc('hour', created_at) as hour, model_name, count(*) as requests
         from usage group by 1, 2, 3
       ) u on u.user_id = h.user_id and u.hour = h.hour and u.model_name = h.model_name
-      where u.requests is distinct from h.requests
-    )
-    where horizon > ${now}`;
+      where h.requests > coalesce(u.requests, 0)
+    ), charges_until = greatest(${now}, (select max(created_at) + interval '1 us' from usage where created_at < charges_until))`;
+  await tx`
+    update wallets w set folded_until = m.charges_until from usage_marks m
+    where w.folded_until > m.charges_until and not exists (
+      select 1 from usage u
+      where u.user_id = w.user_id and u.created_at > m.charges_until and u.created_at <= w.folded_until)`;
 }
 
 /** Of the rows that no month had a partition for; answers how many went. */
@@ -79,11 +90,25 @@ export async function deleteDefaultBefore(sql: Sql, before: Date, limit: number)
   return gone.count;
 }
 
-// Days.
+// Sums.
 
-/** Waits until nobody is writing sums. Who begins afterwards reads the clock afterwards. */
-export async function waitForWriters(tx: Transaction): Promise<void> {
-  await tx`lock table usage_hours in share mode`;
+/** Adds all usage to the sums, wallet by wallet: each is locked only for its own rows. */
+export async function foldWallets(sql: Sql): Promise<void> {
+  const wallets = await sql<{ userId: string }[]>`select user_id as "userId" from wallets where unfolded > 0`;
+  for (const { userId } of wallets) await sql`select fold_usage(${userId})`;
+}
+
+/** From now on no usage is dated before a moment. Wallets in use are skipped: theirs are folded beyond it already. */
+export async function sealUsage(sql: Sql, before: Date): Promise<void> {
+  for (;;) {
+    const sealed = await sql`
+      update wallets set folded_until = ${before} where user_id in (
+        select user_id from wallets w where folded_until < ${before} and not exists (
+          select 1 from usage u
+          where u.user_id = w.user_id and u.created_at > w.folded_until and u.created_at <= ${before})
+        limit 1000 for update skip locked)`;
+    if (sealed.count === 0) return;
+  }
 }
 
 /** The first day that is not summed yet and has any sums by hour; undefined when there is none. */
@@ -94,7 +119,12 @@ export async function selectFirstOpenDay(sql: Sql): Promise<Date | undefined> {
   return row.day ?? undefined;
 }
 
-/** Sums the hours of whole days, and says that it is done. */
+/** Keeps folds out until the end of the transaction: the hours do not change meanwhile. */
+export async function lockSums(tx: Transaction): Promise<void> {
+  await tx`select 1 from usage_marks for update`;
+}
+
+/** Sums the hours of whole days, and records that it is done. */
 export async function insertDays(tx: Transaction, from: Date, to: Date): Promise<void> {
   await tx`
     with closed as (
@@ -105,18 +135,5 @@ export async function insertDays(tx: Transaction, from: Date, to: Date): Promise
       returning model_name, spent_micros
     )
     update usage_marks set days_before = ${to}, charged_micros = charged_micros + coalesce(
-      (select sum(spent_micros) from closed where model_name not like 'agents/%/%'), 0)`;
-}
-
-/**
- * Opens the days from one on again, if they are closed: what is read of them comes from their hours, until they are
- * closed anew. The marks are locked first, as by whoever adds to a closed day (migrations/0034).
- */
-export async function reopenDays(tx: Transaction, from: Date): Promise<void> {
-  const closed = await tx`select 1 from usage_marks where days_before > ${from} for update`;
-  if (closed.length === 0) return;
-  await tx`
-    with opened as (delete from usage_days where day >= ${from} returning model_name, spent_micros)
-    update usage_marks set days_before = ${from}, charged_micros = charged_micros - coalesce(
-      (select sum(spent_micros) from opened where model_name not like 'agents/%/%'), 0)`;
+      (select sum(spent_micros) from closed where not is_sale(model_name)), 0)`;
 }

@@ -3,9 +3,12 @@ import {
   createPartition,
   deleteDefaultBefore,
   dropPartition,
+  foldWallets,
   limitTableLocks,
   lockUpkeep,
   moveHorizon,
+  postCharges,
+  sealUsage,
   selectNow,
   selectPartitions,
 } from "./upkeep-store.ts";
@@ -41,13 +44,22 @@ export async function ensureUsagePartitions(database: Database, first?: Date): P
 }
 
 /**
- * Lets go of the single rows of all months that ended by `before`; their sums stay, and so does the ledger. The horizon
- * moves first: from then on no list promises these rows, whenever they really go. Answers the tables that are gone.
+ * Drops the single rows of all months that ended by `before`. Their sums stay, and the ledger gets their charges. The
+ * horizon moves before the rows go: from then on no list promises them. Answers the tables that are gone.
  */
 export async function dropUsageBefore(database: Database, before: Date): Promise<string[]> {
   const now = await selectNow(database.sql);
   const horizon = monthOf(before < now ? before : now).from;
-  await moveHorizon(database.sql, horizon);
+  await foldWallets(database.sql);
+  await sealUsage(database.sql, horizon);
+  await database.transaction(
+    async (tx) => {
+      await lockUpkeep(tx);
+      await postCharges(tx, horizon);
+      await moveHorizon(tx, horizon);
+    },
+    { deadlineMs: upkeepDeadlineMs },
+  );
   const dropped = await database.transaction(async (tx) => {
     await lockUpkeep(tx);
     await limitTableLocks(tx, tableLockMs);

@@ -31,6 +31,7 @@ export function usageOf(userId: string): TimedList {
     userId,
     summed: "requests",
     inSums: (sql) => sql`select created_at as at from usage where user_id = ${userId}`,
+    summedFrom: ({ horizon }) => horizon,
   };
 }
 

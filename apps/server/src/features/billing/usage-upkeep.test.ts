@@ -9,7 +9,7 @@ import { grantOpeningBalance } from "./credit-user.ts";
 import { listUsage } from "./list-usage.ts";
 import { selectOverview } from "./overview-store.ts";
 import { readExpenses } from "./read-expenses.ts";
-import { insertDays, selectPartitions } from "./upkeep-store.ts";
+import { foldWallets, insertDays, moveHorizon, postCharges, sealUsage, selectPartitions } from "./upkeep-store.ts";
 import { monthOf } from "./usage-months.rules.ts";
 import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
 import { startUsageUpkeep } from "./usage-upkeep.ts";
@@ -123,7 +123,7 @@ describe("closing days", () => {
   it("each day once, by any number of nodes, also after a long pause", async () => {
     await writePast(db.database, [
       { userId: ann, at: daysAgo(100).toISOString(), price: 1 },
-      { userId: ann, at: daysAgo(50).toISOString(), price: 2, model: "agents/bob/helper", route: "agent" },
+      { userId: ann, at: daysAgo(50).toISOString(), price: 2 },
       { userId: ann, at: daysAgo(3).toISOString(), price: 4 },
       { userId: ann, at: new Date().toISOString(), price: 8 },
     ]);
@@ -192,22 +192,33 @@ describe("the upkeep as a whole", () => {
 });
 
 describe("a clock that stood ahead", () => {
-  it("leaves no mark in the future: its days are open again, and rows are promised where there are any", async () => {
-    const [lost, kept] = [new Date(Date.now() - 2 * 3_600_000), new Date()];
-    await writePast(db.database, [{ userId: ann, at: lost.toISOString(), price: 5 }]);
-    await db.database.transaction((tx) => insertDays(tx, monthOf(lost).from, monthOf(kept, 24).from));
-    await db.database.sql`delete from usage`;
-    await db.database.sql`update usage_marks set horizon = ${monthOf(kept, 24).from}`;
-    await writePast(db.database, [{ userId: ann, at: kept.toISOString(), price: 7 }]);
+  it("leaves no horizon in the future: moments, sums and lists go on from now", async () => {
+    const { sql } = db.database;
+    const bob = await writeUser(db.database, "bob");
+    await writePast(db.database, [{ userId: ann, at: new Date(Date.now() - 2 * 3_600_000).toISOString(), price: 5 }]);
+    // What a pass does in two years.
+    const ahead = monthOf(new Date(), 24).from;
+    await foldWallets(sql);
+    await sealUsage(sql, ahead);
+    await db.database.transaction(async (tx) => {
+      await insertDays(tx, monthOf(daysAgo(40)).from, ahead);
+      await postCharges(tx, ahead);
+      await moveHorizon(tx, ahead);
+    });
+    await sql`delete from usage`;
+    await writePast(db.database, [{ userId: bob, at: new Date(ahead.getTime() + 1).toISOString(), price: 3 }]);
+
     const upkeep = await startUsageUpkeep({ database: db.database, log, clock: soundClock, retentionDays: 90 });
     await upkeep.stop();
+    for (const userId of [ann, bob]) await writePast(db.database, [{ userId, at: new Date().toISOString(), price: 7 }]);
+    expect(await verifyLedger(db.database)).toEqual([]);
+    await foldWallets(sql);
     expect(await verifyLedger(db.database)).toEqual([]);
     expect((await listUsage(db.database, everythingOf(ann), all, first)).total).toBe(1);
-    expect(
-      (await readExpenses(db.database, everythingOf(ann), { start: undefined, end: undefined, page: 1 })).totalSpent,
-    ).toBe(12);
-    const [{ days }] = await db.database.sql<[{ days: Date }]>`select days_before as days from usage_marks`;
-    expect(days.getTime()).toBeLessThanOrEqual(Date.now());
+    expect((await listUsage(db.database, everythingOf(bob), all, first)).total).toBe(2);
+    const spent = async (userId: string) =>
+      (await readExpenses(db.database, everythingOf(userId), { start: undefined, end: undefined, page: 1 })).totalSpent;
+    expect([await spent(ann), await spent(bob)]).toEqual([12, 10]);
   });
 
   it("closes and drops nothing while it is doubted", async () => {

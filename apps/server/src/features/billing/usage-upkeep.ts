@@ -2,11 +2,12 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { TrustedClock } from "../trusted-clock/index.ts";
 import { closeUsageDays } from "./close-usage-days.ts";
-import { takeBackMarks } from "./take-back-marks.ts";
+import { lockUpkeep, takeBackHorizon } from "./upkeep-store.ts";
 import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
 
 const everyMs = 30 * 60_000;
 const dayMs = 86_400_000;
+const upkeepDeadlineMs = 15 * 60_000;
 
 export interface UsageUpkeep {
   /** One pass now; passes go on every half hour by themselves. */
@@ -43,7 +44,13 @@ export async function startUsageUpkeep({
     await attempt("marks", async () => {
       const { now, isTrusted } = await clock.read();
       if (!isTrusted) return;
-      await takeBackMarks(database, now);
+      await database.transaction(
+        async (tx) => {
+          await lockUpkeep(tx);
+          await takeBackHorizon(tx, now);
+        },
+        { deadlineMs: upkeepDeadlineMs },
+      );
       await attempt("days", () => closeUsageDays(database));
       if (retentionDays !== undefined) await attempt("retention", () => dropOldUsage(now, retentionDays));
     });

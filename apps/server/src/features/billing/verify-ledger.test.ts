@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { Database, Transaction } from "../../engines/database/database.ts";
-import { writePast, writeUser } from "./books.fixture.ts";
+import { adoptCharges, writePast, writeUser } from "./books.fixture.ts";
 import { closeUsageDays } from "./close-usage-days.ts";
 import { grantOpeningBalance } from "./credit-user.ts";
 import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
@@ -12,7 +12,10 @@ let database: Database;
 let ann: string;
 let keyId: string;
 
-/** Books with everything in them that is compared: money, closed days, running and waiting predictions, a limited key. */
+/**
+ * Books with everything in them that is compared: charges with and without an entry of their own, closed days, running and
+ * waiting predictions, a limited key.
+ */
 beforeEach(async () => {
   db = await testDatabase();
   database = db.database;
@@ -29,20 +32,22 @@ beforeEach(async () => {
   await writePast(database, [
     { userId: ann, at: "2026-01-05T10:15:00Z", price: 30_000, id: "pred_old" },
     { userId: ann, at: "2026-01-05T11:15:00Z", price: 0, id: "pred_free" },
-    { userId: ann, at: new Date().toISOString(), price: 70_000, id: "pred_new" },
   ]);
+  await adoptCharges(database, "2026-02-01T00:00:00Z");
+  await writePast(database, [{ userId: ann, at: new Date().toISOString(), price: 70_000, id: "pred_new", keyId }]);
   await sql`
-    insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at)
-    values ('pred_new', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'sync', 200, now())`;
+    insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, price_micros)
+    values ('pred_new', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'sync', 200, now(), 70000)`;
   await sql`
     insert into live_predictions (id, user_id, key_id, model_id, model_name, route, reserved_micros, key_month,
       counts_parallel, started_at, queue_until)
     values ('pred_live', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'sync', 500, '2026-03-01', true, now(), now()),
       ('pred_wait', ${ann}, ${keyId}, 'mdl_a', 'ann/model', 'async', 300, '2026-03-01', false, null, now())`;
-  await sql`update wallets set reserved_micros = 800, running = 1 where user_id = ${ann}`;
+  await sql`update wallets set reserved_micros = 800, running = 1, waiting = 1 where user_id = ${ann}`;
   await sql`insert into model_slots values ('mdl_a', 1, 1)`;
   await sql`insert into key_months values (${keyId}, '2026-03-01', 70000, 800)`;
   await closeUsageDays(database);
+  await writePast(database, [{ userId: ann, at: new Date().toISOString(), id: "pred_newest" }]);
   expect(await verifyLedger(database)).toEqual([]);
 });
 
@@ -71,6 +76,7 @@ describe("what is planted is found, with its figures", () => {
       { rule: "sum_of_accounts", subject: "all", expected: 0, found: -30_000 },
       { rule: "wallet_balance", subject: ann, expected: 99_930_000, found: 99_900_000 },
       { rule: "usage_without_charge", subject: "pred_old", expected: 30_000, found: null },
+      { rule: "day_charged", subject: `${ann} 2026-01-05T00:00:00+00:00`, expected: 30_000, found: 0 },
     ]);
   });
 
@@ -91,14 +97,11 @@ describe("what is planted is found, with its figures", () => {
     ["a charge made a sale", "charge", "kind", "sale"],
     ["a credit made a correction", "credit", "kind", "correction"],
   ])("%s", async (_name, kind, column, value) => {
-    await plant(
-      (tx) =>
-        tx`update ledger set ${tx(column)} = ${value}, reason = 'x' where kind = ${kind} and reference <> 'pred_old'`,
-    );
+    await plant((tx) => tx`update ledger set ${tx(column)} = ${value}, reason = 'x' where kind = ${kind}`);
     const { sql } = database;
     const [entry] = await sql<{ subject: string; amount: number }[]>`
       select concat_ws(' ', id, kind, from_account, to_account) as subject, amount_micros as amount
-      from ledger where ${sql(column)} = ${value} and reference <> 'pred_old' order by id desc limit 1`;
+      from ledger where ${sql(column)} = ${value} order by kind = ${kind} desc limit 1`;
     expect(await verifyLedger(database)).toContainEqual({
       rule: "entry_between_others",
       subject: entry?.subject,
@@ -119,7 +122,6 @@ describe("what is planted is found, with its figures", () => {
     ["lost", "marks_lost", { expected: 1, found: 0 }],
     ["of a horizon to come", "horizon_in_the_future", { expected: 0, found: 1 }],
     ["of a horizon within an hour", "horizon_within_an_hour", { expected: 0, found: 1 }],
-    ["of days that are not over", "days_closed_in_the_future", { expected: 0, found: 1 }],
     ["of half a day", "days_closed_within_a_day", { expected: 0, found: 1 }],
   ])("marks %s, and what they would hide", async (_name, rule, figures) => {
     const { sql } = database;
@@ -127,14 +129,19 @@ describe("what is planted is found, with its figures", () => {
     if (rule === "horizon_in_the_future")
       await sql`update usage_marks set horizon = date_trunc('month', now() + interval '2 months', 'UTC')`;
     if (rule === "horizon_within_an_hour") await sql`update usage_marks set horizon = '2026-01-01T12:30:00Z'`;
-    if (rule === "days_closed_in_the_future")
-      await sql`update usage_marks set days_before = date_trunc('day', now() + interval '2 days', 'UTC')`;
     if (rule === "days_closed_within_a_day") await sql`update usage_marks set days_before = '2026-02-01T12:00:00Z'`;
     expect(await verifyLedger(database)).toContainEqual({ rule, subject: "usage_marks", ...figures });
     await sql`delete from usage where request_id = 'pred_new'`;
     await sql`update usage_hours set requests = requests + 1`;
     const rules = (await verifyLedger(database)).map((found) => found.rule);
-    expect(rules).toEqual(expect.arrayContaining(["charge_without_usage", "hour_requests"]));
+    expect(rules).toEqual(expect.arrayContaining(["wallet_balance", "hour_requests"]));
+  });
+
+  it("rows that were dropped before the ledger had their charges", async () => {
+    await database.sql`update usage_marks set horizon = '2026-03-01T00:00:00Z'`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "horizon_after_charges", subject: "usage_marks", expected: 0, found: 1 },
+    ]);
   });
 
   it("a user without a wallet", async () => {
@@ -146,12 +153,14 @@ describe("what is planted is found, with its figures", () => {
   });
 
   it("reservations and counters that no live prediction explains", async () => {
-    await database.sql`update wallets set reserved_micros = 801, running = 3 where user_id = ${ann}`;
+    await database.sql`update wallets set reserved_micros = 801, running = 3, waiting = 5, unfolded = 7 where user_id = ${ann}`;
     await database.sql`update model_slots set running = 0, waiting = 7`;
     await database.sql`update key_months set reserved_micros = 1`;
     expect(await verifyLedger(database)).toEqual([
       { rule: "wallet_reserved", subject: ann, expected: 800, found: 801 },
       { rule: "wallet_running", subject: ann, expected: 1, found: 3 },
+      { rule: "wallet_unfolded", subject: ann, expected: 1, found: 7 },
+      { rule: "wallet_waiting", subject: ann, expected: 1, found: 5 },
       { rule: "model_running", subject: "mdl_a", expected: 1, found: 0 },
       { rule: "model_waiting", subject: "mdl_a", expected: 1, found: 7 },
       { rule: "key_reserved", subject: `${keyId} 2026-03-01`, expected: 800, found: 1 },
@@ -166,31 +175,51 @@ describe("what is planted is found, with its figures", () => {
     expect(await verifyLedger(database)).toEqual([
       { rule: "wallet_reserved", subject: "usr_gone", expected: 40, found: 0 },
       { rule: "wallet_running", subject: "usr_gone", expected: 1, found: 0 },
+      { rule: "wallet_waiting", subject: "usr_gone", expected: 1, found: 0 },
       { rule: "model_waiting", subject: "mdl_gone", expected: 1, found: 0 },
     ]);
   });
 
   it.each([
-    ["a charge without its usage", "delete", "charge_without_usage", { expected: null, found: 70_000 }],
-    ["another price", "price", "charge_amount", { expected: 70_001, found: 70_000 }],
-    ["another user", "user", "charge_of_another_wallet", { expected: 70_000, found: 70_000 }],
-    ["another time", "time", "charge_at_another_time", { expected: 70_000, found: 70_000 }],
+    ["a charge without its usage", "delete", "charge_without_usage", { expected: null, found: 30_000 }],
+    ["another price", "price", "charge_amount", { expected: 30_001, found: 30_000 }],
+    ["another user", "user", "charge_of_another_wallet", { expected: 30_000, found: 30_000 }],
+    ["another time", "time", "charge_at_another_time", { expected: 30_000, found: 30_000 }],
   ])("%s", async (_name, change, rule, figures) => {
+    const { sql } = database;
+    if (change === "delete") await sql`delete from usage where request_id = 'pred_old'`;
+    if (change === "price") await sql`update usage set price_micros = 30001 where request_id = 'pred_old'`;
+    if (change === "user") await sql`update usage set user_id = 'usr_other' where request_id = 'pred_old'`;
+    if (change === "time")
+      await sql`update usage set created_at = created_at - interval '1 us' where request_id = 'pred_old'`;
+    const found = await verifyLedger(database);
+    expect(found).toContainEqual({ rule, subject: "pred_old", ...figures });
+  });
+
+  it.each([
+    ["lost", "delete", 99_970_000],
+    ["at another price", "price", 99_899_999],
+    ["of another user", "user", 99_970_000],
+  ])("usage %s that the balance was charged for", async (_name, change, expected) => {
     const { sql } = database;
     if (change === "delete") await sql`delete from usage where request_id = 'pred_new'`;
     if (change === "price") await sql`update usage set price_micros = 70001 where request_id = 'pred_new'`;
     if (change === "user") await sql`update usage set user_id = 'usr_other' where request_id = 'pred_new'`;
-    if (change === "time")
-      await sql`update usage set created_at = created_at - interval '1 us' where request_id = 'pred_new'`;
-    const found = await verifyLedger(database);
-    expect(found).toContainEqual({ rule, subject: "pred_new", ...figures });
+    expect(await verifyLedger(database)).toContainEqual({
+      rule: "wallet_balance",
+      subject: ann,
+      expected,
+      found: 99_900_000,
+    });
   });
 
-  it("two rows of usage for one charge", async () => {
-    await database.sql`insert into usage select * from usage where request_id = 'pred_new'`;
-    await database.sql`
-      update usage_hours set requests = 2, paid_requests = 2, spent_micros = 140000 where spent_micros = 70000`;
-    expect(await verifyLedger(database)).toEqual([{ rule: "usage_twice", subject: "all", expected: 2, found: 3 }]);
+  it("a prediction that is used twice", async () => {
+    await database.sql`insert into usage select * from usage where request_id = 'pred_free'`;
+    await database.sql`update usage_hours set requests = 2 where hour = '2026-01-05T11:00:00Z'`;
+    await database.sql`update usage_days set requests = 3 where day = '2026-01-05T00:00:00Z'`;
+    expect(await verifyLedger(database)).toEqual([
+      { rule: "usage_twice", subject: "pred_free", expected: 1, found: 2 },
+    ]);
   });
 
   it("sums by hour that differ from the rows, or are missing, or too many", async () => {
@@ -205,6 +234,7 @@ describe("what is planted is found, with its figures", () => {
     await database.sql`update usage_days set requests = 2, paid_requests = 2, spent_micros = 30005`;
     await database.sql`update usage_marks set charged_micros = 30005`;
     expect(await verifyLedger(database)).toEqual([
+      { rule: "day_charged", subject: `${ann} 2026-01-05T00:00:00+00:00`, expected: 30_005, found: 30_000 },
       { rule: "hour_paid_requests", subject: `${ann} ${hour} ann/model`, expected: 0, found: 1 },
       { rule: "hour_spent", subject: `${ann} ${hour} ann/model`, expected: 0, found: 5 },
     ]);
@@ -237,7 +267,7 @@ describe("what is planted is found, with its figures", () => {
     ]);
     await database.sql`update key_months set spent_micros = 100001`;
     expect(await verifyLedger(database)).toEqual([
-      { rule: "key_spent_too_much", subject: ann, expected: 100_000, found: 100_001 },
+      { rule: "key_spent_too_much", subject: keyId, expected: 100_000, found: 100_001 },
     ]);
   });
 
@@ -281,9 +311,8 @@ describe("what is planted is found, with its figures", () => {
       buyer = await writeUser(database, "buyer");
     });
 
-    /** A run that was created and sold now, for a price, between the entries that `meanwhile` writes and others. */
+    /** A run that was created and sold now, for a price, with what `meanwhile` writes in between. */
     async function sell(price: number, meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
-      const { sql } = database;
       await plant(
         (tx) => tx`
           insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, ancestors, input, timeout_ms, max_steps,
@@ -292,15 +321,13 @@ describe("what is planted is found, with its figures", () => {
             'agents/ann/golden')`,
       );
       await meanwhile();
-      const [sold] = await sql<{ at: string }[]>`
-        insert into ledger (kind, from_account, to_account, amount_micros, reference)
-        values ('sale', ${`user:${buyer}`}, ${`user:${ann}`}, ${price}, 'run_1') returning recorded_at::text as at`;
-      await sql`
-        insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)
-        values ('run_1', ${buyer}, 'agents/ann/golden', 'agent', 200, ${sold?.at ?? ""}::text::timestamptz, ${price})`;
-      await sql`
-        insert into usage_hours values (${buyer}, date_trunc('hour', ${sold?.at ?? ""}::text::timestamptz),
-          'agents/ann/golden', 1, 1, ${price})`;
+      await database.sql`
+        select sell_run(${buyer}, ${ann}, 'key_b', 'run_1', 'agents/ann/golden', ${price}::bigint, 'agents')`;
+    }
+
+    async function charge(price: number): Promise<void> {
+      const [now] = await database.sql<[{ at: string }]>`select clock_timestamp()::text as at`;
+      await writePast(database, [{ userId: buyer, at: now.at, price }]);
     }
 
     it("is found where the balance did not cover it when the run was created", async () => {
@@ -314,7 +341,7 @@ describe("what is planted is found, with its figures", () => {
     it("is found also where credit came after the run was created, and was spent before it ended", async () => {
       await sell(100, async () => {
         await grantOpeningBalance(database, buyer, 150);
-        await writePast(database, [{ userId: buyer, at: new Date(Date.now() + 60_000).toISOString(), price: 140 }]);
+        await charge(140);
       });
       expect(await verifyLedger(database)).toEqual([
         { rule: "sale_not_covered", subject: "run_1", expected: 100, found: 0 },
@@ -323,9 +350,7 @@ describe("what is planted is found, with its figures", () => {
 
     it("is right where predictions took what was there when the run was created", async () => {
       await grantOpeningBalance(database, buyer, 100);
-      await sell(100, () =>
-        writePast(database, [{ userId: buyer, at: new Date(Date.now() + 60_000).toISOString(), price: 140 }]),
-      );
+      await sell(100, () => charge(140));
       expect(await verifyLedger(database)).toEqual([]);
     });
   });
@@ -348,6 +373,23 @@ it("rows that were let go are not missed, their sums are still checked", async (
   expect(await verifyLedger(database)).toEqual([]);
   await database.sql`update usage_hours set requests = requests + 1 where hour < '2026-02-01'`;
   expect((await verifyLedger(database)).map(({ rule }) => rule)).toEqual(["day_requests"]);
+});
+
+it("charges of rows that were dropped are in the ledger, and missed where they are lost", async () => {
+  const bob = await writeUser(database, "bob");
+  await writePast(database, [
+    { userId: bob, at: "2026-03-05T10:00:00Z", price: 5 },
+    { userId: bob, at: "2026-03-05T11:00:00Z", price: 6 },
+    { userId: bob, at: "2026-03-06T12:00:00Z", price: 7 },
+  ]);
+  await dropUsageBefore(database, new Date("2026-04-10"));
+  expect(await verifyLedger(database)).toEqual([]);
+  await plant((tx) => tx`delete from ledger where reason = 'Predictions of 2026-03-05'`);
+  expect(await verifyLedger(database)).toEqual([
+    { rule: "sum_of_accounts", subject: "all", expected: 0, found: -11 },
+    { rule: "wallet_balance", subject: bob, expected: -7, found: -18 },
+    { rule: "day_charged", subject: `${bob} 2026-03-05T00:00:00+00:00`, expected: 11, found: 0 },
+  ]);
 });
 
 it("goes on while money moves, and sees one moment of it", async () => {
