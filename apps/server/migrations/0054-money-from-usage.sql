@@ -25,13 +25,6 @@ alter table ledger enable trigger ledger_is_append_only;
 update usage_marks set charges_until = greatest(charges_until, (select max(created_at) from usage) + interval '1 us');
 update wallets w set folded_until = greatest(w.folded_until, m.charges_until) from usage_marks m;
 
--- Usage is dated after folded_until, so that no charge comes before those that the ledger already has.
-create or replace function give_wallet() returns trigger language plpgsql as $$
-begin
-  insert into wallets (user_id, folded_until) select new.id, charges_until from usage_marks;
-  return null;
-end $$;
-
 -- What a prediction cost stands with its result: the ledger no longer says it.
 update ended_predictions e set price_micros = l.amount_micros
 from ledger l where l.kind = 'charge' and l.reference = e.id and e.price_micros <> l.amount_micros;

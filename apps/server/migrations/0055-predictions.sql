@@ -63,8 +63,6 @@ create type prediction_end as (
   output_tokens integer, cached_tokens integer, cache_write_tokens integer, stream_details text, price bigint,
   backend text, input text
 );
-update ended_predictions e set price_micros = u.price_micros, reserved_micros = u.reserved_micros
-from usage u where u.request_id = e.id;
 -- Checked anew whenever a transaction changes a row twice: a third of the cost of a batch. Users and models are never deleted.
 alter table wallets drop constraint wallets_user_id_fkey;
 alter table model_slots drop constraint model_slots_model_id_fkey;

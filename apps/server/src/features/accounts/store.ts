@@ -81,7 +81,8 @@ export async function insertUser(sql: Sql, user: NewUser): Promise<boolean> {
       on conflict (username) do nothing
       returning id
     )
-    insert into wallets (user_id) select id from made returning user_id`;
+    -- Usage is dated after folded_until, so that no charge comes before those that the ledger has.
+    insert into wallets (user_id, folded_until) select made.id, m.charges_until from made, usage_marks m returning user_id`;
   return rows.length === 1;
 }
 

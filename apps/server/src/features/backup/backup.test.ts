@@ -41,8 +41,7 @@ describe("rows come back as they were", () => {
       select 'pred_' || n, 'usr_a', 'a/b', 'sync', 200, '2020-01-01'::timestamptz + n * interval '1 hour', n
       from generate_series(1, 30000) n`;
     await from.sql`
-      insert into ledger (kind, from_account, to_account, amount_micros, reason)
-      select 'credit', 'outside', 'user:usr_a', 9007199254740, 'test' from generate_series(1, 3)`;
+      select move_money('credit', 'outside', 'user:usr_a', 9007199254740, null, 'test') from generate_series(1, 3)`;
     await from.sql`insert into models (owner_id, name, manifest) values ('usr_a', 'm',
       '{"kind": "text", "visibility": "public", "capacity": 3}')`;
 
@@ -77,8 +76,7 @@ describe("rows come back as they were", () => {
     let writing = true;
     const writer = (async () => {
       for (let n = 0; writing; n++) {
-        await from.sql`insert into ledger (kind, from_account, to_account, amount_micros, reason)
-          values ('credit', 'outside', 'user:usr_a', 1, ${`row ${n}`})`;
+        await from.sql`select move_money('credit', 'outside', 'user:usr_a', 1, null, ${`row ${n}`})`;
       }
     })();
     await from.sql`select pg_sleep(0.2)`;

@@ -53,8 +53,7 @@ test("one that fails half-way leaves rows, rules and files as they were", async 
   await expect(late).rejects.toThrow("no room for keys");
   expect(await contentsOf(ours)).toEqual(before);
   expect(await usersOf(to)).toEqual(["bert"]);
-  await to.sql`insert into ledger (kind, from_account, to_account, amount_micros, reason)
-    values ('credit', 'outside', 'user:usr_b', 5, 'x')`;
+  await to.sql`select move_money('credit', 'outside', 'user:usr_b', 5, null, 'x')`;
   expect(await to.sql`select balance_micros as b from wallets`).toMatchObject([{ b: 5 }]);
   await expect(to.sql`delete from ledger`.execute()).rejects.toThrow("append-only");
 

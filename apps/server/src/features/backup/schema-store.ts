@@ -88,7 +88,7 @@ export async function setSequence(tx: Transaction, { name, value, called }: Sequ
 
 /**
  * Takes off, and gives back a function that puts on again, what would stand in the way of rows that are already right:
- * triggers (a ledger row would move its wallet a second time) and foreign keys (rows come table by table), also those of
+ * triggers (a user would get a second wallet) and foreign keys (rows come table by table), also those of
  * other programs' tables into ours. Needs no more than owning the tables; should the transaction fail, nothing of it has
  * happened.
  */

@@ -1,5 +1,5 @@
 import { newId } from "@gantry/wire";
-import type { Database } from "../../engines/database/database.ts";
+import type { Database, Sql } from "../../engines/database/database.ts";
 
 /** An ended prediction as a test wants it to have been. */
 export interface PastRequest {
@@ -25,6 +25,7 @@ export async function writePast(database: Database, requests: readonly PastReque
   const ids = requests.map((one) => one.id ?? newId("prediction"));
   const userIds = requests.map((one) => one.userId);
   await database.transaction(async (tx) => {
+    await allowPast(tx);
     await tx`select 1 from wallets where user_id = any (${userIds}::text[]) order by user_id for update`;
     await tx`
       with used as (
@@ -55,14 +56,19 @@ export async function writePast(database: Database, requests: readonly PastReque
   return ids;
 }
 
-/** A user of books that begin with this version: nothing is folded, and the ledger has no charge. */
+/** Without charges in the ledger, those of all times may come. */
+async function allowPast(sql: Sql): Promise<void> {
+  await sql`
+    update usage_marks set charges_until = '-infinity'
+    where charges_until <> '-infinity' and not exists (select 1 from ledger where kind = 'charge')`;
+}
+
 export async function writeUser(database: Database, username: string): Promise<string> {
   const id = newId("user");
-  await database.sql`update usage_marks set charges_until = '-infinity' where charges_until <> '-infinity'
-    and not exists (select 1 from ledger where kind = 'charge')`;
   await database.sql`
     insert into users (id, username, role, plan, created_at) values (${id}, ${username}, 'user', 'free', now())`;
-  await database.sql`insert into wallets (user_id) values (${id})`;
+  await allowPast(database.sql);
+  await database.sql`insert into wallets (user_id, folded_until) select ${id}, charges_until from usage_marks`;
   return id;
 }
 
