@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { connect, type Database } from "../../engines/database/index.ts";
+import { everythingOf } from "../accounts/index.ts";
+import { writePast, writeUser } from "./books.fixture.ts";
+import { listUsage } from "./list-usage.ts";
+import { momentOfMicros } from "./moment.rules.ts";
+import { selectOverview } from "./overview-store.ts";
+import { readExpenses } from "./read-expenses.ts";
+import { foldWallets, insertDays, lockSums, lockUpkeep } from "./upkeep-store.ts";
+import { verifyLedger } from "./verify-ledger.ts";
+
+let db: Awaited<ReturnType<typeof testDatabase>>;
+let database: Database;
+const always = { from: undefined, to: undefined };
+const dayMs = 86_400_000;
+const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+
+beforeEach(async () => {
+  db = await testDatabase();
+  ({ database } = db);
+});
+afterEach(async () => {
+  expect(await verifyLedger(database)).toEqual([]);
+  await db.drop();
+});
+
+const unfoldedOf = async (userId: string): Promise<number | undefined> => {
+  const [wallet] = await database.sql<{ unfolded: number }[]>`select unfolded from wallets where user_id = ${userId}`;
+  return wallet?.unfolded;
+};
+const spentBy = async (userId: string): Promise<number> => {
+  const start = "1970-01-01T00:00:00.000000Z";
+  return (await readExpenses(database, everythingOf(userId), { start, end: undefined, page: 1 })).totalSpent;
+};
+
+it("rows are in the sums once, while users settle, nodes fold and days are closed", async () => {
+  const users = await Promise.all(["ann", "bob", "carl"].map((name) => writeUser(database, name)));
+  const nodes = Array.from({ length: 2 }, () => connect({ url: db.url, poolSize: 2 }));
+  const rows = 120;
+  let writing = users.length;
+  const settling = users.map(async (userId) => {
+    for (let n = 0; n < rows; n++) {
+      // Ten days go by: rows come before their day is closed, at that moment, and after it.
+      const at = momentOfMicros((midnight - 10 * dayMs) * 1000 + Math.floor((n * 10 * dayMs) / rows) * 1000 + n);
+      await writePast(database, [{ userId, at, price: 1 }]);
+      const [{ total }, spent] = [
+        await listUsage(database, everythingOf(userId), always, { limit: 1, offset: 0 }),
+        await spentBy(userId),
+      ];
+      expect([total, spent]).toEqual([n + 1, n + 1]);
+    }
+    writing--;
+  });
+  const folding = nodes.map(async ({ sql }) => {
+    while (writing > 0) await foldWallets(sql);
+  });
+  const closing = (async () => {
+    for (let day = 10; day > 0; day--) {
+      await database.transaction(async (tx) => {
+        await lockUpkeep(tx);
+        await lockSums(tx);
+        await insertDays(tx, new Date(midnight - day * dayMs), new Date(midnight - (day - 1) * dayMs));
+      });
+      expect((await selectOverview(database.sql)).books.sum).toBe(0);
+    }
+  })();
+  await Promise.all([...settling, ...folding, closing]);
+  await Promise.all(nodes.map((node) => node.close()));
+  await foldWallets(database.sql);
+  const [summed] = await database.sql`
+    select (select sum(requests)::int from usage_hours) as hours, (select sum(requests)::int from usage_days) as days,
+      (select charged_micros from usage_marks) as charged`;
+  expect(summed).toEqual({ hours: 360, days: 360, charged: 360 });
+});
+
+it("the thousandth row folds the wallet", async () => {
+  const [buyer, seller] = [await writeUser(database, "buyer"), await writeUser(database, "seller")];
+  const at = new Date(Date.now() - 60_000).toISOString();
+  await writePast(
+    database,
+    Array.from({ length: 998 }, () => ({ userId: buyer, at, price: 1 })),
+  );
+  const sell = (runId: string) =>
+    database.sql`select sell_run(${buyer}, ${seller}, 'key_b', ${runId}, 'agents/seller/helper', 5, null)`;
+  await sell("run_1");
+  expect([await unfoldedOf(buyer), await spentBy(buyer)]).toEqual([999, 1003]);
+  await sell("run_2");
+  expect([await unfoldedOf(buyer), await spentBy(buyer)]).toEqual([0, 1008]);
+});
+
+it("a fold does not wait for days that are being closed", async () => {
+  const ann = await writeUser(database, "ann");
+  await writePast(database, [{ userId: ann, at: new Date().toISOString(), price: 1 }]);
+  await database.transaction(async (tx) => {
+    await lockSums(tx);
+    await foldWallets(database.sql);
+    expect(await unfoldedOf(ann)).toBe(1);
+  });
+  await foldWallets(database.sql);
+  expect(await unfoldedOf(ann)).toBe(0);
+});
+
+it("rows that a wrong clock dated far ahead wait for their time, and others are folded meanwhile", async () => {
+  const ann = await writeUser(database, "ann");
+  const ahead = new Date(Date.now() + 400 * dayMs).toISOString();
+  await writePast(database, [{ userId: ann, at: ahead, price: 1 }]);
+  await foldWallets(database.sql);
+  await writePast(database, [{ userId: ann, at: new Date().toISOString(), price: 2 }]);
+  await foldWallets(database.sql);
+  expect([await unfoldedOf(ann), await spentBy(ann)]).toEqual([1, 3]);
+});
