@@ -8,7 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Database, migrate, startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
+import { applyFunctions, migrate, startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
 import { openAccounts } from "../apps/server/src/features/accounts/index.ts";
 import { verifyLedger } from "../apps/server/src/features/billing/index.ts";
 import { systemClock } from "../apps/server/src/kernel/clock.ts";
@@ -22,6 +22,7 @@ const budgetMs = 50;
 const requests = 200;
 const adminKey = "bench-admin-key-0123456789-0123456789";
 const migrations = fileURLToPath(new URL("../apps/server/migrations", import.meta.url));
+const features = fileURLToPath(new URL("../apps/server/src/features", import.meta.url));
 
 const within = (from: number, to: number): number => from + Math.random() * (to - from);
 const naive = (time: number): string => new Date(time).toISOString().slice(0, 19);
@@ -48,39 +49,22 @@ const kinds: Record<string, (rows: number) => string> = {
   "operator's overview": () => "/api/v2/admin/overview",
 };
 
-async function prepare(home: string, rows: number): Promise<{ settledPerSecond: number; verifySeconds: number }> {
+async function prepare(home: string, rows: number): Promise<{ verifySeconds: number }> {
   const database = await startEmbeddedDatabase({ home, deadlineMs: 3_600_000 });
   try {
     await migrate(database, migrations);
+    await applyFunctions(database, features);
     const accounts = await openAccounts({ database, clock: systemClock, log: createLog("silent") });
     const { adminId } = await accounts.bootstrap(adminKey);
     await accounts.close();
     await fillUsage(database, adminId, rows);
-    const settledPerSecond = await settle(database, adminId);
     const startedAt = performance.now();
     const found = await verifyLedger(database);
     if (found.length > 0) throw new Error(`the books are wrong: ${JSON.stringify(found.slice(0, 5))}`);
-    return { settledPerSecond, verifySeconds: (performance.now() - startedAt) / 1000 };
+    return { verifySeconds: (performance.now() - startedAt) / 1000 };
   } finally {
     await database.close();
   }
-}
-
-/** Settlement as the server does it, in batches as group commit makes them. */
-async function settle(database: Database, userId: string): Promise<number> {
-  const [batches, size] = [100, 64];
-  let seconds = 0;
-  for (let batch = 0; batch < batches; batch++) {
-    const ids = Array.from({ length: size }, (_, n) => `pred_settled_${batch}_${n}`);
-    await database.sql`
-      insert into live_predictions (id, user_id, key_id, model_id, model_name, route, queue_until)
-      select id, ${userId}, 'key_bench', 'mdl_bench', 'bench/model-1', 'sync', now() from unnest(${ids}::text[]) id`;
-    const endings = ids.map((id) => ({ id, claim: 1, status: 200, inference_ms: 5, price: 30_000 }));
-    const startedAt = performance.now();
-    await database.sql`select settle_predictions(${JSON.stringify(endings)}::text::json)`;
-    seconds += (performance.now() - startedAt) / 1000;
-  }
-  return (batches * size) / seconds;
 }
 
 async function measure(base: string, path: () => string): Promise<{ p50: number; p95: number }> {
@@ -103,7 +87,7 @@ for (const rows of sizes) {
   const home = await mkdtemp(join(tmpdir(), "gantry-bench-"));
   try {
     const startedAt = performance.now();
-    const { settledPerSecond, verifySeconds } = await prepare(home, rows);
+    const { verifySeconds } = await prepare(home, rows);
     const seconds = (performance.now() - startedAt) / 1000;
     console.log(
       `\n${rows.toLocaleString("en")} rows (filled in ${seconds.toFixed(0)} s), budget: p95 under ${budgetMs} ms`,
@@ -124,7 +108,6 @@ for (const rows of sizes) {
     } finally {
       await gantry.stop();
     }
-    console.log(`  settling, 64 at once     ${settledPerSecond.toFixed(0)} a second`);
     console.log(`  proving the whole ledger ${verifySeconds.toFixed(1)} s`);
   } finally {
     await rm(home, { recursive: true, force: true });
