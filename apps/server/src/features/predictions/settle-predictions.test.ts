@@ -73,7 +73,7 @@ async function underWay(claim: number): Promise<string> {
 
 async function writtenOf(id: string) {
   const [row] = await own.database.sql<{ status: number; charges: number; told: number }[]>`
-    select e.status, (select count(*)::int from ledger where reference = e.id) as charges,
+    select e.status, (select count(*)::int from usage where request_id = e.id and price_micros > 0) as charges,
       (d.payload::json #>> '{infer_details,status}')::int as told
     from ended_predictions e join webhook_deliveries d on d.prediction_id = e.id where e.id = ${id}`;
   return row;

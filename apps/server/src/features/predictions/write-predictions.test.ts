@@ -28,9 +28,7 @@ beforeAll(async () => {
       await tx`
         insert into api_keys (id, user_id, public, secret_hash, name, created_at, monthly_limit_micros)
         values (${keys[n] ?? ""}, ${id}, ${id.slice(-12)}, ${Buffer.alloc(32)}, '', now(), ${n === 0 ? 5_000 : null})`;
-      await tx`
-        insert into ledger (kind, from_account, to_account, amount_micros, reason)
-        values ('credit', 'outside', ${`user:${id}`}, 10000, 'test')`;
+      await tx`select move_money('credit', 'outside', ${`user:${id}`}, 10000, null, 'test')`;
     }
     for (const id of models) {
       const manifest = JSON.stringify({ kind: "other", visibility: "public", capacity: 8 });

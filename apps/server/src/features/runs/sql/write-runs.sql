@@ -217,7 +217,6 @@ begin
 
     if ending is not null then
       if run.price_micros > 0 then
-        sold := clock_timestamp();
         update runs r set due_micros = r.due_micros - run.price_micros where r.id = any (chain);
         if run.key_month is not null then
           update key_months m set reserved_micros = m.reserved_micros - run.price_micros, spent_micros = m.spent_micros
@@ -226,16 +225,7 @@ begin
         end if;
         update wallets w set reserved_micros = w.reserved_micros - run.price_micros where w.user_id = run.user_id;
         if ending ->> 'status' = 'done' then
-          insert into ledger (recorded_at, kind, from_account, to_account, amount_micros, reference)
-            values (sold, 'sale', 'user:' || run.user_id, 'user:' || run.owner_id, run.price_micros, run.id);
-          insert into usage (request_id, user_id, key_id, model_name, route, status, created_at, reserved_micros,
-            price_micros)
-            values (run.id, run.user_id, run.key_id, run.sale_name, 'agent', 200, sold, run.price_micros,
-              run.price_micros);
-          insert into usage_hours as h (user_id, hour, model_name, requests, paid_requests, spent_micros)
-            values (run.user_id, date_trunc('hour', sold), run.sale_name, 1, 1, run.price_micros)
-            on conflict (user_id, hour, model_name) do update set requests = h.requests + 1,
-              paid_requests = h.paid_requests + 1, spent_micros = h.spent_micros + excluded.spent_micros;
+          perform sell_run(run.user_id, run.owner_id, run.key_id, run.id, run.sale_name, run.price_micros, null);
           update runs r set cost_micros = r.cost_micros + run.price_micros where r.id = any (chain);
         end if;
       end if;
