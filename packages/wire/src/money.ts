@@ -92,16 +92,26 @@ export const creditRecord = z.object({
 export type CreditRecord = z.infer<typeof creditRecord>;
 
 export const ledgerEntryRecord = z.object({
-  id: z.int(),
+  id: z
+    .int()
+    .describe(
+      "Unique in the list. A charge of a single prediction is numbered by its moment, in microseconds since 1970.",
+    ),
   created_at: z.iso.datetime(),
   kind: z
     .enum(["credit", "correction", "charge", "sale"])
     .describe(
-      "Money added by an admin, or taken away by one; a prediction that was paid; a run of an agent that was paid, or earned.",
+      "Money added by an admin, or taken away by one; a prediction that was paid, or all of a day that is no longer in usage; a run of an agent that was paid, or earned.",
     ),
   amount: amount("").describe("Dollars; what came in is positive, what was taken negative."),
-  reference: z.string().nullable().describe("The id of the prediction or run of a charge or sale."),
-  reason: z.string().nullable().describe("What the admin said of a credit or correction."),
+  reference: z
+    .string()
+    .nullable()
+    .describe("The id of the prediction or run of a charge or sale. Null for a day's charges."),
+  reason: z
+    .string()
+    .nullable()
+    .describe("What the admin said of a credit or correction, or the day whose predictions were charged."),
 });
 /** A movement of a wallet. In dollars. */
 export type LedgerEntryRecord = z.infer<typeof ledgerEntryRecord>;
