@@ -63,10 +63,11 @@ describe("money", () => {
     return books.sum;
   };
 
-  test("that is charged on a day that a clock closed too early is in every sum, and the day is opened again", async () => {
+  test("that is charged on a day that a clock closed too early is in every sum", async () => {
     const key = await gantry.newUser("early");
     await paid(key, 1);
     // As a pass of a server whose clock stood three days ahead.
+    await sql()`select fold_usage(user_id) from wallets`;
     await sql()`
       with closed as (
         insert into usage_days select user_id, date_trunc('day', hour, 'UTC'), model_name, sum(requests), sum(paid_requests),
@@ -76,12 +77,10 @@ describe("money", () => {
     await paid(key, 3);
     expect([await spentBy("early"), await sumOfBooks()]).toEqual([0.04, 0]);
     expect((await gantry.call("GET", "/api/v2/usage", { key })).body.total_count).toBe(4);
-    expect((await verifyLedger(gantry.database)).map(({ rule }) => rule)).toEqual(["days_closed_in_the_future"]);
-    await withStart({}, async () => {
-      expect(await verifyLedger(gantry.database)).toEqual([]);
-      await paid(key, 1);
-      expect([await spentBy("early"), await sumOfBooks()]).toEqual([0.05, 0]);
-    });
+    expect(await verifyLedger(gantry.database)).toEqual([]);
+    await sql()`select fold_usage(user_id) from wallets`;
+    expect([await spentBy("early"), await sumOfBooks()]).toEqual([0.04, 0]);
+    expect(await verifyLedger(gantry.database)).toEqual([]);
   });
 
   test("and its single rows stay where the clock stands far beyond all that was known", async () => {

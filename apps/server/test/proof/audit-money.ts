@@ -75,9 +75,9 @@ async function endedRows(database: Database, usernames: string[]): Promise<Ended
   return database.sql<EndedRow[]>`
     select e.id, u.username, split_part(e.model_name, '/', 2) as model, e.status, e.inference_ms as "inferenceMs",
       e.input_tokens as "inputTokens", e.output_tokens as "outputTokens", e.cached_tokens as "cachedTokens",
-      count(l.id)::int as charges, coalesce(sum(l.amount_micros), 0)::bigint as charged
+      count(c.price_micros)::int as charges, coalesce(sum(c.price_micros), 0)::bigint as charged
     from ended_predictions e join users u on u.id = e.user_id
-      left join ledger l on l.kind = 'charge' and l.reference = e.id
+      left join usage c on c.request_id = e.id and c.price_micros > 0
     where u.username = any (${usernames})
     group by e.id, u.username`;
 }
@@ -176,7 +176,7 @@ async function readSurely(read: () => Promise<Answer>): Promise<Answer> {
 
 /** Usage, ledger, expenses and balance are one sum, also through the front door. */
 async function sameSums(
-  { cluster, keys, database }: { cluster: Cluster; keys: ReadonlyMap<string, string>; database: Database },
+  { cluster, keys }: { cluster: Cluster; keys: ReadonlyMap<string, string> },
   user: StormUser,
   rows: readonly EndedRow[],
 ): Promise<string[]> {
@@ -184,21 +184,26 @@ async function sameSums(
   const key = keys.get(user.name) ?? "";
   const get = (path: string): Promise<Answer> => readSurely(() => call(node?.url ?? "", "GET", path, { key }));
   const spent = rows.reduce((sum, row) => sum + row.charged, 0);
-  const [ledger] = await database.sql<{ spent: number }[]>`
-    select coalesce(sum(l.amount_micros), 0)::bigint as spent from ledger l
-    join users u on l.from_account = 'user:' || u.id where u.username = ${user.name} and l.kind = 'charge'`;
-  const usage: { request_id: string; price: number; status: number }[] = [];
-  for (let page = 1; ; page++) {
-    const { body } = await get(`/api/v2/usage?page=${page}&page_size=100`);
-    usage.push(...body.results);
-    if (page >= body.total_pages) break;
-  }
+  const all = async <Row>(path: string): Promise<Row[]> => {
+    const rows: Row[] = [];
+    for (let page = 1; ; page++) {
+      const { body } = await get(`${path}?page=${page}&page_size=100`);
+      rows.push(...body.results);
+      if (page >= body.total_pages) return rows;
+    }
+  };
+  const usage = await all<{ request_id: string; price: number; status: number }>("/api/v2/usage");
+  const ledger = await all<{ kind: string; amount: number }>("/api/v2/ledger");
   const tomorrow = encodeURIComponent(new Date(Date.now() + 86_400_000).toISOString());
   const expenses = (await get(`/api/v2/${user.name}/expenses/?end_date=${tomorrow}`)).body;
   const sameExpenses = (await get(`/${user.name}/expenses/?end_date=${tomorrow}`)).body;
   const me = (await get("/api/v2/me")).body;
   const sums: [string, Micros, Micros][] = [
-    ["the ledger's sum", ledger?.spent ?? 0, spent],
+    [
+      "the ledger's charges",
+      ledger.reduce((sum, { kind, amount }) => (kind === "charge" ? sum - microsOfDollars(amount) : sum), 0),
+      spent,
+    ],
     ["usage", usage.reduce((sum, row) => sum + microsOfDollars(row.price), 0), spent],
     ["usage rows", usage.length, rows.length],
     ["different usage rows", new Set(usage.map((row) => row.request_id)).size, rows.length],

@@ -235,9 +235,9 @@ async function audit(storm: {
     ({ rule, subject, expected, found }) => `the books: ${rule} of ${subject} is ${found} instead of ${expected}`,
   );
   const ended = await database.sql<EndedJob[]>`
-    select e.id, e.status, count(l.id)::int as charges, coalesce(sum(l.amount_micros), 0)::bigint as charged,
+    select e.id, e.status, count(u.price_micros)::int as charges, coalesce(sum(u.price_micros), 0)::bigint as charged,
       count(d.id)::int as deliveries, min(d.id) as "deliveryId", min(d.status) as "deliveryStatus"
-    from ended_predictions e left join ledger l on l.kind = 'charge' and l.reference = e.id
+    from ended_predictions e left join usage u on u.request_id = e.id and u.price_micros > 0
       left join webhook_deliveries d on d.prediction_id = e.id
     group by e.id`;
   const byId = new Map(ended.map((row) => [row.id, row]));

@@ -77,7 +77,7 @@ const promptFor = (script: Partial<Script> = {}) =>
 
 const chargesOf = async (model: string) =>
   own.database.sql<{ id: string; status: number; charges: number; deliveries: number }[]>`
-    select e.id, e.status, (select count(*)::int from ledger where kind = 'charge' and reference = e.id) as charges,
+    select e.id, e.status, (select count(*)::int from usage where request_id = e.id and price_micros > 0) as charges,
       (select count(*)::int from webhook_deliveries where prediction_id = e.id) as deliveries
     from ended_predictions e where e.model_name = ${`admin/${model}`} order by e.created_at`;
 

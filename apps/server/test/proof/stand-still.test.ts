@@ -28,7 +28,7 @@ describe.concurrent("a node that stands still for longer than the others wait", 
     upstreams.onCall = (id, { mark }) => idsByMark.set(mark, id);
     const endOf = async (mark: string) => {
       const [row] = await database.sql<{ status: number; charges: number }[]>`
-        select status, (select count(*)::int from ledger where kind = 'charge' and reference = e.id) as charges
+        select status, (select count(*)::int from usage where request_id = e.id and price_micros > 0) as charges
         from ended_predictions e where id = ${idsByMark.get(mark) ?? ""}`;
       return row;
     };
@@ -148,7 +148,7 @@ describe.concurrent("a database that is away for longer than nodes may be silent
       await waitFor("the job to be put back", async () => (await liveNow())[0]?.holder === null, 30_000);
       const ended = await own.database.sql`select status from ended_predictions`;
       expect(ended).toEqual([{ status: 499 }]);
-      expect(await own.database.sql`select 1 from ledger where kind = 'charge'`).toEqual([]);
+      expect(await own.database.sql`select 1 from usage where price_micros > 0`).toEqual([]);
       const cancel = `/api/v1/admin/make/predict/cancel/?prediction_id=${job.body.prediction_id}`;
       expect((await staying.call("POST", cancel)).body.status).toBe(499);
       expect(await verifyLedger(own.database)).toEqual([]);

@@ -55,7 +55,7 @@ async function withWorkers(workers: string[], work: (place: Workplace) => Promis
       async endOf(id) {
         const [row] = await database.sql<{ status: number; type: string | null; charges: number }[]>`
           select status, error #>> '{0,type}' as type,
-            (select count(*)::int from ledger where kind = 'charge' and reference = e.id) as charges
+            (select count(*)::int from usage where request_id = e.id and price_micros > 0) as charges
           from ended_predictions e where id = ${id}`;
         return row;
       },
