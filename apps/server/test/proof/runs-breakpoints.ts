@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
  */
 const writesOfRuns = {
   claim: "from claim_runs(",
-  write: "select write_runs(",
+  write: "from write_runs(",
   admission: "from admit_and_grant(",
   settlement: "from write_predictions(",
   child: "insert into runs",

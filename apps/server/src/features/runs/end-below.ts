@@ -33,10 +33,11 @@ export async function untilBelowEnded(deps: EndDeps, runId: string): Promise<voi
 /** A worker may take it in this moment: then nothing is written, and the worker ends it. */
 export async function endUnheld(
   { write }: Pick<RunsContext, "write">,
-  run: Pick<Run, "id" | "claim" | "writes">,
+  run: Pick<Run, "id" | "ancestors" | "claim" | "writes">,
 ): Promise<void> {
   await write({
     id: run.id,
+    ancestors: run.ancestors,
     claim: run.claim,
     holder: null,
     seq: run.writes,

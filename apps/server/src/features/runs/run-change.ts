@@ -1,5 +1,5 @@
 import type { RunPhase } from "@gantry/wire";
-import type { Database, Sql } from "../../engines/database/database.ts";
+import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { CallKind, RunError, SaidMessage, StepKind, StoredCall } from "./run.ts";
 
@@ -36,17 +36,24 @@ export interface NewEvent {
   data: Record<string, unknown>;
 }
 
-/** What happened to a run, as `write_runs` of migrations/0045 reads it. */
+/** What is summed up: steps up to `covers`, of a conversation of so many tokens. Stands in the run while the call is made. */
+export interface SummingUp {
+  covers: number;
+  before_tokens: number;
+}
+
+/** What happened to a run, as `write_runs` of sql/write-runs.sql reads it. */
 export interface RunChange {
   id: string;
+  ancestors: readonly string[];
   claim: number;
   holder: string | null;
   /** The number of this write. */
   seq: number;
   phase?: RunPhase;
   call_id?: string;
-  /** With `call_id`: the call is a summary of the steps up to this one. */
-  summing_up?: { covers: number; before_tokens: number } | undefined;
+  /** The call of this id is a summary. */
+  summing_up?: (SummingUp & { call_id: string }) | undefined;
   cut_before?: number;
   /** What its calls under way may come to, all together. */
   hold?: Micros;
@@ -72,8 +79,6 @@ export interface RunChange {
     arguments: Record<string, unknown>;
     details: Record<string, unknown> | null;
     hash: string;
-    seconds: number;
-    /** The same as a moment, as the question's event tells it. */
     expires_at: string;
   }[];
   secrets?: readonly { id: string; field: string; sealed: string; seconds: number }[];
@@ -103,31 +108,23 @@ export interface Written {
   wake: boolean;
 }
 
-export async function writeRuns(database: Database, changes: readonly RunChange[]): Promise<Written[]> {
-  const asked = changes.flatMap(({ confirmations }) => confirmations ?? []);
-  const summing = changes.filter((change) => change.summing_up !== undefined);
-  if (asked.length === 0 && summing.length === 0) return write(database.sql, changes);
-  return database.transaction(async (tx) => {
-    const answers = await write(tx, changes);
-    for (const { id, call_id, summing_up } of summing) {
-      await tx`
-        update runs set summing_up = ${JSON.stringify({ call_id, ...summing_up })}::text::json
-        where id = ${id} and call_id = ${call_id ?? null}`;
-    }
-    // `write_runs` counts the seconds from when it writes; a question has one end, whoever tells it.
-    if (asked.length === 0) return answers;
-    await tx`
-      update run_confirmations q set expires_at = a.expires_at
-      from unnest(${asked.map(({ id }) => id)}::text[], ${asked.map((one) => one.expires_at)}::timestamptz[])
-        as a (id, expires_at)
-      where q.id = a.id`;
-    return answers;
-  });
+export async function writeRuns(sql: Sql, changes: readonly RunChange[]): Promise<Written[]> {
+  const locked = new Set(changes.flatMap(({ id, ancestors }) => [...ancestors, id]));
+  const ending = changes.filter((change) => change.end).map(({ id }) => id);
+  return sql<Written[]>`
+    select * from write_runs(${[...locked]}::text[], ${ending}::text[], ${`[${changes.map(toJson).join()}]`}::text::json)`;
 }
 
-async function write(sql: Sql, changes: readonly RunChange[]): Promise<Written[]> {
-  const numbered = changes.map((change, n) => ({ n, ...change }));
-  const [row] = await sql<{ answers: Written[] }[]>`
-    select write_runs(${JSON.stringify(numbered)}::text::json) as answers`;
-  return row?.answers ?? [];
+/** What PostgreSQL cannot hold in a text, NUL and halves of characters, is replaced: models and tools say anything. */
+function toJson({ ancestors: _locked, end, ...change }: RunChange, n: number): string {
+  const written = { n, ...change, ...end };
+  const text = JSON.stringify(written);
+  return /\\u0000|\\ud[89a-f]/i.test(text) ? JSON.stringify(mended(written)) : text;
+}
+
+function mended(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll("\0", "\uFFFD").toWellFormed();
+  if (Array.isArray(value)) return value.map(mended);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [mended(key), mended(one)]));
 }

@@ -3,7 +3,7 @@ import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { Register } from "../../kernel/register.ts";
 import { isAsking, type Run, type RunEvent } from "./run.ts";
-import { endedChannel, eventsChannel, findRun, listEvents } from "./store.ts";
+import { endedChannel, eventsChannel, findRun, listEvents, markFollowed } from "./store.ts";
 
 export interface RunNews {
   /**
@@ -124,9 +124,11 @@ export async function startRunNews(database: Database, log: Log): Promise<RunNew
     // First to hear of what comes, then to read what was: so nothing falls between.
     let last = after;
     // A reader may claim to know events that are not there yet; the others must not miss them for that.
-    const tail = tails.get(runId) ?? openTail(runId, Math.min(after, lastEvent));
+    const shared = tails.get(runId);
+    const tail = shared ?? openTail(runId, Math.min(after, lastEvent));
     tail.readers++;
     try {
+      if (!shared) await markFollowed(database.sql, runId);
       while (last < tail.from) {
         const events = (await listEvents(database.sql, runId, last, pageSize)).map(toFrame);
         if (events.length === 0) break;

@@ -31,7 +31,7 @@ export function createRunWriter(deps: {
     gatherMs: () => (deps.underWay() >= manyRuns ? gatherMs : 0),
     blameItem: (error) => !(error instanceof Fault),
     run: async (changes) => {
-      const answers = await writeRuns(deps.database, changes.map(storable));
+      const answers = await writeRuns(deps.database.sql, changes);
       const byPlace = new Map(answers.map((answer) => [answer.n, answer]));
       if (answers.some((answer) => answer.wake)) deps.wakeWorkers();
       return changes.map((_, n) => {
@@ -60,17 +60,4 @@ export function createRunWriter(deps: {
 /** The database is away, or two transactions stood in each other's way. */
 function isPassing(error: unknown): boolean {
   return error instanceof Fault || (error instanceof Error && "code" in error && /^40/.test(String(error.code)));
-}
-
-/** What PostgreSQL cannot hold in a text, NUL and halves of characters, is replaced: models and tools say anything. */
-function storable<T>(value: T): T {
-  const text = JSON.stringify(value);
-  return /\\u0000|\\ud[89a-f]/i.test(text) ? (mended(value) as T) : value;
-}
-
-function mended(value: unknown): unknown {
-  if (typeof value === "string") return value.replaceAll("\0", "\uFFFD").toWellFormed();
-  if (Array.isArray(value)) return value.map(mended);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [mended(key), mended(one)]));
 }

@@ -78,6 +78,12 @@ export async function listEvents(sql: Sql, runId: string, after: number, limit: 
     where run_id = ${runId} and n > ${after} order by n limit ${limit}`;
 }
 
+/** From now on the run's new events are announced. */
+export async function markFollowed(sql: Sql, runId: string): Promise<void> {
+  await sql`
+    update runs set followed = true where id = ${runId} and not followed and status in ('pending', 'running')`;
+}
+
 // Working on them.
 
 export interface ClaimedRun extends Run {
@@ -85,7 +91,7 @@ export interface ClaimedRun extends Run {
   readonly trace: string | null;
 }
 
-/** At most `wanted`, of users who have another run in work only up to `spare`; see migrations/0047. */
+/** At most `wanted`, of users who have another run in work only up to `spare`; see sql/claim-runs.sql. */
 export async function claimRuns(
   sql: Sql,
   nodeId: string,

@@ -1,5 +1,9 @@
+-- Claims at most `wanted` runs for a node. A user has at most as many runs in work, over all nodes, as its plan allows in
+-- parallel; further ones stay pending. Every user's first run comes before any user's second. `spare` bounds the runs of
+-- users who have another one in work: a node keeps the slots beyond it for users who have none.
 create or replace function claim_runs(node text, wanted integer, spare integer)
-returns setof runs language plpgsql set enable_seqscan to 'off' as $$
+returns setof runs language plpgsql
+set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 begin
   -- One claim at a time over all nodes. Two at once could both count the same free slot of a user.
   perform pg_advisory_xact_lock(hashtext('gantry.runs.claim'));
@@ -35,6 +39,7 @@ begin
   from free where r.id = free.id returning r.*;
 end $$;
 
+-- What a dead worker held goes on elsewhere.
 create or replace function release_runs(dead_holder text)
 returns integer language plpgsql as $$
 declare

@@ -5,11 +5,17 @@ returns boolean language sql stable as $$
     where q.root_id = root and q.status = 'pending' and (b.id = wanted or wanted = any (b.ancestors)))
 $$;
 
+-- Shows of runs that rest whether they, or runs below them, ask. Who waits for the end of a run that begins to ask is told:
+-- nobody but the caller can answer.
 create or replace function show_waiting(wanted text[], root text)
 returns void language sql as $$
-  update runs r set phase = case when r.phase = 'working' then 'awaiting_confirmation' else 'working' end
-  where r.id = any (wanted) and r.holder is null and r.status = 'running'
-    and r.phase = case when asks_below(r.id, root) then 'working' else 'awaiting_confirmation' end
+  with shown as (
+    update runs r set phase = case when r.phase = 'working' then 'awaiting_confirmation' else 'working' end
+    where r.id = any (wanted) and r.holder is null and r.status = 'running'
+      and r.phase = case when asks_below(r.id, root) then 'working' else 'awaiting_confirmation' end
+    returning r.id, r.phase
+  )
+  select pg_notify('gantry_run_ended', s.id) from shown s where s.phase = 'awaiting_confirmation'
 $$;
 
 create or replace function resolve_confirmation(wanted text, answer text, why text)

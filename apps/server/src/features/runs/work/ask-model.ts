@@ -1,7 +1,7 @@
 import type { ChatCall } from "../../../engines/models/chat.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { RunHistory, SaidMessage } from "../run.ts";
-import type { RunChange } from "../run-change.ts";
+import type { SummingUp } from "../run-change.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
 import { type PlannedCall, planCall } from "./plan-call.ts";
 import type { ModelDeps } from "./present-model.ts";
@@ -18,7 +18,7 @@ interface Question {
   /** The id that the run has for its next call. */
   callId: string;
   /** Where the question is for a summary. */
-  summingUp: RunChange["summing_up"];
+  summingUp: SummingUp | undefined;
   caller: Caller | undefined;
   chat: Omit<ChatCall, "signal">;
   inputTokens: number;

@@ -7,7 +7,7 @@ import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, ChatRequest, Predictions } from "../../predictions/index.ts";
 import { sponsorOf } from "../model-access.rules.ts";
-import type { RunChange, UsedByCall } from "../run-change.ts";
+import type { SummingUp, UsedByCall } from "../run-change.ts";
 import { isForItself } from "../tools/run-tool.ts";
 import type { RunSession } from "./session.ts";
 import { isHandedOn, keyIsGone, RunFailed, RunStopped } from "./stopped.ts";
@@ -41,7 +41,7 @@ export async function callModel(
   }: {
     /** The id that the run has for its next call. */
     callId: string;
-    summingUp: RunChange["summing_up"];
+    summingUp: SummingUp | undefined;
     caller: Caller;
     /** What is asked, and of which model as it is then. Asked for before each try: each is a prediction of its own. */
     plan(): Promise<{ model: Model; chat: Omit<ChatCall, "signal">; setAside: number }>;
@@ -59,7 +59,8 @@ export async function callModel(
     if (isAgain || end.price > 0 || end.usage) {
       // What it used is counted as its id is given up: the next claim would recall it and count it once more.
       predictionId = newId("prediction");
-      await session.write({ call_id: predictionId, summing_up: summingUp, cost: usedOf(end) }).catch(ignoreLost);
+      const summing_up = summingUp && { call_id: predictionId, ...summingUp };
+      await session.write({ call_id: predictionId, summing_up, cost: usedOf(end) }).catch(ignoreLost);
     }
     session.signal.throwIfAborted();
     if (end.isOurs) throw new RunStopped("shutdown");

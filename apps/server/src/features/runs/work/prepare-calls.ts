@@ -173,7 +173,6 @@ async function questionOf(
     arguments: shown,
     details,
     hash: bindApproval(call, target),
-    seconds: confirmationSeconds,
     expires_at: new Date(deps.clock.now().getTime() + confirmationSeconds * 1000).toISOString(),
   };
   return { confirmation, event: tellQuestion(run, confirmation) };

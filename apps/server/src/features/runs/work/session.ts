@@ -4,7 +4,7 @@ import type { RunChange, UsedByCall, Written } from "../run-change.ts";
 import type { WriteRun } from "../run-writer.ts";
 import { RunStopped } from "./stopped.ts";
 
-type Change = Omit<RunChange, "id" | "claim" | "holder" | "seq" | "active_ms" | "hold"> & {
+type Change = Omit<RunChange, "id" | "ancestors" | "claim" | "holder" | "seq" | "active_ms" | "hold"> & {
   /** What is set aside beside what is set aside already; below zero it is given free. */
   holdMore?: number;
 };
@@ -91,7 +91,7 @@ export class RunSession {
   }
 
   async #writeNow({ holdMore, ...change }: Change): Promise<Written> {
-    const { id, claim, holder } = this.run;
+    const { id, ancestors, claim, holder } = this.run;
     const hold = this.#held + (holdMore ?? 0);
     const now = performance.now();
     const active = Math.round(now - this.#countedAt);
@@ -99,6 +99,7 @@ export class RunSession {
     this.#activeMs += active;
     const written = await this.#write({
       id,
+      ancestors,
       claim,
       holder,
       seq: this.#seq,

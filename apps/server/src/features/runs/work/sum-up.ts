@@ -1,6 +1,6 @@
 import type { ChatCall, ChatTool } from "../../../engines/models/chat.ts";
 import type { Step } from "../run.ts";
-import type { NewEvent, RunChange } from "../run-change.ts";
+import type { NewEvent, SummingUp } from "../run-change.ts";
 import { type MadeCall, saidIn } from "./ask-model.ts";
 import { type CountTokens, summaryMessages } from "./compress.ts";
 import { type Told, visibleSteps } from "./conversation.rules.ts";
@@ -8,9 +8,6 @@ import { summaryPrompt } from "./prompts.rules.ts";
 
 /** Of the model's window, for a summary at most. */
 const summaryPart = 0.15;
-
-/** What is summed up: steps up to `covers`, of a conversation of so many tokens. Stands in the run while the call is made. */
-export type SummingUp = NonNullable<RunChange["summing_up"]>;
 
 /** The question for a summary of the older steps. */
 export async function summaryCall(

@@ -2,7 +2,7 @@ import { newId } from "@gantry/wire";
 import type { ChatCall, ChatMessage } from "../../../engines/models/chat.ts";
 import type { ChatEnd } from "../../predictions/index.ts";
 import type { RunHistory, Step } from "../run.ts";
-import type { NewEvent, RunChange } from "../run-change.ts";
+import type { NewEvent, RunChange, SummingUp } from "../run-change.ts";
 import { askModel, type MadeCall, saidIn } from "./ask-model.ts";
 import { type ModelCallDeps, usedOf } from "./call-model.ts";
 import { faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.ts";
@@ -19,7 +19,7 @@ import type { Recalled } from "./recall-calls.ts";
 import { hopelessCall, plainResult } from "./repeats.rules.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
-import { type SummingUp, summaryCall, summaryStep } from "./sum-up.ts";
+import { summaryCall, summaryStep } from "./sum-up.ts";
 import { TokenEstimate } from "./token-estimate.ts";
 import type { ToolTurnDeps } from "./tool-turn.ts";
 
@@ -103,8 +103,7 @@ class RunWork {
       recovered = undefined;
       this.#session.signal.throwIfAborted();
       if (waitsFor) {
-        const phase = waitsFor === "confirmation" ? "awaiting_confirmation" : "working";
-        await this.#session.write({ park: waitsFor, phase });
+        await this.#session.write({ park: waitsFor });
         return { kind: "left" };
       }
       const hopeless = hopelessCall(wholeCalls(this.#steps, calls));
@@ -215,7 +214,7 @@ class RunWork {
 
   async #sumUp(told: Told, summingUp: SummingUp): Promise<void> {
     const chat = await summaryCall(told, summingUp, this.#context.toolbox.tools, this.#deps.countTokens);
-    await this.#session.write({ call_id: this.#callId, summing_up: summingUp });
+    await this.#session.write({ call_id: this.#callId, summing_up: { call_id: this.#callId, ...summingUp } });
     await this.#storeSummary(await this.#call(chat, summingUp), summingUp);
   }
 
