@@ -120,8 +120,8 @@ test("a claim reads few rows however many runs of one user are pending", async (
     const before = await rowsRead();
     expect(await tx`select id from claim_runs('test', 20, 20)`).toHaveLength(4);
     expect((await rowsRead()) - before).toBeLessThan(50);
-    // At its limit, the user costs no more. Servers of the release before claim in this way, under the same limit.
-    expect(await tx`select id from claim_runs('test', 20)`).toHaveLength(0);
+    // At its limit, the user costs no more.
+    expect(await tx`select id from claim_runs('test', 20, 20)`).toHaveLength(0);
     expect((await rowsRead()) - before).toBeLessThan(100);
     throw rollback;
   });

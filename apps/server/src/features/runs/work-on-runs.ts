@@ -9,7 +9,6 @@ import type { Run, RunError } from "./run.ts";
 import type { UsedByCall } from "./run-change.ts";
 import type { WriteRun } from "./run-writer.ts";
 import { type ClaimedRun, claimRuns, type HeldRun, listCalls, listSteps } from "./store.ts";
-import { cutResult } from "./work/cut-result.rules.ts";
 import { type RecallDeps, recallCalls } from "./work/recall-calls.ts";
 import { RunSession } from "./work/session.ts";
 import { failureOf, RunFailed, RunStopped } from "./work/stopped.ts";
@@ -151,12 +150,7 @@ async function bringForward(deps: RunWorkerDeps, session: RunSession, span: Span
     // Its children may have used up what they share with it: then it was taken to be ended, and makes no call any more.
     if (session.remainingMs <= 0 && !run.cancelRequested) session.stop("timeout");
     const end = await workOnRun(deps, session, { run, snapshot: revision.snapshot, steps, calls }, recalled);
-    span.set({ [cameTo]: end.kind });
-    if (end.kind === "left") return;
-    await session.write({
-      events: [{ type: "completed", data: { output: end.output } }],
-      end: { status: "done", output: end.output, told: cutResult(JSON.stringify(end.output)), told_error: false },
-    });
+    span.set({ [cameTo]: end });
   } catch (error) {
     await writeFailure(deps, session, span, session.signal.aborted ? session.signal.reason : error);
   }

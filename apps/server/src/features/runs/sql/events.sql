@@ -1,20 +1,22 @@
--- Stores events of a live run whose row is locked and which has `last` events.
+-- Stores events of a live run whose row is locked and which has `last` events. Returns how many it has then, for the row.
 create or replace function store_events(run_id text, last integer, added json, followed boolean)
-returns void language plpgsql as $$
+returns integer language plpgsql as $$
+declare
+  stored integer;
 begin
   insert into run_events (run_id, n, type, data)
-    select store_events.run_id, last + g.i, e.type, e.data
-    from json_array_elements(added) with ordinality as g (event, i), json_to_record(g.event) as e (type text, data json);
+    select store_events.run_id, last + e.i, e.type, e.data
+    from rows from (json_to_recordset(added) as (type text, data json)) with ordinality as e (type, data, i);
+  get diagnostics stored = row_count;
   if followed then perform pg_notify('gantry_run_events', store_events.run_id); end if;
+  return last + stored;
 end $$;
 
 create or replace function append_events(wanted text, added json)
-returns void language plpgsql as $$
-begin
-  perform store_events(run.id, run.last_event, added, run.followed)
-    from runs run where run.id = wanted and run.status in ('pending', 'running');
-  update runs r set last_event = r.last_event + json_array_length(added) where r.id = wanted and r.status in ('pending', 'running');
-end $$;
+returns void language sql as $$
+  update runs r set last_event = store_events(r.id, r.last_event, added, r.followed)
+  where r.id = wanted and r.status in ('pending', 'running')
+$$;
 
 create or replace function resolved_event(id text, tool text, answer text, why text)
 returns json language sql immutable as $$

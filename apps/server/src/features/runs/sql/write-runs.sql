@@ -103,7 +103,7 @@ begin
       from json_to_recordset(c.secrets) as s (id text, field text, sealed text, seconds double precision);
     end if;
     if c.events is not null then
-      perform store_events(run.id, run.last_event, c.events, run.followed);
+      run.last_event := store_events(run.id, run.last_event, c.events, run.followed);
       -- Whoever watches the run that a person started sees every question, from however deep it comes.
       if c.confirmations is not null then
         perform append_events(above.id, asked.events)
@@ -114,16 +114,19 @@ begin
     end if;
 
     active := run.active_ms + coalesce(c.active_ms, 0);
-    -- An answer or the end of a child may have come while it was on its way to rest. One that is out of time does not rest:
-    -- nothing would look at its time again.
-    waits := c.park is not null and not run.cancel_requested and active < run.timeout_ms and case c.park
-      when 'confirmation' then exists (select 1 from run_confirmations q where q.run_id = run.id and q.status = 'pending')
-      else exists (select 1 from run_calls k where k.run_id = run.id and k.kind = 'agent' and k.status = 'started'
-        and not exists (select 1 from runs child where child.id = k.child_id and child.status in ('done', 'error'))) end;
-    leaves := c.park is not null or coalesce(c.release, false);
     ends := c.status is not null;
-    now_phase := case when ends then 'ended' when c.park is null then coalesce(c.phase, run.phase)
-      when waits and asks_below(run.id, root) then 'awaiting_confirmation' else 'working' end;
+    leaves := c.park is not null or coalesce(c.release, false);
+    waits := false;
+    now_phase := case when ends then 'ended' else coalesce(c.phase, run.phase) end;
+    if c.park is not null then
+      -- An answer or the end of a child may have come while it was on its way to rest. One that is out of time does not
+      -- rest: nothing would look at its time again.
+      waits := not run.cancel_requested and active < run.timeout_ms and case c.park
+        when 'confirmation' then exists (select 1 from run_confirmations q where q.run_id = run.id and q.status = 'pending')
+        else exists (select 1 from run_calls k where k.run_id = run.id and k.kind = 'agent' and k.status = 'started'
+          and not exists (select 1 from runs child where child.id = k.child_id and child.status in ('done', 'error'))) end;
+      now_phase := case when waits and asks_below(run.id, root) then 'awaiting_confirmation' else 'working' end;
+    end if;
     cost := coalesce(step.cost_micros, 0) + coalesce(other.cost_micros, 0);
     -- Whoever rests or ends has nothing under way.
     more := case when ends or leaves then 0 else coalesce(c.hold, run.own_held_micros) end - run.own_held_micros;
@@ -139,7 +142,7 @@ begin
       summing_up = coalesce(c.summing_up, r.summing_up),
       cut_before = coalesce(c.cut_before, r.cut_before),
       steps = coalesce(step.n, r.steps),
-      last_event = r.last_event + coalesce(json_array_length(c.events), 0),
+      last_event = run.last_event,
       active_ms = active,
       deaths = case when c.step is null and c.ends is null then r.deaths else 0 end,
       holder = case when not ends and not leaves then r.holder end,

@@ -9,6 +9,7 @@ import { faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.t
 import { shorten } from "./compress.ts";
 import { conversation, type Told } from "./conversation.rules.ts";
 import { cutTooOften, isCutText, joinedText, wholeCalls } from "./cut-answers.rules.ts";
+import { cutResult } from "./cut-result.rules.ts";
 import { finishCalls } from "./finish-calls.ts";
 import { type NextCall, nextCall } from "./next-call.rules.ts";
 import { type ContextDeps, openContext, type RunContext } from "./open-context.ts";
@@ -30,8 +31,8 @@ export interface RunWorkDeps extends ModelCallDeps, ToolTurnDeps, ContextDeps {
 const defaultWindow = 32_000;
 const longestMessage = 2000;
 
-/** How the work on a run stopped without an error: it has an output, or it waits. */
-export type WorkEnd = { kind: "done"; output: Record<string, unknown> } | { kind: "left" };
+/** How the work on a run stopped without an error: it has an output, or it waits. Either is written. */
+export type WorkEnd = "done" | "left";
 
 /**
  * Works on a run from where it stands until it is done, waits for somebody, or is to be left. One model call is one
@@ -104,7 +105,7 @@ class RunWork {
       this.#session.signal.throwIfAborted();
       if (waitsFor) {
         await this.#session.write({ park: waitsFor });
-        return { kind: "left" };
+        return "left";
       }
       const hopeless = hopelessCall(wholeCalls(this.#steps, calls));
       if (hopeless) {
@@ -112,14 +113,17 @@ class RunWork {
         throw new RunFailed("tool_error", message.slice(0, longestMessage));
       }
       const output = await outputOf(this.#deps, this.#history, this.#steps);
-      if (output) return { kind: "done", output };
+      if (output) {
+        await this.#session.write(doneWith(output));
+        return "done";
+      }
       const cut = cutTooOften(this.#steps);
       if (cut) throw cut;
       if (this.#session.isLeaving) {
         await this.#session.write({ release: true });
-        return { kind: "left" };
+        return "left";
       }
-      await this.#takeStep();
+      if (await this.#takeStep()) return "done";
     }
   }
 
@@ -142,16 +146,20 @@ class RunWork {
     return nextCall({ snapshot, tools: this.#context.toolbox.tools, last, said, faults });
   }
 
-  async #takeStep(): Promise<void> {
+  /** Whether what the model said is the output. Then the step and the end of the run are one write. */
+  async #takeStep(): Promise<boolean> {
     const { run } = this.#history;
     if (this.#steps.length >= run.maxSteps) {
       throw new RunFailed("limit_exceeded", `The run took its ${run.maxSteps} steps without reaching the goal`);
     }
     const heard = await this.#heard();
-    if (heard && this.#summingUp) return this.#storeSummary(heard, this.#summingUp);
+    if (heard && this.#summingUp) {
+      await this.#storeSummary(heard, this.#summingUp);
+      return false;
+    }
     const next = await this.#nextCall();
     const called = heard ?? (await this.#ask(next));
-    if (!called) return;
+    if (!called) return false;
     const { answer } = called;
     if (answer.stop === "refused") throw new RunFailed("internal", "The model refused to answer");
     if (answer.stop === "length" && called.isShort && answer.toolCalls.length === 0) throw costsTooMuch();
@@ -172,6 +180,12 @@ class RunWork {
       events.push({ type: "reasoning", data: { message: told } });
     }
     events.push(...prepared.change.events);
+    const output = await this.#outputWith(step);
+    if (output) {
+      const { end, events: last } = doneWith(output);
+      await this.#store(step, called, { events: [...events, ...last], end });
+      return true;
+    }
     const { calls, confirmations } = prepared.change;
     await this.#store(step, called, {
       phase: (await isFormattedAfter(this.#deps, this.#history, step)) ? "formatting" : "working",
@@ -180,6 +194,13 @@ class RunWork {
       ...(confirmations.length > 0 && { confirmations }),
     });
     this.#history.calls.push(...prepared.calls);
+    return false;
+  }
+
+  /** The output, if the step is that. What is wrong with it is said once the step is stored. */
+  async #outputWith(step: Step): Promise<Record<string, unknown> | undefined> {
+    if (this.#session.signal.aborted) return undefined;
+    return outputOf(this.#deps, this.#history, [...this.#steps, step]).catch(() => undefined);
   }
 
   /** Undefined when a step was spent on making the conversation fit. */
@@ -263,7 +284,7 @@ class RunWork {
   async #store(
     step: Step,
     { predictionId, used, setAside }: MadeCall,
-    change: Pick<RunChange, "phase" | "events" | "calls" | "confirmations">,
+    change: Pick<RunChange, "phase" | "events" | "calls" | "confirmations" | "end">,
   ): Promise<void> {
     this.#callId = newId("prediction");
     await this.#session.write({
@@ -275,4 +296,11 @@ class RunWork {
     this.#session.unwritten.delete(predictionId);
     this.#steps.push(step);
   }
+}
+
+function doneWith(output: Record<string, unknown>): Required<Pick<RunChange, "events" | "end">> {
+  return {
+    events: [{ type: "completed", data: { output } }],
+    end: { status: "done", output, told: cutResult(JSON.stringify(output)), told_error: false },
+  };
 }
