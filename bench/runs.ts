@@ -105,6 +105,7 @@ function costOfLoop(name: string, script: string): number {
 }
 
 const bare = costOfLoop("bare loop", "bare-loop");
+verdict("CPU a run of Gantry with PostgreSQL against the bare loop", cost / bare, "at most", 2, " times");
 if (installPeers()) {
   for (const [name, script] of Object.entries(peers)) {
     const ofPeer = costOfLoop(name, script);

@@ -48,6 +48,17 @@ describe("a run", () => {
     expect(usage).toMatchObject({ model_name: "admin/llm", route: "agent", status: 200, price: 0.00042 });
   });
 
+  test("is written once at its beginning, once a step with its calls, and once for each end of a call", async () => {
+    const code = (text: string) => ({ calls: [{ name: "run_javascript", args: { code: text } }] });
+    platform.llm.script = inTurn(code("1"), code("2"), { text: "Done." });
+    const { body } = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(body.status).toBe("done");
+    const rows = await platform.gantry.database.sql<
+      { writes: number }[]
+    >`select writes from runs where id = ${body.id}`;
+    expect(rows).toEqual([{ writes: 1 + 3 + 2 }]);
+  });
+
   test("calls tools, several in one turn side by side, and tells the model their results", async () => {
     platform.llm.script = inTurn(
       {

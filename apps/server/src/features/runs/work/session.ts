@@ -85,11 +85,6 @@ export class RunSession {
     return true;
   }
 
-  /** Only below a limit is anything set aside. A change that says nothing of it is written with many others at once. */
-  get #mayHold(): boolean {
-    return this.run.maxCost !== null || this.run.ancestors.length > 0;
-  }
-
   async #writeNow({ holdMore, ...change }: Change): Promise<Written> {
     const { id, ancestors, claim, holder } = this.run;
     const hold = this.#held + (holdMore ?? 0);
@@ -104,7 +99,7 @@ export class RunSession {
       holder,
       seq: this.#seq,
       active_ms: active,
-      ...((holdMore || (this.#isFresh && this.#mayHold)) && { hold }),
+      ...((holdMore || this.#isFresh) && { hold }),
       ...change,
     });
     if (!written.written) {
