@@ -4,8 +4,10 @@ import { createConnect } from "./http1/connect.ts";
 import { Exchange } from "./http1/exchange.ts";
 import type { Origin } from "./http1/origin.ts";
 import { giveUpBody } from "./http1/send-body.ts";
+import { readProxy } from "./http1/tunnel.ts";
 import type { Net, NetBounds, NetHandler, NetRequest, NetResponse } from "./net.ts";
 import { Origins } from "./origins.ts";
+import { createProxiedConnect } from "./proxied-connect.ts";
 import { Receiver } from "./receive.ts";
 import { Targets } from "./targets.ts";
 
@@ -20,6 +22,8 @@ export interface NetOptions {
   connectMs?: number;
   /** Certificates in PEM that the operator trusts beside the usual authorities. */
   ca?: string;
+  /** Address of an HTTP proxy, with its credentials, that calls to public servers go through. */
+  egressProxy?: string;
 }
 
 const defaultBounds: NetBounds = { totalMs: 60_000, headersMs: 60_000, idleMs: 30_000, maxBytes: 32 * 1024 * 1024 };
@@ -29,8 +33,16 @@ export function createNet(options: NetOptions): Net {
   const exempt = new Set((options.exempt ?? []).map((address) => new URL(address).origin));
   const sizes = { maxConnections: maxConnectionsPerOrigin, maxHeadBytes: maxHeaderBytes };
   const connecting = { connectMs, ...(options.ca !== undefined && { secureContext: trusting(options.ca) }) };
-  const open = new Origins(maxOrigins, { ...sizes, connect: createConnect(connecting) });
-  const guarded = new Origins(maxOrigins, { ...sizes, connect: createGuardedConnect(connecting) });
+  const proxy = options.egressProxy === undefined ? undefined : readProxy(options.egressProxy);
+  const proxied = proxy && { ...connecting, proxy };
+  const open = new Origins(maxOrigins, {
+    ...sizes,
+    connect: proxied ? createProxiedConnect(proxied, { guarded: false }) : createConnect(connecting),
+  });
+  const guarded = new Origins(maxOrigins, {
+    ...sizes,
+    connect: proxied ? createProxiedConnect(proxied, { guarded: true }) : createGuardedConnect(connecting),
+  });
   const targets = new Targets();
 
   function originFor(name: string, redirected: boolean): Origin {

@@ -110,6 +110,7 @@ export interface Download {
  * What must hold:
  * - the address is checked when the connection is made, after the name was resolved, so that a name that changes its
  *   mind reaches nothing; an address that the operator set is exempt, but never as the target of a redirect;
+ * - with an egress proxy, which resolves names itself, the address is checked before the proxy is asked;
  * - `request` and `dispatch` follow no redirect; `download` follows three, each checked anew;
  * - every call has an end: total time, header time, idle time, size; failures are `NetError`s;
  * - connections are kept and used again; the number of origins held open is bounded.

@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction, connect as openPlain, type Socket } from "node:net";
 import { connect as openSecure, type SecureContext } from "node:tls";
 import { NetError } from "../net.ts";
+import { type EgressProxy, openTunnel } from "./tunnel.ts";
 
 export interface Connecting {
   cancel(): void;
@@ -20,6 +21,8 @@ export interface ConnectOptions {
   /** Whom to trust, when that is more than the usual authorities. */
   secureContext?: SecureContext;
   lookup?: LookupFunction;
+  /** Connects through this proxy. */
+  proxy?: EgressProxy;
 }
 
 const keptSessions = 100;
@@ -36,7 +39,7 @@ export function hostOf(url: URL): string {
 }
 
 /** Connects with TCP or TLS. Sockets read into a buffer that stays: an allocation for every piece costs as much as reading it. */
-export function createConnect({ connectMs, secureContext, lookup }: ConnectOptions): Connect {
+export function createConnect({ connectMs, secureContext, lookup, proxy }: ConnectOptions): Connect {
   const sessions = new Map<string, Buffer>();
 
   return (url, events) => {
@@ -48,19 +51,18 @@ export function createConnect({ connectMs, secureContext, lookup }: ConnectOptio
     };
     const to = { host, port: Number(url.port || (isSecure ? 443 : 80)), noDelay: true, onread, lookup };
     const session = sessions.get(url.host);
-    const socket: Socket = isSecure
-      ? openSecure({
-          ...to,
-          ...(isIP(host) === 0 && { servername: host }),
-          ...(session && { session }),
-          ...(secureContext && { secureContext }),
-          ALPNProtocols: ["http/1.1"],
-        })
-      : openPlain(to);
-    if (isSecure) socket.on("session", (made: Buffer) => remember(url.host, made));
-    socket.setKeepAlive(true, 60_000);
-
+    const security = {
+      ...(isIP(host) === 0 && { servername: host }),
+      ...(session && { session }),
+      ...(secureContext && { secureContext }),
+      ALPNProtocols: ["http/1.1"],
+    };
     let isSettled = false;
+    const timer = setTimeout(() => fail(new NetError("timeout", "The server did not answer in time")), connectMs);
+    let socket = proxy
+      ? openTunnel(proxy, `${url.hostname}:${to.port}`, { onOpen: onTunnel, onFailed: fail })
+      : prepare(isSecure ? openSecure({ ...to, ...security }) : openPlain(to));
+
     function settle(): boolean {
       clearTimeout(timer);
       const isFirst = !isSettled;
@@ -73,12 +75,23 @@ export function createConnect({ connectMs, secureContext, lookup }: ConnectOptio
       socket.destroy();
       events.onFailed(error);
     }
-    const timer = setTimeout(() => fail(new NetError("timeout", "The server did not answer in time")), connectMs);
-    socket.on("error", fail);
-    socket.once("close", () => fail(new NetError("cut", "The server broke off its answer")));
-    socket.once(isSecure ? "secureConnect" : "connect", () => {
+    function prepare(opened: Socket): Socket {
+      if (isSecure) opened.on("session", (made: Buffer) => remember(url.host, made));
+      opened.setKeepAlive(true, 60_000);
+      opened.on("error", fail);
+      opened.once("close", () => fail(new NetError("cut", "The server broke off its answer")));
+      opened.once(isSecure ? "secureConnect" : "connect", onConnected);
+      return opened;
+    }
+    function onConnected(): void {
       if (settle()) events.onConnected(socket);
-    });
+    }
+    /** `onread` has no effect on TLS over an open socket, nor on a socket that was read before: both send events. */
+    function onTunnel(): void {
+      if (isSecure) socket = prepare(openSecure({ ...security, socket }));
+      socket.on("data", (chunk: Buffer) => void events.onRead(chunk.length, chunk));
+      if (!isSecure) onConnected();
+    }
     return {
       cancel() {
         settle();
