@@ -100,6 +100,13 @@ export const settings = {
     takes: "a path",
     read: readCertificates,
   } satisfies Setting<string | undefined>,
+  GANTRY_EGRESS_PROXY: engineAddress(
+    "HTTP proxy that outgoing calls to public addresses go through, by CONNECT. It may hold a user and a password.",
+    ["http:"],
+    ({ pathname, search }) => {
+      if (pathname !== "/" || search !== "") wrong("must not hold a path: an address ends with the host and port");
+    },
+  ),
   GANTRY_SECRET_KEY: sealingKey(
     "Key that seals stored credentials. Without it one is made and kept under GANTRY_HOME.",
   ),

@@ -25,12 +25,14 @@ export function openTelemetry(
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   const headers = config.OTEL_EXPORTER_OTLP_HEADERS;
   const ca = config.GANTRY_EXTRA_CA;
+  const egressProxy = config.GANTRY_EGRESS_PROXY;
   // What the operator set is not checked, where it is the operator who calls it.
   const wayOut = (exempt: string | undefined) =>
     createNet({
       allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK,
       ...(exempt !== undefined && { exempt: [exempt] }),
       ...(ca !== undefined && { ca }),
+      ...(egressProxy !== undefined && { egressProxy }),
     });
   const [net, operatorNet, toCollector] = [wayOut(undefined), wayOut(config.GANTRY_LLM_URL), wayOut(endpoint)];
   const telemetry = createTelemetry({
