@@ -63,7 +63,14 @@ create type prediction_end as (
   output_tokens integer, cached_tokens integer, cache_write_tokens integer, stream_details text, price bigint,
   backend text, input text
 );
--- Checked anew whenever a transaction changes a row twice: a third of the cost of a batch. Users and models are never deleted.
+-- Checked anew whenever a transaction changes a row twice. Users and models are never deleted.
 alter table wallets drop constraint wallets_user_id_fkey;
 alter table model_slots drop constraint model_slots_model_id_fkey;
+-- PostgreSQL reads and plans each check anew for every statement that writes a row: one a table.
+alter table wallets drop constraint wallets_reserved_micros_check, drop constraint wallets_running_check,
+  drop constraint wallets_waiting_check,
+  add constraint wallets_not_negative check (reserved_micros >= 0 and running >= 0 and waiting >= 0);
+alter table model_slots drop constraint model_slots_running_check, drop constraint model_slots_waiting_check,
+  add constraint model_slots_not_negative check (running >= 0 and waiting >= 0);
+alter table live_predictions drop constraint live_predictions_route_check;
 insert into model_slots (model_id) select id from models on conflict do nothing;
