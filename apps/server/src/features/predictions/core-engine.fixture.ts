@@ -1,0 +1,424 @@
+import type { Database } from "../../engines/database/database.ts";
+import type { ArrivingPrediction } from "./admit-predictions.ts";
+import { startAgentCalls } from "./agent-calls-store.ts";
+import type { Answer, Arrival, Decision, End, Operation, State, World } from "./core-model.fixture.ts";
+import { claimJobs } from "./job-store.ts";
+import type { Ending, Decision as StoredDecision } from "./store.ts";
+import { grantFreeSlots } from "./sweep-store.ts";
+import { writePredictions } from "./write-store.ts";
+
+const firstMonth = Date.UTC(2026, 0);
+
+/** Applies operations to a database by the functions under test. */
+export class CoreEngine {
+  readonly database: Database;
+  #world = "";
+  #months = 0;
+  static #worlds = 0;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Ids are unique over all worlds of a database: its ledger cannot be emptied. */
+  #in(id: string): string {
+    return `${this.#world}.${id}`;
+  }
+
+  #out(id: string): string {
+    return id.slice(this.#world.length + 1);
+  }
+
+  get #month(): string {
+    return this.#monthAt(this.#months);
+  }
+
+  #monthAt(n: number): string {
+    const date = new Date(firstMonth);
+    date.setUTCMonth(n);
+    return date.toISOString().slice(0, 10);
+  }
+
+  async start(world: World): Promise<void> {
+    this.#world = `w${++CoreEngine.#worlds}`;
+    this.#months = 0;
+    const id = (of: string) => this.#in(of);
+    await this.database.transaction(async (tx) => {
+      for (const table of ["live_predictions", "ended_predictions", "usage", "model_lines", "model_slots"])
+        await tx`delete from ${tx(table)}`;
+      for (const [name, { perMinute, parallel }] of Object.entries(world.plans))
+        await tx`
+          insert into plans (name, requests_per_minute, parallel) values (${name}, ${perMinute}, ${parallel})
+          on conflict (name) do update set requests_per_minute = ${perMinute}, parallel = ${parallel}`;
+      for (const [user, { plan, balance }] of Object.entries(world.users)) {
+        await tx`insert into users (id, username, role, plan, created_at) values (${id(user)}, ${id(user)}, 'user', ${plan}, now())`;
+        if (balance > 0) await this.#credit(user, balance, tx);
+      }
+      for (const [key, { user, limit }] of Object.entries(world.keys))
+        await tx`
+          insert into api_keys (id, user_id, public, secret_hash, name, created_at, monthly_limit_micros)
+          values (${id(key)}, ${id(user)}, ${id(key).padStart(12, "0")}, ${Buffer.alloc(32)}, '', now(), ${limit})`;
+      for (const [model, { capacity }] of Object.entries(world.models)) {
+        await tx`
+          insert into models (id, owner_id, name, manifest)
+          values (${id(model)}, (select min(id) from users), ${id(model)}, ${manifestOf(capacity)}::text::json)`;
+        await tx`insert into model_slots (model_id) values (${id(model)}) on conflict do nothing`;
+      }
+      const ancestors = (run: string | null): string[] => {
+        const parent = run === null ? null : (world.runs[run]?.parent ?? null);
+        return parent === null ? [] : [...ancestors(parent), id(parent)];
+      };
+      for (const [run, { user, key, price }] of Object.entries(world.runs)) {
+        await tx`
+          insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, status, input, timeout_ms, max_steps,
+            base_url, price_micros, ancestors)
+          values (${id(run)}, 'agt_1', 'rev_1', ${id(user)}, ${id(user)}, ${id(key)}, 'running', '{}', 1000, 5, '',
+            ${price}, ${ancestors(run)})`;
+        await tx`update wallets set reserved_micros = reserved_micros + ${price} where user_id = ${id(user)}`;
+        if (world.keys[key]?.limit !== null)
+          await tx`
+            insert into key_months as m (key_id, month, reserved_micros) values (${id(key)}, ${this.#month}, ${price})
+            on conflict (key_id, month) do update set reserved_micros = m.reserved_micros + ${price}`;
+      }
+    });
+  }
+
+  async apply(operation: Operation, claimOf: (id: string) => number): Promise<Answer> {
+    const { sql } = this.database;
+    switch (operation.kind) {
+      case "write":
+        return this.#writeAll(operation, claimOf);
+      case "settle":
+        return this.#settle(operation.ends, claimOf);
+      case "look":
+        return { decisions: [await this.#ask(operation.node, operation.arrival, operation.counts)] };
+      case "claim":
+        return { ids: await this.#claim(operation.node, operation.hands) };
+      case "release": {
+        const jobs = operation.ids.map(({ id, stale }) => ({ id: this.#in(id), claim: claimOf(id) - (stale ? 1 : 0) }));
+        return { ids: await this.#release(jobs, operation.died) };
+      }
+      case "start calls":
+        return { ids: await this.#startCalls(operation.node) };
+      case "grant free slots":
+        await this.#grantFreeSlots();
+        return {};
+      case "capacity":
+        await sql`
+          update models set manifest = ${manifestOf(operation.capacity)}::text::json where id = ${this.#in(operation.model)}`;
+        return {};
+      case "retire":
+        await sql`update models set retired_at = now() where id = ${this.#in(operation.model)}`;
+        return {};
+      case "plan":
+        await sql`update users set plan = ${operation.plan} where id = ${this.#in(operation.user)}`;
+        return {};
+      case "revoke":
+        await sql`
+          update api_keys set revoked_at = ${operation.revoked ? new Date() : null} where id = ${this.#in(operation.key)}`;
+        return {};
+      case "limit":
+        await sql`update api_keys set monthly_limit_micros = ${operation.limit} where id = ${this.#in(operation.key)}`;
+        return {};
+      case "credit":
+        await this.#credit(operation.user, operation.amount, sql);
+        return {};
+      case "run":
+        await sql`
+          update runs set holder = ${operation.holder}, call_id = ${this.#in(operation.call)} where id = ${this.#in(operation.run)}`;
+        return {};
+      case "month":
+        this.#months++;
+        return {};
+      case "pass":
+        await sql`
+          update wallets set hits = array(
+            select case when i % 2 = 1 then hit - ${operation.ms}::bigint else hit end
+            from unnest(hits) with ordinality g (hit, i) order by i)
+          where user_id like ${`${this.#world}.%`}`;
+        return {};
+    }
+  }
+
+  #ending({ id, stale, status, price }: End, claimOf: (id: string) => number): Ending {
+    return {
+      ...{
+        id: this.#in(id),
+        claim: claimOf(id) - (stale ? 1 : 0),
+        status,
+        inferenceMs: 1,
+        output: "{}",
+        error: undefined,
+      },
+      ...{ inputTokens: 1, outputTokens: undefined, cachedTokens: undefined, cacheWriteTokens: undefined },
+      ...{ streamDetails: undefined, price },
+    };
+  }
+
+  #arriving(one: Arrival, node: string, purpose: ArrivingPrediction["purpose"]): ArrivingPrediction {
+    return {
+      ...{ id: this.#in(one.id), userId: this.#in(one.user), keyId: this.#in(one.key), modelId: this.#in(one.model) },
+      ...{
+        modelName: `x/${one.model}`,
+        route: one.route,
+        highPriority: one.highPriority,
+        reservation: one.reservation,
+      },
+      ...{ queueSeconds: 600, runId: one.run === null ? undefined : this.#in(one.run), handFree: one.here, purpose },
+      ...{ mustBeCovered: one.mustBeCovered, sponsored: one.sponsored, holder: one.route === "async" ? null : node },
+      ...(one.route === "async" && {
+        queued: {
+          ...{ input: "{}", pricing: "{}", bounds: "{}", baseUrl: "http://here" },
+          ...(one.webhook && { webhookDestination: "http://there", webhookTarget: "AAAA" }),
+        },
+      }),
+    };
+  }
+
+  #decision(
+    { verdict, rateLimit, rateRemaining, rateResetMs, retryAfterMs }: StoredDecision,
+    { route }: Arrival,
+  ): Decision {
+    const rate =
+      rateLimit === null || route === "agent"
+        ? null
+        : { limit: rateLimit, remaining: rateRemaining ?? -1, resetMs: rateResetMs ?? -1 };
+    return { verdict, rate, retryAfterMs };
+  }
+
+  async #writeAll(
+    {
+      node,
+      ends,
+      arrivals,
+      hands,
+    }: { node: string; ends: readonly End[]; arrivals: readonly Arrival[]; hands: number },
+    claimOf: (id: string) => number,
+  ): Promise<Answer> {
+    return this.#write(
+      node,
+      ends.map((one) => this.#ending(one, claimOf)),
+      arrivals,
+      "run",
+      { hands },
+    );
+  }
+
+  async #write(
+    node: string,
+    endings: readonly Ending[],
+    arrivals: readonly Arrival[],
+    purpose: ArrivingPrediction["purpose"],
+    options: { hands?: number; withMore?: boolean },
+  ): Promise<Answer> {
+    const { decisions, ended, jobs, grants, wake } = await writePredictions(
+      this.database.sql,
+      arrivals.map((one) => this.#arriving(one, node, purpose)),
+      endings,
+      { nodeId: node, month: this.#month, ...options },
+    );
+    const plain = {
+      verdict: "run",
+      rateLimit: null,
+      rateRemaining: null,
+      rateResetMs: null,
+      retryAfterMs: null,
+    } as const;
+    return {
+      decisions: arrivals.map((one, n) => this.#decision(decisions?.[n] ?? plain, one)),
+      ended: endings.map((_, n) => ended?.includes(n) ?? false),
+      ids: (jobs ?? []).map(({ id }) => this.#out(id)),
+      granted: (grants ?? []).map(({ id }) => this.#out(id)),
+      wake: wake ?? false,
+    };
+  }
+
+  async #settle(ends: readonly End[], claimOf: (id: string) => number): Promise<Answer> {
+    const endings = ends.map((one) => this.#ending(one, claimOf));
+    const { ended, granted, wake } = await this.#write("node", endings, [], "run", { withMore: true });
+    return { ended, granted, wake };
+  }
+
+  async #ask(node: string, arrival: Arrival, counts: boolean): Promise<Decision> {
+    const { decisions } = await this.#write(node, [], [arrival], counts ? "look_and_count" : "look", {});
+    if (!decisions?.[0]) throw new Error("no decision");
+    return decisions[0];
+  }
+
+  async #claim(node: string, hands: number): Promise<string[]> {
+    return (await claimJobs(this.database.sql, node, hands)).map(({ id }) => this.#out(id));
+  }
+
+  async #release(jobs: { id: string; claim: number }[], died: boolean): Promise<string[]> {
+    const rows = await this.database.sql<{ id: string }[]>`
+      select id from release_predictions(${jobs.map((job) => job.id)}::text[], ${jobs.map((job) => job.claim)}::int[], ${died}) as id`;
+    return rows.map(({ id }) => this.#out(id));
+  }
+
+  async #startCalls(node: string): Promise<string[]> {
+    return (await startAgentCalls(this.database.sql, node)).map((id) => this.#out(id));
+  }
+
+  async #grantFreeSlots(): Promise<void> {
+    await grantFreeSlots(this.database);
+  }
+
+  async #credit(user: string, amount: number, sql: Database["sql"]): Promise<void> {
+    const wallet = `user:${this.#in(user)}`;
+    const [kind, from, to] = amount > 0 ? ["credit", "outside", wallet] : ["correction", wallet, "outside"];
+    await sql`
+      insert into ledger (kind, from_account, to_account, amount_micros, reason)
+      values (${kind}, ${from}, ${to}, ${Math.abs(amount)}, 'test')`;
+  }
+
+  async look(): Promise<State> {
+    const mine = `${this.#world}.%`;
+    const [row] = await this.database.sql<{ seen: Rows }[]>`
+      select json_build_object(
+        'users', (select json_agg(w) from (
+          select user_id, balance_micros, reserved_micros, running, waiting from wallets where user_id like ${mine}) w),
+        'months', (select json_agg(m) from (
+          select key_id, month, spent_micros, reserved_micros from key_months
+          where key_id like ${mine} and (spent_micros <> 0 or reserved_micros <> 0)) m),
+        'models', (select json_agg(m) from (
+          select id, coalesce(running, 0) as running, coalesce(waiting, 0) as waiting
+          from models left join model_slots on model_id = id where id like ${mine}) m),
+        'live', (select json_agg(l) from (
+          select id, user_id, key_id, model_id, route, high_priority, holder, claim, deaths, reserved_micros,
+            started_at is not null as started from live_predictions) l),
+        'ended', (select json_agg(e) from (
+          select e.id, e.user_id, e.key_id, e.route, e.status, u.reserved_micros, u.price_micros,
+            e.started_at is not null as started,
+            (u.user_id, u.status, u.route) = (e.user_id, e.status, e.route) and u.key_id is not distinct from e.key_id as agree
+          from ended_predictions e left join usage u on u.request_id = e.id where e.id like ${mine}) e)) as seen`;
+    if (!row) throw new Error("the database says nothing");
+    return this.#stateOf(row.seen);
+  }
+
+  /** Counters that say something else than the rows they count, and limits that were passed. */
+  async faults(): Promise<readonly unknown[]> {
+    const mine = `${this.#world}.%`;
+    return this.database.sql`
+      with live as (select * from live_predictions where id like ${mine}),
+      used as (select * from usage where user_id like ${mine})
+      select 'wallet' as what, w.user_id as whose from wallets w
+      where w.user_id like ${mine} and (w.running, w.waiting, w.reserved_micros) <> (
+        select count(*) filter (where l.counts_parallel)::int,
+          count(*) filter (where l.started_at is null and l.route in ('async', 'agent'))::int,
+          coalesce(sum(l.reserved_micros), 0)::bigint + coalesce((
+            select sum(r.price_micros) from runs r where r.user_id = w.user_id), 0)::bigint
+        from live l where l.user_id = w.user_id)
+      union all
+      select 'balance', w.user_id from wallets w
+      where w.user_id like ${mine} and w.balance_micros <> (
+        select coalesce(sum(case when to_account = 'user:' || w.user_id then amount_micros else -amount_micros end), 0)
+        from ledger where 'user:' || w.user_id in (from_account, to_account) and kind <> 'charge'
+      ) - (select coalesce(sum(u.price_micros), 0) from used u where u.user_id = w.user_id)
+      union all
+      select 'usage', w.user_id from wallets w
+      where w.user_id like ${mine} and (w.unfolded, w.unfolded) <> (
+        select count(*)::int, count(distinct u.created_at)::int from used u
+        where u.user_id = w.user_id and u.created_at > w.folded_until)
+      union all
+      select 'result', coalesce(u.request_id, e.id)
+      from used u full join (select * from ended_predictions where id like ${mine}) e on u.request_id = e.id
+      where (u.user_id, u.status, u.price_micros, u.reserved_micros) is distinct from (e.user_id, e.status, e.price_micros, e.reserved_micros)
+      union all
+      select 'month', m.key_id from key_months m where m.key_id like ${mine} and m.reserved_micros <> (
+        select coalesce(sum(l.reserved_micros), 0) from live l where l.key_id = m.key_id and l.key_month = m.month
+      ) + (select coalesce(sum(r.price_micros), 0) from runs r where r.key_id = m.key_id and m.month = ${this.#monthAt(0)})
+      union all
+      select 'slots', s.model_id from model_slots s
+      where (s.running, s.waiting) <> (
+        select count(l.started_at)::int, (count(*) - count(l.started_at))::int from live l where l.model_id = s.model_id)
+      union all
+      select 'no place', l.id from live l
+      where l.started_at is null and not exists (
+        select 1 from model_lines v
+        where v.model_id = l.model_id and v.user_id = l.user_id and v.high_priority = l.high_priority)
+      union all
+      select 'empty place', v.user_id from model_lines v
+      where not exists (
+        select 1 from live l where v.model_id = l.model_id and v.user_id = l.user_id
+          and v.high_priority = l.high_priority and l.started_at is null)
+      union all
+      select 'turns', v.user_id from model_lines v
+      where v.running <> (
+        select count(l.started_at) from live l where v.model_id = l.model_id and v.user_id = l.user_id)
+      union all
+      select 'over capacity', s.model_id from model_slots s join models m on m.id = s.model_id where s.running > m.capacity
+      union all
+      select 'over parallel', w.user_id from wallets w join users u on u.id = w.user_id join plans p on p.name = u.plan
+      where w.user_id like ${mine} and w.running > p.parallel`;
+  }
+
+  #stateOf({ users, months, models, live, ended }: Rows): State {
+    const state: State = { users: {}, months: {}, models: {}, live: {}, ended: {} };
+    const out = (id: string) => this.#out(id);
+    for (const one of users ?? [])
+      state.users[out(one.user_id)] = {
+        ...{ balance: one.balance_micros, reserved: one.reserved_micros, running: one.running, waiting: one.waiting },
+      };
+    for (const { key_id, month, spent_micros, reserved_micros } of months ?? []) {
+      const at = (new Date(month).getUTCFullYear() - 2026) * 12 + new Date(month).getUTCMonth();
+      state.months[`${out(key_id)} ${at}`] = { spent: spent_micros, reserved: reserved_micros };
+    }
+    for (const { id, running, waiting } of models ?? []) state.models[out(id)] = { running, waiting };
+    for (const one of live ?? []) {
+      const { route, holder, claim, deaths, started } = one;
+      state.live[out(one.id)] = {
+        ...{ user: out(one.user_id), key: one.key_id && out(one.key_id), model: out(one.model_id), route },
+        ...{ highPriority: one.high_priority, holder, claim, deaths, reserved: one.reserved_micros, started },
+      };
+    }
+    for (const one of ended ?? []) {
+      if (!one.agree) throw new Error(`the usage row of ${one.id} is missing or another`);
+      const { route, status, reserved_micros: reserved, price_micros: price, started } = one;
+      state.ended[out(one.id)] = {
+        ...{ user: out(one.user_id), key: one.key_id && out(one.key_id), route, status, reserved, price, started },
+      };
+    }
+    return state;
+  }
+}
+
+const manifestOf = (capacity: number) => JSON.stringify({ kind: "other", visibility: "public", capacity });
+
+type Route = Arrival["route"];
+
+/** As PostgreSQL names them; null: none. */
+interface Rows {
+  users:
+    | { user_id: string; balance_micros: number; reserved_micros: number; running: number; waiting: number }[]
+    | null;
+  months: { key_id: string; month: string; spent_micros: number; reserved_micros: number }[] | null;
+  models: { id: string; running: number; waiting: number }[] | null;
+  live:
+    | {
+        id: string;
+        user_id: string;
+        key_id: string | null;
+        model_id: string;
+        route: Route;
+        high_priority: boolean;
+        holder: string | null;
+        claim: number;
+        deaths: number;
+        reserved_micros: number;
+        started: boolean;
+      }[]
+    | null;
+  ended:
+    | {
+        id: string;
+        user_id: string;
+        key_id: string | null;
+        route: Route;
+        status: number;
+        reserved_micros: number;
+        price_micros: number;
+        started: boolean;
+        agree: boolean;
+      }[]
+    | null;
+}

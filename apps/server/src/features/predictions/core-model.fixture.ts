@@ -1,0 +1,603 @@
+/**
+ * The rules of admission, limits, money and queues in plain TypeScript: what the SQL functions must do.
+ *
+ * Time is virtual. Where the rules leave open which of several predictions starts (they had their last turn in the same
+ * call), the model starts those that the engine has started.
+ */
+
+export type Route = "sync" | "stream" | "async" | "agent";
+
+export interface Plan {
+  perMinute: number | null;
+  parallel: number | null;
+}
+
+export interface Arrival {
+  id: string;
+  user: string;
+  key: string;
+  model: string;
+  route: Route;
+  highPriority: boolean;
+  reservation: number;
+  mustBeCovered: boolean;
+  /** Its user is not the owner of its key, and pays for what that key's run calls. */
+  sponsored: boolean;
+  /** The run whose next model call it is. */
+  run: string | null;
+  webhook: boolean;
+  /** Of an async one: its node has a slot for it. */
+  here: boolean;
+}
+
+export interface End {
+  id: string;
+  /** By an earlier claim than the present one. */
+  stale: boolean;
+  status: number;
+  price: number;
+}
+
+export type Operation =
+  | { kind: "write"; node: string; ends: End[]; arrivals: Arrival[]; hands: number }
+  | { kind: "settle"; ends: End[] }
+  | { kind: "look"; node: string; arrival: Arrival; counts: boolean }
+  | { kind: "claim"; node: string; hands: number }
+  | { kind: "release"; ids: { id: string; stale: boolean }[]; died: boolean }
+  | { kind: "start calls"; node: string }
+  | { kind: "grant free slots" }
+  | { kind: "capacity"; model: string; capacity: number }
+  | { kind: "retire"; model: string }
+  | { kind: "plan"; user: string; plan: string }
+  | { kind: "revoke"; key: string; revoked: boolean }
+  | { kind: "limit"; key: string; limit: number | null }
+  | { kind: "credit"; user: string; amount: number }
+  | { kind: "run"; run: string; holder: string; call: string }
+  | { kind: "month" }
+  | { kind: "pass"; ms: number };
+
+export type Verdict =
+  | "run"
+  | "wait"
+  | "run_lost"
+  | "key_gone"
+  | "model_retired"
+  | "model_inactive"
+  | "no_funds"
+  | "rate_limit"
+  | "too_many_parallel";
+
+/** Figures of the plan's minute; null for an agent's call, which is no request of the minute, and where the plan has none. */
+export interface Decision {
+  verdict: Verdict;
+  rate: { limit: number; remaining: number; resetMs: number } | null;
+  retryAfterMs: number | null;
+}
+
+export interface Answer {
+  decisions?: Decision[];
+  /** Whether each end counted. */
+  ended?: boolean[];
+  /** Those that were claimed for the node, those of agents that have started, or those that went back. */
+  ids?: string[];
+  /** Clients that had waited and were given what ended predictions left. */
+  granted?: string[];
+  /** Whether workers are to look for queued predictions; the model says where they must: one may start now, none could before. */
+  wake?: boolean;
+}
+
+export interface World {
+  plans: Record<string, Plan>;
+  users: Record<string, { plan: string; balance: number }>;
+  keys: Record<string, { user: string; limit: number | null }>;
+  models: Record<string, { capacity: number }>;
+  /** Their prices are reserved. */
+  runs: Record<string, { user: string; key: string; price: number; parent: string | null }>;
+}
+
+interface User {
+  plan: Plan;
+  balance: number;
+  reserved: number;
+  running: number;
+  requests: number[];
+}
+
+interface Key {
+  user: string;
+  limit: number | null;
+  revoked: boolean;
+  months: Map<number, { spent: number; reserved: number }>;
+}
+
+interface Model {
+  capacity: number;
+  retired: boolean;
+  /** The step of the last claim. */
+  servedAt: number;
+  /** By user and priority, the step in which they last had a turn; -1: none since they began to wait. */
+  turns: Map<string, number>;
+}
+
+interface Live {
+  id: string;
+  user: string;
+  key: string | null;
+  model: string;
+  route: Route;
+  highPriority: boolean;
+  holder: string | null;
+  claim: number;
+  deaths: number;
+  reserved: number;
+  month: number | null;
+  counts: boolean;
+  started: boolean;
+  webhook: boolean;
+  /** By age. */
+  place: number;
+}
+
+export interface State {
+  users: Record<string, { balance: number; reserved: number; running: number; waiting: number }>;
+  /** By key and month; those in which nothing was reserved are left out. */
+  months: Record<string, { spent: number; reserved: number }>;
+  models: Record<string, { running: number; waiting: number }>;
+  live: Record<
+    string,
+    Pick<
+      Live,
+      "user" | "key" | "model" | "route" | "highPriority" | "holder" | "claim" | "deaths" | "reserved" | "started"
+    >
+  >;
+  ended: Record<
+    string,
+    {
+      user: string;
+      key: string | null;
+      route: Route;
+      status: number;
+      reserved: number;
+      price: number;
+      started: boolean;
+    }
+  >;
+}
+
+const minute = 60_000;
+const byClient = ({ route }: { route: Route }) => route === "sync" || route === "stream";
+const placeOf = ({ user, highPriority }: { user: string; highPriority: boolean }) => `${highPriority} ${user}`;
+
+function found<T>(map: ReadonlyMap<string, T>, id: string): T {
+  const value = map.get(id);
+  if (value === undefined) throw new Error(`the model has no ${id}`);
+  return value;
+}
+
+const mapOf = <T, U>(record: Record<string, T>, of: (value: T) => U) =>
+  new Map(Object.entries(record).map(([id, value]) => [id, of(value)]));
+
+export class CoreModel {
+  readonly live = new Map<string, Live>();
+  readonly users: Map<string, User>;
+  readonly keys: Map<string, Key>;
+  readonly models: Map<string, Model>;
+  readonly #ended: State["ended"] = {};
+  readonly #runs: Map<string, World["runs"][string] & { holder: string; call: string }>;
+  readonly #plans: Map<string, Plan>;
+  month = 0;
+  #now = 0;
+  /** By the engine, in this operation. */
+  #started: ReadonlySet<string> = new Set();
+  #accepted = 0;
+  #step = 0;
+
+  constructor(world: World) {
+    this.#plans = mapOf(world.plans, (plan) => plan);
+    this.users = mapOf(world.users, ({ plan, balance }) => ({
+      ...{ plan: found(this.#plans, plan), balance, reserved: 0, running: 0, requests: [] },
+    }));
+    this.keys = mapOf(world.keys, (key) => ({ ...key, revoked: false, months: new Map() }));
+    this.models = mapOf(world.models, (model) => ({ ...model, retired: false, servedAt: -1, turns: new Map() }));
+    this.#runs = mapOf(world.runs, (run) => ({ ...run, holder: "", call: "" }));
+    for (const { user, key, price } of Object.values(world.runs)) {
+      found(this.users, user).reserved += price;
+      if (found(this.keys, key).limit !== null) this.#monthOf(key).reserved += price;
+    }
+  }
+
+  apply(operation: Operation, started: ReadonlySet<string>): Answer {
+    this.#step++;
+    this.#started = started;
+    const hadJob = this.#hasJob();
+    const answer = this.#apply(operation);
+    const isNew = answer.decisions?.some(({ verdict }) => verdict === "wait");
+    if (answer.ended?.includes(true) && !isNew && !hadJob && this.#hasJob()) answer.wake = true;
+    return answer;
+  }
+
+  #apply(operation: Operation): Answer {
+    switch (operation.kind) {
+      case "write":
+        return this.#write(operation);
+      case "settle": {
+        const { ended, models } = this.#end(operation.ends, true);
+        const granted = this.#grant(models, false);
+        return { ended, granted };
+      }
+      case "look":
+        return { decisions: [this.#decide(operation.arrival, operation.node, operation.counts ? "count" : "look")] };
+      case "claim":
+        return {
+          ids: this.#startJobs(this.#choose(operation.hands), operation.node, operation.hands),
+        };
+      case "release":
+        return { ids: operation.ids.filter((one) => this.#release(one, operation.died)).map(({ id }) => id) };
+      case "start calls":
+        return { ids: this.#startCalls(operation.node) };
+      case "grant free slots":
+        this.#grant([...this.models.keys()], true);
+        return {};
+      case "capacity":
+        found(this.models, operation.model).capacity = operation.capacity;
+        return {};
+      case "retire":
+        found(this.models, operation.model).retired = true;
+        return {};
+      case "plan":
+        found(this.users, operation.user).plan = found(this.#plans, operation.plan);
+        return {};
+      case "revoke":
+        found(this.keys, operation.key).revoked = operation.revoked;
+        return {};
+      case "limit":
+        found(this.keys, operation.key).limit = operation.limit;
+        return {};
+      case "credit":
+        found(this.users, operation.user).balance += operation.amount;
+        return {};
+      case "run":
+        Object.assign(found(this.#runs, operation.run), { holder: operation.holder, call: operation.call });
+        return {};
+      case "month":
+        this.month++;
+        return {};
+      case "pass":
+        this.#now += operation.ms;
+        return {};
+    }
+  }
+
+  claimOf(id: string): number {
+    return this.live.get(id)?.claim ?? 1;
+  }
+
+  state(): State {
+    const live = [...this.live.values()];
+    const state: State = { users: {}, months: {}, models: {}, live: {}, ended: { ...this.#ended } };
+    for (const [id, { balance, reserved, running }] of this.users) {
+      const waiting = live.filter((one) => one.user === id && !one.started && !byClient(one)).length;
+      state.users[id] = { balance, reserved, running, waiting };
+    }
+    for (const [id, { months }] of this.keys)
+      for (const [month, { spent, reserved }] of months)
+        if (spent !== 0 || reserved !== 0) state.months[`${id} ${month}`] = { spent, reserved };
+    for (const id of this.models.keys())
+      state.models[id] = { running: this.#running(id), waiting: this.#waiting(id).length };
+    for (const one of live) {
+      const { user, key, model, route, highPriority, holder, claim, deaths, reserved, started } = one;
+      state.live[one.id] = { user, key, model, route, highPriority, holder, claim, deaths, reserved, started };
+    }
+    return state;
+  }
+
+  #running(model: string, user?: string): number {
+    let running = 0;
+    for (const one of this.live.values())
+      if (one.started && one.model === model && (user === undefined || one.user === user)) running++;
+    return running;
+  }
+
+  #waiting(model: string): Live[] {
+    return [...this.live.values()].filter((one) => one.model === model && !one.started);
+  }
+
+  #free(model: string): number {
+    return found(this.models, model).capacity - this.#running(model);
+  }
+
+  /** How many more of a user may run. */
+  #room(user: string): number {
+    const { plan, running } = found(this.users, user);
+    return plan.parallel === null ? Number.POSITIVE_INFINITY : plan.parallel - running;
+  }
+
+  #monthOf(key: string, month = this.month): { spent: number; reserved: number } {
+    const { months } = found(this.keys, key);
+    const entry = months.get(month) ?? { spent: 0, reserved: 0 };
+    months.set(month, entry);
+    return entry;
+  }
+
+  // Admission
+
+  #verdict(arrival: Arrival, node: string): Verdict {
+    const [user, key] = [found(this.users, arrival.user), found(this.keys, arrival.key)];
+    const model = found(this.models, arrival.model);
+    const run = arrival.run === null ? undefined : found(this.#runs, arrival.run);
+    const available = user.balance - user.reserved;
+    const { spent, reserved } = this.#monthOf(arrival.key);
+    const [used, limit] = [spent + reserved, key.limit ?? Number.POSITIVE_INFINITY];
+    if (run && (run.holder !== node || run.call !== arrival.id)) return "run_lost";
+    if (key.revoked) return "key_gone";
+    if (model.retired) return "model_retired";
+    if (model.capacity === 0) return "model_inactive";
+    if (arrival.sponsored) return available < arrival.reservation ? "no_funds" : "run";
+    if (used + arrival.reservation > limit) return "no_funds";
+    if (arrival.mustBeCovered && arrival.reservation > 0 && available < arrival.reservation) return "no_funds";
+    if (available < 0 || used >= limit) {
+      // The price of the run itself, and of its ancestors, is reserved already and does not refuse their own calls.
+      let own = 0;
+      for (let one = run; one; one = one.parent === null ? undefined : found(this.#runs, one.parent)) own += one.price;
+      return own > 0 && available + own >= 0 && used - own < limit ? "run" : "no_funds";
+    }
+    if (arrival.route !== "agent" && this.#requests(user).length >= (user.plan.perMinute ?? Number.POSITIVE_INFINITY))
+      return "rate_limit";
+    if (byClient(arrival) && this.#room(arrival.user) <= 0) return "too_many_parallel";
+    return "run";
+  }
+
+  #requests(user: User): number[] {
+    return user.requests.filter((at) => at > this.#now - minute);
+  }
+
+  #decide(arrival: Arrival, node: string, purpose: "run" | "count" | "look"): Decision {
+    const user = found(this.users, arrival.user);
+    const { perMinute } = user.plan;
+    let verdict = this.#verdict(arrival, node);
+    let retryAfterMs: number | null = null;
+    if (verdict === "too_many_parallel") retryAfterMs = 1000;
+    if (verdict === "rate_limit") {
+      const requests = this.#requests(user);
+      const leaves = requests[requests.length - (perMinute ?? 0)] ?? this.#now;
+      retryAfterMs = leaves + minute - this.#now;
+    }
+    if (verdict === "run") {
+      if (purpose !== "look" && arrival.route !== "agent" && perMinute !== null) user.requests.push(this.#now);
+      if (purpose === "run" && !this.#accept(arrival, node)) verdict = "wait";
+    }
+    const requests = this.#requests(user);
+    const rate =
+      perMinute === null || arrival.route === "agent"
+        ? null
+        : {
+            limit: perMinute,
+            remaining: Math.max(0, perMinute - requests.length),
+            resetMs: requests[0] === undefined ? 0 : requests[0] + minute - this.#now,
+          };
+    return { verdict, rate, retryAfterMs };
+  }
+
+  /** Whether it starts. */
+  #accept(arrival: Arrival, node: string): boolean {
+    const { id, model, route, reservation, sponsored, webhook, highPriority } = arrival;
+    const [user, key] = [found(this.users, arrival.user), found(this.keys, arrival.key)];
+    const isFree = this.#waiting(model).length === 0 && this.#free(model) > 0;
+    const mayRun = sponsored || this.#room(arrival.user) > 0;
+    const started = isFree && (byClient(arrival) || (mayRun && (route === "agent" || arrival.here)));
+    const counts = byClient(arrival) || (started && !sponsored);
+    const month = key.limit === null || sponsored ? null : this.month;
+    user.reserved += reservation;
+    if (counts) user.running++;
+    if (month !== null) this.#monthOf(arrival.key).reserved += reservation;
+    this.live.set(id, {
+      ...{ id, user: arrival.user, key: sponsored ? null : arrival.key, model, route, highPriority },
+      ...{ holder: route === "async" && !started ? null : node, claim: 1, deaths: 0, reserved: reservation },
+      ...{ month, counts, started, webhook, place: this.#accepted++ },
+    });
+    if (!started) this.#queue(arrival);
+    return started;
+  }
+
+  /** Queued predictions are chosen for the free hands before anything ends, and start last as far as there is room. */
+  #write({ node, ends, arrivals, hands }: Operation & { kind: "write" }): Answer {
+    const chosen = this.#choose(hands);
+    const { ended, models } = this.#end(ends, false);
+    const lined = models.filter((model) => this.#waiting(model).length > 0);
+    const decisions = arrivals.map((arrival) => this.#decide(arrival, node, "run"));
+    if (decisions.some(({ verdict }) => verdict === "wait"))
+      this.#grant([...new Set(arrivals.map(({ model }) => model))].sort(), false);
+    // In the same call the arrival itself may have got the slot.
+    for (const [n, { id, route }] of arrivals.entries()) {
+      const decision = decisions[n];
+      if (decision?.verdict === "wait" && route !== "async" && this.live.get(id)?.started) decision.verdict = "run";
+    }
+    const ids = this.#startJobs(chosen, node, hands);
+    const granted = this.#grant(lined, false);
+    return { decisions, ended, ids, granted };
+  }
+
+  // Settlement
+
+  #end(ends: readonly End[], withWebhooks: boolean): { ended: boolean[]; models: string[] } {
+    const models = new Set<string>();
+    const ended = ends.map((end) => {
+      const { id, stale, status } = end;
+      const prediction = this.live.get(id);
+      if (!prediction || stale || (prediction.webhook && !withWebhooks)) return false;
+      const { user, key, model, route, reserved, month, started } = prediction;
+      const price = Math.min(end.price, reserved);
+      this.live.delete(id);
+      this.#ended[id] = { user, key, route, status, reserved, price, started };
+      const wallet = found(this.users, user);
+      wallet.balance -= price;
+      wallet.reserved -= reserved;
+      if (prediction.counts) wallet.running--;
+      if (key !== null && month !== null) {
+        const entry = this.#monthOf(key, month);
+        entry.reserved -= reserved;
+        entry.spent += price;
+      }
+      models.add(model);
+      return true;
+    });
+    this.#start([...models], []);
+    return { ended, models: [...models].sort() };
+  }
+
+  // Queues
+
+  #queue(one: { user: string; highPriority: boolean; model: string }): void {
+    const { turns } = found(this.models, one.model);
+    if (!turns.has(placeOf(one))) turns.set(placeOf(one), -1);
+  }
+
+  /**
+   * The first n of a model's queue among those that may run: high priority first, then everybody's first before anybody's
+   * second, counting what they run already; then who had no turn for the longest.
+   */
+  #front(model: string, n: number, clientsOnly: boolean, mine: (one: Live) => boolean): Live[] {
+    const { turns } = found(this.models, model);
+    const mayRun = (one: Live) => byClient(one) || (!clientsOnly && (one.key === null || this.#room(one.user) > 0));
+    // Ties go as the engine has decided them.
+    const chance = (one: Live) => (!mine(one) ? 1 : this.#started.has(one.id) ? 0 : 2);
+    const older = (a: Live, b: Live) => a.place - b.place;
+    const queues = Map.groupBy(this.#waiting(model).filter(mayRun), placeOf);
+    // As many of each as a fair share could need, twice over.
+    const each = 1 + Math.floor((2 * n) / Math.max(queues.size, 1));
+    const places = [...queues.values()].flatMap((queue) =>
+      queue
+        .toSorted(older)
+        .slice(0, each)
+        .map((one, at) => ({ one, turn: at + this.#running(model, one.user), last: turns.get(placeOf(one)) ?? -1 })),
+    );
+    places.sort(
+      (a, b) =>
+        Number(b.one.highPriority) - Number(a.one.highPriority) ||
+        a.turn - b.turn ||
+        a.last - b.last ||
+        (a.last >= 0 && placeOf(a.one) !== placeOf(b.one) ? chance(a.one) - chance(b.one) : 0) ||
+        older(a.one, b.one),
+    );
+    return places.slice(0, n).map(({ one }) => one);
+  }
+
+  /** Places whose last prediction has gone end, and with them what was known of their turns. */
+  #start(models: readonly string[], starting: readonly Live[]): void {
+    for (const one of starting) one.started = true;
+    for (const id of models) {
+      const { turns } = found(this.models, id);
+      const waits = new Set(this.#waiting(id).map(placeOf));
+      const served = new Set(starting.filter(({ model }) => model === id).map(({ user }) => user));
+      for (const place of [...turns.keys()]) {
+        const isServed = served.has(place.split(" ")[1] ?? "");
+        if (waits.has(place)) {
+          if (isServed) turns.set(place, this.#step);
+        } else turns.delete(place);
+      }
+    }
+  }
+
+  /** Clients at the front of the queue start at once; what else is there waits for a worker, or for its run's node. */
+  #grant(models: readonly string[], clientsOnly: boolean): string[] {
+    return models.flatMap((model) => {
+      const free = this.#free(model);
+      if (free <= 0) return [];
+      const starting = this.#front(model, free, clientsOnly, byClient).filter(byClient);
+      this.#start([model], starting);
+      return starting.map(({ id }) => id);
+    });
+  }
+
+  #hasJob(): boolean {
+    return this.#choose(1).some((chosen) => this.#fitting(chosen).length > 0);
+  }
+
+  /** By order of models, where several are served in turn equally well. */
+  #choose(hands: number): Live[][] {
+    if (hands === 0) return [];
+    const isJob = (one: Live) => one.holder === null;
+    const models = [...this.models.keys()].filter((id) => this.#free(id) > 0 && this.#waiting(id).length > 0);
+    return orders(models, (id) => found(this.models, id).servedAt).map((order) => {
+      const chosen: Live[] = [];
+      for (const model of order) {
+        if (chosen.length >= hands) break;
+        chosen.push(...this.#front(model, Math.min(this.#free(model), hands), false, isJob).filter(isJob));
+      }
+      return chosen;
+    });
+  }
+
+  #startJobs(chosen: readonly Live[][], node: string, hands: number): string[] {
+    const taken = this.#bestOf(chosen, hands);
+    for (const one of taken) {
+      Object.assign(one, { holder: node, claim: one.claim + 1, counts: true });
+      found(this.users, one.user).running++;
+      found(this.models, one.model).servedAt = this.#step;
+    }
+    this.#start([...this.models.keys()], taken);
+    return taken.map(({ id }) => id);
+  }
+
+  #startCalls(node: string): string[] {
+    const isMine = (one: Live) => one.route === "agent" && one.holder === node;
+    const models = [...this.models.keys()].filter((id) => this.#free(id) > 0);
+    const chosen = orders(models, () => 0).map((order) =>
+      order.flatMap((model) => this.#front(model, this.#free(model), false, isMine).filter(isMine)),
+    );
+    const taken = this.#bestOf(chosen, Number.POSITIVE_INFINITY);
+    for (const one of taken) {
+      one.counts = one.key !== null;
+      if (one.counts) found(this.users, one.user).running++;
+    }
+    this.#start([...this.models.keys()], taken);
+    return taken.map(({ id }) => id);
+  }
+
+  /** Of the lists the one that comes to what the engine has started; of each, what there is room for. */
+  #bestOf(lists: readonly Live[][], most: number): Live[] {
+    const results = lists.map((list) => this.#fitting(list).slice(0, most));
+    const misses = (result: readonly Live[]) =>
+      result.filter(({ id }) => !this.#started.has(id)).length - result.length / 1000;
+    return results.toSorted((a, b) => misses(a) - misses(b))[0] ?? [];
+  }
+
+  #fitting(chosen: readonly Live[]): Live[] {
+    const users = new Map<string, number>();
+    const models = new Map<string, number>();
+    const isWithin = (counts: Map<string, number>, id: string, room: number) => {
+      const count = (counts.get(id) ?? 0) + 1;
+      counts.set(id, count);
+      return count <= room;
+    };
+    return chosen
+      .filter(({ id, started }) => this.live.has(id) && !started)
+      .filter(({ user, key }) => key === null || isWithin(users, user, this.#room(user)))
+      .filter(({ model }) => isWithin(models, model, this.#free(model)));
+  }
+
+  #release({ id, stale }: { id: string; stale: boolean }, died: boolean): boolean {
+    const prediction = this.live.get(id);
+    if (!prediction || stale || prediction.route !== "async" || !prediction.started) return false;
+    const { claim, deaths } = prediction;
+    Object.assign(prediction, { started: false, holder: null, claim: claim + 1, counts: false });
+    prediction.deaths = deaths + (died ? 1 : 0);
+    found(this.users, prediction.user).running--;
+    this.#queue(prediction);
+    return true;
+  }
+}
+
+/** All orders that sort by the rank; those of one rank may come in any. */
+function orders(items: readonly string[], rank: (item: string) => number): string[][] {
+  if (items.length === 0) return [[]];
+  const first = Math.min(...items.map(rank));
+  return items
+    .filter((item) => rank(item) === first)
+    .flatMap((head) =>
+      orders(
+        items.filter((item) => item !== head),
+        rank,
+      ).map((rest) => [head, ...rest]),
+    );
+}

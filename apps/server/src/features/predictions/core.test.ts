@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { CoreEngine } from "./core-engine.fixture.ts";
+import type { Operation } from "./core-model.fixture.ts";
+import { Generator, shorten, Trial, textOf, world } from "./core-sequences.fixture.ts";
+
+/** Multiplies how many random sequences are tried; their seeds go on from those of a usual run. */
+const effort = Number(process.env.GANTRY_CORE_EFFORT ?? 1);
+
+let own: Awaited<ReturnType<typeof testDatabase>>;
+let engine: CoreEngine;
+
+beforeAll(async () => {
+  own = await testDatabase();
+  engine = new CoreEngine(own.database);
+});
+
+afterAll(() => own.drop());
+
+test("one operation after the other, the database does what the model does", { timeout: 60_000 * effort }, async () => {
+  const verdicts = new Set<string>();
+  for (let seed = 1; seed <= 40 * effort; seed++) {
+    const generator = new Generator(seed);
+    const trial = new Trial(engine);
+    const done: Operation[] = [];
+    while (done.length < 60) {
+      for (const operation of generator.next(trial.model)) {
+        done.push(operation);
+        const difference = await trial.step(operation);
+        if (!difference) continue;
+        const short = await shorten(engine, done);
+        expect.fail(`seed ${seed}\n${textOf(short.operations)}\n${short.difference}`);
+      }
+    }
+    for (const verdict of trial.verdicts) verdicts.add(verdict);
+  }
+  // Otherwise the sequences do not try what they are meant to.
+  expect([...verdicts].toSorted()).toEqual([
+    "key_gone",
+    "model_inactive",
+    "model_retired",
+    "no_funds",
+    "rate_limit",
+    "run",
+    "run_lost",
+    "too_many_parallel",
+    "wait",
+  ]);
+});
+
+describe("many at once", () => {
+  /** They make limits narrower than what runs already, or change what is counted. */
+  const left = new Set<Operation["kind"]>(["capacity", "retire", "plan", "revoke", "limit", "month", "pass"]);
+
+  async function liveNow() {
+    const { live } = await engine.look();
+    return new Map(Object.entries(live).map(([id, one]) => [id, { id, ...one }]));
+  }
+
+  async function work(seed: number, n: number): Promise<void> {
+    const generator = new Generator(seed * 100 + n, `n${n}p`);
+    for (let done = 0; done < 30; done++) {
+      const live = await liveNow();
+      for (const operation of generator.next({ live }).filter(({ kind }) => !left.has(kind)))
+        await engine.apply(operation, (id) => live.get(id)?.claim ?? 1);
+    }
+  }
+
+  /** Everything ends that can start, and everything can start. */
+  async function drain(): Promise<void> {
+    for (let round = 0; ; round++) {
+      const live = await liveNow();
+      if (live.size === 0) return;
+      expect(round, JSON.stringify([...live.values()])).toBeLessThan(live.size + 100);
+      const ends = [...live.values()].filter(({ started }) => started);
+      const operations: Operation[] = [
+        { kind: "settle", ends: ends.map(({ id }) => ({ id, stale: false, status: 200, price: 7 })) },
+        { kind: "start calls", node: "node1" },
+        { kind: "start calls", node: "node2" },
+        { kind: "claim", node: "node1", hands: 3 },
+        { kind: "grant free slots" },
+      ];
+      for (const operation of operations) await engine.apply(operation, (id) => live.get(id)?.claim ?? 1);
+    }
+  }
+
+  test("no two get in each other's way, counters and limits hold, and nothing waits forever", {
+    timeout: 60_000 * effort,
+  }, async () => {
+    for (let seed = 1; seed <= 4 * effort; seed++) {
+      await engine.start(world);
+      await Promise.all(Array.from({ length: 6 }, (_, n) => work(seed, n)));
+      expect(await engine.faults(), `seed ${seed}`).toEqual([]);
+      await drain();
+      expect(Object.keys((await engine.look()).ended).length).toBeGreaterThan(50);
+      expect(await engine.faults(), `seed ${seed}`).toEqual([]);
+    }
+  });
+});
