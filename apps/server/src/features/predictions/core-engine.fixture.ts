@@ -52,6 +52,7 @@ export class CoreEngine {
           on conflict (name) do update set requests_per_minute = ${perMinute}, parallel = ${parallel}`;
       for (const [user, { plan, balance }] of Object.entries(world.users)) {
         await tx`insert into users (id, username, role, plan, created_at) values (${id(user)}, ${id(user)}, 'user', ${plan}, now())`;
+        await tx`insert into wallets (user_id) values (${id(user)})`;
         if (balance > 0) await this.#credit(user, balance, tx);
       }
       for (const [key, { user, limit }] of Object.entries(world.keys))
@@ -122,6 +123,9 @@ export class CoreEngine {
         return {};
       case "credit":
         await this.#credit(operation.user, operation.amount, sql);
+        return {};
+      case "fold":
+        await sql`select fold_usage(${this.#in(operation.user)})`;
         return {};
       case "run":
         await sql`
@@ -266,9 +270,7 @@ export class CoreEngine {
   async #credit(user: string, amount: number, sql: Database["sql"]): Promise<void> {
     const wallet = `user:${this.#in(user)}`;
     const [kind, from, to] = amount > 0 ? ["credit", "outside", wallet] : ["correction", wallet, "outside"];
-    await sql`
-      insert into ledger (kind, from_account, to_account, amount_micros, reason)
-      values (${kind}, ${from}, ${to}, ${Math.abs(amount)}, 'test')`;
+    await sql`select move_money(${kind}, ${from}, ${to}, ${Math.abs(amount)}, null, 'test')`;
   }
 
   async look(): Promise<State> {
@@ -319,6 +321,14 @@ export class CoreEngine {
       where w.user_id like ${mine} and (w.unfolded, w.unfolded) <> (
         select count(*)::int, count(distinct u.created_at)::int from used u
         where u.user_id = w.user_id and u.created_at > w.folded_until)
+      union all
+      select 'hours', w.user_id from wallets w
+      where w.user_id like ${mine} and (
+        select (coalesce(sum(h.requests), 0), coalesce(sum(h.paid_requests), 0), coalesce(sum(h.spent_micros), 0))::text
+        from usage_hours h where h.user_id = w.user_id
+      ) <> (
+        select (count(*), count(*) filter (where u.price_micros > 0), coalesce(sum(u.price_micros), 0))::text
+        from used u where u.user_id = w.user_id and u.created_at <= w.folded_until)
       union all
       select 'result', coalesce(u.request_id, e.id)
       from used u full join (select * from ended_predictions where id like ${mine}) e on u.request_id = e.id

@@ -52,6 +52,7 @@ export type Operation =
   | { kind: "revoke"; key: string; revoked: boolean }
   | { kind: "limit"; key: string; limit: number | null }
   | { kind: "credit"; user: string; amount: number }
+  | { kind: "fold"; user: string }
   | { kind: "run"; run: string; holder: string; call: string }
   | { kind: "month" }
   | { kind: "pass"; ms: number };
@@ -255,6 +256,9 @@ export class CoreModel {
         return {};
       case "credit":
         found(this.users, operation.user).balance += operation.amount;
+        return {};
+      // Sums of usage are derived: no rule sees them.
+      case "fold":
         return {};
       case "run":
         Object.assign(found(this.#runs, operation.run), { holder: operation.holder, call: operation.call });

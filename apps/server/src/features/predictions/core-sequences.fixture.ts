@@ -149,6 +149,7 @@ export class Generator {
       [2, "revoke"],
       [2, "limit"],
       [4, "credit"],
+      [2, "fold"],
       [1, "run"],
       [1, "month"],
       [5, "pass"],
@@ -229,6 +230,8 @@ export class Generator {
         return [
           { kind, user: this.#one(Object.keys(world.users)), amount: this.#one([2_000, 500, 300, -400, -1_000]) },
         ];
+      case "fold":
+        return [{ kind, user: this.#one(Object.keys(world.users)) }];
       case "run": {
         const run = this.#one(Object.keys(world.runs));
         return [{ kind, run, holder: this.#one(nodes), call: `${this.#prefix}${this.#predictions + 1}` }];
