@@ -18,8 +18,11 @@ update ledger l set balance_micros = (
       union all select * from ledger where from_account = wallet.account and kind = 'correction'
     ) e
   where e.id <= l.id)
-where l.kind in ('credit', 'correction') and l.reference is not null;
+where l.kind in ('credit', 'correction') and l.reference like 'credit:%';
 alter table ledger enable trigger ledger_is_append_only;
+
+-- What a user paid, newest first: the ledger's list must not go through all that was free.
+create index usage_paid on usage (user_id, created_at desc, request_id desc) where price_micros > 0;
 
 -- A clock that stood ahead may have dated usage after now. It is in the sums and in the ledger all the same.
 update usage_marks set charges_until = greatest(charges_until, (select max(created_at) from usage) + interval '1 us');

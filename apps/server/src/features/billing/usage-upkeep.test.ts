@@ -66,7 +66,7 @@ describe("partitions", () => {
     expect(total).toBe(3);
     expect(entries.map((row) => row.requestId)).toEqual(expect.arrayContaining(ids));
     const indexes = await db.database.sql`select 1 from pg_indexes where tablename = ${thisMonth.table}`;
-    expect(indexes).toHaveLength(2);
+    expect(indexes).toHaveLength(3);
   });
 
   it("are made while usage is being written", async () => {

@@ -16,8 +16,8 @@ export interface UsageUpkeep {
 }
 
 /**
- * Keeps usage fast as it grows: partitions ahead of time, sums of the days that are over, and, where the operator wants
- * it, single rows of months that are older than `retentionDays`. Nothing depends on a pass having taken place: rows
+ * Keeps usage fast as it grows: partitions ahead of time, sums by hour of all users, sums of the days that are over, and,
+ * where the operator wants it, no single rows of months that are older than `retentionDays`. Nothing depends on a pass having taken place: rows
  * without a partition go to the default one, and days without sums are read from their hours. So a pass that fails is
  * logged and the next one tries again, and while the clock is not trusted nothing is closed or dropped.
  */
