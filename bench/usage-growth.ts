@@ -7,12 +7,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { applyFunctions, migrate, startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
+import { migrate, startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
 import { openAccounts } from "../apps/server/src/features/accounts/index.ts";
 import { verifyLedger } from "../apps/server/src/features/billing/index.ts";
 import { systemClock } from "../apps/server/src/kernel/clock.ts";
 import { createLog } from "../apps/server/src/kernel/log.ts";
+import { ownSchema } from "../apps/server/src/own-migrations.ts";
 import { fillUsage, yearMs } from "./support/fill-usage.ts";
 import { serve } from "./support/processes.ts";
 
@@ -21,8 +21,6 @@ const sizes = given.length > 0 ? given : [100_000, 10_000_000];
 const budgetMs = 50;
 const requests = 200;
 const adminKey = "bench-admin-key-0123456789-0123456789";
-const migrations = fileURLToPath(new URL("../apps/server/migrations", import.meta.url));
-const features = fileURLToPath(new URL("../apps/server/src/features", import.meta.url));
 
 const within = (from: number, to: number): number => from + Math.random() * (to - from);
 const naive = (time: number): string => new Date(time).toISOString().slice(0, 19);
@@ -52,8 +50,7 @@ const kinds: Record<string, (rows: number) => string> = {
 async function prepare(home: string, rows: number): Promise<{ verifySeconds: number }> {
   const database = await startEmbeddedDatabase({ home, deadlineMs: 3_600_000 });
   try {
-    await migrate(database, migrations);
-    await applyFunctions(database, features);
+    await migrate(database, ownSchema);
     const accounts = await openAccounts({ database, clock: systemClock, log: createLog("silent") });
     const { adminId } = await accounts.bootstrap(adminKey);
     await accounts.close();

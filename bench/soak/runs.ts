@@ -1,10 +1,9 @@
-import { fileURLToPath } from "node:url";
 import { connect, migrate } from "../../apps/server/src/engines/database/index.ts";
+import { ownSchema } from "../../apps/server/src/own-migrations.ts";
 import type { Breakpoint } from "../../apps/server/test/proof/runs-breakpoints.ts";
 import { nameOf, startWalk, walkAll } from "../../apps/server/test/proof/runs-walk.ts";
 import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts";
 
-const migrations = fileURLToPath(new URL("../../apps/server/migrations", import.meta.url));
 const atOnce = 8;
 
 /** Before that there is no run that another server could bring to its end. */
@@ -18,7 +17,7 @@ export async function runsSoak(_seed: number, say: (line: string) => void): Prom
   const postgres = await startOwnPostgres();
   try {
     const database = connect({ url: postgres.url, poolSize: 1 });
-    await migrate(database, migrations).finally(() => database.close());
+    await migrate(database, ownSchema).finally(() => database.close());
     const server = postgres.url.slice(0, postgres.url.lastIndexOf("/"));
     const walk = await startWalk(server, postgres.url.slice(server.length + 1));
     try {

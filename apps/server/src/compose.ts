@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newId } from "@gantry/wire";
 import { closeInOrder } from "./close-in-order.ts";
 import type { Config } from "./config.ts";
-import { applyFunctions, migrate, type OpenedDatabase } from "./engines/database/index.ts";
+import { migrate, type OpenedDatabase } from "./engines/database/index.ts";
 import { createMedia } from "./engines/media/create-media.ts";
 import { countTokens } from "./engines/models/token-count.ts";
 import { objectParameters } from "./engines/models/tool-parameters.ts";
@@ -47,7 +47,7 @@ import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./open-
 import { openModelsWithDrivers } from "./open-models.ts";
 import { addDatabaseGauges, openTelemetry } from "./open-telemetry.ts";
 import { openVault } from "./open-vault.ts";
-import { functionsDir, migrationsDir, oldestToKnow } from "./own-migrations.ts";
+import { oldestToKnow, ownSchema } from "./own-migrations.ts";
 import { readOwnVersion } from "./own-version.ts";
 import type { StillThere } from "./stopping.rules.ts";
 import { storeMark } from "./store-mark.ts";
@@ -88,8 +88,7 @@ export async function compose(
   await makeHome(home, (warning) => log.warn(warning));
   const database = await openDatabase(config, log, onProgress);
   try {
-    await migrate(database, migrationsDir, { mustKnow: oldestToKnow, tell: (text) => log.warn(text), signal });
-    await applyFunctions(database, functionsDir);
+    await migrate(database, ownSchema, { mustKnow: oldestToKnow, tell: (text) => log.warn(text), signal });
     signal?.throwIfAborted();
     return await composeOn(database);
   } catch (error) {

@@ -31,7 +31,7 @@ import {
 import { checkBooks, type LedgerReport } from "./features/billing/index.ts";
 import { countAlive, refuseAlive } from "./features/nodes/index.ts";
 import { openUnsignedBlobs } from "./open-engines.ts";
-import { migrationsDir, oldestToKnow } from "./own-migrations.ts";
+import { migrationsDir, oldestToKnow, ownSchema } from "./own-migrations.ts";
 import { keysToRestore, prepareKeys, readKeyFiles, settleRestore, settleRestores } from "./restored-keys.ts";
 
 /**
@@ -225,8 +225,7 @@ export async function restore(
       replace,
       now: new Date(),
       known: await readMigrations(migrationsDir),
-      migrateTo: (names) =>
-        migrate(database, migrationsDir, { only: new Set(names), mustKnow: oldestToKnow, tell: say }),
+      migrateTo: (names) => migrate(database, ownSchema, { only: new Set(names), mustKnow: oldestToKnow, tell: say }),
       lock: lockKeys,
       prepareKeys: async (id) => prepareKeys(home, id, await keysToReplace()),
       settleKeys: (id) => settleRestore({ database, home }, id),

@@ -1,8 +1,11 @@
 import { fileURLToPath } from "node:url";
+import type { SchemaFiles } from "./engines/database/index.ts";
 
 export const migrationsDir = fileURLToPath(new URL("../migrations", import.meta.url));
-/** The SQL functions are in `sql/` of the features. */
-export const functionsDir = fileURLToPath(new URL("./features", import.meta.url));
+export const ownSchema: SchemaFiles = {
+  migrations: migrationsDir,
+  functions: fileURLToPath(new URL("./features", import.meta.url)),
+};
 
 /**
  * A program that does not know this migration must not work on a database that this one has upgraded. To be raised with

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { connect, type Database, migrate } from "../../src/engines/database/index.ts";
 import { createAesVault, loadSecretKey } from "../../src/engines/vault/aes-vault.ts";
 import { openSecrets } from "../../src/features/secrets/index.ts";
-import { migrationsDir } from "../support/database.ts";
+import { ownSchema } from "../support/database.ts";
 import { gantryCommand } from "../support/gantry-command.ts";
 
 /** A database that is not ours alone, of a role that is no superuser. */
@@ -56,7 +56,7 @@ async function emptyPlace(prepare: (name: string) => string): Promise<Place> {
 
 async function install(place: Place): Promise<void> {
   const { database, home } = place;
-  await migrate(database, migrationsDir);
+  await migrate(database, ownSchema);
   await database.sql`
     insert into users (id, username, role, plan, created_at) values ('usr_a', 'anna', 'user', 'free', now())`;
   const vault = createAesVault(await loadSecretKey(home, undefined));

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { type Database, migrate } from "../../src/engines/database/index.ts";
 import { readMigrations } from "../../src/engines/database/migrate.ts";
 import { oldestToKnow } from "../../src/own-migrations.ts";
-import { migrationsDir, testDatabase } from "../support/database.ts";
+import { migrationsDir, ownSchema, testDatabase } from "../support/database.ts";
 import { gantryCommand, startCommand } from "../support/gantry-command.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { endEverything, type ServerProcess, startServer } from "./server-process.ts";
@@ -26,7 +26,7 @@ beforeEach(async () => {
   database = own.database;
   await database.sql.unsafe("drop schema public cascade; create schema public");
   const names = (await readMigrations(migrationsDir)).map(({ name }) => name).filter((name) => name < last);
-  await migrate(database, migrationsDir, { only: new Set(names) });
+  await migrate(database, ownSchema, { only: new Set(names) });
   // As programs of then have left it.
   await database.sql`alter table schema_migrations drop column must_know`;
 });

@@ -9,7 +9,7 @@ import { readMigrations } from "../../src/engines/database/migrate.ts";
 import { checkArchive, restoreBackup, writeBackup } from "../../src/features/backup/index.ts";
 import { verifyLedger } from "../../src/features/billing/index.ts";
 import { startServer } from "../process/server-process.ts";
-import { migrationsDir, testDatabase } from "../support/database.ts";
+import { migrationsDir, ownSchema, testDatabase } from "../support/database.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 import { type LlmRequest, type ScriptedLlm, startScriptedLlm } from "../support/scripted-llm.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -173,7 +173,7 @@ test("a backup that is taken while runs are under way and wait restores, and the
     replace: true,
     now: new Date(),
     known: await readMigrations(migrationsDir),
-    migrateTo: (names) => migrate(to.database, migrationsDir, { only: new Set(names) }),
+    migrateTo: (names) => migrate(to.database, ownSchema, { only: new Set(names) }),
     lock: async () => {},
     prepareKeys: async () => {},
     settleKeys: async () => "took place",

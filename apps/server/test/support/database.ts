@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
-import { applyFunctions, connect, type Database, migrate } from "../../src/engines/database/index.ts";
+import { connect, type Database, migrate } from "../../src/engines/database/index.ts";
+import { migrationsDir, ownSchema } from "../../src/own-migrations.ts";
 
-export const migrationsDir = fileURLToPath(new URL("../../migrations", import.meta.url));
-export const functionsDir = fileURLToPath(new URL("../../src/features", import.meta.url));
+export { migrationsDir, ownSchema };
 
 const template = "gantry_template";
 
@@ -12,9 +11,7 @@ const template = "gantry_template";
 export async function prepareTemplate(admin: Database, url: string): Promise<void> {
   await admin.sql.unsafe(`create database ${template}`);
   const database = connect({ url: `${url}/${template}`, poolSize: 1 });
-  await migrate(database, migrationsDir)
-    .then(() => applyFunctions(database, functionsDir))
-    .finally(() => database.close());
+  await migrate(database, ownSchema).finally(() => database.close());
 }
 
 async function create(): Promise<{ url: string; drop(): Promise<void> }> {

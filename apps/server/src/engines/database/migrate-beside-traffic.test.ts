@@ -17,6 +17,7 @@ let database: Database;
 let told: string[];
 const tell = (text: string) => void told.push(text);
 
+const files = () => ({ migrations: dir, functions: dir });
 const put = (name: string, sql: string): Promise<void> => writeFile(join(dir, name), sql);
 
 beforeEach(async () => {
@@ -67,7 +68,7 @@ describe("a migration that does not get its lock", () => {
 
   test("lets the traffic behind it pass again and again, says who is in its way, and is done in the end", async () => {
     const letGo = await beginAndWait(readThing);
-    const migrating = migrate(database, dir, { tell });
+    const migrating = migrate(database, files(), { tell });
     let longest = 0;
     for (const until = performance.now() + 7000; performance.now() < until; ) {
       const start = performance.now();
@@ -88,7 +89,7 @@ describe("a migration that does not get its lock", () => {
   test("ends at once when told, and leaves nothing in the queue", async () => {
     const letGo = await beginAndWait(readThing);
     const stop = new AbortController();
-    const migrating = migrate(database, dir, { signal: stop.signal });
+    const migrating = migrate(database, files(), { signal: stop.signal });
     await waitFor("it to wait", async () => (await queued()) === 1);
     const start = performance.now();
     stop.abort();
@@ -97,13 +98,13 @@ describe("a migration that does not get its lock", () => {
     expect(await queued()).toBe(0);
     // In its pause as well.
     const again = new AbortController();
-    const pausing = migrate(database, dir, { signal: again.signal });
+    const pausing = migrate(database, files(), { signal: again.signal });
     await waitFor("it to wait", async () => (await queued()) === 1);
     await waitFor("it to step aside", async () => (await queued()) === 0);
     again.abort();
     await expect(pausing).rejects.toThrow("aborted");
     await letGo();
-    expect(await migrate(database, dir)).toEqual(["9001-more.sql"]);
+    expect(await migrate(database, files())).toEqual(["9001-more.sql"]);
   }, 30_000);
 });
 
@@ -119,7 +120,7 @@ describe("whoever needs the schema to stay", () => {
     });
     await begun;
     const stop = new AbortController();
-    const migrating = migrate(database, dir, { tell, signal: stop.signal });
+    const migrating = migrate(database, files(), { tell, signal: stop.signal });
     await waitFor("it to say so", () => told.length > 0);
     expect(told[0]).toMatch(
       /^Waiting, since another program migrates this database or backs it up: process \d+ .+application copying/,
@@ -129,12 +130,12 @@ describe("whoever needs the schema to stay", () => {
     end();
     await staying;
     await backup.close();
-    expect(await migrate(database, dir)).toEqual(["9001-more.sql"]);
+    expect(await migrate(database, files())).toEqual(["9001-more.sql"]);
   });
 
   test("waits for a migration that is under way, and says so", async () => {
     await put("9001-slow.sql", "select pg_sleep(1); alter table thing add column more int");
-    const migrating = migrate(database, dir);
+    const migrating = migrate(database, files());
     await waitFor("it to begin", async () => {
       const found = await database.sql`select 1 from pg_stat_activity where query like 'select pg_sleep(1)%'`;
       return found.length > 0;
@@ -160,22 +161,22 @@ create unique index concurrently if not exists thing_twice
     const written: Promise<unknown>[] = [];
     const write = () => written.push(database.sql`insert into thing values (${1001 + written.length})`.execute());
     const writing = setInterval(write, 20);
-    expect(await migrate(database, dir)).toEqual(["9001-indexes.sql", "9002-less.sql"]);
+    expect(await migrate(database, files())).toEqual(["9001-indexes.sql", "9002-less.sql"]);
     clearInterval(writing);
     await Promise.all(written);
     expect(await indexes()).toEqual([{ name: "thing_twice", valid: true }]);
-    expect(await migrate(database, dir)).toEqual([]);
+    expect(await migrate(database, files())).toEqual([]);
   });
 
   test("may do nothing that cannot be begun again", async () => {
     await put("9001-more.sql", "-- no transaction\nalter table thing add column more int;");
-    await expect(migrate(database, dir)).rejects.toThrow("9001-more.sql is marked");
+    await expect(migrate(database, files())).rejects.toThrow("9001-more.sql is marked");
   });
 
   test("nodes that start at once build once", async () => {
     await put("9001-indexes.sql", twoIndexes);
     const nodes = Array.from({ length: 3 }, () => connect({ url: own.url, poolSize: 2 }));
-    const applied = await Promise.all(nodes.map((node) => migrate(node, dir)));
+    const applied = await Promise.all(nodes.map((node) => migrate(node, files())));
     await Promise.all(nodes.map((node) => node.close()));
     expect(applied.flat()).toEqual(["9001-indexes.sql"]);
   });
@@ -184,7 +185,7 @@ create unique index concurrently if not exists thing_twice
     await put("9001-slow.sql", "select pg_sleep(1)");
     await put("9002-indexes.sql", twoIndexes);
     const nodes = Array.from({ length: 2 }, () => connect({ url: own.url, poolSize: 2 }));
-    const starting = nodes.map((node) => migrate(node, dir));
+    const starting = nodes.map((node) => migrate(node, files()));
     await waitFor("the slow one to begin", async () => {
       const found = await database.sql`select 1 from pg_stat_activity where query like 'select pg_sleep(1)%'`;
       return found.length > 0;
@@ -202,13 +203,13 @@ create unique index concurrently if not exists thing_twice
       tx`set transaction isolation level repeatable read`.then(() => readThing(tx)),
     );
     const stop = new AbortController();
-    const migrating = migrate(database, dir, { tell, signal: stop.signal });
+    const migrating = migrate(database, files(), { tell, signal: stop.signal });
     await waitFor("it to wait for the reader", () => told.some((text) => text.includes("slow reader")));
     expect(await indexes()).toEqual([{ name: "thing_id", valid: false }]);
     stop.abort();
     await expect(migrating).rejects.toThrow("aborted");
     await letGo();
-    expect(await migrate(database, dir)).toEqual(["9001-indexes.sql"]);
+    expect(await migrate(database, files())).toEqual(["9001-indexes.sql"]);
     expect(await indexes()).toEqual([
       { name: "thing_id", valid: true },
       { name: "thing_twice", valid: true },

@@ -3,13 +3,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { migrationsDir, testDatabase } from "../../../test/support/database.ts";
+import { ownSchema, testDatabase } from "../../../test/support/database.ts";
 import { connect, type Database, migrate } from "./index.ts";
 
 let dir: string;
 let own: Awaited<ReturnType<typeof testDatabase>>;
 let database: Database;
 
+const files = () => ({ migrations: dir, functions: dir });
 const put = (name: string, sql: string): Promise<void> => writeFile(join(dir, name), sql);
 const names = async (): Promise<unknown[]> =>
   (await database.sql`select name from schema_migrations where name like '9%' order by name`).map(({ name }) => name);
@@ -28,10 +29,10 @@ afterEach(async () => {
 test("applies what is missing, in order, once", async () => {
   await put("9002-second.sql", "insert into thing values (2); insert into thing values (3)");
   await put("9001-first.sql", "create table thing (id int)");
-  expect(await migrate(database, dir)).toEqual(["9001-first.sql", "9002-second.sql"]);
-  expect(await migrate(database, dir)).toEqual([]);
+  expect(await migrate(database, files())).toEqual(["9001-first.sql", "9002-second.sql"]);
+  expect(await migrate(database, files())).toEqual([]);
   await put("9003-third.sql", "insert into thing values (4)");
-  expect(await migrate(database, dir)).toEqual(["9003-third.sql"]);
+  expect(await migrate(database, files())).toEqual(["9003-third.sql"]);
   expect((await database.sql`select id from thing order by id`).map(({ id }) => id)).toEqual([2, 3, 4]);
 });
 
@@ -39,7 +40,7 @@ test("a migration that fails leaves nothing of itself and stops the rest", async
   await put("9001-good.sql", "create table good (id int)");
   await put("9002-bad.sql", "create table half (id int); select nonsense");
   await put("9003-never.sql", "create table never (id int)");
-  await expect(migrate(database, dir)).rejects.toMatchObject({ code: "42703" });
+  await expect(migrate(database, files())).rejects.toMatchObject({ code: "42703" });
   expect(await names()).toEqual(["9001-good.sql"]);
   const [found] = await database.sql`select to_regclass('half') as half, to_regclass('never') as never`;
   expect(found).toEqual({ half: null, never: null });
@@ -47,37 +48,37 @@ test("a migration that fails leaves nothing of itself and stops the rest", async
 
 test("a migration that was changed after it was applied is an error that names it", async () => {
   await put("9001-first.sql", "create table thing (id int)");
-  await migrate(database, dir);
+  await migrate(database, files());
   await put("9001-first.sql", "create table thing (id int8)");
-  await expect(migrate(database, dir)).rejects.toThrow("The migration 9001-first.sql was changed");
+  await expect(migrate(database, files())).rejects.toThrow("The migration 9001-first.sql was changed");
 });
 
 test("a database that is ahead of the code is accepted", async () => {
   await put("9001-first.sql", "create table thing (id int)");
   await put("9002-second.sql", "create table other (id int)");
-  await migrate(database, dir);
+  await migrate(database, files());
   await rm(join(dir, "9002-second.sql"));
-  expect(await migrate(database, dir)).toEqual([]);
+  expect(await migrate(database, files())).toEqual([]);
 });
 
 test("what the code does not know of the database is told, and accepted", async () => {
   await put("9001-first.sql", "create table thing (id int)");
-  await migrate(database, dir);
+  await migrate(database, files());
   const told: string[] = [];
-  expect(await migrate(database, migrationsDir, { tell: (text) => told.push(text) })).toEqual([]);
+  expect(await migrate(database, ownSchema, { tell: (text) => told.push(text) })).toEqual([]);
   expect(told).toEqual(["A newer Gantry has upgraded this database; this one does not know 9001-first.sql"]);
 });
 
 test("code that does not know what it must know is refused, and changes nothing", async () => {
   await put("9001-first.sql", "create table thing (id int)");
   await put("9002-second.sql", "create table other (id int)");
-  await migrate(database, dir, { mustKnow: "9001-first.sql" });
+  await migrate(database, files(), { mustKnow: "9001-first.sql" });
   // One version back knows it.
   await rm(join(dir, "9002-second.sql"));
-  expect(await migrate(database, dir)).toEqual([]);
+  expect(await migrate(database, files())).toEqual([]);
   await rm(join(dir, "9001-first.sql"));
   await put("9003-of-a-fork.sql", "create table forked (id int)");
-  await expect(migrate(database, dir)).rejects.toThrow(
+  await expect(migrate(database, files())).rejects.toThrow(
     /^This database was upgraded by a newer Gantry, .+ does not know the migration 9001-first.sql\. Start the newer/,
   );
   expect(await names()).toEqual(["9001-first.sql", "9002-second.sql"]);
@@ -85,11 +86,11 @@ test("code that does not know what it must know is refused, and changes nothing"
 
 test("what must be known is written down also where all has been applied, by code that did not say so", async () => {
   await put("9001-first.sql", "create table thing (id int)");
-  await migrate(database, dir);
+  await migrate(database, files());
   // As code of before has left it.
   await database.sql`alter table schema_migrations drop column must_know`;
-  expect(await migrate(database, dir, { mustKnow: "9001-first.sql" })).toEqual([]);
-  await expect(migrate(database, migrationsDir)).rejects.toThrow("does not know the migration 9001-first.sql");
+  expect(await migrate(database, files(), { mustKnow: "9001-first.sql" })).toEqual([]);
+  await expect(migrate(database, ownSchema)).rejects.toThrow("does not know the migration 9001-first.sql");
 });
 
 test("a role without the rights for it is told which, where, and how to give them", async () => {
@@ -103,9 +104,9 @@ test("a role without the rights for it is told which, where, and how to give the
     `The role "${role}" lacks rights that Gantry needs in the database "${name}" (${reason}): it must own the tables, ` +
     `if there are any, and needs this: grant usage, create on schema "public" to "${role}"`;
   try {
-    await expect(migrate(little, dir)).rejects.toThrow(told("permission denied for table schema_migrations"));
-    await database.sql.unsafe(`grant select on schema_migrations to ${role}`);
-    await expect(migrate(little, dir)).rejects.toThrow(told("permission denied for schema public"));
+    await expect(migrate(little, files())).rejects.toThrow(told("permission denied for table schema_migrations"));
+    await database.sql.unsafe(`grant select on schema_migrations, schema_functions to ${role}`);
+    await expect(migrate(little, files())).rejects.toThrow(told("permission denied for schema public"));
   } finally {
     await little.close();
     await database.sql.unsafe(`drop owned by ${role}`);
@@ -116,22 +117,22 @@ test("a role without the rights for it is told which, where, and how to give the
 test("names that would be ambiguous are refused", async () => {
   await put("9001-one.sql", "select 1");
   await put("9001-two.sql", "select 1");
-  await expect(migrate(database, dir)).rejects.toThrow("number 9001");
+  await expect(migrate(database, files())).rejects.toThrow("number 9001");
   await rm(join(dir, "9001-two.sql"));
   await put("nine.sql", "select 1");
-  await expect(migrate(database, dir)).rejects.toThrow("nine.sql is not named");
+  await expect(migrate(database, files())).rejects.toThrow("nine.sql is not named");
 });
 
 test("nodes that start at once migrate once, also from nothing", async () => {
   await database.sql`drop table schema_migrations`;
   for (let n = 1; n <= 5; n++) await put(`900${n}-step.sql`, `create table step_${n} (id int); select pg_sleep(0.05)`);
   const nodes = Array.from({ length: 3 }, () => connect({ url: own.url, poolSize: 2 }));
-  const applied = await Promise.all(nodes.map((node) => migrate(node, dir)));
+  const applied = await Promise.all(nodes.map((node) => migrate(node, files())));
   await Promise.all(nodes.map((node) => node.close()));
   expect(applied.flat().sort()).toEqual([1, 2, 3, 4, 5].map((n) => `900${n}-step.sql`));
   expect(await names()).toHaveLength(5);
 });
 
 test("our own migrations are all in a fresh test database", async () => {
-  expect(await migrate(database, migrationsDir)).toEqual([]);
+  expect(await migrate(database, ownSchema)).toEqual([]);
 });

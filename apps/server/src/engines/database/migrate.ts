@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database, Sql } from "./database.ts";
+import { areApplied, readFunctions, replaceFunctions } from "./functions.ts";
 import {
   type AppliedMigration,
   type IndexStatement,
@@ -10,11 +11,19 @@ import {
   pendingOf,
   statementsOutside,
 } from "./migration.rules.ts";
-import { longestWaitMs, nowAndThen, type Patience, stepAside, takeSchema, untilLocked, watched } from "./patience.ts";
+import { changeSchema, nowAndThen, type Patience, takeSchema, untilLocked, watched } from "./patience.ts";
 import { codeOf, isDenied } from "./unavailable.ts";
 
 /** Building an index beside the traffic on a large table takes its time, and costs nobody else any. */
 const buildingDeadlineMs = 6 * 3_600_000;
+
+/** Where the schema is written down. */
+export interface SchemaFiles {
+  /** Tables, types and indexes: `NNNN-name.sql`, each applied once. */
+  migrations: string;
+  /** SQL functions: the folder of the features, whose `sql/*.sql` hold the current text. */
+  functions: string;
+}
 
 export interface MigrateOptions extends Patience {
   /** Those of these names and no others: a backup is restored into the schema of its time. */
@@ -24,15 +33,17 @@ export interface MigrateOptions extends Patience {
 }
 
 /**
- * Brings the database up to the files `NNNN-name.sql` in `dir`, in order, each in a transaction of its own, or outside
- * any where its first line says so. Forward only. Nodes that start at once wait for each other at a lock, and the later
- * ones find nothing to do. A database that knows more migrations than the code is accepted, and they are told:
- * migrations only add, so older code still runs during a rolling update. How much older is written down with them, and
- * code from before that is refused. Returns the names of those applied.
+ * Applies the migrations that the database lacks, in order, each in its own transaction, or outside any if its first line
+ * says so. Then replaces the SQL functions if their text has changed. Forward only. Nodes that start at the same time take
+ * turns at a lock, and the later ones find nothing to do.
+ *
+ * A database with migrations that this program does not know is accepted, and they are named: migrations only add, so the
+ * version before still runs during a rolling upgrade. Its functions stay those of the newer program. The database records
+ * which migration a program must know, and older programs are refused. Returns the names of the applied migrations.
  */
-export async function migrate(database: Database, dir: string, options: MigrateOptions = {}): Promise<string[]> {
+export async function migrate(database: Database, files: SchemaFiles, options: MigrateOptions = {}): Promise<string[]> {
   try {
-    return await migrateAll(database, dir, options);
+    return await migrateAll(database, files, options);
   } catch (error) {
     throw isDenied(error) ? await lackOfRights(database, error as Error) : error;
   }
@@ -49,18 +60,11 @@ async function lackOfRights({ sql }: Database, error: Error): Promise<Error> {
   );
 }
 
-async function migrateAll(database: Database, dir: string, options: MigrateOptions): Promise<string[]> {
-  const known = await readMigrations(dir);
+async function migrateAll(database: Database, files: SchemaFiles, options: MigrateOptions): Promise<string[]> {
+  const known = await readMigrations(files.migrations);
   const wanted = known.filter(({ name }) => options.only?.has(name) ?? true);
-  // Undefined: there is no such table yet, or one without all its columns.
-  let before = await selectApplied(database.sql).catch((error) => {
-    if (["42P01", "42703"].includes(codeOf(error))) return undefined;
-    throw error;
-  });
-  if (!before) {
-    await inTransaction(database, "The table of migrations", options, makeTable);
-    before = await selectApplied(database.sql);
-  }
+  if (!(await hasTables(database.sql))) await changeSchema(database, "The table of migrations", options, createTables);
+  const before = await selectApplied(database.sql);
   const newer = newerOf(before, known);
   if (newer.length > 0)
     options.tell?.(`A newer Gantry has upgraded this database; this one does not know ${newer.join(", ")}`);
@@ -73,10 +77,33 @@ async function migrateAll(database: Database, dir: string, options: MigrateOptio
     if (isDone) applied.push(migration.name);
   }
   await markNeeded(database, before, applied, options.mustKnow);
+  await applyFunctions(database, files.functions, known, options);
   return applied;
 }
 
-async function makeTable(tx: Sql): Promise<void> {
+/**
+ * Only by a program whose migrations are exactly those of the database. An older node that restarts during an upgrade
+ * must not put its functions back, and those of today do not fit the schema of an older backup.
+ */
+async function applyFunctions(
+  database: Database,
+  dir: string,
+  known: readonly Migration[],
+  patience: Patience,
+): Promise<void> {
+  const functions = await readFunctions(dir);
+  const areDue = async (sql: Sql): Promise<boolean> => {
+    if (await areApplied(sql, functions)) return false;
+    const applied = await selectApplied(sql);
+    return pendingOf(applied, known).length === 0 && newerOf(applied, known).length === 0;
+  };
+  if (!(await areDue(database.sql))) return;
+  await changeSchema(database, "The change of the SQL functions", patience, async (tx) => {
+    if (await areDue(tx)) await replaceFunctions(tx, functions);
+  });
+}
+
+async function createTables(tx: Sql): Promise<void> {
   await tx`
     create table if not exists schema_migrations (
       name text primary key,
@@ -84,6 +111,19 @@ async function makeTable(tx: Sql): Promise<void> {
       applied_at timestamptz not null default now()
     )`;
   await tx`alter table schema_migrations add column if not exists must_know boolean not null default false`;
+  await tx`create table if not exists schema_functions (hash text not null)`;
+}
+
+/** With all their columns. */
+async function hasTables(sql: Sql): Promise<boolean> {
+  try {
+    await selectApplied(sql);
+    await sql`select hash from schema_functions`;
+    return true;
+  } catch (error) {
+    if (["42P01", "42703"].includes(codeOf(error))) return false;
+    throw error;
+  }
 }
 
 const selectApplied = (sql: Sql): Promise<AppliedMigration[]> =>
@@ -98,38 +138,12 @@ const record = (sql: Sql, { name, hash }: Migration): Promise<unknown> =>
 
 /** All of it or nothing. */
 async function applyWhole(database: Database, migration: Migration, patience: Patience): Promise<boolean> {
-  return inTransaction(database, `The migration ${migration.name}`, patience, async (tx) => {
+  return changeSchema(database, `The migration ${migration.name}`, patience, async (tx) => {
     if (!(await isPending(tx, migration))) return false;
     await tx.unsafe(migration.sql);
     await record(tx, migration);
     return true;
   });
-}
-
-async function inTransaction<T>(
-  database: Database,
-  what: string,
-  patience: Patience,
-  work: (tx: Sql) => Promise<T>,
-): Promise<T> {
-  const { signal } = patience;
-  const tell = nowAndThen(patience);
-  const attempt = (): Promise<T> =>
-    database.transaction(
-      async (tx) => {
-        await takeSchema(tx, "exclusive until the transaction ends");
-        await stepAside(tx);
-        return watched(
-          database,
-          tx,
-          (holder) => tell(`${what} waits for ${holder}`),
-          signal,
-          () => work(tx),
-        );
-      },
-      { deadlineMs: longestWaitMs },
-    );
-  return untilLocked(what, patience, attempt);
 }
 
 /**

@@ -11,7 +11,7 @@ export interface Patience {
   signal?: AbortSignal | undefined;
 }
 
-export const longestWaitMs = 15 * 60_000;
+const longestWaitMs = 15 * 60_000;
 const tellAgainMs = 30_000;
 const lookMs = 500;
 const cancelAgainMs = 100;
@@ -49,9 +49,34 @@ export function whileSchemaStays<T>(database: Database, patience: Patience, work
   });
 }
 
-/** For the rest of the transaction: whoever does not get a lock soon steps aside, and lets pass who queued up behind. */
-export async function stepAside(tx: Sql): Promise<void> {
-  await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`);
+/**
+ * One transaction that changes the schema, tried again until it gets its locks. If it does not get one soon, it steps aside
+ * and lets the queries behind it pass.
+ */
+export async function changeSchema<T>(
+  database: Database,
+  what: string,
+  patience: Patience,
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
+  const { signal } = patience;
+  const tell = nowAndThen(patience);
+  const attempt = (): Promise<T> =>
+    database.transaction(
+      async (tx) => {
+        await takeSchema(tx, "exclusive until the transaction ends");
+        await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`);
+        return watched(
+          database,
+          tx,
+          (holder) => tell(`${what} waits for ${holder}`),
+          signal,
+          () => work(tx),
+        );
+      },
+      { deadlineMs: longestWaitMs },
+    );
+  return untilLocked(what, patience, attempt);
 }
 
 /** Tries again, after a pause, what did not get the schema, or stepped aside. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { inject } from "vitest";
-import { migrationsDir, testDatabase } from "../../../test/support/database.ts";
+import { migrationsDir, ownSchema, testDatabase } from "../../../test/support/database.ts";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import { openFilesystemBlobs } from "../../engines/blobs/filesystem.ts";
 import { connect, type Database, migrate } from "../../engines/database/index.ts";
@@ -84,7 +84,7 @@ export async function restoreInto(
     replace: false,
     now,
     known: await readMigrations(migrationsDir),
-    migrateTo: (names) => migrate(change.database, migrationsDir, { only: new Set(names) }),
+    migrateTo: (names) => migrate(change.database, ownSchema, { only: new Set(names) }),
     lock: async () => {},
     prepareKeys: async () => {},
     settleKeys: async (id) => ((await hasTakenPlace(change.database.sql, id)) ? "took place" : "did not"),

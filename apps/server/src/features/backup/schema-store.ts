@@ -23,7 +23,7 @@ export async function selectNamesBeside(sql: Sql): Promise<Names> {
   const rows = await sql<{ name: string; kind: string }[]>`
     select relname::text as name, relkind::text as kind from pg_class
     where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
-      and relkind in ('r', 'p', 'S') and not relispartition and relname <> 'schema_migrations'
+      and relkind in ('r', 'p', 'S') and not relispartition and relname not in ('schema_migrations', 'schema_functions')
     order by relname`;
   const namesOf = (isWanted: (kind: string) => boolean) =>
     rows.filter(({ kind }) => isWanted(kind)).map(({ name }) => name);
