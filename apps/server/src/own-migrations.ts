@@ -11,4 +11,4 @@ export const ownSchema: SchemaFiles = {
  * A program that does not know this migration must not work on a database that this one has upgraded. To be raised with
  * each version, to the last migration of the version before: so going back one version works, and further does not.
  */
-export const oldestToKnow = "0032-no-rest-out-of-time.sql";
+export const oldestToKnow = "0001-baseline.sql";

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database, Sql } from "./database.ts";
@@ -35,7 +36,7 @@ export interface MigrateOptions extends Patience {
 /**
  * Applies the migrations that the database lacks, in order, each in its own transaction, or outside any if its first line
  * says so. Then replaces the SQL functions if their text has changed. Forward only. Nodes that start at the same time take
- * turns at a lock, and the later ones find nothing to do.
+ * turns at a lock, and the later ones find nothing to do. A database of before the first migration is adopted.
  *
  * A database with migrations that this program does not know is accepted, and they are named: migrations only add, so the
  * version before still runs during a rolling upgrade. Its functions stay those of the newer program. The database records
@@ -63,12 +64,13 @@ async function lackOfRights({ sql }: Database, error: Error): Promise<Error> {
 async function migrateAll(database: Database, files: SchemaFiles, options: MigrateOptions): Promise<string[]> {
   const known = await readMigrations(files.migrations);
   const wanted = known.filter(({ name }) => options.only?.has(name) ?? true);
+  const adopted = await adopt(database, files.migrations, known, options);
   if (!(await hasTables(database.sql))) await changeSchema(database, "The table of migrations", options, createTables);
   const before = await selectApplied(database.sql);
   const newer = newerOf(before, known);
   if (newer.length > 0)
     options.tell?.(`A newer Gantry has upgraded this database; this one does not know ${newer.join(", ")}`);
-  const applied: string[] = [];
+  const applied = adopted ? [adopted] : [];
   for (const migration of pendingOf(before, wanted)) {
     const statements = statementsOutside(migration);
     const isDone = statements
@@ -79,6 +81,51 @@ async function migrateAll(database: Database, files: SchemaFiles, options: Migra
   await markNeeded(database, before, applied, options.mustKnow);
   await applyFunctions(database, files.functions, known, options);
   return applied;
+}
+
+/**
+ * `adopt/NNNN-name.sql` brings a database whose last migration is of that name to the first one of `known`, which has
+ * replaced all before. Answers the name of that first one, if it did.
+ */
+async function adopt(
+  database: Database,
+  dir: string,
+  known: readonly Migration[],
+  patience: Patience,
+): Promise<string | undefined> {
+  const folder = join(dir, "adopt");
+  const [script] = existsSync(folder) ? await readMigrations(folder) : [];
+  const [baseline] = known;
+  if (!script || !baseline) return undefined;
+  const isDue = async (sql: Sql): Promise<boolean> => {
+    const names = await selectNames(sql);
+    const last = names.at(-1);
+    if (last === undefined || names.includes(baseline.name)) return false;
+    if (last === script.name) return true;
+    throw new Error(
+      `This database is too old for this Gantry: its last migration is ${last}, and this one upgrades from ` +
+        `${script.name}. Start the version before this one once, then this one again.`,
+    );
+  };
+  if (!(await isDue(database.sql))) return undefined;
+  return changeSchema(database, "The upgrade of this database", patience, async (tx) => {
+    if (!(await isDue(tx))) return undefined;
+    await createTables(tx);
+    await tx.unsafe(script.sql);
+    await tx`delete from schema_migrations`;
+    await record(tx, baseline);
+    // Programs from before refuse to start on what they must know and do not.
+    await tx`update schema_migrations set must_know = true`;
+    return baseline.name;
+  });
+}
+
+/** In order. Empty if the table does not exist. */
+async function selectNames(sql: Sql): Promise<string[]> {
+  const [table] = await sql`select to_regclass('schema_migrations') as found`;
+  if (!table?.found) return [];
+  const rows = await sql<{ name: string }[]>`select name from schema_migrations order by name collate "C"`;
+  return rows.map(({ name }) => name);
 }
 
 /**

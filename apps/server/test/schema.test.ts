@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { testDatabase } from "./support/database.ts";
+import { schemaText } from "./support/schema-text.ts";
+
+/** Rewrite the file after a change of migrations or functions: `npm test -- -u apps/server/test/schema.test.ts`. */
+test("migrations and functions create the schema that schema.txt shows", async () => {
+  const { database, drop } = await testDatabase();
+  try {
+    await expect(await schemaText(database.sql)).toMatchFileSnapshot("../migrations/schema.txt");
+  } finally {
+    await drop();
+  }
+});
