@@ -1,6 +1,6 @@
 import { main } from "./set-up.mjs";
 
-/** Types, lint and format, import rules, unused code: each fast, all must pass. */
+/** Types, lint and format, import rules, unused code, the schema of the database: each fast, all must pass. */
 await main((node) => [
   ["tsc", "-p", "."],
   ["tsc", "-p", "apps/console"],
@@ -9,4 +9,5 @@ await main((node) => [
   ["biome", "ci", "--error-on-warnings", "."],
   [node, "scripts/check-imports.mjs"],
   ["knip"],
+  ["vitest", "run", "--reporter=dot", "apps/server/test/schema.test.ts"],
 ]);

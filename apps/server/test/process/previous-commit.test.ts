@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { testDatabase } from "../support/database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
+const oldestOfAll = "0001-baseline.sql";
 const key = "admin-key-of-the-previous-commit-0123456789";
 
 let room: string;
@@ -48,7 +50,10 @@ async function linkPackages(): Promise<void> {
   }
 }
 
-test("the server of the commit before this one runs on the schema of this one", async (context) => {
+/** The commit that brings the baseline is the one that its predecessor cannot work beside. */
+const knowsBaseline = (): boolean => existsSync(join(checkout, "apps/server/migrations", oldestOfAll));
+
+test("the server of the commit before this one runs on the schema of this one, or refuses to", async (context) => {
   if (!hasHistory) return context.skip();
   const { url, drop } = await testDatabase();
   const child = spawn(process.execPath, [join(checkout, "apps/server/src/main.ts")], {
@@ -66,6 +71,11 @@ test("the server of the commit before this one runs on the schema of this one", 
   const ended = new Promise((resolve) => child.once("exit", resolve));
   try {
     await waitFor(`the old server to listen`, () => /listens on \S+/.test(output) || child.exitCode !== null, 60_000);
+    if (!knowsBaseline()) {
+      expect(await ended, output).toBe(1);
+      expect(output).toContain(`it does not know the migration ${oldestOfAll}`);
+      return;
+    }
     const address = /listens on (\S+)/.exec(output)?.[1];
     expect(address, output).toBeDefined();
     const form = new FormData();

@@ -1,55 +1,48 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { type Database, migrate } from "../../src/engines/database/index.ts";
-import { readMigrations } from "../../src/engines/database/migrate.ts";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../src/engines/database/index.ts";
 import { oldestToKnow } from "../../src/own-migrations.ts";
-import { migrationsDir, ownSchema, testDatabase } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { databaseOf0050, settingsOf0050 } from "../support/database-of-0050.ts";
 import { gantryCommand, startCommand } from "../support/gantry-command.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { endEverything, type ServerProcess, startServer } from "./server-process.ts";
 
-/** A database of a version before, in use, on which the server of today is started. */
-const last = "0033-word-of-questions.sql";
 let room: string;
-let own: Awaited<ReturnType<typeof testDatabase>>;
-let database: Database;
+let own: Awaited<ReturnType<typeof testDatabase>> | undefined;
 const servers: ServerProcess[] = [];
 
 beforeAll(async () => {
   room = await mkdtemp(join(tmpdir(), "gantry-upgrade-"));
 });
 
-beforeEach(async () => {
-  own = await testDatabase();
-  database = own.database;
-  await database.sql.unsafe("drop schema public cascade; create schema public");
-  const names = (await readMigrations(migrationsDir)).map(({ name }) => name).filter((name) => name < last);
-  await migrate(database, ownSchema, { only: new Set(names) });
-  // As programs of then have left it.
-  await database.sql`alter table schema_migrations drop column must_know`;
-});
-
 afterEach(async () => {
   await endEverything(servers.splice(0), []);
-  await own.drop();
+  await own?.drop();
 });
 
 afterAll(() => rm(room, { recursive: true, force: true }));
 
+async function on(opening: ReturnType<typeof testDatabase>): Promise<Database> {
+  own = await opening;
+  return own.database;
+}
+
 function start(): ServerProcess {
-  const server = startServer({ DATABASE_URL: own.url, GANTRY_HOME: join(room, "home") });
+  const env = { DATABASE_URL: own?.url ?? "", GANTRY_HOME: join(room, "home"), ...settingsOf0050 };
+  const server = startServer(env);
   servers.push(server);
   return server;
 }
 
-/** Someone writes to the table that the last migration changes, and does not come to an end until told. */
-async function keepRunsBusy(): Promise<() => Promise<void>> {
+/** Someone writes to a table that the upgrade changes, and does not come to an end until told. */
+async function keepWalletsBusy(database: Database): Promise<() => Promise<void>> {
   const { promise: asked, resolve: end } = Promise.withResolvers<void>();
   const { promise: begun, resolve: hasBegun } = Promise.withResolvers<void>();
   const held = database.transaction(async (tx) => {
-    await tx`lock table runs in row exclusive mode`;
+    await tx`lock table wallets in row exclusive mode`;
     hasBegun();
     await asked;
   });
@@ -60,15 +53,19 @@ async function keepRunsBusy(): Promise<() => Promise<void>> {
   };
 }
 
-const queued = async (): Promise<number> =>
-  (await database.sql`select 1 from pg_locks where not granted and relation = to_regclass('runs')`).length;
-const isApplied = async (): Promise<boolean> =>
-  (await database.sql`select 1 from schema_migrations where name = ${last}`).length > 0;
-
 test("a start that waits for a lock says for whom, and is stopped by SIGTERM with nothing left in the queue", async () => {
-  const letGo = await keepRunsBusy();
+  const database = await on(databaseOf0050());
+  const letGo = await keepWalletsBusy(database);
+  const queued = async (): Promise<number> =>
+    (await database.sql`select 1 from pg_locks where not granted and relation = to_regclass('wallets')`).length;
+  const isApplied = async (): Promise<boolean> =>
+    (await database.sql`select 1 from schema_migrations where name = ${oldestToKnow}`).length > 0;
   const server = start();
-  await waitFor("it to say so", () => server.stdout().includes(`The migration ${last} waits for process`), 30_000);
+  await waitFor(
+    "it to say so",
+    () => server.stdout().includes("The upgrade of this database waits for process"),
+    30_000,
+  );
   expect(server.stdout()).toMatch(/"level":40,.+waits for process \d+ of PostgreSQL \(application gantry, for \d+ s\)/);
   await waitFor("it to be in the queue", async () => (await queued()) === 1);
   const asked = performance.now();
@@ -88,12 +85,18 @@ test("a start that waits for a lock says for whom, and is stopped by SIGTERM wit
 }, 90_000);
 
 test("a backup under way is waited for, and can be restored", async () => {
+  const database = await on(testDatabase());
+  // So that a start has something to change.
+  await database.sql`update schema_functions set hash = 'of before'`;
+  const isApplied = async (): Promise<boolean> =>
+    (await database.sql`select 1 from schema_functions where hash <> 'of before'`).length > 0;
   await database.sql`
     insert into users (id, username, role, plan, created_at) values ('usr_a', 'anna', 'user', 'free', now())`;
   const target = join(room, "slow.tar");
   const { child, ended } = startCommand(["backup", target, "--no-files"], {
-    DATABASE_URL: own.url,
+    DATABASE_URL: own?.url ?? "",
     GANTRY_HOME: join(room, "home"),
+    ...settingsOf0050,
   });
   const isReading = async (): Promise<boolean> =>
     (
@@ -114,7 +117,7 @@ test("a backup under way is waited for, and can be restored", async () => {
 
   const elsewhere = await testDatabase();
   await elsewhere.database.sql.unsafe("drop schema public cascade; create schema public");
-  const env = { GANTRY_HOME: join(room, "elsewhere"), DATABASE_URL: elsewhere.url };
+  const env = { GANTRY_HOME: join(room, "elsewhere"), DATABASE_URL: elsewhere.url, ...settingsOf0050 };
   const restored = await gantryCommand(["restore", target], env);
   expect(restored.code, restored.stderr).toBe(0);
   expect(await elsewhere.database.sql`select username from users`).toEqual([{ username: "anna" }]);
@@ -122,6 +125,7 @@ test("a backup under way is waited for, and can be restored", async () => {
 }, 90_000);
 
 test("a program that is too old for the database refuses to start in one sentence, one that is not says what is new", async () => {
+  const database = await on(testDatabase());
   await start().url();
   await database.sql`insert into schema_migrations (name, hash) values ('9000-next.sql', 'x'), ('9001-later.sql', 'y')`;
   const oneBack = start();
@@ -134,6 +138,7 @@ test("a program that is too old for the database refuses to start in one sentenc
 }, 90_000);
 
 test("what is written down for older programs is what one version back knows", async () => {
+  const database = await on(testDatabase());
   await start().url();
   const marked = await database.sql`select name from schema_migrations where must_know`;
   expect(marked).toEqual([{ name: oldestToKnow }]);

@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { cp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { migrationsDir, ownSchema } from "../../../test/support/database.ts";
-import { type Database, migrate } from "../../engines/database/index.ts";
+import { databaseOf0050 } from "../../../test/support/database-of-0050.ts";
+import { type Database, migrate, type SchemaFiles } from "../../engines/database/index.ts";
 import { readMigrations } from "../../engines/database/migrate.ts";
 import { addUser, archiveOf, openWorkshop, restoreInto } from "./backup.fixture.ts";
 import { checkArchive } from "./check-archive.ts";
@@ -112,20 +115,48 @@ test("files come back under their keys, and their addresses follow them into ano
   });
 }, 60_000);
 
+/** That of this program, with one more migration. */
+async function laterSchema(name: string, sql: string): Promise<SchemaFiles> {
+  const migrations = join(shop.scratch, "migrations");
+  await cp(ownSchema.migrations, migrations, { recursive: true });
+  await writeFile(join(migrations, name), sql);
+  return { ...ownSchema, migrations };
+}
+
 describe("versions", () => {
   test("a backup of an older schema is restored into that one and brought up to date", async () => {
     const [from, to, blobs] = [await shop.bareDatabase(), await shop.bareDatabase(), await shop.freshBlobs()];
-    const names = (await readMigrations(migrationsDir)).map(({ name }) => name);
-    await migrate(from, ownSchema, { only: new Set(names.filter((name) => name < "0007")) });
+    await migrate(from, ownSchema);
     await addUser(from, "usr_a", "anna");
-    await restoreInto(await archiveOf(from, blobs), { database: to, blobs });
-    expect(await to.sql`select username from users`).toMatchObject([{ username: "anna" }]);
+    const archive = await archiveOf(from, blobs);
+    const newer = await laterSchema("9001-more.sql", "alter table users add column more text not null default 'yes'");
+    const known = await readMigrations(newer.migrations);
+    const restore = (database: Database) =>
+      restoreInto(archive, {
+        database,
+        blobs,
+        known,
+        migrateTo: (names) => migrate(database, newer, { only: new Set(names) }),
+      });
+    await restore(to);
+    expect(await to.sql`select username, more from users`).toMatchObject([{ username: "anna", more: "yes" }]);
     const applied = await to.sql<{ name: string }[]>`select name from schema_migrations order by name`;
-    expect(applied.map(({ name }) => name)).toEqual(names);
+    expect(applied.map(({ name }) => name)).toEqual(known.map(({ name }) => name));
     // Into one that is already ahead its rows would not fit.
-    const ahead = restoreInto(await archiveOf(from, blobs), { database: await shop.freshDatabase(), blobs });
-    await expect(ahead).rejects.toThrow("ahead of the backup");
+    const ahead = await shop.bareDatabase();
+    await migrate(ahead, newer);
+    await expect(restore(ahead)).rejects.toThrow("ahead of the backup");
   }, 60_000);
+
+  test("a backup of before the baseline is refused, and says what to do", async () => {
+    const [{ database, drop }, blobs] = [await databaseOf0050(), await shop.freshBlobs()];
+    shop.closing.push(drop);
+    const old = restoreInto(await archiveOf(database, blobs), { database: await shop.bareDatabase(), blobs });
+    await expect(old).rejects.toThrow(
+      "The backup was made by a Gantry from before the migration 0001-baseline.sql, which this one cannot read. Restore it " +
+        "with that Gantry into a new database",
+    );
+  });
 
   test("tables that are changed while they are copied make no backup, whoever changed them", async () => {
     const [from, blobs] = [await shop.freshDatabase(), await shop.freshBlobs()];

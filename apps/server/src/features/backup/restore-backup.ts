@@ -171,6 +171,12 @@ async function load({ archive, blobs, own }: OwnRestore, tx: Transaction, files:
 }
 
 function refuseUnknown(head: BackupHead, known: RestoreDeps["known"]): void {
+  const [first] = known;
+  if (first && !head.migrations.some(({ name }) => name === first.name))
+    throw new Error(
+      `The backup was made by a Gantry from before the migration ${first.name}, which this one cannot read. Restore it ` +
+        "with that Gantry into a new database, stop that Gantry, and start this one on the database.",
+    );
   const hashes = new Map(known.map(({ name, hash }) => [name, hash]));
   const unknown = head.migrations.filter(({ name, hash }) => hashes.get(name) !== hash);
   if (unknown.length === 0) return;
