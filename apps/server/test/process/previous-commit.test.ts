@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { testDatabase } from "../support/database.ts";
+import { migrate } from "../../src/engines/database/index.ts";
+import { oldestToKnow } from "../../src/own-migrations.ts";
+import { ownSchema, testDatabase } from "../support/database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
-const oldestOfAll = "0001-baseline.sql";
+const baseline = "0001-baseline.sql";
 const key = "admin-key-of-the-previous-commit-0123456789";
 
 let room: string;
@@ -51,11 +53,12 @@ async function linkPackages(): Promise<void> {
 }
 
 /** The commit that brings the baseline is the one that its predecessor cannot work beside. */
-const knowsBaseline = (): boolean => existsSync(join(checkout, "apps/server/migrations", oldestOfAll));
+const knowsBaseline = (): boolean => existsSync(join(checkout, "apps/server/migrations", baseline));
 
 test("the server of the commit before this one runs on the schema of this one, or refuses to", async (context) => {
   if (!hasHistory) return context.skip();
-  const { url, drop } = await testDatabase();
+  const { database, url, drop } = await testDatabase();
+  await migrate(database, ownSchema, { mustKnow: oldestToKnow });
   const child = spawn(process.execPath, [join(checkout, "apps/server/src/main.ts")], {
     env: {
       PATH: process.env.PATH ?? "",
@@ -73,7 +76,7 @@ test("the server of the commit before this one runs on the schema of this one, o
     await waitFor(`the old server to listen`, () => /listens on \S+/.test(output) || child.exitCode !== null, 60_000);
     if (!knowsBaseline()) {
       expect(await ended, output).toBe(1);
-      expect(output).toContain(`it does not know the migration ${oldestOfAll}`);
+      expect(output).toContain(`it does not know the migration ${baseline}`);
       return;
     }
     const address = /listens on (\S+)/.exec(output)?.[1];
