@@ -15,8 +15,8 @@ import {
 import { changeSchema, nowAndThen, type Patience, takeSchema, untilLocked, watched } from "./patience.ts";
 import { codeOf, isDenied } from "./unavailable.ts";
 
-/** Building an index beside the traffic on a large table takes its time, and costs nobody else any. */
-const buildingDeadlineMs = 6 * 3_600_000;
+/** Building an index beside the traffic on a large table takes long, and so does adopting a large database. */
+const longWorkMs = 6 * 3_600_000;
 
 /** Where the schema is written down. */
 export interface SchemaFiles {
@@ -84,8 +84,8 @@ async function migrateAll(database: Database, files: SchemaFiles, options: Migra
 }
 
 /**
- * `adopt/NNNN-name.sql` brings a database whose last migration is of that name to the first one of `known`, which has
- * replaced all before. Answers the name of that first one, if it did.
+ * `adopt/NNNN-name.sql` brings a database whose last migration has that name to the first one of `known`, which replaces
+ * all migrations before it. Returns the name of that first one if the database was adopted.
  */
 async function adopt(
   database: Database,
@@ -108,16 +108,17 @@ async function adopt(
     );
   };
   if (!(await isDue(database.sql))) return undefined;
-  return changeSchema(database, "The upgrade of this database", patience, async (tx) => {
+  const upgrade = async (tx: Sql): Promise<string | undefined> => {
     if (!(await isDue(tx))) return undefined;
     await createTables(tx);
     await tx.unsafe(script.sql);
     await tx`delete from schema_migrations`;
     await record(tx, baseline);
-    // Programs from before refuse to start on what they must know and do not.
+    // Programs from before do not know this one, and refuse to start.
     await tx`update schema_migrations set must_know = true`;
     return baseline.name;
-  });
+  };
+  return changeSchema(database, "The upgrade of this database", patience, upgrade, longWorkMs);
 }
 
 /** In order. Empty if the table does not exist. */
@@ -224,7 +225,7 @@ async function buildBeside(
       await record(sql, migration);
       return true;
     },
-    { deadlineMs: buildingDeadlineMs },
+    { deadlineMs: longWorkMs },
   );
 }
 

@@ -58,6 +58,7 @@ export async function changeSchema<T>(
   what: string,
   patience: Patience,
   work: (tx: Sql) => Promise<T>,
+  deadlineMs = longestWaitMs,
 ): Promise<T> {
   const { signal } = patience;
   const tell = nowAndThen(patience);
@@ -74,7 +75,7 @@ export async function changeSchema<T>(
           () => work(tx),
         );
       },
-      { deadlineMs: longestWaitMs },
+      { deadlineMs },
     );
   return untilLocked(what, patience, attempt);
 }
