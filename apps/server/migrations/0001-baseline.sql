@@ -140,10 +140,11 @@ create table models (
   kind text not null generated always as (manifest ->> 'kind') stored,
   visibility text not null generated always as (manifest ->> 'visibility') stored,
   capacity integer not null generated always as ((manifest ->> 'capacity')::integer) stored,
+  -- The username of `owner_id`, written with the row.
   owner text,
-  search_text text,
   -- {at, reason, visibility}: an admin has hidden the model from everyone but its owner. `visibility` is restored later.
   taken_down jsonb,
+  search_text text generated always as (lower(owner || '/' || name || ' ' || (manifest ->> 'title'))) stored,
   check (visibility in ('public', 'private')),
   check (capacity >= 0),
   check (taken_down is null or visibility = 'private')
@@ -153,16 +154,6 @@ create unique index models_endpoint on models (owner_id, name) where retired_at 
 -- Holds everything that a page is chosen by, so that only the rows of that page are read.
 create index models_listed on models (owner, name) include (id, owner_id, visibility, kind, search_text)
   where retired_at is null;
-
-create function note_model_names() returns trigger language plpgsql as $$
-begin
-  new.owner := (select username from users where id = new.owner_id);
-  new.search_text := lower(new.owner || '/' || new.name || ' ' || (new.manifest ->> 'title'));
-  return new;
-end $$;
-
-create trigger models_note_names before insert or update of manifest on models
-  for each row execute function note_model_names();
 
 -- Files ---------------------------------------------------------------------------------------------------------------
 
@@ -204,21 +195,6 @@ create table upload_totals (
 );
 comment on table upload_totals is 'Bytes that each user stores in uploads and drives; outputs of predictions are not counted.';
 
-create function count_upload() returns trigger language plpgsql as $$
-declare
-  more bigint := -coalesce(old.size, 0);
-begin
-  if tg_op = 'UPDATE' then more := more + coalesce(new.size, 0); end if;
-  insert into upload_totals as t (user_id, bytes) values (old.owner_id, more)
-    on conflict (user_id) do update set bytes = t.bytes + excluded.bytes;
-  return null;
-end $$;
-
-create trigger files_count_change after update of size on files
-  for each row when (new.origin <> 'output' and new.size is distinct from old.size) execute function count_upload();
-create trigger files_count_end after delete on files
-  for each row when (old.origin <> 'output' and old.size is not null) execute function count_upload();
-
 -- Objects of deleted files. A row is removed after the bytes, so a crash in between leaves no unknown object. An upload
 -- link that is still valid can bring bytes again: its row stays until the link expires.
 create table deleted_files (
@@ -236,21 +212,6 @@ create table open_links (
 );
 
 create index open_links_since on open_links (created_at);
-
-create function note_open_link() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'DELETE' then
-    delete from open_links where key = old.key;
-  else
-    insert into open_links (key, created_at) values (new.key, new.created_at);
-  end if;
-  return null;
-end $$;
-
-create trigger files_link_begin after insert on files
-  for each row when (new.origin = 'link') execute function note_open_link();
-create trigger files_link_end after delete on files
-  for each row when (old.origin = 'link') execute function note_open_link();
 
 -- Drives --------------------------------------------------------------------------------------------------------------
 
@@ -288,48 +249,6 @@ create table drive_items (
 );
 
 create index drive_items_of_directory on drive_items (drive_id, parent, path);
-
-create function count_drive_items() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'INSERT' then
-    insert into upload_totals as t (user_id, bytes)
-      select d.owner_id, sum(i.size) from added i join drives d on d.id = i.drive_id
-      where i.size is not null group by d.owner_id
-      on conflict (user_id) do update set bytes = t.bytes + excluded.bytes;
-  elsif tg_op = 'UPDATE' then
-    insert into upload_totals as t (user_id, bytes)
-      select d.owner_id, sum(i.size)
-      from (select drive_id, size from added union all select drive_id, -size from removed) i
-      join drives d on d.id = i.drive_id
-      where i.size is not null group by d.owner_id
-      on conflict (user_id) do update set bytes = t.bytes + excluded.bytes;
-  else
-    insert into upload_totals as t (user_id, bytes)
-      select d.owner_id, -sum(i.size) from removed i join drives d on d.id = i.drive_id
-      where i.size is not null group by d.owner_id
-      on conflict (user_id) do update set bytes = t.bytes + excluded.bytes;
-  end if;
-  return null;
-end $$;
-
-create trigger drive_items_count_new after insert on drive_items
-  referencing new table as added for each statement execute function count_drive_items();
-create trigger drive_items_count_change after update on drive_items
-  referencing old table as removed new table as added for each statement execute function count_drive_items();
-create trigger drive_items_count_end after delete on drive_items
-  referencing old table as removed for each statement execute function count_drive_items();
-
--- The items of a deleted drive go after its row, when their owner is unknown. So the drive subtracts them itself.
-create function count_deleted_drive() returns trigger language plpgsql as $$
-begin
-  insert into upload_totals as t (user_id, bytes)
-    select old.owner_id, -sum(size) from drive_items where drive_id = old.id having sum(size) is not null
-    on conflict (user_id) do update set bytes = t.bytes + excluded.bytes;
-  return old;
-end $$;
-
-create trigger drives_count_end before delete on drives
-  for each row execute function count_deleted_drive();
 
 -- Objects of the blob store without a file: being written, replaced, or deleted. The row exists before the bytes and goes
 -- after them, so a crash leaves a row and never unknown bytes.
@@ -407,9 +326,11 @@ create table ledger (
   from_account text not null,
   to_account text not null,
   amount_micros bigint not null check (amount_micros > 0),
-  -- The prediction or run that is paid; at most one transfer of a kind each.
+  -- The run that is paid, or the user and day of a charge; at most one transfer of a kind each.
   reference text,
   reason text,
+  -- What a credit or correction left in the wallet, so that a repeat with the same Idempotency-Key gets the same answer.
+  balance_micros bigint,
   check (from_account <> to_account),
   check (kind not in ('charge', 'sale') or reference is not null),
   check (kind not in ('credit', 'correction') or reason is not null)
@@ -436,11 +357,11 @@ create trigger ledger_is_not_emptied before truncate on ledger
 -- What a user has, and what its work in progress takes. Admission and settlement lock this row before any other of money
 -- and limits.
 create table wallets (
-  user_id text primary key references users (id),
+  user_id text primary key,
   balance_micros bigint not null default 0,
-  reserved_micros bigint not null default 0 check (reserved_micros >= 0),
+  reserved_micros bigint not null default 0,
   -- Predictions that count towards the plan's parallel limit.
-  running integer not null default 0 check (running >= 0),
+  running integer not null default 0,
   -- Requests of the last minute, as pairs of (milliseconds since 1970, count).
   hits bigint[] not null default '{}',
   -- Usage rows of the user are written under the lock of this row, each later than the one before. So one moment says which
@@ -448,49 +369,10 @@ create table wallets (
   folded_until timestamptz not null default '-infinity',
   unfolded integer not null default 0,
   -- Queued predictions and agents' calls that have not started.
-  waiting integer not null default 0 check (waiting >= 0)
+  waiting integer not null default 0,
+  -- One check a table: PostgreSQL reads and plans each anew for every statement that writes a row.
+  constraint wallets_not_negative check (reserved_micros >= 0 and running >= 0 and waiting >= 0)
 ) with (fillfactor = 20, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
-
-create function give_wallet() returns trigger language plpgsql as $$
-begin
-  insert into wallets (user_id) values (new.id);
-  return null;
-end $$;
-
-create trigger users_have_wallets after insert on users for each row execute function give_wallet();
-
-create function apply_to_wallets() returns trigger language plpgsql as $$
-begin
-  update wallets w set balance_micros = w.balance_micros + moved.amount
-  from (
-    select account, sum(amount) as amount
-    from (
-      select to_account as account, amount_micros as amount from added
-      union all
-      select from_account, -amount_micros from added
-    ) sides
-    where account like 'user:%'
-    group by account
-  ) moved
-  where w.user_id = substr(moved.account, 6);
-  return null;
-end $$;
-
-create trigger ledger_moves_wallets after insert on ledger
-  referencing new table as added for each statement execute function apply_to_wallets();
-
-create function refuse_balance_by_hand() returns trigger language plpgsql as $$
-begin
-  -- Depth 1 is this trigger itself; a change that the ledger's trigger makes comes at depth 2.
-  if pg_trigger_depth() < 2 then
-    raise exception 'a balance changes by a ledger row only';
-  end if;
-  return new;
-end $$;
-
-create trigger wallets_follow_the_ledger before update of balance_micros on wallets
-  for each row when (old.balance_micros is distinct from new.balance_micros)
-  execute function refuse_balance_by_hand();
 
 -- What a key with a monthly limit has spent and reserved in a month of UTC.
 create table key_months (
@@ -524,6 +406,8 @@ create table usage (
   actor_id text
 ) partition by range (created_at);
 
+-- What a user paid, newest first: the ledger's list does not go through all that was free.
+create index usage_paid on usage (user_id, created_at desc, request_id desc) where price_micros > 0;
 create index usage_of_user on usage (user_id, created_at desc, request_id desc);
 -- Sums are not kept by key, so the rows of a key are counted.
 create index usage_of_key on usage (key_id, created_at desc, request_id desc) where key_id is not null;
@@ -573,35 +457,6 @@ create table usage_marks (
 
 insert into usage_marks (charges_until) values (clock_timestamp());
 
--- A usage row of a day that is closed already, because the clock was set back. The row is added to the day. The marks are
--- locked, so that the day is not reopened at the same time.
-create function add_to_closed_days() returns trigger language plpgsql as $$
-declare
-  closed_before timestamptz;
-begin
-  -- Every settlement asks this: without looking at the rows, which are no earlier than the transaction or the clock.
-  if not exists (select 1 from usage_marks where days_before > least(now(), clock_timestamp())) then
-    return null;
-  end if;
-  select days_before into closed_before from usage_marks for update;
-  with late as (
-    select user_id, date_trunc('day', created_at, 'UTC') as day, model_name, count(*) as requests,
-      count(*) filter (where price_micros > 0) as paid, sum(price_micros) as spent
-    from added where created_at < closed_before group by 1, 2, 3
-  ), summed as (
-    insert into usage_days as d (user_id, day, model_name, requests, paid_requests, spent_micros)
-    select * from late
-    on conflict (user_id, day, model_name) do update set requests = d.requests + excluded.requests,
-      paid_requests = d.paid_requests + excluded.paid_requests, spent_micros = d.spent_micros + excluded.spent_micros
-  )
-  update usage_marks set charged_micros = charged_micros
-    + coalesce((select sum(spent) from late where model_name not like 'agents/%/%'), 0);
-  return null;
-end $$;
-
-create trigger closed_days_get_late_usage after insert on usage
-  referencing new table as added for each statement execute function add_to_closed_days();
-
 -- Predictions ---------------------------------------------------------------------------------------------------------
 
 -- A prediction is a row of `live_predictions` until it ends, and a row of `ended_predictions` afterwards. Ending deletes the
@@ -614,11 +469,12 @@ create trigger closed_days_get_late_usage after insert on usage
 -- How many run and how many wait, per model. Counters, because counting rows under a lock would use a snapshot older than
 -- the lock.
 create table model_slots (
-  model_id text primary key references models (id),
-  running integer not null default 0 check (running >= 0),
-  waiting integer not null default 0 check (waiting >= 0),
+  model_id text primary key,
+  running integer not null default 0,
+  waiting integer not null default 0,
   -- When a worker last took one of the model's predictions: models take turns.
-  served_at timestamptz not null default '-infinity'
+  served_at timestamptz not null default '-infinity',
+  constraint model_slots_not_negative check (running >= 0 and waiting >= 0)
 ) with (fillfactor = 20, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
 create index model_slots_with_line on model_slots (model_id) where waiting > 0;
@@ -630,7 +486,8 @@ create table live_predictions (
   key_id text,
   model_id text not null,
   model_name text not null,
-  route text not null check (route in ('sync', 'stream', 'async', 'agent')),
+  -- sync | stream | async | agent
+  route text not null,
   high_priority boolean not null default false,
   -- The node that executes it or holds its connection; null while a queued one waits for a worker.
   holder text,
@@ -664,10 +521,7 @@ create table live_predictions (
 ) with (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.02);
 
 create index live_predictions_running on live_predictions (model_id, user_id) where started_at is not null;
-create index live_predictions_holder on live_predictions (holder);
 create index live_predictions_calls on live_predictions (holder) where route = 'agent' and started_at is null;
-create index live_predictions_for_workers on live_predictions (user_id)
-  where started_at is null and holder is null and user_id > '';
 create index live_predictions_overdue on live_predictions (queue_until)
   where started_at is null and queue_until > '-infinity';
 -- The queue of a model, user by user: nobody waits behind another user's backlog.
@@ -679,25 +533,20 @@ create index live_predictions_waiting_clients on live_predictions (model_id, use
 create index live_predictions_sponsored on live_predictions (model_id, user_id, high_priority, created_at)
   where started_at is null and key_id is null;
 
--- The users in a model's queue, and when each was last served. Walked in this order a queue is fair, however long it is. A
--- row may outlive the last waiting prediction.
+-- The users in a model's queue, and when each was last served. Walked in this order a queue is fair, however long it is.
 create table model_lines (
   model_id text not null,
   user_id text not null,
   high_priority boolean not null,
   last_turn timestamptz not null default '-infinity',
+  -- How many of the user's predictions run on the model.
+  running integer not null default 0,
+  -- Nobody in the line came before this moment, so that a look for the next does not pass over those who have gone.
+  head timestamptz not null default '-infinity',
   primary key (model_id, user_id, high_priority)
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.05);
 
 create index model_lines_in_turn on model_lines (model_id, high_priority desc, last_turn) where user_id > '';
-
--- No longer used.
-create table last_turns (
-  model_id text not null,
-  user_id text not null,
-  at timestamptz not null,
-  primary key (model_id, user_id)
-) with (fillfactor = 50);
 
 -- Accepted and ended predictions of the last seconds, for the figures of a queue.
 create table model_flow (
@@ -774,18 +623,38 @@ create table idempotency_keys (
 
 create index idempotency_keys_age on idempotency_keys (created_at);
 
-create type admission as (
-  n integer,
-  -- run | wait | key_gone | model_retired | model_inactive | no_funds | rate_limit | too_many_parallel
-  verdict text,
-  rate_limit integer,
-  rate_remaining integer,
-  rate_reset_ms bigint,
-  retry_after_ms bigint
-);
-
 -- The requests of a wallet's last minute, and the time of the oldest.
 create type request_window as (requests integer, oldest_ms bigint);
+
+-- What becomes of an arrival, and what the plan's minute allows after it.
+create type admission as (
+  verdict text, rate_limit integer, rate_remaining integer, rate_reset_ms bigint, retry_after_ms bigint
+);
+-- While arrivals are decided: what a wallet, a key and a model have left, and what is to be added to their rows.
+create type wallet_state as (
+  user_id text, available bigint, running integer, parallel integer, per_minute integer, minute request_window,
+  more_reserved bigint, more_running integer, more_waiting integer, more_requests integer
+);
+create type key_state as (id text, monthly_limit bigint, used bigint, more bigint);
+create type model_state as (
+  model_id text, capacity integer, is_retired boolean, running integer, waiting integer, more_running integer,
+  more_waiting integer
+);
+-- What ends take from a wallet, or from the slots of a model.
+create type account_change as (price bigint, reserved bigint, running integer, waiting integer, n integer);
+-- What comes to be admitted. A value that is not known is null.
+create type prediction_arrival as (
+  id text, user_id text, key_id text, model_id text, model_name text, route text, high_priority boolean,
+  reservation bigint, queue_seconds double precision, purpose text, run_id text, must_be_covered boolean,
+  sponsored boolean, hand_free boolean, input text, pricing text, bounds text, base_url text, webhook_destination text,
+  webhook_target text, door text, backend text, actor_id text
+);
+-- What a prediction came to.
+create type prediction_end as (
+  id text, claim integer, status integer, inference_ms integer, output text, error text, input_tokens integer,
+  output_tokens integer, cached_tokens integer, cache_write_tokens integer, stream_details text, price bigint,
+  backend text, input text
+);
 
 -- Webhooks ------------------------------------------------------------------------------------------------------------
 
@@ -896,17 +765,6 @@ alter table agents
   add foreign key (id, latest_revision_id) references agent_revisions (agent_id, id) deferrable initially deferred,
   add foreign key (id, published_revision_id) references agent_revisions (agent_id, id) deferrable initially deferred;
 
-create function note_agent_names() returns trigger language plpgsql as $$
-begin
-  new.search_text := (
-    select lower(u.username || '/' || new.slug || ' ' || (r.snapshot ->> 'name'))
-    from users u, agent_revisions r where u.id = new.owner_id and r.id = new.published_revision_id);
-  return new;
-end $$;
-
-create trigger agents_note_names before insert or update of published_revision_id on agents
-  for each row execute function note_agent_names();
-
 -- Runs ----------------------------------------------------------------------------------------------------------------
 
 -- A run is a row that its holder moves forward, with its steps (one model call each), tool calls, events and
@@ -924,9 +782,10 @@ create table runs (
   parent_step integer,
   parent_position integer,
 
-  status text not null default 'pending' check (status in ('pending', 'running', 'done', 'error')),
-  phase text not null default 'queued'
-    check (phase in ('queued', 'planning', 'working', 'awaiting_confirmation', 'formatting', 'ended')),
+  -- pending | running | done | error
+  status text not null default 'pending',
+  -- queued | planning | working | awaiting_confirmation | formatting | ended
+  phase text not null default 'queued',
   input json not null,
   output json,
   error json,
@@ -952,7 +811,6 @@ create table runs (
   cancel_requested boolean not null default false,
   -- Active time without waiting; for the limit.
   active_ms bigint not null default 0,
-  parked_at_ms bigint not null default 0,
   -- The prediction of its next model call, so that a paid call is not repeated.
   call_id text,
   -- Tool results before this step are shortened for the model.
@@ -971,7 +829,7 @@ create table runs (
   held_micros bigint not null default 0,
   own_held_micros bigint not null default 0,
   -- What its creator earns when it is done; reserved until then.
-  price_micros bigint not null default 0 check (price_micros >= 0),
+  price_micros bigint not null default 0,
   sale_name text,
   key_month date,
 
@@ -984,7 +842,12 @@ create table runs (
   -- `call_id` is the run's own. Written before the call, so that the answer that a dead worker paid for is recognised.
   summing_up json,
   cache_write_tokens bigint not null default 0,
-  check ((status in ('done', 'error')) = (completed_at is not null))
+  -- A reader follows the events. Without one, new events are not announced.
+  followed boolean not null default false,
+  -- Who acted for the user that pays, the protocol by which the run came, and the conversation that it is part of.
+  actor_id text,
+  door text,
+  thread_id text
 ) with (fillfactor = 50);
 
 -- Includes what the runs of an agent are counted and filtered by: their rows are long.
@@ -1004,43 +867,12 @@ create index runs_held_of_user on runs (user_id) where holder is not null;
 create index runs_pending on runs (created_at) where status = 'pending';
 create index runs_parked on runs (id) where parked;
 
--- A parked run whose time is used up becomes ready, so that a worker ends it. The end of a child adds to its parent's time,
--- and nothing else looks at the time of a parked run.
-create function wake_out_of_time() returns trigger language plpgsql as $$
-begin
-  new.parked := false;
-  return new;
-end $$;
-
-create trigger runs_do_not_rest_out_of_time before update of active_ms, parked on runs
-  for each row when (new.parked and new.active_ms >= new.timeout_ms and new.status = 'running')
-  execute function wake_out_of_time();
-
--- A caller that waits for the end hears of a question, because only the caller can answer it.
-create function tell_of_question() returns trigger language plpgsql as $$
-begin
-  perform pg_notify('gantry_run_ended', new.id);
-  return null;
-end $$;
-
-create trigger runs_tell_of_questions after update of phase on runs
-  for each row when (new.phase = 'awaiting_confirmation' and old.phase <> 'awaiting_confirmation')
-  execute function tell_of_question();
-
-create function end_no_sooner() returns trigger language plpgsql as $$
-begin
-  new.completed_at := new.created_at;
-  return new;
-end $$;
-
-create trigger runs_end_after_they_began before update of completed_at on runs
-  for each row when (new.completed_at < new.created_at) execute function end_no_sooner();
-
 -- One model call each. `message` is the model's answer, in the form that the same upstream expects back.
 create table run_steps (
   run_id text not null,
   n integer not null,
-  kind text not null check (kind in ('plan', 'work', 'format', 'summary')),
+  -- plan | work | format | summary
+  kind text not null,
   message json not null,
   -- What was asked beside the conversation, to rebuild the conversation as it was.
   prompt text,
@@ -1064,8 +896,9 @@ create table run_calls (
   call_id text not null,
   tool text not null,
   arguments json not null,
-  kind text not null check (kind in ('read', 'write', 'agent', 'none')),
-  status text not null check (status in ('asking', 'started', 'ended')),
+  -- read | write | agent | none
+  kind text not null,
+  status text not null,
   -- The child run, if the tool is an agent.
   child_id text,
   result text,
@@ -1073,7 +906,8 @@ create table run_calls (
   started_at timestamptz,
   ended_at timestamptz,
   primary key (run_id, step, position)
-);
+-- The end of a call is written into the row of its start, on the same page where there is room.
+) with (fillfactor = 50);
 
 -- `n` counts from 1 without a gap in each run.
 create table run_events (

@@ -36,7 +36,9 @@ test("a database of before the baseline gets its schema, and keeps every row", a
     const now = after.get(table);
     if (!now || table === "schema_migrations") continue;
     const stay = columns.filter((column) => now.columns.includes(column));
-    expect(chosen(now.rows, stay), table).toEqual(chosen(rows, stay));
+    const [found, expected] = [chosen(now.rows, stay), chosen(rows, stay)];
+    // Every model has slots from now on, not only those that were called.
+    expect(table === "model_slots" ? found.filter((row) => expected.includes(row)) : found, table).toEqual(expected);
   }
   expect(await verifyLedger(database)).toEqual([]);
   expect(await migrate(database, ownSchema)).toEqual([]);
