@@ -1,4 +1,3 @@
-export { checkBooks, type LedgerReport } from "./check-books.ts";
 export { closeUsageDays } from "./close-usage-days.ts";
 export { readCreditRequest } from "./credit-request.rules.ts";
 export { type Credited, grantOpeningBalance } from "./credit-user.ts";
@@ -13,4 +12,4 @@ export type { TimeRange } from "./time-cut.rules.ts";
 export { ensureUsagePartitions } from "./usage-partitions.ts";
 export type { UsageRow } from "./usage-store.ts";
 export { startUsageUpkeep, type UsageUpkeep } from "./usage-upkeep.ts";
-export { type Discrepancy, verifyLedger } from "./verify-ledger.ts";
+export { checkBooks, type Discrepancy, type LedgerReport, verifyLedger } from "./verify-ledger.ts";

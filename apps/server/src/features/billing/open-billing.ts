@@ -1,6 +1,5 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Scope } from "../accounts/index.ts";
-import { checkBooks, type LedgerReport } from "./check-books.ts";
 import type { CreditRequest } from "./credit-request.rules.ts";
 import { selectUserId } from "./credit-store.ts";
 import { type Credited, creditUser } from "./credit-user.ts";
@@ -11,6 +10,7 @@ import { type Expenses, type ExpensesRequest, readExpenses } from "./read-expens
 import { selectWallets, type Wallet } from "./store.ts";
 import type { TimeRange } from "./time-cut.rules.ts";
 import type { UsageRow } from "./usage-store.ts";
+import { checkBooks, type LedgerReport } from "./verify-ledger.ts";
 
 /** The reading side of money and what an admin does with it. Each use case is described in its own file. */
 export interface Billing {
