@@ -9,6 +9,9 @@ type Query = ReturnType<Sql>;
 const horizon = (sql: Sql): Query =>
   sql`coalesce((select horizon from usage_marks where horizon <= now()), '-infinity')`;
 
+/** As `is_sale`, which a restored database does not have before its first start. */
+export const isSale = (sql: Sql, modelName: Query): Query => sql`${modelName} like 'agents/%/%'`;
+
 /** Charges of usage from this moment on are not in the ledger yet. */
 const chargesUntil = (sql: Sql): Query => sql`coalesce((select charges_until from usage_marks), '-infinity')`;
 
@@ -32,7 +35,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
   accounts: (sql) => sql`
     with unposted as materialized (
       select user_id, sum(price_micros) as amount from usage
-      where created_at >= ${chargesUntil(sql)} and price_micros <> 0 and not is_sale(model_name) group by user_id
+      where created_at >= ${chargesUntil(sql)} and price_micros <> 0 and not (${isSale(sql, sql`model_name`)}) group by user_id
     ), account as materialized (
       select account, sum(amount) as amount from (
         select to_account as account, amount_micros as amount from ledger
@@ -132,7 +135,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
       select u.request_id, 'user:' || u.user_id as account, u.price_micros, u.created_at
       from usage u
       where u.price_micros <> 0 and u.created_at >= ${horizon(sql)}
-        and (is_sale(u.model_name) or u.created_at < ${chargesUntil(sql)})
+        and (${isSale(sql, sql`u.model_name`)} or u.created_at < ${chargesUntil(sql)})
     )
     select case
         when u.request_id is null then 'charge_without_usage'
@@ -160,7 +163,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
       to_json(coalesce(h.day, l.day)) #>> '{}') as subject, coalesce(h.spent, 0) as expected, coalesce(l.amount, 0) as found
     from (
       select user_id, date_trunc('day', hour, 'UTC') as day, sum(spent_micros) as spent from usage_hours
-      where hour < date_trunc('day', ${chargesUntil(sql)}, 'UTC') and spent_micros > 0 and not is_sale(model_name)
+      where hour < date_trunc('day', ${chargesUntil(sql)}, 'UTC') and spent_micros > 0 and not (${isSale(sql, sql`model_name`)})
       group by 1, 2
     ) h full join (
       select from_account as account, date_trunc('day', recorded_at, 'UTC') as day, sum(amount_micros) as amount from ledger
@@ -202,7 +205,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     where expected <> found
     union all
     select 'days_charged', 'all', charged, m.charged_micros from usage_marks m, (
-      select coalesce(sum(spent_micros), 0) as charged from usage_days where not is_sale(model_name)
+      select coalesce(sum(spent_micros), 0) as charged from usage_days where not (${isSale(sql, sql`model_name`)})
     ) days where charged <> m.charged_micros`,
 
   /**
@@ -273,7 +276,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
         where from_account in (select account from buyer)
         union all
         select 'user:' || user_id, created_at, 'charge', request_id, -price_micros from usage
-        where created_at >= ${chargesUntil(sql)} and price_micros > 0 and not is_sale(model_name)
+        where created_at >= ${chargesUntil(sql)} and price_micros > 0 and not (${isSale(sql, sql`model_name`)})
           and 'user:' || user_id in (select account from buyer)
         union all
         select 'user:' || user_id, created_at, 'accepted', id, 0 from runs where status = 'done' and price_micros > 0

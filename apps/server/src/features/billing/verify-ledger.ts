@@ -1,6 +1,6 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
-import { ledgerChecks } from "./ledger-checks.ts";
+import { isSale, ledgerChecks } from "./ledger-checks.ts";
 import { readFromOneSnapshot } from "./time-store.ts";
 
 /** Something in the books that contradicts something else in them. Amounts are in millionths of a dollar. */
@@ -66,7 +66,7 @@ export async function checkBooks(database: Database): Promise<LedgerReport> {
             select from_account, -amount_micros from ledger
             union all
             select 'platform', price_micros from usage
-            where created_at >= (select charges_until from usage_marks) and price_micros > 0 and not is_sale(model_name)
+            where created_at >= (select charges_until from usage_marks) and price_micros > 0 and not (${isSale(tx, tx`model_name`)})
           ) side where account not like 'user:%' group by account
         )
         select ((select count(*) from moved) + (select count(*) from wallets))::int as accounts,
