@@ -209,13 +209,7 @@ export class Generator {
           {
             kind,
             model: this.#one(Object.keys(world.models)),
-            capacity: this.#weighted([
-              [1, 0],
-              [2, 1],
-              [2, 2],
-              [2, 4],
-              [1, 7],
-            ]),
+            capacity: this.#one([0, 1, 1, 2, 2, 4, 4, 7]),
           },
         ];
       case "retire":

@@ -17,7 +17,9 @@ beforeAll(async () => {
 
 afterAll(() => own.drop());
 
-test("one operation after the other, the database does what the model does", { timeout: 60_000 * effort }, async () => {
+test("one operation after the other, the database does what the model does", {
+  timeout: 120_000 * effort,
+}, async () => {
   const verdicts = new Set<string>();
   for (let seed = 1; seed <= 40 * effort; seed++) {
     const generator = new Generator(seed);
@@ -85,7 +87,7 @@ describe("many at once", () => {
   }
 
   test("no two get in each other's way, counters and limits hold, and nothing waits forever", {
-    timeout: 60_000 * effort,
+    timeout: 120_000 * effort,
   }, async () => {
     for (let seed = 1; seed <= 4 * effort; seed++) {
       await engine.start(world);
@@ -95,5 +97,24 @@ describe("many at once", () => {
       expect(Object.keys((await engine.look()).ended).length).toBeGreaterThan(50);
       expect(await engine.faults(), `seed ${seed}`).toEqual([]);
     }
+  });
+
+  test("calls that a sponsor pays and calls of the key's owner take their locks in one order", async () => {
+    await engine.start({ ...world, models: { alpha: { capacity: 100 } } });
+    const call = { key: "ann2", model: "alpha", route: "agent", reservation: 1, run: null } as const;
+    const plain = { highPriority: false, mustBeCovered: false, webhook: false, here: false };
+    const calls = async (n: number, who: { user: string; sponsored: boolean }[]) => {
+      for (let round = 0; round < 40; round++) {
+        const arrivals = who.map((one, at) => ({ ...call, ...plain, ...one, id: `n${n}p${round}-${at}` }));
+        const ends = arrivals.map(({ id }) => ({ id, stale: false, status: 200, price: 0 }));
+        await engine.apply({ kind: "write", node: "node1", ends: [], arrivals, hands: 0 }, () => 1);
+        await engine.apply({ kind: "write", node: "node1", ends, arrivals: [], hands: 0 }, () => 1);
+      }
+    };
+    const sponsored = { user: "bob", sponsored: true };
+    const own = { user: "ann", sponsored: false };
+    await Promise.all([0, 1, 2, 3, 4, 5].map((n) => calls(n, n % 2 === 0 ? [sponsored, sponsored] : [own])));
+    expect(await engine.faults()).toEqual([]);
+    expect(Object.keys((await engine.look()).ended)).toHaveLength(3 * 40 * 3);
   });
 });
