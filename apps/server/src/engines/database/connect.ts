@@ -1,15 +1,19 @@
 import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
 import type { Database, OpenedDatabase, Transaction, Trouble } from "./database.ts";
-import { createDriver, type DriverOptions, type DriverQuery, sqlOver } from "./driver.ts";
-import { QueryJob } from "./job.ts";
 import { createListenerHub } from "./listener.ts";
 import { Pool } from "./pool.ts";
+import { QueryJob } from "./query-job.ts";
 import { watchRoom } from "./room.ts";
 import { runSession } from "./session.ts";
+import { sqlOver } from "./sql.ts";
+import type { Tls } from "./tls.ts";
 import { runTransaction } from "./transaction.ts";
 import { isOutOfConnections, troubleOf } from "./unavailable.ts";
 
-export interface ConnectOptions extends DriverOptions {
+export interface ConnectOptions {
+  url: string;
+  tls?: Tls | undefined;
+  applicationName?: string | undefined;
   /** Connections at most. */
   poolSize?: number;
   /** How long a query may take, waiting for a connection included. */
@@ -39,9 +43,15 @@ export function connect(options: ConnectOptions): Database {
 
 export function connectOwn(options: ConnectOptions): OwnDatabase {
   const { poolSize = 16, deadlineMs = 10_000, idleMs = 60_000, onTrouble = () => undefined } = options;
-  const driver = createDriver(options);
-  const settings = { openMs: Math.min(5000, deadlineMs), cancelMs: Math.min(1000, deadlineMs), port: options.port };
-  const pool = new Pool(driver, {
+  const settings = {
+    url: options.url,
+    tls: options.tls,
+    applicationName: options.applicationName ?? "gantry",
+    openMs: Math.min(5000, deadlineMs),
+    cancelMs: Math.min(1000, deadlineMs),
+    port: options.port,
+  };
+  const pool = new Pool({
     size: poolSize,
     connection: settings,
     patienceMs: Math.min(1000, deadlineMs),
@@ -50,15 +60,17 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
   });
   const deadlinesOf = createDeadlinesByLength();
   const usual = deadlinesOf(deadlineMs);
-  const hub = createListenerHub(driver, settings, usual, {
+  const hub = createListenerHub(settings, usual, {
     onRefused: () => pool.makeRoom(),
     onSettled: () => pool.roomIsTaken(),
     onTrouble,
   });
   const transaction = <T>(work: (tx: Transaction) => Promise<T>, ms = deadlineMs): Promise<T> =>
-    runTransaction(pool, driver, deadlinesOf(ms), work, (error) => room.failed(error));
+    runTransaction(pool, deadlinesOf(ms), work, (error) => room.failed(error));
   const room = watchRoom(transaction);
-  const quick = sqlOver(driver, (query: DriverQuery) => pool.submit(new QueryJob(query, deadlinesOf(readyWithinMs))));
+  const quick = sqlOver((statement, resolve, reject) =>
+    pool.submit(new QueryJob(statement, deadlinesOf(readyWithinMs), resolve, reject)),
+  );
 
   let trouble: Trouble | undefined;
 
@@ -77,10 +89,12 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
   }
 
   return {
-    sql: sqlOver(driver, (query) => pool.submit(new QueryJob(query, usual, room.failed))),
+    sql: sqlOver((statement, resolve, reject) =>
+      pool.submit(new QueryJob(statement, usual, resolve, reject, room.failed)),
+    ),
     transaction: (work, { deadlineMs: ms } = {}) => transaction(work, ms),
     session: (work, { deadlineMs: ms = deadlineMs } = {}) =>
-      runSession(pool, driver, deadlinesOf(ms), work, (error) => room.failed(error), deadlinesOf(readyWithinMs)),
+      runSession(pool, deadlinesOf(ms), work, (error) => room.failed(error), deadlinesOf(readyWithinMs)),
     listen: hub.listen,
     ready: async () => {
       trouble = await lookForTrouble();

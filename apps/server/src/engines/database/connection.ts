@@ -1,17 +1,13 @@
-import { connect as connectSocket, type Socket } from "node:net";
-import postgres from "postgres";
-import type { Driver, DriverQuery } from "./driver.ts";
+import { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ConnectionOptions } from "node:tls";
+import pg from "pg";
+import { cancelQuery } from "./cancel.ts";
+import type { QueryJob } from "./query-job.ts";
 import { makeSessionOurs } from "./session-settings.ts";
-import { endsConnection, isAnswer, unavailable } from "./unavailable.ts";
-
-/** A query on its way, as a connection sees it. */
-export interface Job {
-  readonly query: DriverQuery;
-  /** The caller has been told; it need not be sent any more. */
-  readonly gone: boolean;
-  sentOver(connection: Connection): void;
-  fail(error: unknown): void;
-}
+import type { Tls } from "./tls.ts";
+import { types } from "./types.ts";
+import { endsConnection, isAnswer, isOutdatedPlan, unavailable } from "./unavailable.ts";
 
 export interface ConnectionEvents {
   /** Called when it can take a job: after opening, and after each job unless more are waiting in line. */
@@ -22,6 +18,9 @@ export interface ConnectionEvents {
 }
 
 export interface ConnectionSettings {
+  url: string;
+  applicationName: string;
+  tls?: Tls | undefined;
   openMs: number;
   /** How long after its deadline a query may take to react to being cancelled. */
   cancelMs: number;
@@ -29,82 +28,53 @@ export interface ConnectionSettings {
   port?: (() => number) | undefined;
 }
 
-/** A server's answer, N, to the question for TLS. */
-const noTls = 78;
+const closeMs = 1000;
+const keepAliveMs = 60_000;
+const noTls = "The server does not support SSL connections";
 
 /**
- * One connection, one life. `postgres` can pool, pipeline and reconnect by itself, and in its version 3.4.9 all three
- * have ways to lose or to mix up answers (a pipelined query that fails to serialize shifts the answers of all behind it;
- * bytes that were not flushed when a socket closed are sent before the next handshake; a query that meets a closing
- * socket is later resolved with nothing). So each of its instances gets one socket and one query at a time, and none is
- * used again after its socket has closed.
+ * One connection, one life.
  *
  *     opening ──► free ⇄ running ──► ended
  */
 export class Connection {
   ended = false;
+  /** What it has prepared no longer fits the tables: it is to be replaced. */
+  isOutdated = false;
   readonly openedAt = performance.now();
   readonly #events: ConnectionEvents;
   readonly #settings: ConnectionSettings;
-  readonly #instance: Driver;
-  readonly #execute: (query: DriverQuery) => void;
-  readonly #requestCancel: DriverQuery["canceller"];
-  readonly #line: Job[] = [];
-  #sockets = 0;
-  #socket: Socket | undefined;
-  #current: Job | undefined;
-  /** The driver has settled the current job. */
-  #answered = false;
+  readonly #waiting: QueryJob[] = [];
+  #ssl: ConnectionOptions | false;
+  #socket: Socket;
+  #client: pg.Client;
+  #current: QueryJob | undefined;
   #cancelling: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(driver: Driver, events: ConnectionEvents, settings: ConnectionSettings) {
+  constructor(events: ConnectionEvents, settings: ConnectionSettings) {
     this.#events = events;
     this.#settings = settings;
-    this.#instance = postgres({
-      ...(driver.options as object),
-      socket: () => this.#createSocket(driver.options),
-      onclose: () => this.end(unavailable("The database closed the connection.")),
-      onnotify: (channel: string, payload: string) => events.onNotify?.(channel, payload),
-    } as postgres.Options<Record<string, never>>) as unknown as Driver;
-    const probe = this.#instance`select 1` as unknown as DriverQuery;
-    this.#execute = probe.handler;
-    this.#requestCancel = probe.canceller;
+    this.#ssl = settings.tls?.options ?? false;
+    [this.#socket, this.#client] = this.#open();
     this.#limit(settings.openMs, "Connecting to the database took too long.");
-    this.#instance.unsafe(makeSessionOurs).then(() => this.#next(), this.end);
   }
 
   get idle(): boolean {
-    return !this.#current && this.#line.length === 0;
+    return !this.#current && this.#waiting.length === 0;
   }
 
-  run(job: Job): void {
+  run(job: QueryJob): void {
     if (this.ended) job.fail(unavailable("The connection to the database was lost."));
-    else if (this.#current) this.#line.push(job);
+    else if (this.#current) this.#waiting.push(job);
     else this.#start(job);
   }
 
-  /** The driver says that the wire is done with a job. */
-  answered(job: Job, error?: unknown): void {
-    // The driver also resolves a query that it has rejected before, once the server is done with it.
-    if (this.#current !== job || this.#answered) return;
-    this.#answered = true;
-    if (error !== undefined && endsConnection(error)) this.end(error);
-    else if (this.#cancelling) this.#cancelling.then(() => this.#next());
-    else if (error === undefined || isAnswer(error)) queueMicrotask(() => this.#next());
-    else {
-      // An error of the driver itself (a value that does not serialize or parse) comes before the server is done with
-      // the query: a second, harmless query then marks the end of the first.
-      this.#limit(this.#settings.openMs, "The database does not react.");
-      this.#instance.unsafe("select 1").then(() => this.#next(), this.end);
-    }
-  }
-
   /** A job's deadline has passed: have the server stop it, or give the connection up if it does not react. */
-  overdue(job: Job): void {
-    if (this.#current !== job || this.#answered) return;
-    // The request goes by another socket and could hit the next query: that one waits until it has been delivered.
-    if (job.query.active) this.#cancelling = this.#requestCancel?.(job.query).catch(() => undefined);
+  overdue(job: QueryJob): void {
+    if (this.#current !== job) return;
+    // The request could hit the next query: that one waits until it has been delivered.
+    this.#cancelling = cancelQuery(this.#client, this.#ssl, this.#settings.cancelMs);
     this.#limit(this.#settings.cancelMs, "The database does not react.");
   }
 
@@ -113,19 +83,50 @@ export class Connection {
     if (this.ended) return;
     this.ended = true;
     clearTimeout(this.#timer);
-    this.#socket?.destroy();
-    const [current, line] = [this.#current, this.#line.splice(0)];
+    this.#socket.destroy();
+    const [current, waiting] = [this.#current, this.#waiting.splice(0)];
     this.#current = undefined;
     this.#events.onEnd(this, error);
     const lost = isAnswer(error) ? error : unavailable("The connection to the database was lost.", error);
-    for (const job of current ? [current, ...line] : line) job.fail(lost);
+    for (const job of current ? [current, ...waiting] : waiting) job.fail(lost);
   };
 
   /** Ends politely; meant for an idle connection. */
   async close(): Promise<void> {
     if (this.ended) return;
-    await this.#instance.end({ timeout: 1 }).catch(() => undefined);
+    await Promise.race([this.#client.end(), sleep(closeMs, undefined, { ref: false })]);
     this.end(unavailable("The connection was closed."));
+  }
+
+  #open(): [Socket, pg.Client] {
+    const { url, applicationName, port, tls } = this.#settings;
+    const address = new URL(url);
+    if (port) address.port = String(port());
+    const socket = new Socket();
+    const client = new pg.Client({
+      connectionString: address.toString(),
+      application_name: applicationName,
+      ssl: this.#ssl && { ...this.#ssl },
+      stream: () => socket,
+      types,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveMs,
+    });
+    const lost = (error: unknown): void => {
+      if (this.#client === client) this.end(error);
+    };
+    client.on("error", lost).on("end", () => lost(unavailable("The database closed the connection.")));
+    client.on("notification", ({ channel, payload = "" }) => this.#events.onNotify?.(channel, payload));
+    client.connect((error: Error | null) => {
+      if (!error) client.query(makeSessionOurs, (failure) => (failure ? lost(failure) : this.#next()));
+      else if (error.message !== noTls) lost(error);
+      else if (!tls?.isOptional) lost(new Error("The server offers no TLS, which sslmode asks for"));
+      else {
+        this.#ssl = false;
+        [this.#socket, this.#client] = this.#open();
+      }
+    });
+    return [socket, client];
   }
 
   /** Ends the connection unless the next job starts, or it becomes free, within the time. */
@@ -134,11 +135,28 @@ export class Connection {
     this.#timer = setTimeout(() => this.end(unavailable(message)), ms);
   }
 
-  #start(job: Job): void {
+  #start(job: QueryJob): void {
     this.#current = job;
-    this.#answered = false;
     job.sentOver(this);
-    this.#execute(job.query);
+    this.#send(job, job.statement.name);
+  }
+
+  #send(job: QueryJob, name: string | undefined): void {
+    const { text, values } = job.statement;
+    this.#client.query({ name, text, values }, (error: Error | null, result) => {
+      if (this.#current !== job) return;
+      if (isAnswer(error)) Object.assign(error, { name: "PostgresError" }); // the driver says "error"
+      if (error && name && isOutdatedPlan(error) && this.#client.getTransactionStatus() === "I") {
+        this.isOutdated = true;
+        this.#send(job, undefined);
+        return;
+      }
+      if (error) job.fail(error);
+      else job.succeed(result);
+      if (error && endsConnection(error)) this.end(error);
+      else if (this.#cancelling) this.#cancelling.then(() => this.#next());
+      else this.#next();
+    });
   }
 
   #next(): void {
@@ -146,35 +164,9 @@ export class Connection {
     this.#cancelling = undefined;
     clearTimeout(this.#timer);
     if (this.ended) return;
-    let job = this.#line.shift();
-    while (job?.gone) job = this.#line.shift();
+    let job = this.#waiting.shift();
+    while (job?.gone) job = this.#waiting.shift();
     if (job) this.#start(job);
     else this.#events.onFree(this);
-  }
-
-  /** The first socket is the connection's own; later ones carry cancel requests. */
-  #createSocket(options: Driver["options"]): Socket {
-    if (this.ended) throw new Error("This connection is over");
-    const turn = this.#sockets++;
-    const host = options.host[0] ?? "localhost";
-    const socket = options.path
-      ? connectSocket({ path: options.path })
-      : connectSocket({ host, port: this.#settings.port?.() ?? options.port[0] ?? 5432, noDelay: true });
-    Object.assign(socket, { host });
-    if (turn === 0) {
-      this.#socket = socket;
-      // Before the driver's own listeners: nothing may be sent between the error of a socket and its closing.
-      socket.on("error", this.end).on("close", () => this.end(unavailable("The database closed the connection.")));
-      // The driver would go on as if the server had said yes.
-      if (options.ssl && options.ssl !== "prefer") {
-        socket.once("data", ([answer]) => {
-          if (answer === noTls) this.end(new Error("The server offers no TLS, which sslmode asks for"));
-        });
-      }
-    } else {
-      socket.on("error", () => undefined);
-      setTimeout(() => socket.destroy(), this.#settings.cancelMs).unref();
-    }
-    return socket;
   }
 }

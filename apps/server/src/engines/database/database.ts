@@ -1,10 +1,39 @@
-import type { ISql } from "postgres";
+/** A document for a column or parameter of type jsonb. */
+export interface Json {
+  readonly json: string;
+}
 
-/**
- * What a query is written with: a tagged template, on the pool or inside a transaction. Fragments nest. `.cursor()`,
- * `.readable()` and `.writable()` are refused: page by key instead.
- */
-export type Sql = ISql<Record<string, never>>;
+/** Names of tables or columns, inside a query. */
+export interface Identifiers {
+  readonly text: string;
+}
+
+/** What can be sent to the server. A query also takes itself apart: one inside another is a part of its text. */
+export type Value = string | number | bigint | boolean | Date | Uint8Array | null | Json | readonly Value[];
+export type Part = Value | Identifiers | Query<unknown>;
+
+export type Rows<T> = T & {
+  /** Rows that were read or changed. */
+  readonly count: number;
+};
+
+/** Runs when it is first awaited, or by `execute`; one that is a part of another never does. */
+export interface Query<T> extends Promise<Rows<T>> {
+  execute(): this;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a query that states no type leaves its columns to the reader
+type AnyRow = Record<string, any>;
+
+/** What a query is written with: a tagged template, on the pool or inside a transaction. */
+export interface Sql {
+  (...names: string[]): Identifiers;
+  <T extends readonly unknown[] = AnyRow[]>(strings: TemplateStringsArray, ...parts: readonly Part[]): Query<T>;
+  json(value: unknown): Json;
+  /** A text as it is, of several statements if it has no values. Nothing is prepared for it. */
+  unsafe<T extends readonly unknown[] = AnyRow[]>(text: string, values?: readonly Value[]): Query<T>;
+  notify(channel: string, payload: string): Query<AnyRow[]>;
+}
 
 export interface Transaction extends Sql {
   /** A part that can fail alone: when `work` rejects, only what it did is rolled back. */

@@ -2,7 +2,7 @@ import { type ConnectOptions, connectOwn } from "./connect.ts";
 import type { OpenedDatabase, Sql } from "./database.ts";
 import { refusePooler } from "./pooler.ts";
 import { type ServerFacts, whyDoubtful, whyUnfit } from "./server-facts.rules.ts";
-import { tlsOptions } from "./tls.ts";
+import { readTls } from "./tls.ts";
 
 export interface ExternalOptions
   extends Pick<ConnectOptions, "poolSize" | "deadlineMs" | "applicationName" | "onTrouble"> {
@@ -10,16 +10,8 @@ export interface ExternalOptions
   url: string;
 }
 
-/** libpq's settings that the driver would pass on to the server, which does not know them. */
-const clientOnlySettings = [
-  "sslrootcert",
-  "sslcert",
-  "sslkey",
-  "channel_binding",
-  "gssencmode",
-  "sslsni",
-  "connect_timeout",
-];
+/** Read here: the driver understands them otherwise than libpq does. */
+const tlsSettings = ["sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /**
  * Connects to a PostgreSQL that someone else runs. `sslmode` as libpq has it: disable, prefer, require (encrypted, and
@@ -28,9 +20,9 @@ const clientOnlySettings = [
  */
 export async function connectExternalDatabase({ url, ...pool }: ExternalOptions): Promise<OpenedDatabase> {
   const address = parse(url);
-  const ssl = await tlsOptions(address);
-  for (const name of clientOnlySettings) address.searchParams.delete(name);
-  const options = { ...pool, url: address.toString(), ...(ssl && { ssl }) };
+  const tls = await readTls(address);
+  for (const name of tlsSettings) address.searchParams.delete(name);
+  const options = { ...pool, url: address.toString(), tls };
   const database = connectOwn(options);
   try {
     const facts = await askFacts(database.sql);

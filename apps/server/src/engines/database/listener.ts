@@ -1,9 +1,8 @@
 import type { Deadlines } from "../../kernel/deadlines.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { Database } from "./database.ts";
-import { type Driver, type DriverQuery, sqlOver } from "./driver.ts";
-import { QueryJob } from "./job.ts";
-import { translate, unavailable } from "./unavailable.ts";
+import { QueryJob } from "./query-job.ts";
+import { awayFor, unavailable } from "./unavailable.ts";
 
 interface Listener {
   channel: string;
@@ -37,7 +36,6 @@ const toldAfterMs = 3_000;
  *     none ──listen──► opening ──► listening ──lost──► (retryMs) ──► opening, every channel again, onReconnect
  */
 export function createListenerHub(
-  driver: Driver,
   settings: ConnectionSettings,
   deadlines: Deadlines,
   events: ListenerEvents,
@@ -67,7 +65,7 @@ export function createListenerHub(
   }
 
   function ask(on: Connection, text: string): Promise<unknown> {
-    return sqlOver(driver, (query: DriverQuery) => on.run(new QueryJob(query, deadlines))).unsafe(text);
+    return new Promise((resolve, reject) => on.run(new QueryJob({ text, values: [] }, deadlines, resolve, reject)));
   }
 
   const quote = (channel: string): string => `"${channel.replaceAll('"', '""')}"`;
@@ -76,7 +74,6 @@ export function createListenerHub(
     opened ??= new Promise((resolve, reject) => {
       let isOpen = false;
       const fresh: Connection = new Connection(
-        driver,
         {
           onFree: () => {
             if (!isOpen) arrived();
@@ -84,14 +81,14 @@ export function createListenerHub(
             resolve(fresh);
           },
           onEnd: (_, error) => {
-            reject(translate(error));
+            reject(awayFor(error));
             connection = opened = undefined;
             if (closed || listeners.size === 0) return;
             gone(error, isOpen);
             scheduleReopen();
           },
           onNotify: (channel, payload) => {
-            // Out of the driver's hands first: it would swallow what a listener throws.
+            // Out of the driver's hands first: what a listener throws would end the connection.
             for (const each of listeners) if (each.channel === channel) queueMicrotask(() => each.onNotify(payload));
           },
         },

@@ -1,14 +1,13 @@
 import type { Deadlines, Timed } from "../../kernel/deadlines.ts";
+import { type Place, Ring } from "../../kernel/ring.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { PoolFigures } from "./database.ts";
-import type { Driver } from "./driver.ts";
-import { Line } from "./line.ts";
 import { awayFor, translate, unavailable } from "./unavailable.ts";
 
 /** Something that wants a connection: a query for as long as it runs, a transaction until it gives it back. */
 export interface Waiter extends Timed {
-  /** No longer interested. */
-  readonly gone: boolean;
+  /** Where it waits; it leaves there when it is no longer interested. */
+  queued: Place | undefined;
   take(connection: Connection): void;
   fail(error: unknown): void;
 }
@@ -27,7 +26,7 @@ export interface PoolOptions {
 const firstRetryMs = 50;
 const lastRetryMs = 500;
 /** More than this waiting means that we are far behind: refuse at once instead of letting everyone expire. */
-const longestLine = 20_000;
+const mostWaiting = 20_000;
 const lifetimeMs = 30 * 60_000;
 /** So many stay open for what comes next, however quiet it is. */
 const keptIdle = 4;
@@ -35,12 +34,11 @@ const keptIdle = 4;
 export class Pool {
   /** Why no further connection could be opened, until one is. */
   refusal: unknown;
-  readonly #driver: Driver;
   readonly #options: PoolOptions;
   readonly #all = new Set<Connection>();
   readonly #idle: Connection[] = [];
   readonly #held = new Set<Connection>();
-  readonly #waiting = new Line<Waiter>();
+  readonly #waiting = new Ring<Waiter>();
   readonly #sparing: NodeJS.Timeout;
   #opening = 0;
   #failures = 0;
@@ -51,8 +49,7 @@ export class Pool {
   #retryTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(driver: Driver, options: PoolOptions) {
-    this.#driver = driver;
+  constructor(options: PoolOptions) {
     this.#options = options;
     this.#most = options.size;
     this.#sparing = setInterval(() => this.#closeUnused(), options.idleMs);
@@ -60,14 +57,14 @@ export class Pool {
   }
 
   submit(waiter: Waiter): void {
-    if (waiter.gone) return;
-    const connection = this.#waiting.length === 0 ? this.#idle.pop() : undefined;
+    const connection = this.#waiting.size === 0 ? this.#idle.pop() : undefined;
     this.#unused = Math.min(this.#unused, this.#idle.length);
     if (this.#closed) waiter.fail(unavailable("The database connection is closed."));
     else if (connection) waiter.take(connection);
-    else if (this.#lineIsFull()) waiter.fail(unavailable("Too many queries are waiting for the database."));
+    else if (this.#waiting.size >= mostWaiting)
+      waiter.fail(unavailable("Too many queries are waiting for the database."));
     else {
-      this.#waiting.push(waiter);
+      waiter.queued = this.#waiting.add(waiter);
       this.#grow();
     }
   }
@@ -77,7 +74,7 @@ export class Pool {
     return new Promise((resolve, reject) => {
       const waiter = {
         since: 0,
-        gone: false,
+        queued: undefined as Place | undefined,
         take: (connection: Connection) => {
           waiter.leave();
           this.#held.add(connection);
@@ -89,11 +86,11 @@ export class Pool {
         },
         expire: () => waiter.fail(unavailable("No connection to the database became free in time.")),
         leave: () => {
-          waiter.gone = true;
-          place.leave();
+          deadline.leave();
+          waiter.queued?.leave();
         },
       };
-      const place = deadlines.add(waiter);
+      const deadline = deadlines.add(waiter);
       this.submit(waiter);
     });
   }
@@ -105,7 +102,7 @@ export class Pool {
 
   figures(): PoolFigures {
     const idle = this.#idle.length;
-    return { idle, busy: this.#all.size - idle, waiting: this.#waiting.length };
+    return { idle, busy: this.#all.size - idle, waiting: this.#waiting.size };
   }
 
   /**
@@ -130,8 +127,7 @@ export class Pool {
     this.#closed = true;
     clearInterval(this.#sparing);
     clearTimeout(this.#retryTimer);
-    for (const waiter of this.#waiting.extract(() => true))
-      waiter.fail(unavailable("The database connection is closed."));
+    for (const waiter of this.#waiting.all()) waiter.fail(unavailable("The database connection is closed."));
     const until = performance.now() + ms;
     const busy = (): boolean => [...this.#all].some((each) => !each.idle || this.#held.has(each));
     while (busy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -143,11 +139,10 @@ export class Pool {
   }
 
   #grow(): void {
-    while (!this.#retryTimer && !this.#closed && this.#opening < this.#waiting.length && this.#all.size < this.#most) {
+    while (!this.#retryTimer && !this.#closed && this.#opening < this.#waiting.size && this.#all.size < this.#most) {
       this.#opening++;
       let opened = false;
       const connection: Connection = new Connection(
-        this.#driver,
         {
           onFree: () => {
             if (!opened) {
@@ -170,15 +165,15 @@ export class Pool {
   }
 
   #free(connection: Connection): void {
-    if (this.#all.size - this.#opening > this.#most) {
+    if (connection.isOutdated || this.#all.size - this.#opening > this.#most) {
       this.#drop(connection);
+      this.#grow();
       return;
     }
-    for (let waiter = this.#waiting.shift(); waiter; waiter = this.#waiting.shift()) {
-      if (!waiter.gone) {
-        waiter.take(connection);
-        return;
-      }
+    const waiter = this.#waiting.shift();
+    if (waiter) {
+      waiter.take(connection);
+      return;
     }
     // Prepared statements and memory pile up on a server's side of a connection; now is a quiet moment.
     if (performance.now() - connection.openedAt > lifetimeMs) this.#drop(connection);
@@ -224,11 +219,6 @@ export class Pool {
   #refuseImpatient(error: unknown): void {
     if (this.#all.size > this.#opening) return;
     const limit = performance.now() - this.#options.patienceMs;
-    for (const waiter of this.#waiting.extract(({ since }) => since <= limit)) waiter.fail(awayFor(error));
-  }
-
-  #lineIsFull(): boolean {
-    if (this.#waiting.length >= longestLine) this.#waiting.extract((waiter) => waiter.gone);
-    return this.#waiting.length >= longestLine;
+    for (const waiter of this.#waiting.all()) if (waiter.since <= limit) waiter.fail(awayFor(error));
   }
 }

@@ -1,8 +1,8 @@
 import type { Deadlines } from "../../kernel/deadlines.ts";
 import type { Sql } from "./database.ts";
-import { type Driver, sqlOver } from "./driver.ts";
-import { QueryJob } from "./job.ts";
 import type { Pool } from "./pool.ts";
+import { QueryJob } from "./query-job.ts";
+import { sqlOver } from "./sql.ts";
 
 /**
  * The connection ends with the work: nobody finds settings or locks of before on one that is used again. Its locks are
@@ -10,7 +10,6 @@ import type { Pool } from "./pool.ts";
  */
 export async function runSession<T>(
   pool: Pool,
-  driver: Driver,
   deadlines: Deadlines,
   work: (sql: Sql) => Promise<T>,
   onError: (error: unknown) => void,
@@ -18,7 +17,7 @@ export async function runSession<T>(
 ): Promise<T> {
   const connection = await pool.acquire(deadlines);
   const sqlWithin = (limit: Deadlines) =>
-    sqlOver(driver, (query) => connection.run(new QueryJob(query, limit, onError)));
+    sqlOver((statement, resolve, reject) => connection.run(new QueryJob(statement, limit, resolve, reject, onError)));
   try {
     return await work(sqlWithin(deadlines));
   } finally {

@@ -1,13 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { type ConnectionOptions, checkServerIdentity, createSecureContext, getCACertificates } from "node:tls";
 
-/**
- * How a connection is encrypted and whom it trusts, by `sslmode` as libpq has it; undefined where that is the driver's
- * business. Its own way of checking compares an IP address with the name "localhost".
- */
-export async function tlsOptions({ hostname, searchParams }: URL): Promise<ConnectionOptions | undefined> {
-  const mode = searchParams.get("sslmode") ?? "";
+export interface Tls {
+  options: ConnectionOptions;
+  /** A server that offers no TLS is used without. */
+  isOptional?: boolean;
+}
+
+/** How a connection is encrypted and whom it trusts, by `sslmode` as libpq has it; undefined: not at all. */
+export async function readTls(address: URL): Promise<Tls | undefined> {
+  const mode = address.searchParams.get("sslmode") ?? "";
+  if (mode === "prefer") return { options: { rejectUnauthorized: false }, isOptional: true };
   if (!["require", "verify-ca", "verify-full"].includes(mode)) return undefined;
+  return { options: await tlsOptions(mode, address) };
+}
+
+async function tlsOptions(mode: string, { hostname, searchParams }: URL): Promise<ConnectionOptions> {
   const root = searchParams.get("sslrootcert");
   const own = {
     ...(root && root !== "system" && { ca: [await read("sslrootcert", root)] }),

@@ -1,9 +1,10 @@
+import type { QueryResult } from "pg";
 import type { Deadlines } from "../../kernel/deadlines.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./database.ts";
-import { type Driver, type DriverQuery, sqlOver } from "./driver.ts";
-import { QueryJob } from "./job.ts";
 import type { Pool } from "./pool.ts";
+import { QueryJob } from "./query-job.ts";
+import { type Run, sqlOver } from "./sql.ts";
 import { isDenied, isDiskFull, isUnavailable } from "./unavailable.ts";
 
 /**
@@ -14,7 +15,6 @@ import { isDenied, isDiskFull, isUnavailable } from "./unavailable.ts";
  */
 export async function runTransaction<T>(
   pool: Pool,
-  driver: Driver,
   deadlines: Deadlines,
   work: (tx: Transaction) => Promise<T>,
   onError: (error: unknown) => void,
@@ -22,32 +22,28 @@ export async function runTransaction<T>(
   const connection = await pool.acquire(deadlines);
   let over = false;
   let firstError: unknown;
-  const run = (query: DriverQuery): void =>
-    connection.run(
-      new QueryJob(query, deadlines, (error) => {
-        firstError ??= error;
-        onError(error);
-      }),
-    );
-  const tx = transactionOver(driver, (query) => {
-    if (over) query.reject(new Error("This transaction is over"));
-    else run(query);
-  });
-  const statement = (text: string): Promise<{ command: string }> => {
-    const query = driver.unsafe(text) as unknown as DriverQuery;
-    query.handler = run;
-    return query;
+  const failed = (error: unknown): void => {
+    firstError ??= error;
+    onError(error);
   };
+  const run: Run = (statement, resolve, reject) =>
+    connection.run(new QueryJob(statement, deadlines, resolve, reject, failed));
+  const tx = transactionOver((statement, resolve, reject) => {
+    if (over) reject(new Error("This transaction is over"));
+    else run(statement, resolve, reject);
+  });
+  const command = (text: string): Promise<QueryResult> =>
+    new Promise((resolve, reject) => run({ text, values: [] }, resolve, reject));
   try {
-    await statement("begin");
+    await command("begin");
     const result = await work(tx);
     over = true;
-    const { command } = await statement("commit");
-    if (command !== "COMMIT") throw firstError ?? new Error("The transaction was rolled back by the server");
+    const answer = await command("commit");
+    if (answer.command !== "COMMIT") throw firstError ?? new Error("The transaction was rolled back by the server");
     return result;
   } catch (error) {
     over = true;
-    await abandon(connection, error, statement);
+    await abandon(connection, error, command);
     throw error;
   } finally {
     pool.giveBack(connection);
@@ -57,19 +53,19 @@ export async function runTransaction<T>(
 async function abandon(
   connection: Connection,
   error: unknown,
-  statement: (text: string) => Promise<unknown>,
+  command: (text: string) => Promise<unknown>,
 ): Promise<void> {
   if (connection.ended) return;
   if (isUnavailable(error) && !isDiskFull(error) && !isDenied(error)) return connection.end(error);
   try {
-    await statement("rollback"); // outside a transaction (after a COMMIT that failed) only a warning
+    await command("rollback"); // outside a transaction (after a COMMIT that failed) only a warning
   } catch (rollbackError) {
     connection.end(rollbackError);
   }
 }
 
-function transactionOver(driver: Driver, dispatch: (query: DriverQuery) => void): Transaction {
-  const sql = sqlOver(driver, dispatch);
+function transactionOver(run: Run): Transaction {
+  const sql = sqlOver(run);
   let savepoints = 0;
   const tx: Transaction = Object.assign(sql, {
     async savepoint<T>(work: (inner: Transaction) => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import pg from "pg";
 import { Fault, fault } from "../../kernel/errors.ts";
 import type { Trouble } from "./database.ts";
 
@@ -7,13 +8,12 @@ const readOnly = "25006";
 const denied = "42501";
 
 /**
- * Errors that say "the server is away, or threw us out, or lets us do nothing, or has nothing left to work with", by Node's code, the driver's
- * code or SQLSTATE. SQLSTATE classes 08 (connection) and 53 (out of connections, memory, disk) count as a whole.
+ * Errors that say "the server is away, or threw us out, or lets us do nothing, or has nothing left to work with", by Node's code or
+ * SQLSTATE. SQLSTATE classes 08 (connection) and 53 (out of connections, memory, disk) count as a whole.
  */
 const awayCodes = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
   ...["ENOENT", "EADDRNOTAVAIL", "ERR_STREAM_DESTROYED", "ERR_SOCKET_CLOSED"],
-  ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED", "CONNECT_TIMEOUT"],
   ...["57014", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04"],
   readOnly,
   denied,
@@ -29,8 +29,13 @@ export function codeOf(error: unknown): string {
 }
 
 /** A query that was answered by the server with an error, as opposed to one that was not answered properly. */
-export function isAnswer(error: unknown): boolean {
-  return error instanceof Error && error.name === "PostgresError";
+export function isAnswer(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError;
+}
+
+/** A migration has changed what a prepared statement answers with: unprepared it works. */
+export function isOutdatedPlan(error: unknown): boolean {
+  return isAnswer(error) && error.routine === "RevalidateCachedQuery";
 }
 
 export function isAway(error: unknown): boolean {

@@ -29,7 +29,7 @@ export async function insertNumbered(
 
 interface Refusal extends Error {
   code: string;
-  constraint_name?: string;
+  constraint?: string;
 }
 
 /** The server's answer to a row, as opposed to a server that is away or full. */
@@ -38,7 +38,7 @@ function isRefusal(error: unknown): error is Refusal {
 }
 
 /** Without the server's own words: they quote the row, and what users have stored is nobody's to read on a screen. */
-function refused(table: string, row: number, { code, constraint_name: rule }: Refusal): Error {
+function refused(table: string, row: number, { code, constraint: rule }: Refusal): Error {
   const why = rule === undefined ? `PostgreSQL's error ${code}` : `PostgreSQL's error ${code}, ${rule}`;
   return new Error(`Row ${row} of the table ${table} in the backup does not fit that table (${why})`);
 }

@@ -47,7 +47,7 @@ export async function insertRows(
   const values = columns.map((column) => `(parsed).${named(column)}`).join(", ");
   await tx`
     with batch as materialized (select line::${tx(table)} as parsed from unnest(${lines}::text[]) line)
-    insert into ${tx(table)} (${tx([...columns])}) overriding system value
+    insert into ${tx(table)} (${tx(...columns)}) overriding system value
     select ${tx.unsafe(values)} from batch`;
 }
 

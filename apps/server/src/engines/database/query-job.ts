@@ -1,8 +1,9 @@
-import type { Deadlines, Timed } from "../../kernel/deadlines.ts";
+import type pg from "pg";
+import type { Deadlines } from "../../kernel/deadlines.ts";
 import type { Place } from "../../kernel/ring.ts";
-import type { Connection, Job } from "./connection.ts";
-import type { DriverQuery } from "./driver.ts";
+import type { Connection } from "./connection.ts";
 import type { Waiter } from "./pool.ts";
+import type { Statement } from "./sql.ts";
 import { translate, unavailable } from "./unavailable.ts";
 
 /**
@@ -13,36 +14,30 @@ import { translate, unavailable } from "./unavailable.ts";
  *        │           └──────► expired ──► answered | connection destroyed
  *        └──► expired                             (never sent)
  */
-export class QueryJob implements Job, Waiter, Timed {
+export class QueryJob implements Waiter {
   since = 0;
+  queued: Place | undefined;
   /** The caller has been told. */
   gone = false;
-  readonly query: DriverQuery;
-  readonly #place: Place;
-  readonly #resolve: (result: unknown) => void;
+  readonly statement: Statement;
+  readonly #deadline: Place;
+  readonly #resolve: (result: pg.QueryResult) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onError: ((error: unknown) => void) | undefined;
   #connection: Connection | undefined;
 
-  constructor(query: DriverQuery, deadlines: Deadlines, onError?: (error: unknown) => void) {
-    this.query = query;
-    this.#resolve = query.resolve;
-    this.#reject = query.reject;
+  constructor(
+    statement: Statement,
+    deadlines: Deadlines,
+    resolve: (result: pg.QueryResult) => void,
+    reject: (error: unknown) => void,
+    onError?: (error: unknown) => void,
+  ) {
+    this.statement = statement;
+    this.#resolve = resolve;
+    this.#reject = reject;
     this.#onError = onError;
-    query.resolve = (result) => {
-      this.#connection?.answered(this);
-      if (!this.gone) {
-        this.#leave();
-        this.#resolve(result);
-      }
-    };
-    query.reject = (error) => {
-      this.#connection?.answered(this, error);
-      this.fail(error);
-    };
-    this.#place = deadlines.add(this);
-    if (query.streaming || query.cursorRows !== undefined)
-      this.fail(new Error("Cursors and COPY streams are not supported: page by key instead"));
+    this.#deadline = deadlines.add(this);
   }
 
   take(connection: Connection): void {
@@ -51,6 +46,12 @@ export class QueryJob implements Job, Waiter, Timed {
 
   sentOver(connection: Connection): void {
     this.#connection = connection;
+  }
+
+  succeed(result: pg.QueryResult): void {
+    if (this.gone) return;
+    this.#leave();
+    this.#resolve(result);
   }
 
   /** Tells the caller. Says nothing about the wire. */
@@ -69,6 +70,7 @@ export class QueryJob implements Job, Waiter, Timed {
 
   #leave(): void {
     this.gone = true;
-    this.#place.leave();
+    this.#deadline.leave();
+    this.queued?.leave();
   }
 }

@@ -1,0 +1,187 @@
+import pg from "pg";
+import type { Json, Part, Query, Rows, Sql, Value } from "./database.ts";
+
+/** A query as the server gets it. */
+export interface Statement {
+  text: string;
+  values: (string | Buffer | null)[];
+  /** A connection prepares it under this name when it first runs it. */
+  name?: string | undefined;
+}
+
+export type Run = (
+  statement: Statement,
+  resolve: (result: pg.QueryResult) => void,
+  reject: (error: unknown) => void,
+) => void;
+
+class JsonValue implements Json {
+  readonly json: string;
+  constructor(value: unknown) {
+    this.json = JSON.stringify(value);
+  }
+}
+
+class Identifiers {
+  readonly text: string;
+  constructor(names: readonly string[]) {
+    this.text = names.map(pg.escapeIdentifier).join(", ");
+  }
+}
+
+/** Where each template stands in the source: an answer of the server comes long after the call that asked. */
+const origins = new WeakMap<readonly string[], { stack?: string }>();
+
+function rememberOrigin(strings: readonly string[], calledAs: (...args: never[]) => unknown): void {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 5;
+  const origin = {};
+  Error.captureStackTrace(origin, calledAs);
+  Error.stackTraceLimit = limit;
+  origins.set(strings, origin);
+}
+
+class LazyQuery<T> implements Query<T> {
+  readonly [Symbol.toStringTag] = "Query";
+  readonly strings: readonly string[];
+  readonly parts: readonly Part[];
+  readonly #run: Run;
+  readonly #values: readonly Value[] | undefined;
+  #answer: Promise<Rows<T>> | undefined;
+
+  /** With `values` it is a plain text that names them itself. */
+  constructor(run: Run, strings: readonly string[], parts: readonly Part[], values?: readonly Value[]) {
+    this.strings = strings;
+    this.parts = parts;
+    this.#run = run;
+    this.#values = values;
+  }
+
+  #start(): Promise<Rows<T>> {
+    this.#answer ??= new Promise((resolve, reject) => {
+      this.#run(
+        this.#statement(),
+        (result) => resolve(rowsOf(result)),
+        (error) => reject(this.#located(error)),
+      );
+    });
+    return this.#answer;
+  }
+
+  #statement(): Statement {
+    if (this.#values) return { text: this.strings.join(""), values: this.#values.map(encode) };
+    const values: Statement["values"] = [];
+    const text = write(this, values);
+    return { text, values, name: nameOf(text) };
+  }
+
+  #located(error: unknown): unknown {
+    const origin = origins.get(this.strings)?.stack;
+    if (origin && error instanceof Error) error.stack += origin.slice(origin.indexOf("\n"));
+    return error;
+  }
+
+  execute(): this {
+    this.#start();
+    return this;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: awaiting a query runs it
+  then<A = Rows<T>, B = never>(
+    onAnswer?: ((rows: Rows<T>) => A | PromiseLike<A>) | null,
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#start().then(onAnswer, onError);
+  }
+
+  catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Rows<T> | B> {
+    return this.#start().catch(onError);
+  }
+
+  finally(onEnd?: (() => void) | null): Promise<Rows<T>> {
+    return this.#start().finally(onEnd);
+  }
+}
+
+function rowsOf<T>(result: pg.QueryResult | pg.QueryResult[]): Rows<T> {
+  // A text of several statements has several results.
+  const last = Array.isArray(result) ? result.at(-1) : result;
+  return Object.defineProperty(last?.rows ?? [], "count", { value: last?.rowCount ?? 0 }) as unknown as Rows<T>;
+}
+
+function write({ strings, parts }: LazyQuery<unknown>, values: Statement["values"]): string {
+  let text = strings[0] ?? "";
+  for (let at = 0; at < parts.length; at++) text += writePart(parts[at], values) + strings[at + 1];
+  return text;
+}
+
+function writePart(part: unknown, values: Statement["values"]): string {
+  if (part instanceof LazyQuery) return write(part, values);
+  if (part instanceof Identifiers) return part.text;
+  return `$${values.push(encode(part))}${castOf(part)}`;
+}
+
+/** The server finds the type of numbers and texts by itself. */
+function castOf(value: unknown): string {
+  if (typeof value !== "object") return typeof value === "boolean" ? "::bool" : "";
+  if (value instanceof Date) return "::timestamptz";
+  if (value instanceof Uint8Array) return "::bytea";
+  if (value instanceof JsonValue) return "::jsonb";
+  const ofElement = Array.isArray(value) ? castOf(value[0]) : "";
+  return ofElement && `${ofElement}[]`;
+}
+
+function encode(value: unknown): string | Buffer | null {
+  if (value === null) return null;
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  return Array.isArray(value) ? encodeArray(value) : encodeScalar(value);
+}
+
+function encodeScalar(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof JsonValue) return value.json;
+  throw new TypeError(`A value for the database is of no type that it knows: ${typeof value}`);
+}
+
+function encodeArray(values: readonly unknown[]): string {
+  let text = "{";
+  for (const value of values) {
+    if (text.length > 1) text += ",";
+    if (value === null) text += "NULL";
+    else if (typeof value === "number") text += value;
+    else if (Array.isArray(value)) text += encodeArray(value);
+    else if (value instanceof Uint8Array) text += `"\\\\x${Buffer.from(value).toString("hex")}"`;
+    else text += `"${encodeScalar(value).replace(/["\\]/g, "\\$&")}"`;
+  }
+  return `${text}}`;
+}
+
+const names = new Map<string, string>();
+const mostNames = 5000;
+let named = 0;
+
+function nameOf(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) {
+    if (names.size >= mostNames) names.clear();
+    name = `gantry${named++}`;
+    names.set(text, name);
+  }
+  return name;
+}
+
+/** `sql` as callers use it, over whatever runs a statement. */
+export function sqlOver(run: Run): Sql {
+  function sql(first: TemplateStringsArray | string, ...parts: Part[]): unknown {
+    if (typeof first === "string") return new Identifiers([first, ...(parts as string[])]);
+    if (!origins.has(first)) rememberOrigin(first, sql);
+    return new LazyQuery(run, first, parts);
+  }
+  return Object.assign(sql, {
+    json: (value: unknown) => new JsonValue(value),
+    unsafe: (text: string, values: readonly Value[] = []) => new LazyQuery(run, [text], [], values),
+    notify: (channel: string, payload: string) => (sql as Sql)`select pg_notify(${channel}, ${payload})`,
+  }) as Sql;
+}

@@ -1,0 +1,43 @@
+import { parseArray } from "./arrays.ts";
+
+type Parse = (text: string) => unknown;
+
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`The integer ${text} does not fit a JavaScript number`);
+  return value;
+}
+
+const toDate: Parse = (text) => new Date(text);
+
+/** Of a built-in type: its OID, that of its array, and how its text is read. */
+const builtIn: readonly (readonly [type: number, array: number, parse: Parse])[] = [
+  [16, 1000, (text) => text === "t"], // bool
+  [17, 1001, (text) => Buffer.from(text.slice(2), "hex")], // bytea
+  [19, 1003, String], // name
+  [20, 1016, safeInteger], // int8
+  [21, 1005, Number], // int2
+  [23, 1007, Number], // int4
+  [25, 1009, String], // text
+  [26, 1028, Number], // oid
+  [114, 199, JSON.parse], // json
+  [700, 1021, Number], // float4
+  [701, 1022, Number], // float8
+  [1042, 1014, String], // bpchar
+  [1043, 1015, String], // varchar
+  [1082, 1182, toDate], // date
+  [1114, 1115, toDate], // timestamp
+  [1184, 1185, toDate], // timestamptz
+  [1700, 1231, String], // numeric
+  [2950, 2951, String], // uuid
+  [3802, 3807, JSON.parse], // jsonb
+];
+
+const parsers = new Map<number, Parse>();
+for (const [type, array, parse] of builtIn) {
+  parsers.set(type, parse);
+  parsers.set(array, (text) => parseArray(text, parse));
+}
+
+/** Types that migrations create are read as text, their arrays too: cast those to `text[]`. */
+export const types = { getTypeParser: (oid: number): Parse => parsers.get(oid) ?? String };
