@@ -68,9 +68,7 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
   const transaction = <T>(work: (tx: Transaction) => Promise<T>, ms = deadlineMs): Promise<T> =>
     runTransaction(pool, deadlinesOf(ms), work, (error) => room.failed(error));
   const room = watchRoom(transaction);
-  const quick = sqlOver((statement, resolve, reject) =>
-    pool.submit(new QueryJob(statement, deadlinesOf(readyWithinMs), resolve, reject)),
-  );
+  const quick = sqlOver((statement) => pool.run(new QueryJob(statement, deadlinesOf(readyWithinMs))));
 
   let trouble: Trouble | undefined;
 
@@ -89,9 +87,7 @@ export function connectOwn(options: ConnectOptions): OwnDatabase {
   }
 
   return {
-    sql: sqlOver((statement, resolve, reject) =>
-      pool.submit(new QueryJob(statement, usual, resolve, reject, room.failed)),
-    ),
+    sql: sqlOver((statement) => pool.run(new QueryJob(statement, usual, room.failed))),
     transaction: (work, { deadlineMs: ms } = {}) => transaction(work, ms),
     session: (work, { deadlineMs: ms = deadlineMs } = {}) =>
       runSession(pool, deadlinesOf(ms), work, (error) => room.failed(error), deadlinesOf(readyWithinMs)),

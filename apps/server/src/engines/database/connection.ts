@@ -64,10 +64,11 @@ export class Connection {
     return !this.#current && this.#waiting.length === 0;
   }
 
-  run(job: QueryJob): void {
+  run(job: QueryJob): Promise<pg.QueryResult> {
     if (this.ended) job.fail(unavailable("The connection to the database was lost."));
     else if (this.#current) this.#waiting.push(job);
     else this.#start(job);
+    return job.answer;
   }
 
   /** A job's deadline has passed: have the server stop it, or give the connection up if it does not react. */

@@ -125,7 +125,7 @@ export function databaseContract(name: string, open: Opener): void {
         expect(await sql`select ${sql.json({ deep: [1, null] })}::jsonb as doc`).toEqual([
           { doc: { deep: [1, null] } },
         ]);
-        expect(await sql.unsafe("select $1::int as n", [5])).toEqual([{ n: 5 }]);
+        expect(await sql.unsafe("select 4; select 5 as n")).toEqual([{ n: 5 }]);
       });
 
       test("a bug in the SQL stays the error it is", async () => {

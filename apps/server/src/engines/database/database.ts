@@ -30,8 +30,8 @@ export interface Sql {
   (...names: string[]): Identifiers;
   <T extends readonly unknown[] = AnyRow[]>(strings: TemplateStringsArray, ...parts: readonly Part[]): Query<T>;
   json(value: unknown): Json;
-  /** A text as it is, of several statements if it has no values. Nothing is prepared for it. */
-  unsafe<T extends readonly unknown[] = AnyRow[]>(text: string, values?: readonly Value[]): Query<T>;
+  /** A text as it is, of one or several statements. Nothing is prepared for it. */
+  unsafe<T extends readonly unknown[] = AnyRow[]>(text: string): Query<T>;
   notify(channel: string, payload: string): Query<AnyRow[]>;
 }
 

@@ -64,9 +64,7 @@ export function createListenerHub(
     events.onTrouble(`Queued work starts late: the notifications of the database are not heard. ${reason}`);
   }
 
-  function ask(on: Connection, text: string): Promise<unknown> {
-    return new Promise((resolve, reject) => on.run(new QueryJob({ text, values: [] }, deadlines, resolve, reject)));
-  }
+  const ask = (on: Connection, text: string): Promise<unknown> => on.run(new QueryJob({ text, values: [] }, deadlines));
 
   const quote = (channel: string): string => `"${channel.replaceAll('"', '""')}"`;
 

@@ -1,7 +1,9 @@
+import type pg from "pg";
 import type { Deadlines, Timed } from "../../kernel/deadlines.ts";
 import { type Place, Ring } from "../../kernel/ring.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { PoolFigures } from "./database.ts";
+import type { QueryJob } from "./query-job.ts";
 import { awayFor, translate, unavailable } from "./unavailable.ts";
 
 /** Something that wants a connection: a query for as long as it runs, a transaction until it gives it back. */
@@ -56,7 +58,12 @@ export class Pool {
     this.#sparing.unref();
   }
 
-  submit(waiter: Waiter): void {
+  run(job: QueryJob): Promise<pg.QueryResult> {
+    this.#submit(job);
+    return job.answer;
+  }
+
+  #submit(waiter: Waiter): void {
     const connection = this.#waiting.size === 0 ? this.#idle.pop() : undefined;
     this.#unused = Math.min(this.#unused, this.#idle.length);
     if (this.#closed) waiter.fail(unavailable("The database connection is closed."));
@@ -91,7 +98,7 @@ export class Pool {
         },
       };
       const deadline = deadlines.add(waiter);
-      this.submit(waiter);
+      this.#submit(waiter);
     });
   }
 

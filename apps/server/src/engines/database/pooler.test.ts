@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, inject, test } from "vitest";
 import { isFile, provide } from "../../../test/support/system-packages.ts";
 import { freePort } from "./free-port.ts";
-import { connect, connectExternalDatabase, type Database } from "./index.ts";
+import { connect, connectExternalDatabase, type Database, type Sql } from "./index.ts";
 import { type Asked, proveSessions } from "./pooler.ts";
 
 const refusal = /A pooler in transaction or statement mode stands before this database: Gantry needs one in session/;
@@ -106,8 +106,12 @@ describe.runIf(hasPgbouncer)("behind PgBouncer", () => {
     await through("session", async (url) => {
       const database = await connectExternalDatabase({ url });
       await database.session((sql) => sql.unsafe("select pg_advisory_lock(7242009)"));
-      expect(await database.sql`select from pg_locks where locktype = 'advisory' and objid = 7242009`).toEqual([]);
+      const locks = (sql: Sql) => sql`select from pg_locks where locktype = 'advisory' and objid = 7242009`;
+      expect(await locks(database.sql)).toEqual([]);
       await database.close();
+      const next = await connectExternalDatabase({ url });
+      expect(await locks(next.sql)).toEqual([]); // prepared by the first on the same backend
+      await next.close();
     });
   });
 });

@@ -21,23 +21,18 @@ export class QueryJob implements Waiter {
   gone = false;
   readonly statement: Statement;
   readonly #deadline: Place;
-  readonly #resolve: (result: pg.QueryResult) => void;
-  readonly #reject: (error: unknown) => void;
+  readonly #answer = Promise.withResolvers<pg.QueryResult>();
   readonly #onError: ((error: unknown) => void) | undefined;
   #connection: Connection | undefined;
 
-  constructor(
-    statement: Statement,
-    deadlines: Deadlines,
-    resolve: (result: pg.QueryResult) => void,
-    reject: (error: unknown) => void,
-    onError?: (error: unknown) => void,
-  ) {
+  constructor(statement: Statement, deadlines: Deadlines, onError?: (error: unknown) => void) {
     this.statement = statement;
-    this.#resolve = resolve;
-    this.#reject = reject;
     this.#onError = onError;
     this.#deadline = deadlines.add(this);
+  }
+
+  get answer(): Promise<pg.QueryResult> {
+    return this.#answer.promise;
   }
 
   take(connection: Connection): void {
@@ -51,7 +46,7 @@ export class QueryJob implements Waiter {
   succeed(result: pg.QueryResult): void {
     if (this.gone) return;
     this.#leave();
-    this.#resolve(result);
+    this.#answer.resolve(result);
   }
 
   /** Tells the caller. Says nothing about the wire. */
@@ -60,7 +55,7 @@ export class QueryJob implements Waiter {
     this.#leave();
     const told = translate(error);
     this.#onError?.(told);
-    this.#reject(told);
+    this.#answer.reject(told);
   }
 
   expire(): void {

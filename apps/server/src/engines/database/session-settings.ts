@@ -28,11 +28,13 @@ const quoted = (text: string): string => `'${text}'`;
 const rows = Object.entries(settings).map(([name, value]) => `(${quoted(name)}, ${quoted(value)})`);
 
 /**
- * The first statement of every connection. Not parameters of its start, of which a pooler between us and the server
+ * The first statements of every connection. Not parameters of its start, of which a pooler between us and the server
  * refuses those that it does not know. A server that does not have one of the settings does not need it. A commit that
- * was answered must be on disk; how many replicas have it too by then is the operator's to choose.
+ * was answered must be on disk; how many replicas have it too by then is the operator's to choose. A pooler may hand us a
+ * backend on which another session left prepared statements, which have the same names as ours.
  */
 export const makeSessionOurs = `
+  deallocate all;
   select set_config(name, value, false) from (values ${rows.join(", ")}) as ours (name, value)
   where current_setting(name, true) is not null
   union all

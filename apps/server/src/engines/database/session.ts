@@ -17,7 +17,7 @@ export async function runSession<T>(
 ): Promise<T> {
   const connection = await pool.acquire(deadlines);
   const sqlWithin = (limit: Deadlines) =>
-    sqlOver((statement, resolve, reject) => connection.run(new QueryJob(statement, limit, resolve, reject, onError)));
+    sqlOver((statement) => connection.run(new QueryJob(statement, limit, onError)));
   try {
     return await work(sqlWithin(deadlines));
   } finally {

@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Json, Part, Query, Rows, Sql, Value } from "./database.ts";
+import type { Json, Part, Query, Rows, Sql } from "./database.ts";
 
 /** A query as the server gets it. */
 export interface Statement {
@@ -9,11 +9,7 @@ export interface Statement {
   name?: string | undefined;
 }
 
-export type Run = (
-  statement: Statement,
-  resolve: (result: pg.QueryResult) => void,
-  reject: (error: unknown) => void,
-) => void;
+export type Run = (statement: Statement) => Promise<pg.QueryResult>;
 
 class JsonValue implements Json {
   readonly json: string;
@@ -46,43 +42,29 @@ class LazyQuery<T> implements Query<T> {
   readonly strings: readonly string[];
   readonly parts: readonly Part[];
   readonly #run: Run;
-  readonly #values: readonly Value[] | undefined;
   #answer: Promise<Rows<T>> | undefined;
 
-  /** With `values` it is a plain text that names them itself. */
-  constructor(run: Run, strings: readonly string[], parts: readonly Part[], values?: readonly Value[]) {
+  constructor(run: Run, strings: readonly string[], parts: readonly Part[]) {
+    this.#run = run;
     this.strings = strings;
     this.parts = parts;
-    this.#run = run;
-    this.#values = values;
   }
 
-  #start(): Promise<Rows<T>> {
-    this.#answer ??= new Promise((resolve, reject) => {
-      this.#run(
-        this.#statement(),
-        (result) => resolve(rowsOf(result)),
-        (error) => reject(this.#located(error)),
-      );
-    });
-    return this.#answer;
-  }
-
-  #statement(): Statement {
-    if (this.#values) return { text: this.strings.join(""), values: this.#values.map(encode) };
+  async #ask(): Promise<Rows<T>> {
     const values: Statement["values"] = [];
     const text = write(this, values);
-    return { text, values, name: nameOf(text) };
-  }
-
-  #located(error: unknown): unknown {
-    const origin = origins.get(this.strings)?.stack;
-    if (origin && error instanceof Error) error.stack += origin.slice(origin.indexOf("\n"));
-    return error;
+    const name = "raw" in this.strings ? nameOf(text) : undefined;
+    try {
+      return rowsOf(await this.#run({ text, values, name }));
+    } catch (error) {
+      const origin = origins.get(this.strings)?.stack;
+      if (origin && error instanceof pg.DatabaseError) error.stack += origin.slice(origin.indexOf("\n"));
+      throw error;
+    }
   }
 
   execute(): this {
-    this.#start();
+    this.#answer ??= this.#ask();
     return this;
   }
 
@@ -91,15 +73,16 @@ class LazyQuery<T> implements Query<T> {
     onAnswer?: ((rows: Rows<T>) => A | PromiseLike<A>) | null,
     onError?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return this.#start().then(onAnswer, onError);
+    this.#answer ??= this.#ask();
+    return this.#answer.then(onAnswer, onError);
   }
 
   catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Rows<T> | B> {
-    return this.#start().catch(onError);
+    return this.then(null, onError);
   }
 
   finally(onEnd?: (() => void) | null): Promise<Rows<T>> {
-    return this.#start().finally(onEnd);
+    return this.then().finally(onEnd);
   }
 }
 
@@ -181,7 +164,7 @@ export function sqlOver(run: Run): Sql {
   }
   return Object.assign(sql, {
     json: (value: unknown) => new JsonValue(value),
-    unsafe: (text: string, values: readonly Value[] = []) => new LazyQuery(run, [text], [], values),
+    unsafe: (text: string) => new LazyQuery(run, [text], []),
     notify: (channel: string, payload: string) => (sql as Sql)`select pg_notify(${channel}, ${payload})`,
   }) as Sql;
 }

@@ -1,4 +1,3 @@
-import type { QueryResult } from "pg";
 import type { Deadlines } from "../../kernel/deadlines.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./database.ts";
@@ -26,14 +25,12 @@ export async function runTransaction<T>(
     firstError ??= error;
     onError(error);
   };
-  const run: Run = (statement, resolve, reject) =>
-    connection.run(new QueryJob(statement, deadlines, resolve, reject, failed));
-  const tx = transactionOver((statement, resolve, reject) => {
-    if (over) reject(new Error("This transaction is over"));
-    else run(statement, resolve, reject);
+  const run: Run = (statement) => connection.run(new QueryJob(statement, deadlines, failed));
+  const tx = transactionOver(async (statement) => {
+    if (over) throw new Error("This transaction is over");
+    return run(statement);
   });
-  const command = (text: string): Promise<QueryResult> =>
-    new Promise((resolve, reject) => run({ text, values: [] }, resolve, reject));
+  const command = (text: string) => run({ text, values: [] });
   try {
     await command("begin");
     const result = await work(tx);
