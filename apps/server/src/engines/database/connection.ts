@@ -146,18 +146,26 @@ export class Connection {
     const { text, values } = job.statement;
     this.#client.query({ name, text, values }, (error: Error | null, result) => {
       if (this.#current !== job) return;
-      if (isAnswer(error)) Object.assign(error, { name: "PostgresError" }); // the driver says "error"
-      if (error && name && isOutdatedPlan(error) && this.#client.getTransactionStatus() === "I") {
-        this.isOutdated = true;
-        this.#send(job, undefined);
+      if (!error) {
+        job.succeed(result);
+        this.#goOn();
         return;
       }
-      if (error) job.fail(error);
-      else job.succeed(result);
-      if (error && endsConnection(error)) this.end(error);
-      else if (this.#cancelling) this.#cancelling.then(() => this.#next());
-      else this.#next();
+      if (isAnswer(error)) Object.assign(error, { name: "PostgresError" }); // the driver says "error"
+      if (name && isOutdatedPlan(error) && this.#client.getTransactionStatus() === "I") {
+        this.isOutdated = true;
+        this.#client.once("drain", () => this.#send(job, undefined));
+        return;
+      }
+      job.fail(error);
+      if (endsConnection(error)) this.end(error);
+      else this.#client.once("drain", () => this.#goOn()); // an error comes before the server is done with its query
     });
+  }
+
+  #goOn(): void {
+    if (this.#cancelling) this.#cancelling.then(() => this.#next());
+    else this.#next();
   }
 
   #next(): void {
