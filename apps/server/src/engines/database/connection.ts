@@ -3,11 +3,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ConnectionOptions } from "node:tls";
 import pg from "pg";
 import { cancelQuery } from "./cancel.ts";
-import type { QueryJob } from "./query-job.ts";
 import { makeSessionOurs } from "./session-settings.ts";
+import type { Statement } from "./sql.ts";
 import type { Tls } from "./tls.ts";
 import { types } from "./types.ts";
 import { endsConnection, isAnswer, isOutdatedPlan, unavailable } from "./unavailable.ts";
+
+/** A query on its way, as a connection sees it. */
+export interface Job {
+  readonly statement: Statement;
+  readonly answer: Promise<pg.QueryResult>;
+  /** The caller has been told; it need not be sent any more. */
+  readonly gone: boolean;
+  sentOver(connection: Connection): void;
+  succeed(result: pg.QueryResult): void;
+  fail(error: unknown): void;
+}
 
 export interface ConnectionEvents {
   /** Called when it can take a job: after opening, and after each job unless more are waiting in line. */
@@ -44,11 +55,11 @@ export class Connection {
   readonly openedAt = performance.now();
   readonly #events: ConnectionEvents;
   readonly #settings: ConnectionSettings;
-  readonly #waiting: QueryJob[] = [];
+  readonly #waiting: Job[] = [];
   #ssl: ConnectionOptions | false;
   #socket: Socket;
   #client: pg.Client;
-  #current: QueryJob | undefined;
+  #current: Job | undefined;
   #cancelling: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -64,7 +75,7 @@ export class Connection {
     return !this.#current && this.#waiting.length === 0;
   }
 
-  run(job: QueryJob): Promise<pg.QueryResult> {
+  run(job: Job): Promise<pg.QueryResult> {
     if (this.ended) job.fail(unavailable("The connection to the database was lost."));
     else if (this.#current) this.#waiting.push(job);
     else this.#start(job);
@@ -72,7 +83,7 @@ export class Connection {
   }
 
   /** A job's deadline has passed: have the server stop it, or give the connection up if it does not react. */
-  overdue(job: QueryJob): void {
+  overdue(job: Job): void {
     if (this.#current !== job) return;
     // The request could hit the next query: that one waits until it has been delivered.
     this.#cancelling = cancelQuery(this.#client, this.#ssl, this.#settings.cancelMs);
@@ -136,13 +147,13 @@ export class Connection {
     this.#timer = setTimeout(() => this.end(unavailable(message)), ms);
   }
 
-  #start(job: QueryJob): void {
+  #start(job: Job): void {
     this.#current = job;
     job.sentOver(this);
     this.#send(job, job.statement.name);
   }
 
-  #send(job: QueryJob, name: string | undefined): void {
+  #send(job: Job, name: string | undefined): void {
     const { text, values } = job.statement;
     this.#client.query({ name, text, values }, (error: Error | null, result) => {
       if (this.#current !== job) return;

@@ -1,9 +1,8 @@
 import type pg from "pg";
 import type { Deadlines, Timed } from "../../kernel/deadlines.ts";
 import { type Place, Ring } from "../../kernel/ring.ts";
-import { Connection, type ConnectionSettings } from "./connection.ts";
+import { Connection, type ConnectionSettings, type Job } from "./connection.ts";
 import type { PoolFigures } from "./database.ts";
-import type { QueryJob } from "./query-job.ts";
 import { awayFor, translate, unavailable } from "./unavailable.ts";
 
 /** Something that wants a connection: a query for as long as it runs, a transaction until it gives it back. */
@@ -58,7 +57,7 @@ export class Pool {
     this.#sparing.unref();
   }
 
-  run(job: QueryJob): Promise<pg.QueryResult> {
+  run(job: Waiter & Job): Promise<pg.QueryResult> {
     this.#submit(job);
     return job.answer;
   }

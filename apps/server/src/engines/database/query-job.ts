@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { Deadlines } from "../../kernel/deadlines.ts";
 import type { Place } from "../../kernel/ring.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, Job } from "./connection.ts";
 import type { Waiter } from "./pool.ts";
 import type { Statement } from "./sql.ts";
 import { translate, unavailable } from "./unavailable.ts";
@@ -14,7 +14,7 @@ import { translate, unavailable } from "./unavailable.ts";
  *        │           └──────► expired ──► answered | connection destroyed
  *        └──► expired                             (never sent)
  */
-export class QueryJob implements Waiter {
+export class QueryJob implements Job, Waiter {
   since = 0;
   queued: Place | undefined;
   /** The caller has been told. */
