@@ -7,13 +7,14 @@ import type { Caller } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import type { SealedWebhook, Webhook } from "../webhooks/index.ts";
-import type { Admit, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
+import type { Admit, RateFigures } from "./admit-predictions.ts";
 import type { Hand } from "./hands.ts";
 import { KeyTakenOver } from "./idempotency.ts";
 import type { CheckedInput } from "./input/index.ts";
 import { insertTrace } from "./job-store.ts";
 import { dropInput, keepInput } from "./queued-input.ts";
 import { termsFor } from "./reserve.ts";
+import type { ArrivingPrediction } from "./store.ts";
 import { isKnown } from "./store.ts";
 
 export interface AsyncDeps {

@@ -1,9 +1,8 @@
 import type { Database } from "../../engines/database/database.ts";
-import type { ArrivingPrediction } from "./admit-predictions.ts";
 import { startAgentCalls } from "./agent-calls-store.ts";
 import type { Answer, Arrival, Decision, End, Operation, State, World } from "./core-model.fixture.ts";
 import { claimJobs } from "./job-store.ts";
-import type { Ending, Decision as StoredDecision } from "./store.ts";
+import type { ArrivingPrediction, Ending, Decision as StoredDecision } from "./store.ts";
 import { grantFreeSlots } from "./sweep-store.ts";
 import { writePredictions } from "./write-store.ts";
 

@@ -1,9 +1,8 @@
 import { newId } from "@gantry/wire";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
-import type { ArrivingPrediction } from "./admit-predictions.ts";
 import { claimJobs, releasePredictions } from "./job-store.ts";
-import type { Ending } from "./store.ts";
+import type { ArrivingPrediction, Ending } from "./store.ts";
 import { mendLines } from "./sweep-store.ts";
 import { type Written, writePredictions } from "./write-store.ts";
 

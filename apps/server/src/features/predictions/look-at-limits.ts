@@ -1,8 +1,8 @@
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
-import { type Admit, type ArrivingPrediction, figuresOf, type RateFigures } from "./admit-predictions.ts";
+import { type Admit, figuresOf, type RateFigures } from "./admit-predictions.ts";
 import type { Route } from "./prediction.ts";
-import type { Decision } from "./store.ts";
+import type { ArrivingPrediction, Decision } from "./store.ts";
 
 export interface LookRequest {
   caller: Caller;

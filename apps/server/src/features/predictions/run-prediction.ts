@@ -6,7 +6,7 @@ import type { Micros } from "../../kernel/money.ts";
 import type { Caller } from "../accounts/index.ts";
 import { reservationOf, type Terms } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
-import type { Admit, Admitted, ArrivingPrediction, RateFigures } from "./admit-predictions.ts";
+import type { Admit, Admitted, RateFigures } from "./admit-predictions.ts";
 import { type Execution, type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
 import { Fragments } from "./fragments.ts";
 import type { HeldPrediction, HeldPredictions } from "./held-predictions.ts";
@@ -14,6 +14,7 @@ import type { CheckedInput } from "./input/index.ts";
 import { endedUnused, type Outcome } from "./prediction.ts";
 import { termsFor } from "./reserve.ts";
 import type { Settlement } from "./settle-predictions.ts";
+import type { ArrivingPrediction } from "./store.ts";
 
 export interface RunDeps extends ExecutionDeps {
   database: Pick<Database, "sql">;

@@ -2,8 +2,47 @@ import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Scope } from "../accounts/index.ts";
 import type { Fragment } from "./fragments.rules.ts";
-import type { StoredOutput } from "./prediction.ts";
+import type { Route, StoredOutput } from "./prediction.ts";
 import type { StoredIssue } from "./stored-fault.ts";
+
+export interface ArrivingPrediction {
+  id: string;
+  userId: string;
+  keyId: string;
+  modelId: string;
+  modelName: string;
+  route: Route;
+  highPriority: boolean;
+  /** The run whose next model call it is. */
+  runId?: string | undefined;
+  reservation: Micros;
+  /** Its payer has not seen it coming: it does not go below zero by its reservation, nor beyond the key's month. */
+  mustBeCovered?: boolean;
+  /** Its user is not the owner of its key, and pays for what that key's run calls. */
+  sponsored?: boolean;
+  queueSeconds: number;
+  queued?: QueuedInput | undefined;
+  /** Of a queued one: this node has a hand free for it, and runs it if it starts. */
+  handFree?: boolean;
+  /** To run, or only to know whether it would be refused (counted as a request or not). */
+  purpose: "run" | "look" | "look_and_count";
+  /**
+   * Its client waits for it here and no repeat asks for it: if the database's machine dies before it is on the disk, it
+   * has never been. Its end is not written then, and its client is told so.
+   */
+  mayBeLost?: boolean;
+}
+
+/** What a worker needs to run a queued one later; the first three are JSON texts. */
+export interface QueuedInput {
+  input: string;
+  pricing: string;
+  bounds: string;
+  baseUrl: string;
+  webhookDestination?: string;
+  /** Sealed, as base64. */
+  webhookTarget?: string;
+}
 
 export interface Ending {
   id: string;

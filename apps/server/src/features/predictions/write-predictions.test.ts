@@ -5,9 +5,8 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { noTelemetry } from "../../engines/telemetry/telemetry.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { verifyLedger } from "../billing/index.ts";
-import type { ArrivingPrediction } from "./admit-predictions.ts";
 import { countFlow } from "./flow-counts.ts";
-import type { Ending } from "./store.ts";
+import type { ArrivingPrediction, Ending } from "./store.ts";
 import { createPredictionWriter } from "./write-predictions.ts";
 import { type WriteOptions, type Written, writePredictions } from "./write-store.ts";
 

@@ -3,10 +3,9 @@ import type { Telemetry } from "../../engines/telemetry/telemetry.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { Fault } from "../../kernel/errors.ts";
-import type { ArrivingPrediction } from "./admit-predictions.ts";
 import type { FlowCounts } from "./flow-counts.ts";
 import type { Loan } from "./hands.ts";
-import type { Decision, Ending, GrantedSlot } from "./store.ts";
+import type { ArrivingPrediction, Decision, Ending, GrantedSlot } from "./store.ts";
 import { type Written, writePredictions } from "./write-store.ts";
 
 /** What a node's own predictions come to in the database. The caller is answered after the commit. */

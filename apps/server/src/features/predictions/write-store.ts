@@ -1,7 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
-import type { ArrivingPrediction } from "./admit-predictions.ts";
 import type { ClaimedJob } from "./job-store.ts";
-import type { Decision, Ending, GrantedSlot } from "./store.ts";
+import type { ArrivingPrediction, Decision, Ending, GrantedSlot } from "./store.ts";
 
 /** What has ended and is more than a row: one with a webhook, or with files among its stored input. */
 export interface EndedMore {
