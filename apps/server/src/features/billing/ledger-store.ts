@@ -23,7 +23,7 @@ const accountOf = (userId: string): string => `user:${userId}`;
 
 /** What a user pays is a usage row that cost something. The ledger is asked only where rows are not kept any more. */
 const paid = (sql: Sql, userId: string): Query => sql`user_id = ${userId} and price_micros > 0`;
-// One condition for each index of migrations/0043, in its words.
+// One condition for each index of the ledger, in its words.
 const paidBefore = (sql: Sql, userId: string, { horizon }: UsageMarks): Query => sql`
   from_account = ${accountOf(userId)} and kind in ('charge', 'sale')
     and recorded_at < ${timeParameter(horizon)}::text::timestamptz`;

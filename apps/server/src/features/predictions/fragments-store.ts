@@ -27,7 +27,7 @@ export async function notifyHolder(sql: Sql, address: PredictionAddress): Promis
   return rows.length > 0;
 }
 
-/** What a run had said that ended as failed or cancelled; see migrations/0029 and 0031. */
+/** What a prediction had said that failed or was cancelled; see `keep_last_words`. */
 export async function findLastWords(sql: Sql, address: PredictionAddress): Promise<Fragment[]> {
   const [row] = await sql<{ said: Fragment[] | null }[]>`select said from ended_predictions where ${at(sql, address)}`;
   return row?.said ?? [];

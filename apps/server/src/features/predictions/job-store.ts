@@ -11,7 +11,7 @@ export interface ClaimedJob {
   modelName: string;
   input: Record<string, unknown>;
   pricing: Pricing;
-  /** Null where a server of before migration 0045 accepted it. */
+  /** Null where a server from before the baseline accepted it. */
   bounds: Bounds | null;
   /** ISO 8601. */
   acceptedAt: string;

@@ -38,7 +38,7 @@ export interface RunRequest {
   runId?: string | undefined;
   /** Nobody who pays has asked for it: it is admitted only where there is money for all that it reserves. */
   mustBeCovered?: boolean;
-  /** The user who pays in the caller's place, and must cover all of it; see migrations/0046. Only for the route `agent`. */
+  /** The user who pays in the caller's place, and must cover all of it. Only for the route `agent`. */
   sponsorId?: string | undefined;
   input: Pick<CheckedInput, "input" | "user">;
   /** Called before admission, so that a client that leaves meanwhile already stops it. */

@@ -180,6 +180,30 @@ describe("writing predictions", () => {
   });
 });
 
+test("a sync prediction with a price writes eight rows, in five tables", async () => {
+  const one = arrival(0, 0);
+  const written = await own.database.transaction(async (tx) => {
+    const countRows = async () =>
+      new Map(
+        (
+          await tx<{ table: string; n: number }[]>`
+            select regexp_replace(relname, '^usage_(default|y?[0-9].*)$', 'usage') as "table",
+              sum(n_tup_ins + n_tup_upd + n_tup_del)::int as n
+            from pg_stat_xact_user_tables group by 1`
+        ).map(({ table, n }) => [table, n] as const),
+      );
+    const before = await countRows();
+    await writePredictions(tx, [one], [], { nodeId, month });
+    await writePredictions(tx, [], [ending(one.id, 1)], { nodeId, month });
+    return [...(await countRows())].map(([table, n]) => ({ table, n: n - (before.get(table) ?? 0) }));
+  });
+  // The key of this user has a monthly limit; others do without the last.
+  expect(Object.fromEntries(written.filter(({ n }) => n > 0).map(({ table, n }) => [table, n]))).toEqual({
+    ...{ live_predictions: 2, wallets: 2, model_slots: 2, ended_predictions: 1, usage: 1 },
+    key_months: 2,
+  });
+});
+
 describe("the writer", () => {
   const createWriter = () =>
     createPredictionWriter({

@@ -2,14 +2,15 @@
 
 -- Decides about arrivals and writes down those that are accepted; `users`, `keys` and `models` are theirs. What these allow
 -- is read once, counted on for each arrival, and written back once: what one arrival takes the next one does not have.
--- Null where all run and no plan has a limit a minute. Locks: wallets, months of keys, slots of models.
+-- Locks: wallets, months of keys, slots of models.
 create or replace function admit_predictions(arrivals prediction_arrival[], users text[], keys text[], models text[], node text,
   month_now date)
 returns admission[] language plpgsql as $$
 declare
   a prediction_arrival; r record; w wallet_state; k key_state; m model_state; verdict text; counts boolean; at timestamptz;
   u integer; y integer; d integer; user_ids text[]; key_ids text[]; model_ids text[];
-  ws wallet_state[]; ks key_state[]; ms model_state[]; decisions admission[]; has_news boolean := false;
+  ws wallet_state[]; ks key_state[]; ms model_state[]; decisions admission[]; limited text[];
+  has_waiting boolean;
 begin
   -- A row that was waited for is read anew once it is locked; what is computed here comes from what was read last.
   for r in
@@ -32,6 +33,7 @@ begin
     order by c.id
   loop
     key_ids := key_ids || r.id; ks := ks || r.state;
+    if (r.state).monthly_limit is not null then limited := limited || r.id; end if;
   end loop;
   for r in
     select s.model_id, row(s.model_id, c.capacity, c.retired_at is not null, s.running, s.waiting, 0, 0)::model_state as state,
@@ -43,9 +45,19 @@ begin
   end loop;
 
   foreach a in array arrivals loop
-    u := array_position(user_ids, a.user_id); y := array_position(key_ids, a.key_id);
-    d := array_position(model_ids, a.model_id);
-    w := ws[u]; k := ks[y]; m := ms[d];
+    -- Those of a batch are often of one user: then nothing is to be looked up.
+    if w.user_id is distinct from a.user_id then
+      if u is not null then ws[u] := w; end if;
+      u := array_position(user_ids, a.user_id); w := ws[u];
+    end if;
+    if k.id is distinct from a.key_id then
+      if y is not null then ks[y] := k; end if;
+      y := array_position(key_ids, a.key_id); k := ks[y];
+    end if;
+    if m.model_id is distinct from a.model_id then
+      if d is not null then ms[d] := m; end if;
+      d := array_position(model_ids, a.model_id); m := ms[d];
+    end if;
     verdict := case
       when a.run_id is not null and not is_next_call(a.run_id, a.id, node) then 'run_lost'
       when u is null or y is null then 'key_gone'
@@ -64,47 +76,51 @@ begin
     if verdict = 'run' and a.purpose = 'run' then
       if not (m.waiting = 0 and m.running < m.capacity and (a.route in ('sync', 'stream')
         or (a.route = 'agent' or a.hand_free) and (a.sponsored or coalesce(w.running < w.parallel, true)))) then
-        verdict := 'wait'; has_news := true;
-        perform stand_in_line(a.model_id, a.user_id, a.high_priority, at);
+        verdict := 'wait'; has_waiting := true;
       end if;
       counts := a.route in ('sync', 'stream') or verdict = 'run' and not a.sponsored;
-      insert into live_predictions (id, user_id, key_id, model_id, model_name, route, high_priority, holder,
-        reserved_micros, counts_parallel, key_month, created_at, started_at, queue_until, input, pricing, bounds,
-        base_url, webhook_destination, webhook_target, run_id, door, backend, actor_id)
-      values (a.id, a.user_id, case when not a.sponsored then a.key_id end, a.model_id, a.model_name, a.route,
-        a.high_priority, case when verdict = 'run' or a.route <> 'async' then node end, a.reservation, counts,
-        case when k.monthly_limit is not null and not a.sponsored then month_now end, at,
-        case when verdict = 'run' then at end, at + make_interval(secs => a.queue_seconds), a.input::json,
-        a.pricing::json, a.bounds::json, a.base_url, a.webhook_destination, decode(a.webhook_target, 'base64'), a.run_id,
-        a.door, a.backend, a.actor_id);
-      -- Those of a batch wait in the order in which they came.
-      at := at + interval '1 microsecond';
-      ws[u] := row(w.user_id, w.available - a.reservation, w.running + counts::integer, w.parallel, w.per_minute, w.minute,
+      w := row(w.user_id, w.available - a.reservation, w.running + counts::integer, w.parallel, w.per_minute, w.minute,
         w.more_reserved + a.reservation, w.more_running + counts::integer,
-        w.more_waiting + (verdict = 'wait' and a.route in ('async', 'agent'))::integer, w.more_requests)::wallet_state;
-      ms[d] := row(m.model_id, m.capacity, m.is_retired, m.running + (verdict = 'run')::integer,
+        w.more_waiting + (verdict = 'wait' and a.route in ('async', 'agent'))::integer, w.more_requests);
+      m := row(m.model_id, m.capacity, m.is_retired, m.running + (verdict = 'run')::integer,
         m.waiting + (verdict = 'wait')::integer, m.more_running + (verdict = 'run')::integer,
-        m.more_waiting + (verdict = 'wait')::integer)::model_state;
+        m.more_waiting + (verdict = 'wait')::integer);
       if k.monthly_limit is not null and not a.sponsored then
-        ks[y] := row(k.id, k.monthly_limit, k.used + a.reservation, k.more + a.reservation)::key_state;
+        k := row(k.id, k.monthly_limit, k.used + a.reservation, k.more + a.reservation);
       end if;
-    else
-      has_news := true;
     end if;
-    if w.per_minute is null then
-      decisions := decisions || row(verdict, null, null, null, case verdict when 'too_many_parallel' then 1000 end)::admission;
-    else
-      has_news := true;
-      if a.route <> 'agent' and a.purpose <> 'look' and verdict in ('run', 'wait') then
-        w := ws[u];
-        w.minute := row((w.minute).requests + 1, coalesce((w.minute).oldest_ms, now_ms()));
-        w.more_requests := w.more_requests + 1;
-        ws[u] := w;
-      end if;
-      decisions := decisions || limits_after(verdict, w);
+    if w.per_minute is not null and a.route <> 'agent' and a.purpose <> 'look' and verdict in ('run', 'wait') then
+      w.minute := row((w.minute).requests + 1, coalesce((w.minute).oldest_ms, now_ms()));
+      w.more_requests := w.more_requests + 1;
     end if;
+    decisions := decisions || case when w.per_minute is not null then limits_after(verdict, w)
+      else row(verdict, null, null, null, case verdict when 'too_many_parallel' then 1000 end)::admission end;
   end loop;
+  if u is not null then ws[u] := w; end if;
+  if y is not null then ks[y] := k; end if;
+  if d is not null then ms[d] := m; end if;
 
+  insert into live_predictions (id, user_id, key_id, model_id, model_name, route, high_priority, holder, reserved_micros,
+    counts_parallel, key_month, created_at, started_at, queue_until, input, pricing, bounds, base_url, webhook_destination,
+    webhook_target, run_id, door, backend, actor_id)
+  select x.id, x.user_id, case when not x.sponsored then x.key_id end, x.model_id, x.model_name, x.route, x.high_priority,
+    case when x.starts or x.route <> 'async' then node end, x.reservation,
+    x.route in ('sync', 'stream') or x.starts and not x.sponsored,
+    case when not x.sponsored and x.key_id = any (limited) then month_now end, x.at, case when x.starts then x.at end,
+    x.at + make_interval(secs => x.queue_seconds), x.input::json, x.pricing::json, x.bounds::json, x.base_url,
+    x.webhook_destination, decode(x.webhook_target, 'base64'), x.run_id, x.door, x.backend, x.actor_id
+  from (
+    -- Those of a batch wait in the order in which they came.
+    select *, (decisions[ordinality]).verdict = 'run' as starts, at + ordinality * interval '1 microsecond' as at
+    from unnest(arrivals) with ordinality
+  ) x
+  where x.purpose = 'run' and (x.starts or (decisions[x.ordinality]).verdict = 'wait');
+  if has_waiting then
+    perform stand_in_line(x.model_id, x.user_id, x.high_priority, at) from (
+      select distinct c.model_id, c.user_id, c.high_priority from unnest(arrivals) with ordinality c
+      where c.purpose = 'run' and (decisions[c.ordinality]).verdict = 'wait'
+    ) x;
+  end if;
   for i in 1 .. coalesce(cardinality(ws), 0) loop
     w := ws[i];
     update wallets s set reserved_micros = s.reserved_micros + w.more_reserved, running = s.running + w.more_running,
@@ -123,7 +139,7 @@ begin
       update key_months s set reserved_micros = s.reserved_micros + k.more where s.key_id = k.id and s.month = month_now;
     end if;
   end loop;
-  return case when has_news then decisions end;
+  return decisions;
 end $$;
 
 -- What a key has spent and reserved in the month, which stays as it is until the end of the transaction.

@@ -12,6 +12,7 @@ language plpgsql as $$
 declare
   e prediction_end; l live_predictions; c account_change; r record; n integer := 0; d integer; at timestamptz; told text[];
   gone live_predictions[]; gone_ends prediction_end[]; users text[]; ws account_change[]; slots text[]; ms account_change[];
+  has_months boolean; has_waited boolean;
 begin
   user_waits := false;
   foreach e in array ends loop
@@ -21,6 +22,9 @@ begin
     continue when not found;
     e.price := least(e.price, l.reserved_micros);
     ended := ended || n - 1; models := models || l.model_id; gone := gone || l; gone_ends := gone_ends || e;
+    if l.key_month is not null then has_months := true; end if;
+    if l.started_at is null then has_waited := true; end if;
+    if with_more or l.route = 'async' then told := told || l.id; end if;
     d := array_position(users, l.user_id);
     if d is null then users := users || l.user_id; d := cardinality(users); end if;
     c := ws[d];
@@ -53,32 +57,39 @@ begin
     if r.lined is not null then lined := lined || r.lined; end if;
   end loop;
 
-  for i in 1 .. cardinality(gone) loop
-    l := gone[i]; e := gone_ends[i];
-    insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, started_at,
-      ended_at, inference_ms, output, error, input_tokens, output_tokens, cached_tokens, cache_write_tokens,
-      stream_details, reserved_micros, price_micros, run_id, door, backend, actor_id, input)
-    values (l.id, l.user_id, l.key_id, l.model_id, l.model_name, l.route, e.status, l.created_at, l.started_at, at,
-      e.inference_ms, e.output::json, e.error::json, e.input_tokens, e.output_tokens, e.cached_tokens,
-      coalesce(e.cache_write_tokens, 0), e.stream_details::json, l.reserved_micros, e.price, l.run_id, l.door,
-      coalesce(e.backend, l.backend), l.actor_id, e.input::json);
-    insert into usage (request_id, user_id, key_id, model_name, route, status, created_at, inference_ms, input_tokens,
-      output_tokens, cached_tokens, cache_write_tokens, reserved_micros, price_micros, door, backend, actor_id)
-    values (l.id, l.user_id, l.key_id, l.model_name, l.route, e.status, at, e.inference_ms, e.input_tokens,
-      e.output_tokens, e.cached_tokens, coalesce(e.cache_write_tokens, 0), l.reserved_micros, e.price, l.door,
-      coalesce(e.backend, l.backend), l.actor_id);
-    at := at + interval '1 microsecond';
-    if l.key_month is not null then
-      update key_months s set reserved_micros = s.reserved_micros - l.reserved_micros, spent_micros = s.spent_micros + e.price
-      where s.key_id = l.key_id and s.month = l.key_month;
-    end if;
-    if l.started_at is null then perform move_lines(l.model_id, l.user_id, 0);
-    elsif lined is not null then
-      update model_lines v set running = v.running - 1
-      where v.model_id = l.model_id and v.user_id = l.user_id and v.running > 0;
-    end if;
-    if with_more or l.route = 'async' then told := told || l.id; end if;
-  end loop;
+  insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, started_at, ended_at,
+    inference_ms, output, error, input_tokens, output_tokens, cached_tokens, cache_write_tokens, stream_details,
+    reserved_micros, price_micros, run_id, door, backend, actor_id, input)
+  select g.id, g.user_id, g.key_id, g.model_id, g.model_name, g.route, x.status, g.created_at, g.started_at, at,
+    x.inference_ms, x.output::json, x.error::json, x.input_tokens, x.output_tokens, x.cached_tokens,
+    coalesce(x.cache_write_tokens, 0), x.stream_details::json, g.reserved_micros, x.price, g.run_id, g.door,
+    coalesce(x.backend, g.backend), g.actor_id, x.input::json
+  from unnest(gone) with ordinality g join unnest(gone_ends) with ordinality x using (ordinality);
+  insert into usage (request_id, user_id, key_id, model_name, route, status, created_at, inference_ms, input_tokens,
+    output_tokens, cached_tokens, cache_write_tokens, reserved_micros, price_micros, door, backend, actor_id)
+  select g.id, g.user_id, g.key_id, g.model_name, g.route, x.status, at + ordinality * interval '1 microsecond',
+    x.inference_ms, x.input_tokens, x.output_tokens, x.cached_tokens, coalesce(x.cache_write_tokens, 0), g.reserved_micros,
+    x.price, g.door, coalesce(x.backend, g.backend), g.actor_id
+  from unnest(gone) with ordinality g join unnest(gone_ends) with ordinality x using (ordinality);
+  if has_months then
+    for r in
+      select g.key_id, g.key_month, sum(g.reserved_micros)::bigint as reserved, sum(x.price)::bigint as spent
+      from unnest(gone) with ordinality g join unnest(gone_ends) with ordinality x using (ordinality)
+      where g.key_month is not null group by 1, 2 order by 1, 2
+    loop
+      update key_months s set reserved_micros = s.reserved_micros - r.reserved, spent_micros = s.spent_micros + r.spent
+      where s.key_id = r.key_id and s.month = r.key_month;
+    end loop;
+  end if;
+  if has_waited then perform move_lines(g.model_id, g.user_id, 0) from unnest(gone) g where g.started_at is null; end if;
+  if lined is not null then
+    update model_lines v set running = v.running - least(v.running, c2.n)
+    from (
+      select g.model_id, g.user_id, count(*)::integer as n from unnest(gone) g
+      where g.started_at is not null and g.model_id = any (lined) group by 1, 2
+    ) c2
+    where v.model_id = c2.model_id and v.user_id = c2.user_id;
+  end if;
   for i in 1 .. cardinality(users) loop
     if ws[i].waiting > 0 then perform fold_usage(users[i]); end if;
   end loop;

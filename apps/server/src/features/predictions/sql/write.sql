@@ -21,7 +21,9 @@ begin
   end if;
   if cardinality(arrivals) > 0 then
     decided := admit_predictions(arrivals, users, keys, models, node, month_now);
-    if decided is not null then decisions := decisions_of(arrivals, models, decided); end if;
+    if decided <> array_fill(row('run', null, null, null, null)::admission, array[cardinality(decided)]) then
+      decisions := decisions_of(arrivals, models, decided);
+    end if;
   end if;
   if chosen is not null then
     select json_agg(claimed_job(l)) into jobs from start_chosen(node, chosen, hands) l;
