@@ -10,7 +10,8 @@ declare
   a prediction_arrival; r record; w wallet_state; k key_state; m model_state; verdict text; counts boolean; at timestamptz;
   u integer; y integer; d integer; user_ids text[]; key_ids text[]; model_ids text[];
   ws wallet_state[]; ks key_state[]; ms model_state[]; decisions admission[]; limited text[];
-  has_waiting boolean;
+  -- By arrival; null where it is not accepted.
+  starts boolean[]; has_waiting boolean;
 begin
   -- A row that was waited for is read anew once it is locked; what is computed here comes from what was read last.
   for r in
@@ -68,8 +69,8 @@ begin
       when a.sponsored then 'run'
       -- Charges stay within reservations, so that a key never spends more than its limit in a month.
       when k.used + a.reservation > k.monthly_limit then 'no_funds'
-      when (w.available < 0 or k.used >= k.monthly_limit)
-        and not is_paid_ahead(a.run_id, w.available, k.monthly_limit - k.used) then 'no_funds'
+      when w.available < 0 or k.used >= k.monthly_limit then case
+        when is_paid_ahead(a.run_id, w.available, k.monthly_limit - k.used) then 'run' else 'no_funds' end
       when a.route <> 'agent' and (w.minute).requests >= w.per_minute then 'rate_limit'
       when a.route in ('sync', 'stream') and w.running >= w.parallel then 'too_many_parallel'
       else 'run' end;
@@ -93,6 +94,7 @@ begin
       w.minute := row((w.minute).requests + 1, coalesce((w.minute).oldest_ms, now_ms()));
       w.more_requests := w.more_requests + 1;
     end if;
+    starts := starts || case when a.purpose = 'run' and verdict in ('run', 'wait') then verdict = 'run' end;
     decisions := decisions || case when w.per_minute is not null then limits_after(verdict, w)
       else row(verdict, null, null, null, case verdict when 'too_many_parallel' then 1000 end)::admission end;
   end loop;
@@ -104,21 +106,19 @@ begin
     counts_parallel, key_month, created_at, started_at, queue_until, input, pricing, bounds, base_url, webhook_destination,
     webhook_target, run_id, door, backend, actor_id)
   select x.id, x.user_id, case when not x.sponsored then x.key_id end, x.model_id, x.model_name, x.route, x.high_priority,
-    case when x.starts or x.route <> 'async' then node end, x.reservation,
-    x.route in ('sync', 'stream') or x.starts and not x.sponsored,
-    case when not x.sponsored and x.key_id = any (limited) then month_now end, x.at, case when x.starts then x.at end,
-    x.at + make_interval(secs => x.queue_seconds), x.input::json, x.pricing::json, x.bounds::json, x.base_url,
-    x.webhook_destination, decode(x.webhook_target, 'base64'), x.run_id, x.door, x.backend, x.actor_id
-  from (
+    case when starts[x.ordinality] or x.route <> 'async' then node end, x.reservation,
+    x.route in ('sync', 'stream') or starts[x.ordinality] and not x.sponsored,
+    case when not x.sponsored and x.key_id = any (limited) then month_now end,
     -- Those of a batch wait in the order in which they came.
-    select *, (decisions[ordinality]).verdict = 'run' as starts, at + ordinality * interval '1 microsecond' as at
-    from unnest(arrivals) with ordinality
-  ) x
-  where x.purpose = 'run' and (x.starts or (decisions[x.ordinality]).verdict = 'wait');
+    at + x.ordinality * interval '1 microsecond',
+    case when starts[x.ordinality] then at + x.ordinality * interval '1 microsecond' end,
+    at + make_interval(secs => x.queue_seconds), x.input::json, x.pricing::json, x.bounds::json, x.base_url,
+    x.webhook_destination, decode(x.webhook_target, 'base64'), x.run_id, x.door, x.backend, x.actor_id
+  from unnest(arrivals) with ordinality x where starts[x.ordinality] is not null;
   if has_waiting then
     perform stand_in_line(x.model_id, x.user_id, x.high_priority, at) from (
       select distinct c.model_id, c.user_id, c.high_priority from unnest(arrivals) with ordinality c
-      where c.purpose = 'run' and (decisions[c.ordinality]).verdict = 'wait'
+      where not starts[c.ordinality]
     ) x;
   end if;
   for i in 1 .. coalesce(cardinality(ws), 0) loop
@@ -148,16 +148,21 @@ create or replace function lock_month(wanted text, month_now date) returns bigin
   select s.spent_micros + s.reserved_micros from key_months s where s.key_id = wanted and s.month = month_now for update
 $$;
 
+-- The functions below are called in expressions. In PL/pgSQL they are calls; as SQL they would become subqueries there, and
+-- PostgreSQL would prepare those for each arrival, whether it has a run or not.
+
 -- Whether the node holds the run and the call is the one that the run makes next.
-create or replace function is_next_call(run text, call text, node text) returns boolean language sql as $$
-  select exists (select 1 from runs r where r.id = run and r.holder = node and r.call_id = call)
-$$;
+create or replace function is_next_call(run text, call text, node text) returns boolean language plpgsql as $$
+begin
+  return exists (select 1 from runs r where r.id = run and r.holder = node and r.call_id = call);
+end $$;
 
 -- The price of a run and of its ancestors is reserved already and does not refuse their own calls.
 create or replace function is_paid_ahead(run text, available bigint, key_left bigint)
-returns boolean language sql stable as $$
-  select coalesce((
+returns boolean language plpgsql stable as $$
+begin
+  return coalesce((
     select sum(r.price_micros) > 0 and available + sum(r.price_micros) >= 0
       and coalesce(key_left + sum(r.price_micros) > 0, true)
-    from runs c join runs r on r.id = any (c.ancestors || c.id) where c.id = run), false)
-$$;
+    from runs c join runs r on r.id = any (c.ancestors || c.id) where c.id = run), false);
+end $$;

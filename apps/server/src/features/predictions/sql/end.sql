@@ -64,13 +64,13 @@ begin
     x.inference_ms, x.output::json, x.error::json, x.input_tokens, x.output_tokens, x.cached_tokens,
     coalesce(x.cache_write_tokens, 0), x.stream_details::json, g.reserved_micros, x.price, g.run_id, g.door,
     coalesce(x.backend, g.backend), g.actor_id, x.input::json
-  from unnest(gone) with ordinality g join unnest(gone_ends) with ordinality x using (ordinality);
+  from unnest(gone) with ordinality g cross join lateral (select (gone_ends[g.ordinality]).*) x;
   insert into usage (request_id, user_id, key_id, model_name, route, status, created_at, inference_ms, input_tokens,
     output_tokens, cached_tokens, cache_write_tokens, reserved_micros, price_micros, door, backend, actor_id)
   select g.id, g.user_id, g.key_id, g.model_name, g.route, x.status, at + ordinality * interval '1 microsecond',
     x.inference_ms, x.input_tokens, x.output_tokens, x.cached_tokens, coalesce(x.cache_write_tokens, 0), g.reserved_micros,
     x.price, g.door, coalesce(x.backend, g.backend), g.actor_id
-  from unnest(gone) with ordinality g join unnest(gone_ends) with ordinality x using (ordinality);
+  from unnest(gone) with ordinality g cross join lateral (select (gone_ends[g.ordinality]).*) x;
   if has_months then
     for r in
       select g.key_id, g.key_month, sum(g.reserved_micros)::bigint as reserved, sum(x.price)::bigint as spent

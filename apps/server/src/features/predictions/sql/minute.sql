@@ -56,9 +56,10 @@ returns bigint language sql stable as $$
 $$;
 
 -- A decision with what the plan's minute allows after it.
-create or replace function limits_after(verdict text, w wallet_state) returns admission language sql as $$
-  select row(verdict, w.per_minute, greatest(0, w.per_minute - (w.minute).requests),
+create or replace function limits_after(verdict text, w wallet_state) returns admission language plpgsql as $$
+begin
+  return row(verdict, w.per_minute, greatest(0, w.per_minute - (w.minute).requests),
     coalesce((w.minute).oldest_ms + 60000 - now_ms(), 0), case verdict
       when 'rate_limit' then until_request(w.user_id, now_ms(), (w.minute).requests - w.more_requests - w.per_minute)
-      when 'too_many_parallel' then 1000 end)::admission
-$$;
+      when 'too_many_parallel' then 1000 end)::admission;
+end $$;

@@ -6,10 +6,12 @@ create or replace function write_predictions(arrivals prediction_arrival[], user
   out grants json, out wake boolean, out jobs json, out more json)
 language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 declare
-  decided admission[]; chosen text[]; settled record; lined text[];
+  decided admission[]; chosen text[]; settled record; lined text[]; setting text;
 begin
-  if lazily then perform set_config('synchronous_commit', 'off', true); end if;
-  if hands > 0 and exists (select 1 from model_slots where waiting > 0) then chosen := choose_jobs(hands); end if;
+  if lazily then setting := set_config('synchronous_commit', 'off', true); end if;
+  if hands > 0 then
+    if exists (select 1 from model_slots where waiting > 0) then chosen := choose_jobs(hands); end if;
+  end if;
   -- One item takes its locks in order by itself.
   if cardinality(arrivals) + cardinality(ends) > 1 or chosen is not null then
     perform lock_accounts(arrivals, users, models, array(select x.id from unnest(ends) x), chosen);
