@@ -2,6 +2,7 @@ import { newId } from "@gantry/wire";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
 import { noTelemetry } from "../../engines/telemetry/telemetry.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { verifyLedger } from "../billing/index.ts";
@@ -164,8 +165,21 @@ describe("writing predictions", () => {
       { verdict: "run_lost", rateRemaining: 60 },
     ]);
     await write([], [ending(call.id, 0)]);
-    await own.database.sql`update runs set holder = 'node_other' where id = ${runId}`;
-    expect(await verdicts([{ ...call, runId }])).toEqual(["run_lost"]);
+    // Admission waits for whoever hands the run on at the same moment.
+    const { promise: isHandedOn, resolve: handOn } = Promise.withResolvers<void>();
+    const handing = own.database.transaction(async (tx) => {
+      await tx`update runs set holder = 'node_other' where id = ${runId}`;
+      await isHandedOn;
+    });
+    const asked = verdicts([{ ...call, runId }]);
+    await waitFor("admission to wait for the run", async () => {
+      const [row] = await own.database.sql`select 1 from pg_stat_activity where wait_event_type = 'Lock'
+        and datname = current_database()`;
+      return row !== undefined;
+    });
+    handOn();
+    await handing;
+    expect(await asked).toEqual(["run_lost"]);
   });
 
   test("a freed slot goes to who waits for it", async () => {

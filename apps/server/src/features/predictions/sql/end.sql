@@ -12,7 +12,7 @@ language plpgsql as $$
 declare
   e prediction_end; l live_predictions; c account_change; r record; n integer := 0; d integer; at timestamptz; told text[];
   gone live_predictions[]; gone_ends prediction_end[]; users text[]; ws account_change[]; slots text[]; ms account_change[];
-  has_months boolean; has_waited boolean;
+  has_months boolean; has_waited boolean; to_fold text[];
 begin
   user_waits := false;
   foreach e in array ends loop
@@ -48,7 +48,8 @@ begin
     -- A user's rows of usage are in the order of their moments, whatever the clock does.
     returning greatest(at, clock_timestamp(), s.folded_until + interval '1 microsecond') as at, s.waiting > 0 as waits,
       s.unfolded >= 1000 as folds into r;
-    at := r.at; user_waits := user_waits or r.waits; ws[d].waiting := r.folds::integer;
+    at := r.at; user_waits := user_waits or r.waits;
+    if r.folds then to_fold := to_fold || users[d]; end if;
   end loop;
   foreach d in array in_order(slots) loop
     c := ms[d];
@@ -83,16 +84,14 @@ begin
   end if;
   if has_waited then perform move_lines(g.model_id, g.user_id, 0) from unnest(gone) g where g.started_at is null; end if;
   if lined is not null then
-    update model_lines v set running = v.running - least(v.running, c2.n)
+    update model_lines v set running = v.running - least(v.running, less.n)
     from (
       select g.model_id, g.user_id, count(*)::integer as n from unnest(gone) g
       where g.started_at is not null and g.model_id = any (lined) group by 1, 2
-    ) c2
-    where v.model_id = c2.model_id and v.user_id = c2.user_id;
+    ) less
+    where v.model_id = less.model_id and v.user_id = less.user_id;
   end if;
-  for i in 1 .. cardinality(users) loop
-    if ws[i].waiting > 0 then perform fold_usage(users[i]); end if;
-  end loop;
+  if to_fold is not null then perform fold_usage(id) from unnest(to_fold) id; end if;
   if told is not null then perform tell('gantry_ended', told); end if;
   if with_more then
     select json_agg(json_build_object('n', ended[i], 'id', x.id, 'user_id', x.user_id, 'model_name', x.model_name,

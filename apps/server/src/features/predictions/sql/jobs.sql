@@ -35,7 +35,7 @@ declare
   chosen text[] := choose_jobs(hands);
 begin
   if cardinality(chosen) = 0 then return; end if;
-  perform lock_accounts('{}', '{}', '{}', '{}', chosen);
+  perform lock_accounts('{}', '{}', '{}', chosen);
   return query select claimed_job(l) from start_chosen(node, chosen, hands) l;
 end $$;
 

@@ -95,6 +95,6 @@ begin
       where line.holder = node and line.route = 'agent');
   end loop;
   if cardinality(chosen) = 0 then return; end if;
-  perform lock_accounts('{}', '{}', '{}', '{}', chosen);
+  perform lock_accounts('{}', '{}', '{}', chosen);
   return query select l.id from start_chosen(node, chosen, cardinality(chosen)) l;
 end $$;

@@ -1,9 +1,9 @@
 -- What a node's predictions come to, in one statement and one commit: it ends those in `ends`, decides about `arrivals`,
 -- claims queued predictions for as many `hands` as are free, and passes slots on to clients that wait for them.
--- `lazily`: the commit is not waited for. Who sees the row sees a lasting one once anything later is committed.
+-- `lazily`: the answer does not wait until the commit is on the disk. The next commit that does brings this one there too.
 create or replace function write_predictions(arrivals prediction_arrival[], users text[], keys text[], models text[],
-  ends prediction_end[], node text, month_now date, hands integer, with_more boolean, lazily boolean, out decisions json, out ended integer[], out ended_models text[],
-  out grants json, out wake boolean, out jobs json, out more json)
+  ends prediction_end[], node text, month_now date, hands integer, with_more boolean, lazily boolean, out decisions json,
+  out ended integer[], out ended_models text[], out grants json, out wake boolean, out jobs json, out more json)
 language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 declare
   decided admission[]; chosen text[]; settled record; lined text[]; setting text;
@@ -12,9 +12,14 @@ begin
   if hands > 0 then
     if exists (select 1 from model_slots where waiting > 0) then chosen := choose_jobs(hands); end if;
   end if;
-  -- One item takes its locks in order by itself.
+  if cardinality(arrivals) > 1 or (arrivals[1]).run_id is not null then
+    -- A run that is handed on waits until its call is admitted, or is handed on before.
+    perform 1 from runs r where r.id in (select a.run_id from unnest(arrivals) a)
+      order by cardinality(r.ancestors), r.id for share;
+  end if;
+  -- One item takes its other locks in order by itself.
   if cardinality(arrivals) + cardinality(ends) > 1 or chosen is not null then
-    perform lock_accounts(arrivals, users, models, array(select x.id from unnest(ends) x), chosen);
+    perform lock_accounts(users, models, array(select x.id from unnest(ends) x), chosen);
   end if;
   if cardinality(ends) > 0 then
     settled := end_predictions(ends, with_more);
@@ -56,13 +61,10 @@ begin
     from generate_subscripts(decided, 1) i cross join lateral (select (decided[i]).*) d);
 end $$;
 
--- All locks that arrivals, ends and starts of waiting predictions need, in the one order.
-create or replace function lock_accounts(arrivals prediction_arrival[], users text[], models text[], ending text[],
-  starting text[])
+-- What arrivals, ends and starts of waiting predictions lock after runs, in the one order.
+create or replace function lock_accounts(users text[], models text[], ending text[], starting text[])
 returns void language plpgsql as $$
 begin
-  perform 1 from runs r where r.id in (select a.run_id from unnest(arrivals) a)
-    order by cardinality(r.ancestors), r.id for share;
   perform 1 from live_predictions l where l.id = any (ending) order by l.id for update;
   perform 1 from wallets w
     where w.user_id = any (users || array(select l.user_id from live_predictions l where l.id = any (ending || starting)))
