@@ -37,6 +37,7 @@ async function install(name: string, files: readonly string[], secrets = 1): Pro
   const vault = createAesVault(await loadSecretKey(home, undefined));
   await database.sql`
     insert into users (id, username, role, plan, created_at) values (${`usr_${name}`}, ${name}, 'user', 'free', now())`;
+  await database.sql`insert into wallets (user_id) values (${`usr_${name}`})`;
   for (let n = 0; n < secrets; n++) {
     await openSecrets({ database, vault }).put(`usr_${name}`, `secret-${n}`, `${n} of ${name}`);
   }

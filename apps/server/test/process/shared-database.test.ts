@@ -59,6 +59,7 @@ async function install(place: Place): Promise<void> {
   await migrate(database, ownSchema);
   await database.sql`
     insert into users (id, username, role, plan, created_at) values ('usr_a', 'anna', 'user', 'free', now())`;
+  await database.sql`insert into wallets (user_id) values ('usr_a')`;
   const vault = createAesVault(await loadSecretKey(home, undefined));
   await openSecrets({ database, vault }).put("usr_a", "secret", "of anna");
 }

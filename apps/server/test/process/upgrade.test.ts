@@ -92,6 +92,7 @@ test("a backup under way is waited for, and can be restored", async () => {
     (await database.sql`select 1 from schema_functions where hash <> 'of before'`).length > 0;
   await database.sql`
     insert into users (id, username, role, plan, created_at) values ('usr_a', 'anna', 'user', 'free', now())`;
+  await database.sql`insert into wallets (user_id) values ('usr_a')`;
   const target = join(room, "slow.tar");
   const { child, ended } = startCommand(["backup", target, "--no-files"], {
     DATABASE_URL: own?.url ?? "",
