@@ -7,12 +7,11 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 const writesOfRuns = {
   claim: "from claim_runs(",
   write: "from write_runs(",
-  admission: "from admit_and_grant(",
   settlement: "from write_predictions(",
   child: "insert into runs",
 } as const;
 
-type WriteKind = keyof typeof writesOfRuns;
+type WriteKind = keyof typeof writesOfRuns | "admission";
 
 /** The k-th write of its kind, from 1. Claims that find nothing do not count. */
 export interface Breakpoint {
@@ -67,11 +66,15 @@ class Messages {
 }
 
 /** Of a Bind message: after two names come the formats, then the parameters, each list with its length. */
-function firstParameter(bind: Buffer): string {
+function parameterOf(bind: Buffer, n: number): string {
   const names = bind.indexOf(0, bind.indexOf(0, 5) + 1) + 1;
-  const first = names + 2 + 2 * bind.readInt16BE(names) + 2;
-  return bind.toString("utf8", first + 4, first + 4 + bind.readInt32BE(first));
+  let at = names + 2 + 2 * bind.readInt16BE(names) + 2;
+  for (let passed = 0; passed < n; passed++) at += 4 + Math.max(0, bind.readInt32BE(at));
+  return bind.toString("utf8", at + 4, at + 4 + bind.readInt32BE(at));
 }
+
+/** The place of what ends among the parameters of `write_predictions`. */
+const ends = 4;
 
 /** A wire between a server and its PostgreSQL that stops at one write. It reads the protocol, so it knows each statement. */
 export async function startBreakpointWire(databaseUrl: string): Promise<BreakpointWire> {
@@ -188,7 +191,7 @@ export async function startBreakpointWire(databaseUrl: string): Promise<Breakpoi
       }
       const found = Object.entries(writesOfRuns).find(([kind, part]) => kind !== "child" && sql.includes(part));
       const kind = found?.[0] as WriteKind | undefined;
-      return kind === "settlement" && firstParameter(message) === "{}" ? "admission" : kind;
+      return kind === "settlement" && parameterOf(message, ends) === "{}" ? "admission" : kind;
     }
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
