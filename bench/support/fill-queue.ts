@@ -24,6 +24,10 @@ export async function fillQueue({ sql }: Database, { rows, userIds, model }: Bac
   await sql`
     insert into model_slots as s (model_id, waiting) values (${model.id}, ${rows})
     on conflict (model_id) do update set waiting = s.waiting + excluded.waiting`;
+  await sql`
+    update wallets w set waiting = g.n
+    from (select user_id, count(*) as n from live_predictions where started_at is null group by 1) g
+    where w.user_id = g.user_id`;
   await sql.unsafe("vacuum analyze live_predictions");
 }
 
@@ -31,7 +35,7 @@ export async function fillQueue({ sql }: Database, { rows, userIds, model }: Bac
 export async function emptyQueue({ sql }: Database): Promise<void> {
   await sql`truncate live_predictions, model_lines`;
   await sql`update model_slots set waiting = 0, running = 0`;
-  await sql`update wallets set running = 0, reserved_micros = 0`;
+  await sql`update wallets set running = 0, waiting = 0, reserved_micros = 0`;
 }
 
 export async function addUsers({ sql }: Database, count: number): Promise<string[]> {
