@@ -83,7 +83,7 @@ const chargesOf = async (model: string) =>
 
 describe("an answer of the database that does not arrive", () => {
   test("of a settlement: it was written once, and the client gets its result", async () => {
-    const lost = wire.loseAnswerTo('\\"output\\":');
+    const lost = wire.loseAnswerTo('\\\\\\"output\\\\\\":');
     const answer = await gantry.call("POST", "/api/v1/admin/settled/predict", { form: { prompt: promptFor() } });
     await lost;
     expect(answer.status, answer.text).toBe(200);
@@ -97,7 +97,7 @@ describe("an answer of the database that does not arrive", () => {
       response.end();
     });
     await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-    const lost = wire.loseAnswerTo('"price":10000', "commit\0");
+    const lost = wire.loseAnswerTo(",10000,,)", "commit\0");
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     await gantry.call("POST", "/api/v1/admin/queued/predict/async/", {
       form: { prompt: promptFor(), webhook: JSON.stringify({ url }) },
@@ -117,7 +117,7 @@ describe("an answer of the database that does not arrive", () => {
         form: { prompt: promptFor({ ms: 500 }), image: new File([png], "green.png") },
         headers: { "idempotency-key": "once" },
       });
-    const lost = wire.loseAnswerTo('"model_name":"admin/repeated"');
+    const lost = wire.loseAnswerTo(',\\"admin/repeated\\",');
     expect((await accept()).status).toBe(503);
     await lost;
     const again = await accept();
@@ -128,7 +128,7 @@ describe("an answer of the database that does not arrive", () => {
   });
 
   test("of an admission and of a claim: what nobody runs is given up, or goes back into the line", async () => {
-    const noAdmission = wire.loseAnswerTo('"model_name":"admin/admitted"');
+    const noAdmission = wire.loseAnswerTo(',\\"admin/admitted\\",');
     const answer = await gantry.call("POST", "/api/v1/admin/admitted/predict", { form: { prompt: promptFor() } });
     await noAdmission;
     expect(answer.status, answer.text).toBe(503);
