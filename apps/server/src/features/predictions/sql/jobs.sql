@@ -46,7 +46,9 @@ set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enab
 declare
   released live_predictions[];
 begin
-  perform 1 from live_predictions l where l.id = any (ids) order by l.id for update;
+  -- Only what is still of these claims: a row that is locked for nothing is passed over by a claim.
+  perform 1 from live_predictions l join unnest(ids, claims) as g (id, claim) on g.id = l.id and g.claim = l.claim
+    where l.started_at is not null order by l.id for update of l;
   with back as (
     update live_predictions l set started_at = null, holder = null, claim = l.claim + 1, counts_parallel = false,
       queue_until = l.queue_until + (clock_timestamp() - l.started_at),
