@@ -36,13 +36,13 @@ export default {
       "kernel-needs-wire-alone",
       "Kernel is pure.",
       { path: `${server}kernel/`, pathNot: test },
-      { path: `${server}(engines|features|http|compose|main|config)` },
+      { path: `${server}(engines|features|http|compose|config|operate|main)` },
     ),
     forbid(
       "engines-know-no-features",
       "An engine is what features run on.",
       { path: `${server}engines/([^/]+)/`, pathNot: test },
-      { path: `${server}(features|http|compose|main|config)` },
+      { path: `${server}(features|http|compose|config|operate|main)` },
     ),
     forbid(
       "engines-are-apart",
@@ -59,7 +59,7 @@ export default {
       { path: `${server}features/`, pathNot: test },
       {
         path: `${server}engines/`,
-        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|vault/vault|net/net|media/media|sandbox/sandbox|queue/queue|eventlog/eventlog|tools/tools|templates/templates|schemas/schemas|secrets/secrets|telemetry/telemetry)\\.ts$`,
+        pathNot: `${server}engines/(database/database|blobs/blobs|models/driver|models/chat|vault/vault|net/net|media/media|sandbox/sandbox|queue/queue|tools/tools|templates/templates|schemas/schemas|telemetry/telemetry)\\.ts$`,
       },
     ),
     forbid(
@@ -72,21 +72,21 @@ export default {
       "features-know-no-http",
       "A feature does not know who calls it.",
       { path: `${server}features/`, pathNot: test },
-      { path: `${server}(http|compose|main|config)` },
+      { path: `${server}(http|compose|config|operate|main)` },
     ),
     forbid(
       "http-is-thin",
       "A surface calls features and kernel.",
       { path: `${server}http/`, pathNot: test },
       {
-        path: `${server}(compose|main|config|features/[^/]+/(?!index\\.ts|.*/index\\.ts)[^/]+|engines/(?!blobs/blobs|net/net|telemetry/telemetry))`,
+        path: `${server}(compose|config|operate|main|features/[^/]+/(?!index\\.ts|.*/index\\.ts)[^/]+|engines/(?!blobs/blobs|net/net|telemetry/telemetry))`,
       },
     ),
     forbid(
       "one-composer",
-      "Only compose.ts and main.ts know all.",
-      { path: `${server}(?!main|compose)`, pathNot: test },
-      { path: `${server}(compose|main)\\.ts$` },
+      "Only main.ts, compose/ and operate/ know everything.",
+      { path: `${server}(?!main|compose/|operate/)`, pathNot: test },
+      { path: `${server}(main\\.ts$|compose/|operate/)` },
     ),
     forbid(
       "no-test-in-product",

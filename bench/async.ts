@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
-import { claimJobs, releasePredictions } from "../apps/server/src/features/predictions/job-store.ts";
+import { claimJobs, releasePredictions } from "../apps/server/src/features/predictions/queue/job-store.ts";
 import { rabbitMq, startRabbitMqNode } from "../apps/server/test/support/rabbitmq-node.ts";
 import { obtain } from "../apps/server/test/support/system-packages.ts";
 import { countCpu } from "./support/cpu.ts";

@@ -7,12 +7,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownSchema } from "../apps/server/src/compose/own-schema.ts";
 import { migrate, startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
 import { openAccounts } from "../apps/server/src/features/accounts/index.ts";
 import { verifyLedger } from "../apps/server/src/features/billing/index.ts";
 import { systemClock } from "../apps/server/src/kernel/clock.ts";
 import { createLog } from "../apps/server/src/kernel/log.ts";
-import { ownSchema } from "../apps/server/src/own-migrations.ts";
 import { fillUsage, yearMs } from "./support/fill-usage.ts";
 import { serve } from "./support/processes.ts";
 

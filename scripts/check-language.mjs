@@ -8,8 +8,14 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 const rules = [
-  [/\b(?:is|are|was|were|be|been) no (?!longer\b|more\b|less\b|fewer\b|later\b|earlier\b|different\b|bigger\b|larger\b|need\b)/i, "negate the verb: “is not a …”, “does not exist”"],
-  [/\b(?:is|are|was|were|be) none\b|\b(?:has|have|had|there's) none\b|\bgives? none\b|\bnone of the allowed\b/i, "negate the verb: “does not exist”, “has no …”"],
+  [
+    /\b(?:is|are|was|were|be|been) no (?!longer\b|more\b|less\b|fewer\b|later\b|earlier\b|different\b|bigger\b|larger\b|need\b)/i,
+    "negate the verb: “is not a …”, “does not exist”",
+  ],
+  [
+    /\b(?:is|are|was|were|be) none\b|\b(?:has|have|had|there's) none\b|\bgives? none\b|\bnone of the allowed\b/i,
+    "negate the verb: “does not exist”, “has no …”",
+  ],
   [/\bwho(?:so)?ever\b/i, "name the person or program: “the caller”, “anyone who”"],
   [/\b(?:no|some)body\b/i, "name the person or program: “no caller”, “a user”"],
   [/\bof (?:its|their) own (?:that|which)\b/i, "split the sentence"],
@@ -19,7 +25,10 @@ const rules = [
   [/, neither\b|\bneither[.;]/i, "use “or”, “also not”"],
   [/\b(?:stands|stand) (?:in|at|under|on|there|beside|below|above)\b/i, "use “is”, “appears in”"],
   [/\bthat it is (?:kept|told|made)\b/i, "name the thing"],
-  [/\b(?:for|to|from|with) whom\b|\bwhence\b|\bthereof\b|\bwherein\b|\btherein\b|\bforgo(?:es)?\b/i, "use a shorter sentence"],
+  [
+    /\b(?:for|to|from|with) whom\b|\bwhence\b|\bthereof\b|\bwherein\b|\btherein\b|\bforgo(?:es)?\b/i,
+    "use a shorter sentence",
+  ],
   [/\bis (?:this|that|it) meant\b|\bis \S+ meant\?/i, "use “Did you mean …?”"],
   [/\bwhat (?:it|they) (?:says?|gives?|takes?|told)\b/i, "name the thing: “output”, “input”, “answer”"],
   [/\banew\b|\bhitherto\b|\blest\b|\bthrice\b|\bmay be had\b/i, "use current English: “again”, “so far”"],
@@ -29,7 +38,9 @@ const rules = [
 const exceptions = [["scripts/check-language.mjs", ""]];
 
 const searched = /\.(?:ts|tsx|mjs|sql|md|yaml|yml|service)$/;
-const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", ...process.argv.slice(2)], { encoding: "utf8" })
+const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", ...process.argv.slice(2)], {
+  encoding: "utf8",
+})
   .split("\n")
   .filter((file) => searched.test(file));
 

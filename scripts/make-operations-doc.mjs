@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { settings } from "../apps/server/src/config.ts";
+import { settings } from "../apps/server/src/config/config.ts";
 import { describedGauges } from "../apps/server/src/engines/telemetry/gauges.ts";
 import { createMeasures } from "../apps/server/src/engines/telemetry/measures.ts";
 

@@ -1,5 +1,5 @@
+import { ownSchema } from "../../apps/server/src/compose/own-schema.ts";
 import { connect, migrate } from "../../apps/server/src/engines/database/index.ts";
-import { ownSchema } from "../../apps/server/src/own-migrations.ts";
 import type { Breakpoint } from "../../apps/server/test/proof/runs-breakpoints.ts";
 import { nameOf, startWalk, walkAll } from "../../apps/server/test/proof/runs-walk.ts";
 import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts";

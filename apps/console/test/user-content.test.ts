@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openOwnBlobs } from "../../server/src/open-engines.ts";
+import { openOwnBlobs } from "../../server/src/compose/engines.ts";
 import { type GantryNode, startGantry } from "../../server/test/support/gantry.ts";
 import { hasChromium, launchBrowser } from "./support/browser.ts";
 import { signInBrowser } from "./support/console-test.ts";

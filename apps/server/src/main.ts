@@ -2,16 +2,16 @@ import { enableCompileCache, flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
-import type { Gantry } from "./compose.ts";
-import { type Config, readConfig, settings } from "./config.ts";
+import type { Gantry } from "./compose/compose.ts";
+import { waitedFor } from "./compose/stopping.rules.ts";
+import { type Config, readConfig, settings } from "./config/config.ts";
+import { addressToCall, listeningAddress } from "./config/own-address.rules.ts";
+import { overruledSettings } from "./config/settings-together.rules.ts";
+import { unknownSettings } from "./config/unknown-settings.rules.ts";
 import { doorDialects } from "./http/door-dialects.ts";
-import { createDoorway, type Doorway } from "./http/foundation/doorway.ts";
+import { createFrontListener, type FrontListener } from "./http/foundation/front-listener.ts";
+import { describeError } from "./kernel/describe-error.ts";
 import { createLog, type Log } from "./kernel/log.ts";
-import { whyOf } from "./kernel/why.ts";
-import { addressToCall, listeningAddress } from "./own-address.rules.ts";
-import { overruledSettings } from "./settings-together.rules.ts";
-import { waitedFor } from "./stopping.rules.ts";
-import { unknownSettings } from "./unknown-settings.rules.ts";
 
 // What V8 once saw to live long it makes old from then on. A request that waits for the database for two collections in a
 // row is enough for that, and afterwards each request leaves a few dead old objects that keep all the rest of it alive.
@@ -42,9 +42,9 @@ function readConfigOrRefuse(): Config {
   }
 }
 
-async function listen(doorway: Doorway, config: Config): Promise<number> {
+async function listen(frontListener: FrontListener, config: Config): Promise<number> {
   try {
-    return await doorway.listen(config.HOST, config.PORT);
+    return await frontListener.listen(config.HOST, config.PORT);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE") {
@@ -59,15 +59,15 @@ async function listen(doorway: Doorway, config: Config): Promise<number> {
 /** The program behind the door, loaded once the door is open: loading is most of a start. */
 async function start(config: Config, log: Log, signal: AbortSignal): Promise<Gantry> {
   enableCompileCache(join(checkout, "node_modules", ".cache", "gantry"));
-  const { compose } = await import("./compose.ts");
+  const { compose } = await import("./compose/compose.ts");
   return compose(config, log, say, signal);
 }
 
-function tellWhatLasts(doorway: Doorway, started: () => Gantry | undefined, log: Log): void {
+function tellWhatLasts(frontListener: FrontListener, started: () => Gantry | undefined, log: Log): void {
   setInterval(() => {
     const gantry = started();
     const rest = gantry?.stillThere() ?? { predictions: 0, runs: 0, queries: 0, closing: "its own start" };
-    const stillThere = { ...rest, answers: doorway.underWay() };
+    const stillThere = { ...rest, answers: frontListener.underWay() };
     log.info(stillThere, `Still stopping, waiting for: ${waitedFor(stillThere) ?? "connections of clients"}`);
   }, tellStopMs).unref();
 }
@@ -78,7 +78,7 @@ function tellWhatLasts(doorway: Doorway, started: () => Gantry | undefined, log:
  * start off where that can be done with nothing half-made left behind, and waits for it where it cannot.
  */
 function stopOnSignal(
-  doorway: Doorway,
+  frontListener: FrontListener,
   starting: Promise<Gantry>,
   cutOff: AbortController,
   { delayMs, drainMs }: { delayMs: number; drainMs: number },
@@ -97,16 +97,16 @@ function stopOnSignal(
     stopping = true;
     cutOff.abort();
     log.info({ signal }, "Stopping: no new work, running work may end");
-    doorway.closeAfterAnswers();
+    frontListener.closeAfterAnswers();
     if (started && delayMs > 0) {
-      doorway.open(started.listener, async () => "The server is shutting down");
+      frontListener.open(started.listener, async () => "The server is shutting down");
       await new Promise((resolve) => setTimeout(resolve, delayMs));
     }
-    doorway.refuseNew();
-    tellWhatLasts(doorway, () => started, log);
+    frontListener.refuseNew();
+    tellWhatLasts(frontListener, () => started, log);
     const gantry = await starting.catch(() => undefined);
-    await Promise.all([gantry?.drain(drainMs), doorway.idle(drainMs)]);
-    await Promise.race([doorway.close(), new Promise((resolve) => setTimeout(resolve, lastBytesMs))]);
+    await Promise.all([gantry?.drain(drainMs), frontListener.idle(drainMs)]);
+    await Promise.race([frontListener.close(), new Promise((resolve) => setTimeout(resolve, lastBytesMs))]);
     await gantry?.close();
     log.info("Stopped");
     process.exit(0);
@@ -133,20 +133,20 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, "A bug ended the process");
     process.exit(1);
   });
-  const doorway = createDoorway(config.GANTRY_PUBLIC_URL, doorDialects);
-  const port = await listen(doorway, config);
+  const frontListener = createFrontListener(config.GANTRY_PUBLIC_URL, doorDialects);
+  const port = await listen(frontListener, config);
   const cutOff = new AbortController();
   const starting = start(config, log, cutOff.signal);
   const patience = {
     delayMs: config.GANTRY_STOP_DELAY_SECONDS * 1000,
     drainMs: config.GANTRY_STOP_GRACE_SECONDS * 1000,
   };
-  stopOnSignal(doorway, starting, cutOff, patience, log);
+  stopOnSignal(frontListener, starting, cutOff, patience, log);
   const gantry = await starting.catch((error: unknown) => {
-    if (!cutOff.signal.aborted) refuse(whyOf(error));
+    if (!cutOff.signal.aborted) refuse(describeError(error));
   });
   if (!gantry) return;
-  doorway.open(gantry.listener, gantry.notReady);
+  frontListener.open(gantry.listener, gantry.notReady);
 
   const address = listeningAddress(config.HOST, port);
   say(`Gantry listens on ${address}`);

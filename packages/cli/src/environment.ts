@@ -5,7 +5,7 @@ export function setting(name: string): string | undefined {
 
 /** Where `gantry serve` listens in the same environment. */
 export async function listeningUrl(): Promise<string> {
-  const { readSetting } = await import("../../../apps/server/src/config.ts");
-  const { addressToCall } = await import("../../../apps/server/src/own-address.rules.ts");
+  const { readSetting } = await import("../../../apps/server/src/config/config.ts");
+  const { addressToCall } = await import("../../../apps/server/src/config/own-address.rules.ts");
   return addressToCall(readSetting(process.env, "HOST"), readSetting(process.env, "PORT"));
 }

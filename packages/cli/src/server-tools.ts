@@ -1,17 +1,17 @@
 import { fileURLToPath } from "node:url";
 import { GantryError } from "@gantry/sdk";
-import type { OperateOptions } from "../../../apps/server/src/operate.ts";
+import type { OperateOptions } from "../../../apps/server/src/operate/operate.ts";
 
 const checkout = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** What works on an installation itself, with the server's own settings. Loaded only by the commands that need it. */
 export async function loadTools(): Promise<{
-  tools: typeof import("../../../apps/server/src/operate.ts");
+  tools: typeof import("../../../apps/server/src/operate/operate.ts");
   options: OperateOptions;
 }> {
-  const { readConfig } = await import("../../../apps/server/src/config.ts");
-  const { trustExtraCa } = await import("../../../apps/server/src/trust-extra-ca.ts");
-  const tools = await import("../../../apps/server/src/operate.ts");
+  const { readConfig } = await import("../../../apps/server/src/config/config.ts");
+  const { trustExtraCa } = await import("../../../apps/server/src/compose/trust-extra-ca.ts");
+  const tools = await import("../../../apps/server/src/operate/operate.ts");
   const config = readConfig(process.env, checkout);
   trustExtraCa(config.GANTRY_EXTRA_CA);
   const say = (text: string): void => console.error(text);
@@ -23,8 +23,8 @@ export async function orSayWhy(work: () => Promise<number>, failed = 1): Promise
   try {
     return await work();
   } catch (error) {
-    const { whyOf } = await import("../../../apps/server/src/kernel/why.ts");
-    console.error(isRefusedKey(error) ? refusedKey : whyOf(error));
+    const { describeError } = await import("../../../apps/server/src/kernel/describe-error.ts");
+    console.error(isRefusedKey(error) ? refusedKey : describeError(error));
     return failed;
   }
 }

@@ -1,4 +1,4 @@
-import { createTelling } from "@gantry/wire/telling";
+import { createTranscript } from "@gantry/wire/transcript";
 import { connectionError } from "./errors.ts";
 import type { StreamEvent } from "./prediction-records.ts";
 import { errorFrom } from "./read-error.ts";
@@ -61,7 +61,7 @@ export function cutShort(headers: Headers): Error {
  * merge fragments in another way, and may have run it again meanwhile, so texts are compared.
  */
 export function createReplayFilter() {
-  const telling = createTelling();
+  const telling = createTranscript();
   let isAcknowledged = false;
   let hasWhole = false;
 

@@ -66,6 +66,11 @@ export function fault(
   return new Fault([{ type, loc, msg, ...(ctx && { ctx }), ...(input !== undefined && { input }) }], rest);
 }
 
+/** The service, or something it depends on, is unavailable for the moment: a retry may succeed. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof Fault && error.type === "service_unavailable";
+}
+
 /** Throws one fault holding all issues, or nothing when there are none. */
 export function throwIfAny(issues: readonly Issue[]): void {
   const [first, ...rest] = issues;

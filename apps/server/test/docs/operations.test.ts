@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { settings } from "../../src/config.ts";
+import { settings } from "../../src/config/config.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 const read = (...path: string[]) => readFileSync(join(root, ...path), "utf8");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { outside, startProxy, type TestProxy } from "../../src/engines/net/egress-proxy.fixture.ts";
 import { startGantry } from "../support/gantry.ts";
 

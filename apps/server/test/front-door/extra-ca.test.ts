@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
 import { type GantryNode, startGantry } from "../support/gantry.ts";
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { oldestToKnow } from "../../src/compose/own-schema.ts";
 import { migrate } from "../../src/engines/database/index.ts";
-import { oldestToKnow } from "../../src/own-migrations.ts";
 import { ownSchema, testDatabase } from "../support/database.ts";
 import { waitFor } from "../support/wait-for.ts";
 

@@ -11,7 +11,7 @@ import { settleKeyChange } from "../../src/engines/vault/change-key.ts";
 import { sealedColumns } from "../../src/engines/vault/sealed-columns.ts";
 import type { Vault } from "../../src/engines/vault/vault.ts";
 import { sealContext } from "../../src/features/connectors/idp/stored-connector.ts";
-import { secretContext } from "../../src/features/runs/work/tool-turn.ts";
+import { secretContext } from "../../src/features/runs/work/tool-step.ts";
 import { openSecrets } from "../../src/features/secrets/index.ts";
 import { openServer, sealAuth } from "../../src/features/tool-servers/credential.ts";
 import { openTarget, sealWebhook } from "../../src/features/webhooks/seal-webhook.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
+import { migrationsDir, ownSchema } from "../../src/compose/own-schema.ts";
 import { connect, type Database, migrate } from "../../src/engines/database/index.ts";
-import { migrationsDir, ownSchema } from "../../src/own-migrations.ts";
 
 export { migrationsDir, ownSchema };
 

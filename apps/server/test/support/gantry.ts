@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compose, type Gantry } from "../../src/compose.ts";
-import { readConfig } from "../../src/config.ts";
+import { compose, type Gantry } from "../../src/compose/compose.ts";
+import { readConfig } from "../../src/config/config.ts";
 import type { Database } from "../../src/engines/database/index.ts";
 import { doorDialects } from "../../src/http/door-dialects.ts";
 import type { BodyPace } from "../../src/http/foundation/body-pace.ts";
-import { createDoorway } from "../../src/http/foundation/doorway.ts";
+import { createFrontListener } from "../../src/http/foundation/front-listener.ts";
 import { createLog } from "../../src/kernel/log.ts";
 import { testDatabase } from "./database.ts";
 
@@ -73,10 +73,10 @@ export async function startGantry(
       logged += line;
     },
   });
-  const doorway = createDoorway(undefined, doorDialects, options.pace);
-  const port = await doorway.listen("127.0.0.1", 0);
+  const frontListener = createFrontListener(undefined, doorDialects, options.pace);
+  const port = await frontListener.listen("127.0.0.1", 0);
   const gantry = await compose(config, log, () => {});
-  doorway.open(gantry.listener, gantry.notReady);
+  frontListener.open(gantry.listener, gantry.notReady);
   const url = `http://127.0.0.1:${port}`;
 
   const send: GantryUnderTest["fetch"] = (method, path, { key = adminKey, json, form, headers = {}, signal } = {}) => {
@@ -130,9 +130,9 @@ export async function startGantry(
       return own.body.key;
     },
     async close() {
-      const closed = doorway.close();
+      const closed = frontListener.close();
       await gantry.drain(5_000);
-      doorway.server.closeAllConnections();
+      frontListener.server.closeAllConnections();
       await closed;
       await gantry.close();
       await own?.drop();

@@ -1,9 +1,9 @@
 import { createDeadlinesByLength } from "../../kernel/deadlines.ts";
 import type { Database, OpenedDatabase, Transaction, Trouble } from "./database.ts";
+import { watchRoom } from "./disk-space.ts";
 import { createListenerHub } from "./listener.ts";
 import { Pool } from "./pool.ts";
 import { QueryJob } from "./query-job.ts";
-import { watchRoom } from "./room.ts";
 import { runSession } from "./session.ts";
 import { sqlOver } from "./sql.ts";
 import type { Tls } from "./tls.ts";

@@ -9,7 +9,7 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
 import { whileKeyStays } from "../vault/change-key.ts";
 import { connect, type Database, migrate, type Sql } from "./index.ts";
-import { whileSchemaStays } from "./patience.ts";
+import { whileSchemaStays } from "./schema-lock.ts";
 
 let dir: string;
 let own: Awaited<ReturnType<typeof testDatabase>>;

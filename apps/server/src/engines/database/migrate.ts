@@ -12,7 +12,7 @@ import {
   pendingOf,
   statementsOutside,
 } from "./migration.rules.ts";
-import { changeSchema, nowAndThen, type Patience, takeSchema, untilLocked, watched } from "./patience.ts";
+import { changeSchema, nowAndThen, type Patience, takeSchema, untilLocked, watched } from "./schema-lock.ts";
 import { codeOf, isDenied } from "./unavailable.ts";
 
 /** Building an index beside the traffic on a large table takes long, and so does adopting a large database. */

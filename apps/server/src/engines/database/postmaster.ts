@@ -58,7 +58,7 @@ async function adopt(cluster: Cluster, onProgress: (text: string) => void): Prom
     await disown(cluster, file.pid);
     return undefined;
   }
-  onProgress(`Taking over the PostgreSQL that an earlier start left running (process ${file.pid})`);
+  onProgress(`ClaimLoop over the PostgreSQL that an earlier start left running (process ${file.pid})`);
   return whenReady(cluster, identity, true);
 }
 

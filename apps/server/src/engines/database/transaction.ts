@@ -1,10 +1,11 @@
 import type { Deadlines } from "../../kernel/deadlines.ts";
+import { isUnavailable } from "../../kernel/errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Transaction } from "./database.ts";
 import type { Pool } from "./pool.ts";
 import { QueryJob } from "./query-job.ts";
 import { type Run, sqlOver } from "./sql.ts";
-import { isDenied, isDiskFull, isUnavailable } from "./unavailable.ts";
+import { isDenied, isDiskFull } from "./unavailable.ts";
 
 /**
  *     begin ──► work ──► commit ──► answered "COMMIT": resolve

@@ -70,10 +70,6 @@ export function isOutOfConnections(error: unknown): boolean {
   return codeOf(error) === "53300";
 }
 
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof Fault && error.type === "service_unavailable";
-}
-
 export function unavailable(message: string, cause?: unknown): Fault {
   return fault("service_unavailable", message, { cause });
 }

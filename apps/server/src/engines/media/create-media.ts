@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
+import { createFairQueue } from "../../kernel/fair-queue.ts";
 import type { OnThreadTrouble } from "../../kernel/job-threads.ts";
-import { createTurns } from "../../kernel/turns.ts";
 import {
   type ImageFormat,
   imageFormatOf,
@@ -32,7 +32,7 @@ const unknown: MediaInfo = { media: "other", extension: "", contentType: "applic
 export function createMedia(options: MediaOptions = {}): Media {
   const { parallelDecodes = 2, maxDecodeMs = 5_000, maxProbeMs = 5_000, onWork, onTrouble } = options;
   const prober = createProber({ maxMs: maxProbeMs, maxWaiting, crowded, ...(onTrouble && { onTrouble }) });
-  const decodeInTurn = createTurns({
+  const decodeInTurn = createFairQueue({
     atOnce: parallelDecodes,
     ofOne: Math.max(1, parallelDecodes - 1),
     maxWaiting,

@@ -1,6 +1,6 @@
 import { fault } from "../../kernel/errors.ts";
+import { createFairQueue } from "../../kernel/fair-queue.ts";
 import { createJobThreads, type OnThreadTrouble } from "../../kernel/job-threads.ts";
-import { createTurns } from "../../kernel/turns.ts";
 import type { InspectOptions, MediaInfo } from "./media.ts";
 import type { ProbeJob, ProbeResult } from "./probe.worker.ts";
 
@@ -32,7 +32,7 @@ export function createProber(options: {
   onTrouble?: OnThreadTrouble;
 }): Prober {
   const { maxMs, maxWaiting, crowded, onTrouble } = options;
-  const inTurn = createTurns({ atOnce: threads, ofOne: threads - 1, maxWaiting, crowded });
+  const inTurn = createFairQueue({ atOnce: threads, ofOne: threads - 1, maxWaiting, crowded });
   const jobs = createJobThreads<ProbeJob, ProbeResult>({
     script: new URL("./probe.worker.ts", import.meta.url),
     worker: { resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 } },

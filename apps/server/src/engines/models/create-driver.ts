@@ -1,16 +1,16 @@
 import type { Manifest } from "@gantry/wire";
 import type { Net } from "../net/net.ts";
-import { createAnthropic } from "./anthropic.ts";
-import { createArkImages } from "./ark-images.ts";
+import { createAnthropic } from "./anthropic/anthropic.ts";
+import { createArkImages } from "./ark/images.ts";
 import type { ChatDriver } from "./chat.ts";
-import { createCog } from "./cog.ts";
+import { createCog } from "./cog/cog.ts";
 import type { ModelDriver } from "./driver.ts";
-import { createGantryRemote } from "./gantry-remote.ts";
-import { createGoogle } from "./google.ts";
-import { fillingOutput } from "./only-value.ts";
-import { createOpenAiChat } from "./openai-chat.ts";
-import { createOpenAiImages } from "./openai-images.ts";
-import { askingByPrompt } from "./text-prediction.ts";
+import { createGantryRemote } from "./gantry/remote.ts";
+import { createGoogle } from "./google/google.ts";
+import { fillingOutput } from "./media/only-value.ts";
+import { createOpenAiChat } from "./openai/chat.ts";
+import { createOpenAiImages } from "./openai/images.ts";
+import { askingByPrompt } from "./text/prediction.ts";
 
 export interface DriverSources {
   net: Net;

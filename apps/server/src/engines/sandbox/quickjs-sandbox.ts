@@ -1,6 +1,6 @@
 import { fault } from "../../kernel/errors.ts";
+import { createFairQueue } from "../../kernel/fair-queue.ts";
 import { createJobThreads, type OnThreadTrouble } from "../../kernel/job-threads.ts";
-import { createTurns } from "../../kernel/turns.ts";
 import { type ProgramJob, type ProgramLimits, tookTooLong, tookTooMuch } from "./protocol.ts";
 import type { Sandbox, SandboxResult } from "./sandbox.ts";
 
@@ -26,7 +26,7 @@ export function createQuickjsSandbox(options: SandboxOptions = {}): Sandbox {
   const { cpuMs = 5000, wallMs = 2 * cpuMs, memoryBytes = 64 * 1_048_576 } = options;
   const { threads = 3, maxWaiting = 256 } = options;
   const crowded = "Too many programs of the same user wait to be run";
-  const inTurn = createTurns({ atOnce: threads, ofOne: Math.max(1, threads - 1), maxWaiting, crowded });
+  const inTurn = createFairQueue({ atOnce: threads, ofOne: Math.max(1, threads - 1), maxWaiting, crowded });
   const programs = createJobThreads<ProgramJob, SandboxResult>({
     script: new URL("./sandbox.worker.ts", import.meta.url),
     worker: {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { fault } from "../../kernel/errors.ts";
+import { createFairQueue } from "../../kernel/fair-queue.ts";
 import type { JobEnd } from "../../kernel/job-thread.ts";
 import { createJobThreads, type OnThreadTrouble } from "../../kernel/job-threads.ts";
-import { createTurns } from "../../kernel/turns.ts";
 import type { SchemaJob } from "./protocol.ts";
 import { createResting } from "./resting.ts";
 import { faultOfSize, faultsOfValue } from "./schema-bounds.ts";
@@ -101,7 +101,7 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
 }
 
 function startLane(deadlineMs: number, threads: number, mostWaiting: number, onTrouble: OnThreadTrouble | undefined) {
-  const inTurn = createTurns({
+  const inTurn = createFairQueue({
     atOnce: threads,
     ofOne: Math.max(1, threads - 1),
     maxWaiting: mostWaiting,

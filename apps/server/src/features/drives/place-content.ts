@@ -1,6 +1,6 @@
 import type { Transaction } from "../../engines/database/database.ts";
+import { orDiskFull } from "../../kernel/disk-full.ts";
 import { fault } from "../../kernel/errors.ts";
-import { orNoRoom } from "../../kernel/no-room.ts";
 import { quotaExceeded, readStorage } from "../files/index.ts";
 import { contentTypeOf } from "./content-type.ts";
 import {
@@ -75,7 +75,7 @@ export async function placeContent(
     return { file, replaced: before?.blobKey };
   };
   const placed = await database.transaction(place).catch((error: unknown) => {
-    throw orNoRoom(error, database.isFull());
+    throw orDiskFull(error, database.isFull());
   });
   if (placed.replaced) await discardBlob(deps, placed.replaced);
   const { blobKey: _, ...file } = placed.file;

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { maxDriveFileBytes, newId } from "@gantry/wire";
+import { orDiskFull } from "../../kernel/disk-full.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
-import { orNoRoom } from "../../kernel/no-room.ts";
 import { bytesLeft, quotaExceeded, readStorage } from "../files/index.ts";
 import { takeHead } from "./content-type.ts";
 import type { DrivesDeps } from "./drive.ts";
@@ -42,7 +42,7 @@ export async function stageContent(
   const key = `drives/${newId("file")}`;
   const { head, body } = await takeHead(given);
   await insertLooseBlob(database.sql, key, new Date(clock.now().getTime() + collectAfterMs)).catch((error: unknown) => {
-    throw orNoRoom(error, database.isFull());
+    throw orDiskFull(error, database.isFull());
   });
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(tookTooLong()), patienceMs).unref();

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import { isLongerThan, newId } from "@gantry/wire";
+import { orDiskFull } from "../../kernel/disk-full.ts";
 import { fault } from "../../kernel/errors.ts";
 import { notMediaType, parseMediaType, unknownType } from "../../kernel/media-type.rules.ts";
-import { orNoRoom } from "../../kernel/no-room.ts";
 import { examineContent } from "./content-type.ts";
 import { maxFilenameLength, uploadKey } from "./file-name.rules.ts";
 import { type FilesDeps, linkSeconds, type PresignedUrl } from "./files-deps.ts";
@@ -56,6 +56,6 @@ export async function storeUpload(deps: FilesDeps, upload: Upload): Promise<Pres
     const s3Path = formatS3Path({ bucket: blobs.bucket, key });
     return { ...link, file_input: { s3_path: s3Path, size, content_type: contentType } };
   } catch (error) {
-    throw relocate(orNoRoom(error, deps.database.isFull()), loc);
+    throw relocate(orDiskFull(error, deps.database.isFull()), loc);
   }
 }

@@ -2,8 +2,8 @@ import type { Model } from "../models/index.ts";
 import { type CheckedInput, countWrongInput, formOfValues } from "../predictions/index.ts";
 import { answerOfOutput, figuresOf } from "./answer-of-output.ts";
 import type { McpToolsContext } from "./context.ts";
+import { tellFailure } from "./failure-result.ts";
 import type { ToolAnswer, ToolCall } from "./offered-tool.ts";
-import { tellFailure } from "./tell-failure.ts";
 
 /**
  * Runs a model for a client that is connected to this node, as the synchronous route does; a model that streams is

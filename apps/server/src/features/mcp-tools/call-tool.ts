@@ -4,10 +4,10 @@ import type { Runnable } from "../agents/index.ts";
 import { linksWithin } from "./answer-of-output.ts";
 import { callModel } from "./call-model.ts";
 import type { AgentRunFigures, McpToolsContext } from "./context.ts";
+import { tellFailure } from "./failure-result.ts";
 import { type FoundTool, findTool } from "./find-tool.ts";
 import type { ToolAnswer, ToolCall } from "./offered-tool.ts";
 import { refusal } from "./refusal.rules.ts";
-import { tellFailure } from "./tell-failure.ts";
 
 /** Calls a tool. Whatever goes wrong is an answer; undefined: there is no such tool for this caller. */
 export async function callTool(context: McpToolsContext, call: ToolCall): Promise<ToolAnswer | undefined> {

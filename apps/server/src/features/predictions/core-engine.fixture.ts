@@ -1,10 +1,10 @@
 import type { Database } from "../../engines/database/database.ts";
-import { startAgentCalls } from "./agent-calls-store.ts";
+import { startAgentCalls } from "./admission/agent-calls-store.ts";
+import { writePredictions } from "./admission/write-store.ts";
 import type { Answer, Arrival, Decision, End, Operation, State, World } from "./core-model.fixture.ts";
-import { claimJobs } from "./job-store.ts";
+import { grantFreeSlots } from "./execution/sweep-store.ts";
+import { claimJobs } from "./queue/job-store.ts";
 import type { ArrivingPrediction, Ending, Decision as StoredDecision } from "./store.ts";
-import { grantFreeSlots } from "./sweep-store.ts";
-import { writePredictions } from "./write-store.ts";
 
 const firstMonth = Date.UTC(2026, 0);
 

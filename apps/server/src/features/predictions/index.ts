@@ -1,9 +1,10 @@
-export type { AsyncRequest } from "./accept-async.ts";
-export { type RateFigures, rateHeaders } from "./admit-predictions.ts";
-export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./chat-with-model.ts";
-export { countWrongInput } from "./count-wrong-input.ts";
-export type { HeldPrediction } from "./held-predictions.ts";
-export { idempotencyScope } from "./idempotency.rules.ts";
+export { type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
+export { countWrongInput } from "./admission/count-wrong-input.ts";
+export { answerLimit, termsOfChat } from "./admission/reserve.ts";
+export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./execution/chat-with-model.ts";
+export type { HeldPrediction } from "./execution/held-predictions.ts";
+export type { RunEnd, RunRequest } from "./execution/run-prediction.ts";
+export { idempotencyScope } from "./idempotency/idempotency.rules.ts";
 export {
   checkIdempotencyKey,
   type IdempotentStart,
@@ -12,7 +13,7 @@ export {
   KeyTakenOver,
   leavesNoAnswer,
   type PresentedKey,
-} from "./idempotency.ts";
+} from "./idempotency/idempotency.ts";
 export {
   type CheckedInput,
   type FormReader,
@@ -25,8 +26,7 @@ export {
 } from "./input/index.ts";
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
-export { renewLinks } from "./renew-links.ts";
-export { answerLimit, termsOfChat } from "./reserve.ts";
-export { fileLinks, type LinkOf } from "./result-item.ts";
-export type { RunEnd, RunRequest } from "./run-prediction.ts";
-export { storedFault } from "./stored-fault.ts";
+export type { AsyncRequest } from "./queue/accept-async.ts";
+export { renewLinks } from "./result/renew-links.ts";
+export { fileLinks, type LinkOf } from "./result/result-item.ts";
+export { storedFault } from "./result/stored-fault.ts";

@@ -9,10 +9,13 @@ import type { Scope } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import type { Nodes } from "../nodes/index.ts";
-import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./accept-async.ts";
-import { createAdmission, type RateFigures } from "./admit-predictions.ts";
-import { startCallsOfAgents } from "./agent-calls.ts";
-import { startCancellation } from "./cancel-prediction.ts";
+import { createAdmission, type RateFigures } from "./admission/admit-predictions.ts";
+import { startCallsOfAgents } from "./admission/agent-calls.ts";
+import { countFlow } from "./admission/flow-counts.ts";
+import { type LookRequest, lookAtLimits, readRate } from "./admission/look-at-limits.ts";
+import { termsFor } from "./admission/reserve.ts";
+import { createPredictionWriter } from "./admission/write-predictions.ts";
+import { startCancellation } from "./execution/cancel-prediction.ts";
 import {
   type ChatEnd,
   type ChatRequest,
@@ -20,24 +23,26 @@ import {
   type RecalledCall,
   recallCall,
   recallChat,
-} from "./chat-with-model.ts";
-import { startEndedNotices } from "./ended-notices.ts";
-import type { ExecutionDeps } from "./execute-prediction.ts";
-import { countFlow } from "./flow-counts.ts";
-import { followPrediction, heedFollowers } from "./follow-prediction.ts";
-import { startGrantAnnouncements } from "./grant-announcements.ts";
-import { createHeldPredictions } from "./held-predictions.ts";
-import { type IdempotentRequest, type IdempotentStart, mayBeRepeat, startIdempotent } from "./idempotency.ts";
-import { type LookRequest, lookAtLimits, readRate } from "./look-at-limits.ts";
-import { awaitEnd, readResult } from "./read-result.ts";
-import { termsFor } from "./reserve.ts";
-import type { LinkOf, ResultItem } from "./result-item.ts";
-import { type RunEnd, type RunRequest, runPrediction } from "./run-prediction.ts";
-import { createSettlement } from "./settle-predictions.ts";
+} from "./execution/chat-with-model.ts";
+import type { ExecutionDeps } from "./execution/execute-prediction.ts";
+import { startGrantAnnouncements } from "./execution/grant-announcements.ts";
+import { createHeldPredictions } from "./execution/held-predictions.ts";
+import { type RunEnd, type RunRequest, runPrediction } from "./execution/run-prediction.ts";
+import { startSweeper } from "./execution/sweep-predictions.ts";
+import {
+  type IdempotentRequest,
+  type IdempotentStart,
+  mayBeRepeat,
+  startIdempotent,
+} from "./idempotency/idempotency.ts";
+import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./queue/accept-async.ts";
+import { createWorker } from "./queue/work-on-jobs.ts";
+import { followPrediction, watchFollowers } from "./result/follow-prediction.ts";
+import { startEndedNotices } from "./result/prediction-feed.ts";
+import { awaitEnd, readResult } from "./result/read-result.ts";
+import type { LinkOf, ResultItem } from "./result/result-item.ts";
+import { createSettlement } from "./result/settle-predictions.ts";
 import { type EndedPrediction, type FlowFigures, isOwn, type PredictionAddress, selectFlow } from "./store.ts";
-import { startSweeper } from "./sweep-predictions.ts";
-import { createWorker } from "./work-on-jobs.ts";
-import { createPredictionWriter } from "./write-predictions.ts";
 
 export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTokens" | "sealWebhook"> {
   database: Database;
@@ -114,18 +119,18 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     flow,
     announceGrants,
     wakeWorkers,
-    lendHands: (freed) => worker.lendHands(freed),
+    takeFreedSlots: (freed) => worker.takeFreedSlots(freed),
   });
   const settlement = createSettlement({ ...deps, writer, flow, announceGrants, wakeWorkers });
   const worker = createWorker({ ...deps, held, settlement, wakeWorkers, parallel: deps.workerParallel });
   const cancellation = await startCancellation({ database, nodeId, nodes, held, settlement });
-  const followers = await heedFollowers(database, held);
+  const followers = await watchFollowers(database, held);
   const sweeper = await startSweeper({ database, log, nodeId, nodes, held, settlement, announceGrants, wakeWorkers });
   const admit = createAdmission({ writer, telemetry: deps.telemetry });
   const calls = await startCallsOfAgents(database, nodeId, held, log);
   const runDeps = { ...deps, held, settlement, admit, startAgentCalls: calls.start };
   const reading = { database, notices, linkOf: deps.linkOf };
-  const asyncDeps: AsyncDeps = { ...deps, admit, wakeWorkers, reserveHand: worker.reserveHand };
+  const asyncDeps: AsyncDeps = { ...deps, admit, wakeWorkers, reserveSlot: worker.reserveSlot };
   const consumer =
     deps.workerParallel > 0
       ? await queue.consume("predictions", { parallel: 1 }, async ({ passOn }) => {

@@ -2,7 +2,7 @@ import type { OutputValue, TokenUsage } from "../../engines/models/driver.ts";
 import type { Fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Model } from "../models/index.ts";
-import type { Fragment } from "./fragments.rules.ts";
+import type { Fragment } from "./execution/fragments.rules.ts";
 
 /**
  * The life of a prediction. Terminal is terminal: an ended prediction never changes.

@@ -1,9 +1,9 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Scope } from "../accounts/index.ts";
-import type { Fragment } from "./fragments.rules.ts";
+import type { Fragment } from "./execution/fragments.rules.ts";
 import type { Route, StoredOutput } from "./prediction.ts";
-import type { StoredIssue } from "./stored-fault.ts";
+import type { StoredIssue } from "./result/stored-fault.ts";
 
 export interface ArrivingPrediction {
   id: string;

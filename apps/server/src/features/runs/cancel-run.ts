@@ -1,6 +1,6 @@
 import type { Caller } from "../accounts/index.ts";
 import type { RunsContext } from "./context.ts";
-import { endUnheld, untilBelowEnded } from "./end-below.ts";
+import { endUnheld, untilBelowEnded } from "./end-descendants.ts";
 import { readOwnRun } from "./read-runs.ts";
 import type { Run } from "./run.ts";
 import { findRun, requestCancel } from "./store.ts";

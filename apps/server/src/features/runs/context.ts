@@ -7,7 +7,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { Agents } from "../agents/index.ts";
 import type { Models } from "../models/index.ts";
 import type { Predictions } from "../predictions/index.ts";
-import type { RunNews } from "./run-news.ts";
+import type { RunNews } from "./run-feed.ts";
 import type { WriteRun } from "./run-writer.ts";
 
 /** What the use cases of runs work with. */

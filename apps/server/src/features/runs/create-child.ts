@@ -8,11 +8,11 @@ import { addDue, countLiveDescendants, insertRun, lockAbove, type NewRun } from 
 import { reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run, StoredCall } from "./run.ts";
 import { findRun } from "./store.ts";
-import { underOthers } from "./tools/run-tool.ts";
+import { calledByOthersAgent } from "./tools/run-tool.ts";
 import { refuseOutOfReach } from "./tools/toolbox.ts";
 import { wrongArguments } from "./work/prompts.rules.ts";
 import { costsTooMuch, RunStopped } from "./work/stopped.ts";
-import type { WantedChild } from "./work/tool-turn.ts";
+import type { WantedChild } from "./work/tool-step.ts";
 
 type ChildDeps = Pick<RunsContext, "database" | "clock" | "telemetry" | "wakeWorkers" | "agents" | "schemas">;
 
@@ -115,5 +115,7 @@ function newChild(
 }
 
 function connectorsBelow({ ownerId, userId, connectors }: Run): readonly string[] {
-  return ownerId === userId || connectors.includes(underOthers) ? connectors : [...connectors, underOthers];
+  return ownerId === userId || connectors.includes(calledByOthersAgent)
+    ? connectors
+    : [...connectors, calledByOthersAgent];
 }

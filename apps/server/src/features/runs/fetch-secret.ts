@@ -4,7 +4,7 @@ import type { Caller } from "../accounts/index.ts";
 import { takeSecret } from "./confirmation-store.ts";
 import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
-import { secretContext } from "./work/tool-turn.ts";
+import { secretContext } from "./work/tool-step.ts";
 
 /** A secret that a tool made: given out once, to the caller of the run, within a day. */
 export async function fetchSecret(

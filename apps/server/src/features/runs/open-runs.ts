@@ -8,11 +8,11 @@ import { answerConfirmation, expireConfirmations, readConfirmations } from "./co
 import type { RunsContext } from "./context.ts";
 import { createChild } from "./create-child.ts";
 import { type CreatedRun, type CreateRunRequest, createRun } from "./create-run.ts";
-import { endBelow } from "./end-below.ts";
+import { endDescendants } from "./end-descendants.ts";
 import { fetchSecret } from "./fetch-secret.ts";
 import { type ListRunsQuery, listOwnRuns, listRunsOfAgent, readOwnRun, readRun, type SeenRun } from "./read-runs.ts";
 import { isAsking, type Run, type RunEvent } from "./run.ts";
-import { type FollowedEvent, startRunNews } from "./run-news.ts";
+import { type FollowedEvent, startRunNews } from "./run-feed.ts";
 import { createRunWriter } from "./run-writer.ts";
 import {
   cancelChannel,
@@ -27,7 +27,10 @@ import { createRunWorker, type RunWorkerDeps } from "./work-on-runs.ts";
 
 export interface RunsDeps
   extends Omit<RunsContext, "news" | "write" | "wakeWorkers" | "agents" | "models" | "predictions" | "schemas">,
-    Omit<RunWorkerDeps, "write" | "wakeWorkers" | "createChild" | "endBelow" | "database" | "predictions" | "agents"> {
+    Omit<
+      RunWorkerDeps,
+      "write" | "wakeWorkers" | "createChild" | "endDescendants" | "database" | "predictions" | "agents"
+    > {
   database: Database;
   queue: Queue;
   nodes: Nodes;
@@ -75,7 +78,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     write,
     wakeWorkers,
     createChild: (parent, call, wanted) => createChild(context, parent, call, wanted),
-    endBelow: (run) => endBelow(context, run),
+    endDescendants: (run) => endDescendants(context, run),
   });
   const isWorker = deps.parallel > 0;
   const consumer = isWorker
@@ -115,7 +118,7 @@ export async function openRuns(deps: RunsDeps): Promise<Runs> {
     for (const holder of await listDeadHolders(sql, gone)) {
       const count = await releaseRunsOf(sql, holder);
       if (count === 0) continue;
-      log.warn({ runs: count }, "Taking over the runs of a dead worker");
+      log.warn({ runs: count }, "ClaimLoop over the runs of a dead worker");
       wakeWorkers();
     }
   });

@@ -1,9 +1,9 @@
 import type { Database } from "../../engines/database/database.ts";
 import type { Span, SpanOptions, Telemetry } from "../../engines/telemetry/telemetry.ts";
+import { createClaimLoop } from "../../kernel/claim-loop.ts";
 import { Fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { Register } from "../../kernel/register.ts";
-import { createTaking } from "../../kernel/taking.ts";
 import type { Agents } from "../agents/index.ts";
 import type { Run, RunError } from "./run.ts";
 import type { UsedByCall } from "./run-change.ts";
@@ -24,7 +24,7 @@ export interface RunWorkerDeps extends RunWorkDeps, RecallDeps {
   write: WriteRun;
   wakeWorkers(): void;
   /** Ends all that a run has started, and resolves when it has ended, or after a time. */
-  endBelow(run: Pick<Run, "id" | "claim">): Promise<void>;
+  endDescendants(run: Pick<Run, "id" | "claim">): Promise<void>;
   /** Runs at the same time on this node. */
   parallel: number;
 }
@@ -67,8 +67,8 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   const failed = new Map<string, number>();
   const freeSlots = () => deps.parallel - sessions.size;
   const spareSlots = () => Math.max(0, freeSlots() - keptOf(deps.parallel));
-  const taking = createTaking<ClaimedRun>({
-    freeHands: freeSlots,
+  const taking = createClaimLoop<ClaimedRun>({
+    freeSlots: freeSlots,
     atOnce: claimedAtOnce,
     claim: (wanted) => claimRuns(deps.database.sql, deps.nodeId, { wanted, spare: spareSlots() }),
     begin: (run) => void deps.telemetry.within(deps.telemetry.resumed(run.trace), () => attend(run)),
@@ -101,7 +101,7 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   function claimNext(): void {
     taking.look().then(
       () => spareSlots() === 0 && deps.wakeWorkers(),
-      (error) => deps.log.warn({ err: error }, "Taking runs failed, the next look tries again"),
+      (error) => deps.log.warn({ err: error }, "ClaimLoop runs failed, the next look tries again"),
     );
   }
 
@@ -174,7 +174,7 @@ async function writeFailure(deps: RunWorkerDeps, session: RunSession, span: Span
     // has all of that in its cost; so what it began, and what it started, ends first.
     session.stop("cancelled");
     await session.underWay;
-    await deps.endBelow(run).catch((cause) => {
+    await deps.endDescendants(run).catch((cause) => {
       deps.log.warn({ run_id: run.id, err: cause }, "What a run has started could not be ended before it");
     });
     await session.write({

@@ -1,6 +1,6 @@
 import type { Sql } from "../../engines/database/database.ts";
 import type { Verdict } from "./attempt.rules.ts";
-import type { Rooms } from "./rooms.ts";
+import type { Rooms } from "./send-quotas.ts";
 
 /** So many rows are read at a look without asking how they are spread. */
 const littleDue = 1000;

@@ -2,7 +2,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { type AttemptEnd, decideAfterAttempt, readRetryAfter, retrySchedule } from "./attempt.rules.ts";
 import { addressOf, headersOf } from "./request.rules.ts";
-import { createRoomKeeper, type RoomKeeper } from "./rooms.ts";
+import { createRoomKeeper, type SendQuotas } from "./send-quotas.ts";
 
 const answered = (status: number, retryAfterMs?: number): AttemptEnd => ({
   kind: "answered",
@@ -159,7 +159,7 @@ describe("room", () => {
   const keeper = () => createRoomKeeper({ total: 10, perLane: 3, perDestination: 4, perUser: 6 });
   const roomOf = (rooms: { name: string; room: number }[], name: string) =>
     rooms.find((one) => one.name === name)?.room;
-  const laneRoomOf = (rooms: RoomKeeper, destination: string, userId: string) =>
+  const laneRoomOf = (rooms: SendQuotas, destination: string, userId: string) =>
     rooms.rooms().lanes.find((one) => one.destination === destination && one.userId === userId)?.room;
 
   test("is counted by lane, by destination, by user and in total, and given back", () => {

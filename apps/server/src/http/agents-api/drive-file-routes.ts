@@ -4,7 +4,7 @@ import { type DriveFile, type Drives, filePath, treePath } from "../../features/
 import { fault } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { requireMediaType } from "../foundation/require-media-type.ts";
-import { leaveBody } from "../multipart/index.ts";
+import { discardBody } from "../multipart/index.ts";
 import { preconditionOf } from "./drive-conditions.ts";
 import { sendDriveFile } from "./drive-download.ts";
 import { readUploadForm, receiveRawBody } from "./drive-upload.ts";
@@ -32,7 +32,7 @@ export function driveFileRoutes(
   requireMediaType(app);
   // Whoever is refused before the body was read must still be able to read the answer.
   app.addHook("onError", async ({ raw }, reply) => {
-    leaveBody(raw, reply.raw);
+    discardBody(raw, reply.raw);
   });
 
   app.delete<OfDrive>("/drives/:driveId", async (request, reply) => {

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { examineContent } from "../../features/files/index.ts";
 import { fault } from "../../kernel/errors.ts";
-import { forgoBody } from "../foundation/expected-continue.ts";
+import { suppressContinue } from "../foundation/expected-continue.ts";
 import type { BlobApiDeps } from "./blob-api-deps.ts";
 
 /** How long a refused client may go on sending before it is cut off. It stops by itself when it reads the answer. */
@@ -40,7 +40,7 @@ export async function putObject(
 /** Lets the client finish or notice, so that it reads the refusal instead of a broken connection. */
 function drain({ raw }: FastifyRequest): void {
   if (raw.complete || raw.destroyed) return;
-  forgoBody(raw);
+  suppressContinue(raw);
   raw.resume();
   const timer = setTimeout(() => raw.destroy(), drainMillis).unref();
   raw.once("close", () => clearTimeout(timer));

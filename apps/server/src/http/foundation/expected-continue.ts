@@ -33,6 +33,6 @@ export function awaitsContinue(request: IncomingMessage): boolean {
 }
 
 /** What comes of the body from now on is read to be forgotten: that is no reason to ask for it. */
-export function forgoBody(request: IncomingMessage): void {
+export function suppressContinue(request: IncomingMessage): void {
   waiting.delete(request);
 }

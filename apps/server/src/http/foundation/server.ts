@@ -9,7 +9,7 @@ import { type Activity, noTelemetry, type Telemetry } from "../../engines/teleme
 import { errorBody, errorHeaders } from "../../kernel/error-body.ts";
 import { fault } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { leaveBody } from "../multipart/leave-body.ts";
+import { discardBody } from "../multipart/discard-body.ts";
 import { type Access, accessOf } from "./access-table.ts";
 import { maxParamLength, refuseUnknownPaths } from "./refuse-unknown-paths.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -56,7 +56,7 @@ export function createServer({
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: false, maxParamLength },
     // Of an address that cannot be read, which the router gives to no plugin, and to no hook.
     frameworkErrors: async (error, request, reply) => {
-      leaveBody(request.raw, reply.raw);
+      discardBody(request.raw, reply.raw);
       const write = ofPart(dialects, request) ?? writeError;
       const thrown = await ofPart(unreadableAddresses, request)?.(request).catch((own: unknown) => own);
       write(thrown ?? error, request, reply as FastifyReply);
@@ -146,7 +146,7 @@ export function createServer({
   });
   // Whoever is refused before the body was read must still be able to read the answer.
   app.addHook("onError", async (request, reply) => {
-    leaveBody(request.raw, reply.raw);
+    discardBody(request.raw, reply.raw);
   });
   app.setErrorHandler(writeError);
   refuseUnknownPaths(app);

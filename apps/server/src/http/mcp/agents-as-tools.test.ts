@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AgentsUnderTest, agentsUnderTest } from "../../../test/support/agents.ts";
 import { connectMcp } from "../../../test/support/mcp-client.ts";
 import { waitFor } from "../../../test/support/wait-for.ts";
-import { objectParameters } from "../../engines/models/tool-parameters.ts";
+import { objectParameters } from "../../engines/models/text/tool-parameters.ts";
 import { createNet } from "../../engines/net/create-net.ts";
 import type { Net } from "../../engines/net/net.ts";
 import { createAesVault } from "../../engines/vault/aes-vault.ts";

@@ -3,7 +3,7 @@ import type { Caller } from "../../features/accounts/index.ts";
 import type { McpTools, ToolAnswer } from "../../features/mcp-tools/index.ts";
 import type { Log } from "../../kernel/log.ts";
 import { toFault } from "../foundation/to-fault.ts";
-import { tellProgress } from "./tell-progress.ts";
+import { tellProgress } from "./report-progress.ts";
 
 type Library = typeof import("@modelcontextprotocol/server");
 

@@ -10,7 +10,7 @@ import { isOwnOrigin } from "../foundation/origin.rules.ts";
 import { isUnstorable, jsonParserOf, poisonousName, poisonousNameText } from "../foundation/parse-json.ts";
 import { requireCaller } from "../foundation/require-caller.ts";
 import { clientPresence } from "../model-api/client-presence.ts";
-import { leaveBody } from "../multipart/index.ts";
+import { discardBody } from "../multipart/index.ts";
 import { answerMessage } from "./answer-message.ts";
 import { rpcError } from "./rpc-error.ts";
 
@@ -49,7 +49,7 @@ export async function mcpApi(app: FastifyInstance, deps: McpApiDeps): Promise<vo
     }
     await callerOf(request);
   });
-  app.addHook("onError", async (request, reply) => leaveBody(request.raw, reply.raw));
+  app.addHook("onError", async (request, reply) => discardBody(request.raw, reply.raw));
   app.setErrorHandler<FastifyError>((error, _request, reply) => {
     if (isUnstorable(error)) {
       return reply.code(400).send(rpcError(-32_700, `Parse error at ${error.loc.join(".")}: ${error.message}`));

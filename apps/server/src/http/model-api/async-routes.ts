@@ -4,7 +4,7 @@ import { type Caller, type Scope, scopeOf } from "../../features/accounts/index.
 import type { Model } from "../../features/models/index.ts";
 import { type AsyncRequest, type PresentedKey, rateHeaders } from "../../features/predictions/index.ts";
 import { fault, type Issue, throwIfAny } from "../../kernel/errors.ts";
-import { leaveBody } from "../multipart/index.ts";
+import { discardBody } from "../multipart/index.ts";
 import { type AcceptedInput, acceptInput } from "./accept-input.ts";
 import { acceptOnce } from "./accept-once.ts";
 import { clientPresence } from "./client-presence.ts";
@@ -38,7 +38,7 @@ export function asyncRoutes(app: FastifyInstance, deps: RouteDeps): void {
     url: "/api/v1/:owner/:model/predict/async/result",
     ...readsBody,
     handler: async (request, reply) => {
-      leaveBody(request.raw, reply.raw);
+      discardBody(request.raw, reply.raw);
       const caller = await deps.callerOf(request);
       const { owner, model: name } = request.params;
       const addressOf = (id: string) => ({ ...scopeOf(caller), id, modelName: `${owner}/${name}` });

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { atTurnEnd } from "../../kernel/turn-end.ts";
+import { flushAtTickEnd } from "../../kernel/flush-at-tick-end.ts";
 
 const keepAliveMs = 15_000;
 const noChunk = ["", "latin1"] as const;
@@ -82,7 +82,7 @@ export function openEventStream(response: ServerResponse, headers: Record<string
     send(json) {
       if (ended) return;
       // Everything of one turn goes out in one write: a token often arrives together with others.
-      if (pending === "") atTurnEnd(flush);
+      if (pending === "") flushAtTickEnd(flush);
       pending += `data: ${json}\n\n`;
       return drained;
     },

@@ -13,7 +13,7 @@ import {
   streamedField,
 } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
-import { leaveBody } from "../multipart/index.ts";
+import { discardBody } from "../multipart/index.ts";
 import { acceptInput } from "./accept-input.ts";
 import { acceptOnce } from "./accept-once.ts";
 import { type Client, watchClient } from "./client-presence.ts";
@@ -123,7 +123,7 @@ async function answer({ deps, request }: SyncCall, id: string, output: StoredOut
 /** The specification answers this inside a 200, with a status code of its own. */
 function misdirected(request: FastifyRequest<OfModel>, reply: FastifyReply): FastifyReply {
   const { owner, model } = request.params;
-  leaveBody(request.raw, reply.raw);
+  discardBody(request.raw, reply.raw);
   return reply.header("x-service-retryable", "false").send({
     detail: `This model streams its output: call POST /api/v1/${owner}/${model}/predict/stream/ instead`,
     status_code: errorTable.misdirected_request.status,

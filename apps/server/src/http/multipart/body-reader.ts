@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Fault, fault } from "../../kernel/errors.ts";
 
-/** The bytes of a request, piece by piece. A client that goes away is a fault, not an end; the doorway ends slow ones. */
+/** The bytes of a request, piece by piece. A client that goes away is a fault, not an end; the frontListener ends slow ones. */
 export class BodyReader {
   readonly #request: IncomingMessage;
   readonly #signal: AbortSignal | undefined;

@@ -1,4 +1,4 @@
+export { discardBody } from "./discard-body.ts";
 export type { MultipartBody, MultipartFile, OnFile } from "./form.ts";
-export { leaveBody } from "./leave-body.ts";
 export type { MultipartLimits } from "./limits.ts";
 export { type ReadMultipartOptions, readMultipart } from "./read-multipart.ts";

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { BodyReader, malformedBody } from "./body-reader.ts";
 import { collectForm, type FormSource } from "./collect-form.ts";
+import { discardBody } from "./discard-body.ts";
 import type { MultipartBody, NotMultipart, OnFile } from "./form.ts";
 import { parseHeaderValue } from "./header-value.ts";
-import { leaveBody } from "./leave-body.ts";
 import { defaultLimits, type MultipartLimits } from "./limits.ts";
 import { Malformed, Scanner } from "./scanner.ts";
 
@@ -16,7 +16,7 @@ export interface ReadMultipartOptions<T> {
 /**
  * Reads the form of a request whose body nobody else reads. Rejects with faults (`multipart_invalid`, `too_many_fields`,
  * `string_too_long`, `string_type`) or with what `onFile` threw. Whenever it does not read to the end, a body that is
- * not multipart included, the rest is left as `leaveBody` says.
+ * not multipart included, the rest is left as `discardBody` says.
  *
  * A small body of known length is read whole and parsed in one go: one allocation, no stream. Everything else is parsed
  * as it arrives. Both go through the same scanner, so they cannot differ.
@@ -28,7 +28,7 @@ export async function readMultipart<T>(
   const limits = given ? { ...defaultLimits, ...given } : defaultLimits;
   const boundary = boundaryOf(request.headers["content-type"]);
   if (boundary === undefined) {
-    leaveBody(request);
+    discardBody(request);
     return notMultipart(request.headers["content-type"]);
   }
   let reader: BodyReader | undefined;
@@ -45,7 +45,7 @@ export async function readMultipart<T>(
     const source: FormSource = isSmall || !reader ? ended() : reader;
     return { kind: "form", entries: await collectForm(scanner, source, limits, onFile) };
   } catch (error) {
-    leaveBody(request);
+    discardBody(request);
     throw error instanceof Malformed ? malformedBody(`The body is no multipart form: ${error.message}`) : error;
   } finally {
     reader?.release();

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { createNet } from "../../net/create-net.ts";
 import type { ChatCall, ChatDriver } from "../chat.ts";
 import type { FileInput, InputValue, ModelDriver } from "../driver.ts";
-import type { CreateTextBackend } from "../text-backend.contract.ts";
+import type { CreateTextBackend } from "../text/backend.contract.ts";
 import { type Behaviour, type Dialect, TextUpstream } from "./text-upstream.ts";
 
 /** One driver before one scripted upstream, for what is special about a protocol. */

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { inOneTurn } from "../../../kernel/turn-end.ts";
+import { inOneTick } from "../../../kernel/flush-at-tick-end.ts";
 import { NetError, type NetHeaders } from "../net.ts";
 import type { Carrier, Exchange } from "./exchange.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
@@ -75,7 +75,7 @@ export class Connection implements Carrier, ResponseSink {
 
   /** Bytes from the server, the first `size` of the buffer. False: no more until `resume`. */
   read(size: number, buffer: Buffer): boolean {
-    if (this.#exchange) inOneTurn(() => this.#parse(size, buffer));
+    if (this.#exchange) inOneTick(() => this.#parse(size, buffer));
     else this.destroy();
     return !this.#paused;
   }

@@ -1,4 +1,4 @@
-import { isForItself, type RunScope } from "./run-tool.ts";
+import { isOwnersOwnRun, type RunScope } from "./run-tool.ts";
 
 /** A run has the drives of its agent and no others. The first one is meant where none is named. */
 export function driveOf(scope: RunScope, given: unknown): { driveId: string } | { refusal: string } {
@@ -8,7 +8,7 @@ export function driveOf(scope: RunScope, given: unknown): { driveId: string } | 
   if (given === undefined || given === null || given === "") return { driveId: first };
   if (typeof given === "string" && drives.includes(given)) return { driveId: given };
   // Which ones are the creator's is nobody else's business.
-  const instead = isForItself(scope)
+  const instead = isOwnersOwnRun(scope)
     ? `It has: ${drives.join(", ")}`
     : "Leave the drive out: then its first one is meant";
   return { refusal: `The agent does not have this drive. ${instead}` };

@@ -11,7 +11,7 @@ import { systemClock } from "../../../kernel/clock.ts";
 import { type Drives, openDrives } from "../../drives/index.ts";
 import { driveTool } from "./drive-tools.ts";
 import { builtinTool, callerNamed, calling, execute, scopeOf } from "./run-scope.fixture.ts";
-import { type RunScope, underOthers } from "./run-tool.ts";
+import { calledByOthersAgent, type RunScope } from "./run-tool.ts";
 
 const [owner, other] = ["usr_owner", "usr_other"];
 let home: string;
@@ -192,7 +192,7 @@ describe("one's own drives", () => {
 describe("a run that another's agent set to work", () => {
   test("reads one's own drives as for anybody, and never writes them", async () => {
     await put("/a", "kept");
-    const below = { ...scope, connectors: [underOthers] };
+    const below = { ...scope, connectors: [calledByOthersAgent] };
     expect((await use("drive_read", { path: "/a" }, below)).text).toBe("kept");
     expect((await use("drive_list", { path: "/" }, below)).isError).toBe(false);
     for (const id of ["drive_write", "drive_delete"]) {

@@ -2,7 +2,7 @@ import { fault } from "../../../kernel/errors.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import { type Drives, filePath } from "../../drives/index.ts";
 import { driveOf } from "./agent-drive.ts";
-import { isForItself, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
+import { isOwnersOwnRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
 import { mostShownBytes, shownText, takeBytes } from "./shown-content.ts";
 import { outcomeOfFailure } from "./tool-failure.ts";
 
@@ -83,7 +83,7 @@ const notForOthers =
 export function driveTool(info: ToolInfo, { drives }: { drives: Drives }, scope: RunScope): RunTool {
   const [work, look] = [ofTool(works, info.id), ofTool(looks, info.id)];
   const { ownerId } = scope;
-  const isRefused = info.kind === "write" && !isForItself(scope);
+  const isRefused = info.kind === "write" && !isOwnersOwnRun(scope);
 
   function placeOf({ drive_id: given, path = "/" }: ToolCallRequest["arguments"]): At {
     if (isRefused) throw fault("forbidden", scope.userId === ownerId ? notForOthers : notTheirs);

@@ -3,7 +3,7 @@ import { type Net, NetError, type NetHeaders, type NetRequest, type NetResponse 
 import { bindingOf, fixedRequest, secretNames, type ToolInfo, withSecrets } from "../../agents/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import { type Hiding, hiding } from "../../tool-servers/index.ts";
-import { isForItself, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
+import { isOwnersOwnRun, type RunScope, type RunTool, type ToolCallRequest, type ToolOutcome } from "./run-tool.ts";
 import { shownText, type TakenBytes, takeBytes } from "./shown-content.ts";
 import { failedWith } from "./tool-failure.ts";
 
@@ -50,7 +50,7 @@ async function request(deps: HttpRequestDeps, scope: RunScope, call: ToolCallReq
   const { net, limitMs = 30_000 } = deps;
   const { signal } = call;
   const fixed = fixedRequest(bindingOf(scope.snapshot.tools, "http_request"));
-  const isOwn = isForItself(scope);
+  const isOwn = isOwnersOwnRun(scope);
   // An address that cannot be parsed goes on as it is: the way out says what is wrong with it.
   const address = URL.parse(String(url)) ?? String(url);
   if (fixed.origin !== undefined && (typeof address === "string" || address.origin !== fixed.origin)) {
@@ -108,7 +108,7 @@ async function revealSecrets(
     const value = await secrets.reveal(scope.ownerId, name);
     if (value === undefined) {
       // What the creator calls its secrets is not shown to other users.
-      const which = isForItself(scope) ? `The secret ${name}` : "A secret of the agent's creator";
+      const which = isOwnersOwnRun(scope) ? `The secret ${name}` : "A secret of the agent's creator";
       return {
         refusal: `The request was not sent: ${which} is not stored. Its owner stores it with PUT /api/v2/secrets.`,
       };

@@ -11,7 +11,7 @@ import type { UsedByCall } from "../run-change.ts";
 import { isHandedOn } from "../work/stopped.ts";
 import { modelForm } from "./model-form.ts";
 import {
-  isForItself,
+  isOwnersOwnRun,
   mayUse,
   type RunScope,
   type RunTool,
@@ -128,7 +128,7 @@ async function predict(
       model,
       route: "agent",
       // As in call-model.ts.
-      mustBeCovered: !isForItself(scope),
+      mustBeCovered: !isOwnersOwnRun(scope),
       setAside,
       input,
       onHeld(held) {

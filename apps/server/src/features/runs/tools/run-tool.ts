@@ -6,7 +6,7 @@ import type { UsedByCall } from "../run-change.ts";
  * Among the connectors of a run: a run above it is of another's agent. One's own agent needs no leave to use what is
  * one's own; one that somebody else's agent sets to work does.
  */
-export const underOthers = "under-others";
+export const calledByOthersAgent = "under-others";
 
 /** Who runs an agent, and what that agent may use: all that the tools of one run depend on. */
 export interface RunScope {
@@ -18,7 +18,7 @@ export interface RunScope {
   /** The agent's creator, whose drives and tool servers it uses. Equal to `userId` where one runs one's own. */
   ownerId: string;
   snapshot: AgentSnapshot;
-  /** What of its own the caller lets another's agent use, and `underOthers`. */
+  /** What of its own the caller lets another's agent use, and `calledByOthersAgent`. */
   connectors: readonly string[];
   /** The address that links carry. */
   baseUrl: string;
@@ -28,17 +28,17 @@ export interface RunScope {
  * Whether the agent is run by its creator, for itself. Below another's agent one's own is run as it would be for anybody
  * else: what it does there is what that other one wants.
  */
-export function isForItself({
+export function isOwnersOwnRun({
   userId,
   ownerId,
   connectors,
 }: Pick<RunScope, "userId" | "ownerId" | "connectors">): boolean {
-  return userId === ownerId && !connectors.includes(underOthers);
+  return userId === ownerId && !connectors.includes(calledByOthersAgent);
 }
 
 /** Whether a run may use what is its caller's own: for itself always, another's agent with the caller's leave. */
 export function mayUse(scope: Pick<RunScope, "userId" | "ownerId" | "connectors">, what: RunLeave): boolean {
-  return isForItself(scope) || scope.connectors.includes(what);
+  return isOwnersOwnRun(scope) || scope.connectors.includes(what);
 }
 
 export interface ToolCallRequest {

@@ -1,5 +1,5 @@
 import type { DescribedTools, ModelTool, ToolServers } from "../../tool-servers/index.ts";
-import { isForItself, type RunScope, type RunTool } from "./run-tool.ts";
+import { isOwnersOwnRun, type RunScope, type RunTool } from "./run-tool.ts";
 import { outcomeOfFailure } from "./tool-failure.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function serverTools(
   const { ownerId, snapshot } = scope;
   if (snapshot.mcp_servers.length === 0) return { tools: [], missing: [] };
   const { tools, missing } = await toolServers.describeTools(ownerId, snapshot.mcp_servers, options);
-  const isOwn = isForItself(scope);
+  const isOwn = isOwnersOwnRun(scope);
   return { tools: tools.map((tool) => serverTool(toolServers, scope, tool, isOwn)), missing };
 }
 

@@ -4,7 +4,7 @@ import { Fault, fault } from "../../../kernel/errors.ts";
 import { foreignSchema, quotedText } from "../../../kernel/foreign-text.ts";
 import { type Caller, keyReaches } from "../../accounts/index.ts";
 import { type Agents, bindingAsks, type Runnable } from "../../agents/index.ts";
-import { isForItself, type RunScope, type RunTool } from "./run-tool.ts";
+import { isOwnersOwnRun, type RunScope, type RunTool } from "./run-tool.ts";
 
 /** A tool of a run: one that is executed here, or an agent that gets a run of its own. */
 export type BoxedTool = (
@@ -88,7 +88,7 @@ export async function openToolbox(deps: ToolboxDeps, scope: RunScope, signal: Ab
 
 /** What an agent is made of is its creator's alone. A model repeats what it is told, so it is told no more than others. */
 function shownMissing(scope: RunScope, gone: readonly string[]): readonly string[] {
-  if (isForItself(scope) || gone.length === 0) return gone;
+  if (isOwnersOwnRun(scope) || gone.length === 0) return gone;
   return [`${gone.length} of what the agent is to have`];
 }
 
@@ -124,7 +124,7 @@ function boxTool(scope: RunScope, tool: RunTool, binding: string | ToolBinding |
  * caller's own tenant is shown, for it is the caller who answers for it.
  */
 function hidingFixed(scope: RunScope, tool: RunTool, fixed: readonly string[]): RunTool {
-  if (fixed.length === 0 || isForItself(scope) || tool.name.startsWith("idp_")) return tool;
+  if (fixed.length === 0 || isOwnersOwnRun(scope) || tool.name.startsWith("idp_")) return tool;
   const hide = (args: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(args).map(([name, value]) => [name, fixed.includes(name) ? "[fixed]" : value]));
   return {

@@ -2,13 +2,13 @@ import { newId } from "@gantry/wire";
 import type { ChatCall } from "../../../engines/models/chat.ts";
 import type { TokenUsage } from "../../../engines/models/driver.ts";
 import { Fault } from "../../../kernel/errors.ts";
-import { rest } from "../../../kernel/rest.ts";
+import { sleep } from "../../../kernel/sleep.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, ChatRequest, Predictions } from "../../predictions/index.ts";
 import { sponsorOf } from "../model-access.rules.ts";
 import type { SummingUp, UsedByCall } from "../run-change.ts";
-import { isForItself } from "../tools/run-tool.ts";
+import { isOwnersOwnRun } from "../tools/run-tool.ts";
 import type { RunSession } from "./session.ts";
 import { isHandedOn, keyIsGone, RunFailed, RunStopped } from "./stopped.ts";
 
@@ -65,7 +65,7 @@ export async function callModel(
     session.signal.throwIfAborted();
     if (end.isOurs) throw new RunStopped("shutdown");
     if (!isAgain) throw failureOf(end.fault, sponsorOf(model, session.run) !== undefined);
-    await rest(pause, session.signal);
+    await sleep(pause, session.signal);
   }
 }
 
@@ -81,7 +81,7 @@ async function makeCall(
       runId: session.run.id,
       setAside: session.room === null || sponsorId !== undefined ? undefined : request.setAside,
       // What another's agent calls, its caller has not seen. Of one's own one knows what it may call.
-      mustBeCovered: !isForItself(session.run),
+      mustBeCovered: !isOwnersOwnRun(session.run),
       sponsorId,
       signal: session.signal,
       isHandedOn: () => isHandedOn(session.signal.reason),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Step, StoredCall } from "../run.ts";
 import { shorten } from "./compress.ts";
-import type { Told } from "./conversation.rules.ts";
+import type { Transcript } from "./conversation.rules.ts";
 
 const countTokens = async (text: string) => Math.ceil(text.length / 4);
 const window = 1000;
@@ -34,7 +34,7 @@ const result = (n: number, length: number): StoredCall => ({
   answerHash: null,
   shownTenant: null,
 });
-const told = (steps: Step[], calls: StoredCall[], more: Partial<Told> = {}): Told => ({
+const told = (steps: Step[], calls: StoredCall[], more: Partial<Transcript> = {}): Transcript => ({
   system: "System.",
   goal: "Goal.",
   input: {},

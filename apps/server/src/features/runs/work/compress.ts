@@ -1,6 +1,6 @@
 import { type ChatMessage, sentText } from "../../../engines/models/chat.ts";
 import type { Step } from "../run.ts";
-import { conversation, type Told, visibleSteps } from "./conversation.rules.ts";
+import { conversation, type Transcript, visibleSteps } from "./conversation.rules.ts";
 
 /** Above this part of the model's window the conversation is made shorter. */
 const fullAt = 0.8;
@@ -26,7 +26,7 @@ export type Shortening =
  * input and schemas always stay as they are, and so does everything that is stored. `beside` is what goes out with the
  * conversation: tools, schema, the next question.
  */
-export async function shorten(told: Told, beside: string, countTokens: CountTokens): Promise<Shortening> {
+export async function shorten(told: Transcript, beside: string, countTokens: CountTokens): Promise<Shortening> {
   const { window } = told;
   const messages = conversation(told);
   const measure = (all: readonly ChatMessage[]) => tokensOf(all, beside, window, countTokens);
@@ -62,7 +62,7 @@ function without(steps: readonly Step[], numbers: readonly number[]): Step[] {
 
 /** What the summary is written from: the older steps, shortened as far as is needed for them to fit. */
 export async function summaryMessages(
-  told: Told,
+  told: Transcript,
   covers: number,
   beside: string,
   countTokens: CountTokens,

@@ -11,7 +11,7 @@ const atStart = 0.6;
 /** What would hardly become shorter stays whole. */
 const worthIt = 200;
 
-export interface Told {
+export interface Transcript {
   system: string;
   goal: string;
   input: Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ export function visibleSteps(steps: readonly Step[]): Step[] {
  * The conversation as the model gets it, rebuilt from what is stored: the same history gives the same messages, on any
  * node. A tool call and its result always stand together.
  */
-export function conversation({ system, goal, input, steps, calls, cutBefore, window }: Told): ChatMessage[] {
+export function conversation({ system, goal, input, steps, calls, cutBefore, window }: Transcript): ChatMessage[] {
   const summary = lastSummary(steps)?.message;
   const messages: ChatMessage[] = [
     { role: "system", content: system },

@@ -1,7 +1,7 @@
 import { newId } from "@gantry/wire";
 import type { SpanOptions } from "../../../engines/telemetry/telemetry.ts";
 import { Fault } from "../../../kernel/errors.ts";
-import { rest } from "../../../kernel/rest.ts";
+import { sleep } from "../../../kernel/sleep.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Runnable } from "../../agents/index.ts";
 import type { Run, StoredCall } from "../run.ts";
@@ -9,6 +9,7 @@ import type { RunChange } from "../run-change.ts";
 import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
 import { notCalled } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
+import { tellCall, tellResult } from "./announce-calls.ts";
 import { mismatchOf } from "./approval.rules.ts";
 import { cutResult } from "./cut-result.rules.ts";
 import type { Recalled } from "./recall-calls.ts";
@@ -16,8 +17,7 @@ import { repeatNote } from "./repeats.rules.ts";
 import { requireCaller } from "./require-caller.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
-import { tellCall, tellResult } from "./tell-calls.ts";
-import { idOf, placeOf, secretContext, type ToolTurnDeps, type WantedChild } from "./tool-turn.ts";
+import { idOf, placeOf, secretContext, type ToolTurnDeps, type WantedChild } from "./tool-step.ts";
 
 const secretSeconds = 24 * 60 * 60;
 const toolLimitMs = 5 * 60_000;
@@ -117,7 +117,7 @@ async function startChild(
   let { caller } = wanted;
   try {
     while (!(await deps.createChild(run, call, { ...wanted, caller, remainingMs: session.remainingMs }))) {
-      await rest(lookAgainMs, session.signal);
+      await sleep(lookAgainMs, session.signal);
       caller = await requireCaller(deps, run);
     }
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { RunHistory } from "../run.ts";
 import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts";
-import type { Told } from "./conversation.rules.ts";
+import type { Transcript } from "./conversation.rules.ts";
 import { type ModelDeps, presentModel } from "./present-model.ts";
 import { systemPrompt } from "./prompts.rules.ts";
 import { isAnswered, type Recalled } from "./recall-calls.ts";
@@ -19,7 +19,7 @@ export interface RunContext {
   /** Undefined where the key is gone, and something that was asked before it went is still to be heard. */
   caller: Caller | undefined;
   toolbox: Toolbox;
-  told: Pick<Told, "system" | "goal">;
+  told: Pick<Transcript, "system" | "goal">;
 }
 
 /** Opens what the run works with, and lets it speak its first event. */

@@ -6,14 +6,14 @@ import type { NewCall, NewEvent, RunChange } from "../run-change.ts";
 import type { RunTool } from "../tools/run-tool.ts";
 import { notCalled } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
+import { type Confirmation, tellCall, tellQuestion, tellResult } from "./announce-calls.ts";
 import { bindApproval } from "./approval.rules.ts";
 import { isCutCall } from "./cut-answers.rules.ts";
 import { cutCallResult, wrongArguments } from "./prompts.rules.ts";
 import { requireCaller } from "./require-caller.ts";
 import type { RunSession } from "./session.ts";
 import { RunFailed } from "./stopped.ts";
-import { type Confirmation, tellCall, tellQuestion, tellResult } from "./tell-calls.ts";
-import { idOf, placeOf, type ToolTurnDeps } from "./tool-turn.ts";
+import { idOf, placeOf, type ToolTurnDeps } from "./tool-step.ts";
 
 /** What a turn of the model asks for, as it is written together with the turn. */
 export interface PreparedCalls {

@@ -1,4 +1,4 @@
-import { rest } from "../../../kernel/rest.ts";
+import { sleep } from "../../../kernel/sleep.ts";
 import type { Run } from "../run.ts";
 import type { RunChange, UsedByCall, Written } from "../run-change.ts";
 import type { WriteRun } from "../run-writer.ts";
@@ -80,7 +80,7 @@ export class RunSession {
       if (most > this.room) return false;
       const { held } = await this.write({ holdMore: most });
       if (held) return true;
-      if (this.room !== null && most <= this.room) await rest(lookAgainMs, this.signal);
+      if (this.room !== null && most <= this.room) await sleep(lookAgainMs, this.signal);
     }
     return true;
   }

@@ -3,7 +3,7 @@ import type { Step } from "../run.ts";
 import type { NewEvent, SummingUp } from "../run-change.ts";
 import { type MadeCall, saidIn } from "./ask-model.ts";
 import { type CountTokens, summaryMessages } from "./compress.ts";
-import { type Told, visibleSteps } from "./conversation.rules.ts";
+import { type Transcript, visibleSteps } from "./conversation.rules.ts";
 import { summaryPrompt } from "./prompts.rules.ts";
 
 /** Of the model's window, for a summary at most. */
@@ -11,7 +11,7 @@ const summaryPart = 0.15;
 
 /** The question for a summary of the older steps. */
 export async function summaryCall(
-  told: Told,
+  told: Transcript,
   { covers }: SummingUp,
   tools: readonly ChatTool[],
   countTokens: CountTokens,

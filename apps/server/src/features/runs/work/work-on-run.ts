@@ -7,7 +7,7 @@ import { askModel, type MadeCall, saidIn } from "./ask-model.ts";
 import { type ModelCallDeps, usedOf } from "./call-model.ts";
 import { faultsOf, isFormattedAfter, lastStep, outputOf } from "./check-answer.ts";
 import { shorten } from "./compress.ts";
-import { conversation, type Told } from "./conversation.rules.ts";
+import { conversation, type Transcript } from "./conversation.rules.ts";
 import { cutTooOften, isCutText, joinedText, wholeCalls } from "./cut-answers.rules.ts";
 import { cutResult } from "./cut-result.rules.ts";
 import { finishCalls } from "./finish-calls.ts";
@@ -22,7 +22,7 @@ import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
 import { summaryCall, summaryStep } from "./sum-up.ts";
 import { TokenEstimate } from "./token-estimate.ts";
-import type { ToolTurnDeps } from "./tool-turn.ts";
+import type { ToolTurnDeps } from "./tool-step.ts";
 
 export interface RunWorkDeps extends ModelCallDeps, ToolTurnDeps, ContextDeps {
   countTokens(text: string): Promise<number>;
@@ -131,7 +131,7 @@ class RunWork {
     return this.#history.steps;
   }
 
-  async #tellAll(): Promise<Told> {
+  async #tellAll(): Promise<Transcript> {
     const { steps, calls, run } = this.#history;
     const { manifest } = await presentModel(this.#deps, this.#history);
     const window = manifest.context_window ?? defaultWindow;
@@ -233,7 +233,7 @@ class RunWork {
     return undefined;
   }
 
-  async #sumUp(told: Told, summingUp: SummingUp): Promise<void> {
+  async #sumUp(told: Transcript, summingUp: SummingUp): Promise<void> {
     const chat = await summaryCall(told, summingUp, this.#context.toolbox.tools, this.#deps.countTokens);
     await this.#session.write({ call_id: this.#callId, summing_up: { call_id: this.#callId, ...summingUp } });
     await this.#storeSummary(await this.#call(chat, summingUp), summingUp);

@@ -1,4 +1,4 @@
-import { isObject } from "../../text-answer.ts";
+import { isObject } from "../../text/answer.ts";
 import { nameWords } from "./words.ts";
 
 /** Something to look values up in: the run's input, or the result of a tool. */

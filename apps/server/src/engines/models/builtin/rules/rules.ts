@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChatDriver, ChatResult } from "../../chat.ts";
 import { Interrupted, type ModelDriver } from "../../driver.ts";
-import { runAsChat } from "../../text-prediction.ts";
-import { promptText, type TextRequest } from "../../text-request.ts";
+import { runAsChat } from "../../text/prediction.ts";
+import { promptText, type TextRequest } from "../../text/request.ts";
 import { countTokens, estimateTokens } from "../../token-count.ts";
 import { nextStep } from "./plan.ts";
 

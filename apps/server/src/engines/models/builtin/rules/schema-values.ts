@@ -1,4 +1,4 @@
-import { isObject } from "../../text-answer.ts";
+import { isObject } from "../../text/answer.ts";
 
 export type Schema = Record<string, unknown>;
 

@@ -1,0 +1,141 @@
+import type { BlobStore } from "../engines/blobs/blobs.ts";
+import type { Database } from "../engines/database/database.ts";
+import type { Net } from "../engines/net/net.ts";
+import type { Queue } from "../engines/queue/queue.ts";
+import { createQuickjsSandbox } from "../engines/sandbox/quickjs-sandbox.ts";
+import { createSchemas } from "../engines/schemas/ajv-schemas.ts";
+import type { Telemetry } from "../engines/telemetry/telemetry.ts";
+import { createTemplates } from "../engines/templates/handlebars-templates.ts";
+import type { ToolServerClients } from "../engines/tools/tools.ts";
+import type { Vault } from "../engines/vault/vault.ts";
+import type { Accounts } from "../features/accounts/index.ts";
+import { type Agents, openAgents } from "../features/agents/index.ts";
+import { type IdpConnector, openIdpConnector } from "../features/connectors/idp/index.ts";
+import { openDrives, startDriveUpkeep } from "../features/drives/index.ts";
+import { type Marketplace, openMarketplace } from "../features/marketplace/index.ts";
+import type { Models } from "../features/models/index.ts";
+import type { Nodes } from "../features/nodes/index.ts";
+import type { Predictions } from "../features/predictions/index.ts";
+import { createRunTools, openRuns, type Runs, type RunToolsDeps } from "../features/runs/index.ts";
+import type { Secrets } from "../features/secrets/index.ts";
+import { openToolServers, type ToolServers } from "../features/tool-servers/index.ts";
+import { agentRoutes } from "../http/agents-api/agent-routes.ts";
+import type { AgentsRoutes } from "../http/agents-api/agents-api.ts";
+import { driveRoutes } from "../http/agents-api/drive-routes.ts";
+import { idpRoutes } from "../http/agents-api/idp-routes.ts";
+import { marketplaceRoutes } from "../http/agents-api/marketplace-routes.ts";
+import { openApiRoute } from "../http/agents-api/openapi-route.ts";
+import { runRoutes } from "../http/agents-api/run-routes.ts";
+import { toolRoutes } from "../http/agents-api/tool-routes.ts";
+import { toolServerRoutes } from "../http/agents-api/tool-server-routes.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Log } from "../kernel/log.ts";
+
+export interface AgentsPlatform {
+  routes: readonly AgentsRoutes[];
+  agents: Agents;
+  marketplace: Marketplace;
+  idp: IdpConnector;
+  toolServers: ToolServers;
+  runs: Runs;
+  close(): Promise<void>;
+}
+
+/** Agents and what they are built from: drives, tool servers, the identity connector. Part of composing. */
+export async function openAgentsPlatform(deps: {
+  database: Database;
+  blobs: BlobStore;
+  vault: Vault;
+  secrets: Secrets;
+  net: Net;
+  clock: Clock;
+  log: Log;
+  onTrouble(text: string, error: Error): void;
+  telemetry: Telemetry;
+  models: Models;
+  queue: Queue;
+  nodeId: string;
+  nodes: Nodes;
+  accounts: Accounts;
+  predictions: Predictions;
+  countTokens(text: string): Promise<number>;
+  readInput: RunToolsDeps["readInput"];
+  storageBytesPerUser: number;
+  /** Runs worked on at once on this node; 0: this node is no worker. */
+  parallel: number;
+  /** Of the program. */
+  version: string;
+}): Promise<AgentsPlatform> {
+  const { database, clock, models, onTrouble } = deps;
+  const templates = createTemplates();
+  const schemas = createSchemas({ onTrouble });
+  const clients = openClientsWhenUsed(deps.net);
+  const idp = openIdpConnector(deps);
+
+  // Agents name drives and servers, and these must know who names them: each asks the other when it is used.
+  const drivesDeps = {
+    ...deps,
+    agentsUsingDrive: (ownerId: string, driveId: string) => agents.agentsUsing(ownerId, { driveId }),
+  };
+  const drives = openDrives(drivesDeps);
+  const toolServers = openToolServers({
+    ...deps,
+    clients,
+    agentsUsingToolServer: (ownerId, toolServerId) => agents.agentsUsing(ownerId, { toolServerId }),
+  });
+  const agents: Agents = openAgents({
+    database,
+    clock,
+    templates,
+    schemas,
+    models,
+    connectorTools: idp.describeTools(),
+    drivesAmong: drives.drivesAmong,
+    secretsAmong: deps.secrets.among,
+    toolServersAmong: toolServers.serversAmong,
+    connectorTrouble: idp.trouble,
+  });
+  const upkeep = startDriveUpkeep(drivesDeps);
+  const sandbox = createQuickjsSandbox({ onTrouble });
+  const tools = createRunTools({ ...deps, table: agents.tools, sandbox, drives, toolServers, idp });
+  const runs = await openRuns({ ...deps, templates, schemas, agents, toolsFor: tools.toolsFor });
+
+  const marketplace = openMarketplace({ database });
+
+  return {
+    routes: [
+      agentRoutes(agents),
+      marketplaceRoutes(marketplace, agents),
+      toolRoutes(agents.tools),
+      driveRoutes(drives),
+      toolServerRoutes(toolServers),
+      idpRoutes(idp),
+      runRoutes(runs),
+      openApiRoute(deps.version),
+    ],
+    agents,
+    marketplace,
+    idp,
+    toolServers,
+    runs,
+    async close() {
+      await upkeep.stop();
+      await Promise.all([clients.close(), schemas.close(), sandbox.close()]);
+    },
+  };
+}
+
+/** The MCP library is large; a server without tool servers does not wait for it at its start. */
+function openClientsWhenUsed(net: Net): ToolServerClients {
+  let opened: Promise<ToolServerClients> | undefined;
+  const open = () => {
+    opened ??= import("../engines/tools/mcp-tools.ts").then(({ createMcpTools }) => createMcpTools({ net }));
+    return opened;
+  };
+  return {
+    listTools: async (target, options) => (await open()).listTools(target, options),
+    callTool: async (target, call) => (await open()).callTool(target, call),
+    forget: (serverId) => void opened?.then((clients) => clients.forget(serverId)),
+    close: async () => (await opened)?.close(),
+  };
+}

@@ -1,0 +1,338 @@
+import { mkdir } from "node:fs/promises";
+import type { RequestListener } from "node:http";
+import { join } from "node:path";
+import { newId } from "@gantry/wire";
+import type { Config } from "../config/config.ts";
+import { migrate, type OpenedDatabase } from "../engines/database/index.ts";
+import { createMedia } from "../engines/media/create-media.ts";
+import { objectParameters } from "../engines/models/text/tool-parameters.ts";
+import { countTokens } from "../engines/models/token-count.ts";
+import { type Caller, openAccounts, scopeOf, signInUrl } from "../features/accounts/index.ts";
+import { grantOpeningBalance, openBilling, startUsageUpkeep } from "../features/billing/index.ts";
+import {
+  defaultMaxUploadBytes,
+  type FilesDeps,
+  holdsNewestFile,
+  openOwnedFile,
+  presignDownload,
+  readStorage,
+  storeOutput,
+} from "../features/files/index.ts";
+import { openMcpTools, runAgentFor } from "../features/mcp-tools/index.ts";
+import { openNodes } from "../features/nodes/index.ts";
+import { readClusterFigures } from "../features/operations/index.ts";
+import {
+  fileLinks,
+  holdForm,
+  type LinkOf,
+  openPredictions,
+  readInput,
+  renewLinks,
+  sweepSpool,
+} from "../features/predictions/index.ts";
+import { startRetention } from "../features/retention/index.ts";
+import type { RunToolsDeps } from "../features/runs/index.ts";
+import { openSecrets } from "../features/secrets/index.ts";
+import { watchClock } from "../features/trusted-clock/index.ts";
+import { openWebhooks, startWebhookSender } from "../features/webhooks/index.ts";
+import type { ModelApiDeps } from "../http/model-api/deps.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { fault, type Loc } from "../kernel/errors.ts";
+import type { Log } from "../kernel/log.ts";
+import { openAgentsPlatform } from "./agents-platform.ts";
+import { closeInOrder } from "./close-in-order.ts";
+import { notReady, openDatabase, openOwnBlobs, openQueue, openS3 } from "./engines.ts";
+import { makeHome } from "./home.ts";
+import { openModelsWithDrivers } from "./models.ts";
+import { oldestToKnow, ownSchema } from "./own-schema.ts";
+import { readOwnVersion } from "./own-version.ts";
+import type { StillThere } from "./stopping.rules.ts";
+import { storeMark } from "./store-mark.ts";
+import { mountSurfaces } from "./surfaces.ts";
+import { addDatabaseGauges, openTelemetry } from "./telemetry.ts";
+import { trustExtraCa } from "./trust-extra-ca.ts";
+import { openVault } from "./vault.ts";
+
+export interface Gantry {
+  listener: RequestListener;
+  /** The rows of the access table that this server has routes for. */
+  accessRows: ReadonlySet<string>;
+  /** Why no prediction can be served now; undefined when one can. */
+  notReady(): Promise<string | undefined>;
+  /** The admin's API key when this start made it, to be shown once. */
+  firstKey: string | null;
+  /** Where the admin signs in to the console, at this address of the server, when this start made the admin. */
+  firstSignInUrl: ((base: string) => string) | null;
+  drain(milliseconds: number): Promise<void>;
+  close(): Promise<void>;
+  /** What both of them wait for at this moment. */
+  stillThere(): Omit<StillThere, "answers">;
+}
+
+const tokenizerAfterMs = 500;
+const openingBalanceMicros = 100_000_000;
+
+/**
+ * Wires engines and features together, in the order in which they need each other. The only file that knows both. The
+ * signal ends the start as long as that can last: until the database has the schema of today.
+ */
+export async function compose(
+  config: Config,
+  log: Log,
+  onProgress: (text: string) => void,
+  signal?: AbortSignal,
+): Promise<Gantry> {
+  const home = config.GANTRY_HOME;
+  const clock = systemClock;
+  trustExtraCa(config.GANTRY_EXTRA_CA);
+  await makeHome(home, (warning) => log.warn(warning));
+  const database = await openDatabase(config, log, onProgress);
+  try {
+    await migrate(database, ownSchema, { mustKnow: oldestToKnow, tell: (text) => log.warn(text), signal });
+    signal?.throwIfAborted();
+    return await composeOn(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+
+  async function composeOn(database: OpenedDatabase): Promise<Gantry> {
+    const nodeId = newId("node");
+    const { vault, proofOf } = await openVault(config, database, log);
+    const onTrouble = (text: string, error?: unknown) =>
+      error === undefined ? log.warn(text) : log.error({ err: error }, text);
+    const linkServed = config.S3_ENDPOINT === undefined ? await openOwnBlobs(home, config.GANTRY_FILES_URL) : undefined;
+    const blobs = linkServed ?? (await openS3(config, onTrouble));
+    const spoolDir = join(home, "spool");
+    await mkdir(spoolDir, { recursive: true, mode: 0o700 });
+    await sweepSpool(spoolDir);
+    const { telemetry, waysOut } = openTelemetry(config, log, nodeId);
+    const { net } = waysOut;
+    const media = createMedia({ onTrouble, onWork: telemetry.fileInspected });
+    const queue = await openQueue(config, database, onTrouble);
+
+    const accounts = await openAccounts({
+      database,
+      clock,
+      log,
+      // Models know accounts, and keys name models: these are asked for when a key is made.
+      callableModels: async (userId, ids) =>
+        new Set((await models.callableAmong({ userId, models: null }, ids)).keys()),
+    });
+    const { newAdminKey, newSignInToken, adminId } = await accounts.bootstrap(config.GANTRY_ADMIN_KEY);
+    await grantOpeningBalance(database, adminId, openingBalanceMicros);
+    const secrets = openSecrets({ database, vault });
+    const catalogue = await openModelsWithDrivers({ config, database, log, secrets, waysOut, spoolDir });
+    const { models } = catalogue;
+    accounts.onUserChanged(models.forgetOwner);
+    const files: FilesDeps = {
+      database,
+      blobs,
+      clock,
+      maxUploadBytes: defaultMaxUploadBytes,
+      storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
+    };
+    // An embedded database lies in the same home as its files.
+    const mayBeElsewhere = linkServed === undefined || config.DATABASE_URL !== undefined;
+    if (mayBeElsewhere && !(await holdsNewestFile(files))) {
+      const store = linkServed ? { home } : { bucket: blobs.bucket };
+      log.warn(store, "The newest file that the database knows is not in the file store: is it the right one?");
+    }
+    const webhooks = openWebhooks({ database, vault, clock });
+    const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
+    const isWorker = config.GANTRY_ROLE !== "api";
+    // After everything else that may refuse the start: a node that has joined counts as running.
+    const nodes = await openNodes({
+      database,
+      log,
+      nodeId,
+      proofOf,
+      fileStore: await storeMark(config),
+      isAlone: config.DATABASE_URL === undefined,
+    });
+    const predictions = await openPredictions({
+      database,
+      blobs,
+      queue,
+      clock,
+      log,
+      telemetry,
+      nodeId,
+      nodes,
+      linkOf,
+      acceptedModel: models.getAccepted,
+      sealWebhook: webhooks.seal,
+      workerParallel: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
+      driverOf: catalogue.drivers.of,
+      countTokens,
+      storeOutput: async (ownerId, predictionId, field, file) =>
+        (await storeOutput(files, { ownerId, predictionId, field, file })).s3Path,
+    });
+    const sender = isWorker
+      ? await startWebhookSender({
+          database,
+          net,
+          vault,
+          clock,
+          log,
+          telemetry,
+          nodeId,
+          renewPayload: (payload, ageMs) => renewLinks({ linkOf, publicUrl: config.GANTRY_PUBLIC_URL }, payload, ageMs),
+        })
+      : undefined;
+    const trustedClock = watchClock({ database, log, clock });
+    const upkeep = await startUsageUpkeep({
+      database,
+      log,
+      clock: trustedClock,
+      retentionDays: config.GANTRY_USAGE_DAYS,
+    });
+    const retention = startRetention({
+      database,
+      blobs,
+      files,
+      log,
+      clock: trustedClock,
+      resultDays: config.GANTRY_RESULT_DAYS,
+      uploadDays: config.GANTRY_UPLOAD_DAYS,
+      deliveryDays: config.GANTRY_DELIVERY_DAYS,
+    });
+
+    const version = readOwnVersion();
+    const linksOf: ModelApiDeps["linksOf"] = (predictionId, output, base) =>
+      fileLinks(predictionId, output, base, linkOf);
+    const openStored = (caller: Caller, s3Path: string, loc: Loc) =>
+      openOwnedFile(files, { ...scopeOf(caller), s3Path, loc });
+    const readModelInput: RunToolsDeps["readInput"] = ({ caller, model, extras, readForm, signal, storedRefusal }) =>
+      readInput({
+        manifest: model.manifest,
+        form: readForm,
+        extras,
+        spoolDir,
+        net,
+        media,
+        userId: caller.userId,
+        signal,
+        openStored: async (s3Path, loc) => {
+          if (storedRefusal !== undefined) throw fault("forbidden", storedRefusal, { loc });
+          const file = await openStored(caller, s3Path, loc);
+          return file && { stream: await file.open(), size: file.size, filename: file.filename };
+        },
+      });
+    const platform = await openAgentsPlatform({
+      database,
+      blobs,
+      queue,
+      vault,
+      secrets,
+      net,
+      clock,
+      log,
+      onTrouble,
+      telemetry,
+      nodeId,
+      nodes,
+      accounts,
+      models,
+      predictions,
+      countTokens,
+      readInput: readModelInput,
+      storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
+      parallel: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
+      version,
+    });
+    const { runs } = platform;
+    const mcpTools = await openMcpTools({
+      database,
+      log,
+      models,
+      predictions,
+      idp: platform.idp,
+      agents: platform.agents,
+      toolServers: platform.toolServers,
+      runAgent: runAgentFor(runs),
+      readInput: readModelInput,
+      linksOf,
+      openOutput: (caller, s3Path) => openStored(caller, s3Path, ["output"]),
+      linkOf: (s3Path, base) => presignDownload(files, { s3Path, base }),
+      objectParameters,
+    });
+    // What is read at a scrape of /metrics.
+    addDatabaseGauges(telemetry, database, config.DATABASE_URL === undefined, readClusterFigures({ database, nodeId }));
+    telemetry.addGauges(() => ({
+      predictionsHeld: predictions.underWay(),
+      workerSlots: isWorker ? config.GANTRY_WORKER_PARALLEL : 0,
+      runsHeld: runs.underWay(),
+      runSlots: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
+    }));
+    const app = await mountSurfaces({
+      config,
+      version,
+      log,
+      clock,
+      telemetry,
+      accounts,
+      billing: openBilling({ database }),
+      storageOf: (userId) => readStorage(database.sql, userId, files.storageBytesPerUser),
+      secrets,
+      webhooks,
+      files,
+      linkServed,
+      models,
+      predictions,
+      linksOf,
+      holdForm: ({ model, readForm, ...rest }) =>
+        holdForm({ manifest: model.manifest, form: readForm, spoolDir, ...rest }),
+      readInput: readModelInput,
+      agentsRoutes: platform.routes,
+      mcpTools,
+      agents: platform.agents,
+      marketplace: platform.marketplace,
+    });
+    // The tokenizer takes a third of a second to load: not before the server is ready, and not at the first cancel either.
+    const warming = setTimeout(() => void countTokens("warm"), tokenizerAfterMs);
+
+    const closing = closeInOrder([
+      ["the sending of webhooks", () => sender?.stop()],
+      ["the work on runs", () => runs.close()],
+      ["the work on predictions", () => predictions.close()],
+      ["the heartbeat", () => nodes.leave()],
+      ["the queue", () => queue.close()],
+      ["the upkeep of usage", () => upkeep.stop()],
+      ["the removal of what is old", () => retention.stop()],
+      ["the tools of MCP", () => mcpTools.close()],
+      ["the agents", () => platform.close()],
+      ["telemetry", () => telemetry.close()],
+      [
+        "what serves requests",
+        () => Promise.all([catalogue.close(), accounts.close(), app.close(), media.close(), waysOut.close()]),
+      ],
+      ["the files", () => blobs.close()],
+      ["the database", () => database.close()],
+    ]);
+
+    return {
+      listener: (request, response) => app.routing(request, response),
+      accessRows: app.accessRows,
+      notReady: () => notReady(database),
+      firstKey: newAdminKey,
+      firstSignInUrl: newSignInToken === null ? null : (base) => signInUrl(base, newSignInToken),
+      drain: async (milliseconds) => {
+        await Promise.all([runs.drain(milliseconds), predictions.drain(milliseconds)]);
+      },
+      async close() {
+        clearTimeout(warming);
+        await closing.close();
+      },
+      stillThere() {
+        const { busy, waiting } = database.figures();
+        return {
+          predictions: predictions.underWay(),
+          runs: runs.underWay(),
+          queries: busy + waiting,
+          closing: closing.current(),
+        };
+      },
+    };
+  }
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import type { Config } from "../config/config.ts";
+import type { BlobStore } from "../engines/blobs/blobs.ts";
+import { openFilesystemBlobs } from "../engines/blobs/filesystem.ts";
+import { loadOrCreateSigningCredentials } from "../engines/blobs/signing-credentials.ts";
+import {
+  connectExternalDatabase,
+  type Database,
+  type OpenedDatabase,
+  startEmbeddedDatabase,
+  type Trouble,
+} from "../engines/database/index.ts";
+import { openPostgresQueue } from "../engines/queue/postgres-queue.ts";
+import type { OnTrouble, Queue } from "../engines/queue/queue.ts";
+import type { LinkServedStore } from "../features/files/index.ts";
+import type { Log } from "../kernel/log.ts";
+
+/** The engines that the settings name. Part of composing. */
+const bucket = "gantry";
+
+export function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<OpenedDatabase> {
+  if (config.DATABASE_URL !== undefined)
+    return connectExternalDatabase({ url: config.DATABASE_URL, onTrouble: (text) => log.warn(text) });
+  return startEmbeddedDatabase({
+    home: config.GANTRY_HOME,
+    programs: config.GANTRY_POSTGRES_BIN,
+    onProgress,
+    onWarning: (text) => log.warn(text),
+    onTrouble: (text, error) => log.error({ err: error }, text),
+  });
+}
+
+const sentences: Readonly<Record<Trouble, string>> = {
+  full: "The disk of the database is full: nothing can be stored",
+  "read-only": "The database is read-only: nothing can be stored",
+  denied: "The database denies its role what is needed: its rights on the tables, or on their schema, were taken away",
+  "login refused": "The database refuses the login: its role, password or rules of access have changed",
+  "no connection left": "The database takes no more connections: all that it, or the role, may have are taken",
+  away: "The database cannot be reached or does not answer in time",
+};
+
+/** Why the database cannot take a prediction now, for `/readyz`. */
+export async function notReady(database: OpenedDatabase): Promise<string | undefined> {
+  if (await database.ready()) return undefined;
+  return sentences[database.trouble() ?? "away"];
+}
+
+export async function openOwnBlobs(home: string, linkBase: string | undefined): Promise<LinkServedStore> {
+  return openFilesystemBlobs({ home, bucket, credentials: await loadOrCreateSigningCredentials(home), linkBase });
+}
+
+/** For whoever copies files and signs no link: the key of links is neither needed nor made. */
+export async function openUnsignedBlobs(config: Config): Promise<BlobStore> {
+  if (config.S3_ENDPOINT !== undefined) return openS3(config);
+  const credentials = { accessKeyId: "none", secretAccessKey: randomBytes(30).toString("base64url") };
+  return openFilesystemBlobs({ home: config.GANTRY_HOME, bucket, credentials });
+}
+
+// S3 and RabbitMQ bring large libraries: a server that does not use them does not wait for them at its start.
+export async function openS3(config: Config, onTrouble?: OnTrouble): Promise<BlobStore> {
+  const { openS3Blobs } = await import("../engines/blobs/s3.ts");
+  return openS3Blobs({
+    endpoint: config.S3_ENDPOINT ?? "",
+    publicEndpoint: config.S3_PUBLIC_ENDPOINT,
+    bucket: config.S3_BUCKET ?? "",
+    region: config.S3_REGION,
+    accessKeyId: config.S3_ACCESS_KEY_ID ?? "",
+    secretAccessKey: config.S3_SECRET_ACCESS_KEY ?? "",
+    ...(onTrouble && { onTrouble }),
+  });
+}
+
+export async function openQueue(config: Config, database: Database, onTrouble: OnTrouble): Promise<Queue> {
+  if (config.AMQP_URL === undefined) return openPostgresQueue({ database, onTrouble });
+  const { openRabbitMqQueue } = await import("../engines/queue/rabbitmq-queue.ts");
+  return openRabbitMqQueue({ url: config.AMQP_URL, onTrouble });
+}

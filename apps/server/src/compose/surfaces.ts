@@ -1,0 +1,84 @@
+import { fileURLToPath } from "node:url";
+import type { FastifyInstance } from "fastify";
+import type { Config } from "../config/config.ts";
+import type { OpenTelemetry } from "../engines/telemetry/create-telemetry.ts";
+import { type FilesDeps, findUploadTarget, recordUpload } from "../features/files/index.ts";
+import { accountApi } from "../http/account-api/account-api.ts";
+import type { AccountApiDeps } from "../http/account-api/deps.ts";
+import { fileRoutes } from "../http/account-api/file-routes.ts";
+import { type SecretRouteDeps, secretRoutes } from "../http/account-api/secret-routes.ts";
+import { type TakeDownDeps, takeDownRoutes } from "../http/account-api/take-down-routes.ts";
+import { type WebhookRouteDeps, webhookRoutes } from "../http/account-api/webhook-routes.ts";
+import { type AgentsRoutes, agentsApi } from "../http/agents-api/agents-api.ts";
+import { type BlobApiDeps, blobApi } from "../http/blob-api/index.ts";
+import { consoleFiles } from "../http/console-api/console-files.ts";
+import { sessionRoutes } from "../http/console-api/session-routes.ts";
+import { docsPages } from "../http/docs-pages/index.ts";
+import { requireCaller } from "../http/foundation/require-caller.ts";
+import { createServer } from "../http/foundation/server.ts";
+import { type McpApiDeps, mcpApi } from "../http/mcp/mcp-api.ts";
+import { metricsRoute } from "../http/metrics/metrics-route.ts";
+import type { ModelApiDeps } from "../http/model-api/deps.ts";
+import { modelApi } from "../http/model-api/model-api.ts";
+import { modelCards } from "../http/model-cards/model-cards.ts";
+
+const consoleFolder = fileURLToPath(new URL("../../../console/dist", import.meta.url));
+
+export interface Surfaces extends AccountApiDeps, Omit<ModelApiDeps, "accounts"> {
+  config: Config;
+  telemetry: OpenTelemetry;
+  secrets: SecretRouteDeps["secrets"];
+  webhooks: WebhookRouteDeps["webhooks"];
+  files: FilesDeps;
+  /** The file store whose links this server serves itself; undefined: they lead to the bucket. */
+  linkServed: BlobApiDeps["store"] | undefined;
+  agentsRoutes: readonly AgentsRoutes[];
+  mcpTools: McpApiDeps["tools"];
+  agents: TakeDownDeps["agents"];
+  marketplace: TakeDownDeps["marketplace"];
+}
+
+/** All that is served over HTTP, ready to answer. Part of composing. */
+export async function mountSurfaces(parts: Surfaces): Promise<FastifyInstance> {
+  const { config, log, telemetry, files, linkServed, models } = parts;
+  const { authenticate } = parts.accounts;
+  const publicUrl = config.GANTRY_PUBLIC_URL;
+  const callerOf = requireCaller(authenticate);
+  const filesUrl = linkServed && config.GANTRY_FILES_URL;
+  const linkAddress = linkServed ? (filesUrl ?? publicUrl) : (config.S3_PUBLIC_ENDPOINT ?? config.S3_ENDPOINT);
+  const app = createServer({ log, publicUrl, filesUrl, telemetry, callerOf });
+
+  // No client is sent to a worker.
+  const hasConsole = config.GANTRY_ROLE !== "worker";
+  await app.register(docsPages, { version: parts.version, hasConsole });
+  if (hasConsole) {
+    await app.register(consoleFiles, { log, folder: consoleFolder, linkAddress });
+  }
+  if (linkServed) {
+    await app.register(blobApi, {
+      store: linkServed,
+      linkAddress,
+      findUploadTarget: (key: string, bytes: number | undefined) => findUploadTarget(files, key, bytes),
+      recordUpload: (key: string, info: Parameters<typeof recordUpload>[2]) => recordUpload(files, key, info),
+    });
+  }
+  await app.register(accountApi, parts);
+  const { agents, marketplace } = parts;
+  await app.register(takeDownRoutes, { agents, models, marketplace });
+  await app.register(sessionRoutes, { accounts: parts.accounts, clock: parts.clock, publicUrl });
+  await app.register(secretRoutes, { secrets: parts.secrets, authenticate });
+  await app.register(async (scope) => webhookRoutes(scope, { webhooks: parts.webhooks, callerOf }));
+  await app.register(async (scope) => fileRoutes(scope, { files, callerOf }));
+  await app.register(metricsRoute, {
+    exposition: telemetry.exposition,
+    callerOf,
+    isOpen: config.GANTRY_METRICS_OPEN,
+    key: config.GANTRY_METRICS_KEY,
+  });
+  await app.register(agentsApi, { log, authenticate, routes: parts.agentsRoutes });
+  await app.register(modelCards, { models, authenticate, version: parts.version });
+  await app.register(modelApi, parts);
+  await app.register(mcpApi, { log, authenticate, tools: parts.mcpTools, publicUrl });
+  await app.ready();
+  return app;
+}

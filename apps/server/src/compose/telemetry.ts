@@ -1,0 +1,87 @@
+import type { Config } from "../config/config.ts";
+import type { Database, PoolFigures } from "../engines/database/database.ts";
+import { createNet } from "../engines/net/create-net.ts";
+import type { Net } from "../engines/net/net.ts";
+import { createTelemetry, type OpenTelemetry } from "../engines/telemetry/create-telemetry.ts";
+import type { Gauges } from "../engines/telemetry/telemetry.ts";
+import { traceNet } from "../engines/telemetry/traced-net.ts";
+import type { Log } from "../kernel/log.ts";
+import { readOwnVersion } from "./own-version.ts";
+
+export interface WaysOut {
+  /** For whatever users cause. */
+  net: Net;
+  /** For the operator's own models: it reaches GANTRY_LLM_URL wherever that is, which must not be anybody's to call. */
+  operatorNet: Net;
+  close(): Promise<void>;
+}
+
+/** Telemetry, and the ways out, which hand traces on. Part of composing. */
+export function openTelemetry(
+  config: Config,
+  log: Log,
+  nodeId: string,
+): { telemetry: OpenTelemetry; waysOut: WaysOut } {
+  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const headers = config.OTEL_EXPORTER_OTLP_HEADERS;
+  const ca = config.GANTRY_EXTRA_CA;
+  const egressProxy = config.GANTRY_EGRESS_PROXY;
+  // What the operator set is not checked, where it is the operator who calls it.
+  const wayOut = (exempt: string | undefined) =>
+    createNet({
+      allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK,
+      ...(exempt !== undefined && { exempt: [exempt] }),
+      ...(ca !== undefined && { ca }),
+      ...(egressProxy !== undefined && { egressProxy }),
+    });
+  const [net, operatorNet, toCollector] = [wayOut(undefined), wayOut(config.GANTRY_LLM_URL), wayOut(endpoint)];
+  const telemetry = createTelemetry({
+    log,
+    net: toCollector,
+    version: readOwnVersion(),
+    role: config.GANTRY_ROLE,
+    nodeId,
+    traces:
+      endpoint === undefined
+        ? undefined
+        : {
+            endpoint,
+            ...(headers && { headers }),
+            serviceName: config.OTEL_SERVICE_NAME,
+            ratio: config.OTEL_TRACES_SAMPLER_ARG,
+          },
+  });
+  return {
+    telemetry,
+    waysOut: {
+      net: traceNet(net, telemetry),
+      operatorNet: traceNet(operatorNet, telemetry),
+      close: async () => void (await Promise.all([net, operatorNet, toCollector].map((each) => each.close()))),
+    },
+  };
+}
+
+/** What is known here of the database, and what it tells itself; that it does not answer is a figure too. */
+export function addDatabaseGauges(
+  telemetry: OpenTelemetry,
+  database: Pick<Database, "figures" | "isFull" | "sql">,
+  isEmbedded: boolean,
+  clusterFigures: () => Promise<Gauges>,
+): void {
+  telemetry.addGauges(async () => {
+    const [row] = await database.sql<{ version: string }[]>`
+      select split_part(current_setting('server_version'), ' ', 1) as version`;
+    return row ? { postgres: { version: row.version, isEmbedded } } : {};
+  });
+  telemetry.addGauges(() => ({ ...ofPool(database.figures()), databaseFull: Number(database.isFull()) }));
+  telemetry.addGauges(() =>
+    clusterFigures().then(
+      (figures) => ({ ...figures, databaseUp: 1 }),
+      () => ({ databaseUp: 0 }),
+    ),
+  );
+}
+
+function ofPool({ idle, busy, waiting }: PoolFigures): Gauges {
+  return { databaseConnectionsIdle: idle, databaseConnectionsBusy: busy, databaseQueriesWaiting: waiting };
+}

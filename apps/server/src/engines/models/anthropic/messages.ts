@@ -1,0 +1,100 @@
+import type { ChatMessage, ToolCall } from "../chat.ts";
+import { isObject } from "../text/answer.ts";
+import type { InlineImage } from "../text/request.ts";
+
+export type Block = Record<string, unknown>;
+
+interface Message {
+  role: "user" | "assistant";
+  content: Block[];
+}
+
+/** What an assistant message of this protocol must be sent back as: its blocks, signed thoughts among them. */
+export interface AnthropicOpaque {
+  protocol: "anthropic";
+  content: Block[];
+}
+
+/**
+ * Our messages as the Messages API wants them: system apart, roles that take turns, the results of all calls of a turn
+ * in one message, no empty text.
+ */
+export function writeMessages(messages: readonly ChatMessage[], images: readonly InlineImage[]) {
+  const system: string[] = [];
+  const written: Message[] = [];
+  for (const message of messages) {
+    if (message.role === "system") {
+      if (message.content !== "") system.push(message.content);
+      continue;
+    }
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const content = blocksOf(message);
+    const last = written.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else if (content.length > 0) written.push({ role, content });
+  }
+  if (images.length > 0) addImages(written, images);
+  return { system: system.join("\n\n"), messages: written };
+}
+
+function blocksOf(message: Exclude<ChatMessage, { role: "system" }> | ChatMessage): Block[] {
+  if (message.role === "assistant") return assistantBlocks(message);
+  if (message.role === "tool") {
+    return [
+      {
+        type: "tool_result",
+        tool_use_id: message.callId,
+        content: message.content,
+        ...(message.isError && { is_error: true }),
+      },
+    ];
+  }
+  return message.content === "" ? [] : [{ type: "text", text: message.content }];
+}
+
+function assistantBlocks(message: Extract<ChatMessage, { role: "assistant" }>): Block[] {
+  const { opaque, toolCalls } = message;
+  if (isOwn(opaque)) {
+    const ids = opaque.content.filter((block) => block.type === "tool_use").map((block) => block.id);
+    // Only if it still is the same message: whoever took calls out of it meant to.
+    if (ids.length === toolCalls.length && toolCalls.every((call) => ids.includes(call.id))) {
+      return opaque.content.filter(isTakenBack).map((block) => withArguments(block, toolCalls));
+    }
+  }
+  const text = message.text.trim() === "" ? [] : [{ type: "text", text: message.text }];
+  const calls = toolCalls.map((call) => ({ type: "tool_use", id: call.id, name: call.name, input: call.arguments }));
+  return [...text, ...calls];
+}
+
+/** A thought that was cut before its signature came is refused. */
+function isTakenBack(block: Block): boolean {
+  return block.type !== "thinking" || (typeof block.signature === "string" && block.signature !== "");
+}
+
+/** Thoughts must come back as they were; calls are not signed, and theirs may have been shortened since. */
+function withArguments(block: Block, toolCalls: readonly ToolCall[]): Block {
+  const call = block.type === "tool_use" ? toolCalls.find(({ id }) => id === block.id) : undefined;
+  return call ? { ...block, input: call.arguments } : { ...block };
+}
+
+function isOwn(opaque: unknown): opaque is AnthropicOpaque {
+  return isObject(opaque) && opaque.protocol === "anthropic" && Array.isArray(opaque.content);
+}
+
+function addImages(messages: Message[], images: readonly InlineImage[]): void {
+  const blocks = images.map((image) => ({
+    type: "image",
+    source: { type: "base64", media_type: image.contentType, data: image.base64 },
+  }));
+  const last = messages.at(-1);
+  if (last?.role === "user") last.content.unshift(...blocks);
+  else messages.push({ role: "user", content: blocks });
+}
+
+/** Marks where a prefix ends that will be sent again; thoughts cannot carry the mark. */
+export function markForCache(blocks: readonly Block[] | undefined): void {
+  const last = blocks?.at(-1);
+  if (last && last.type !== "thinking" && last.type !== "redacted_thinking") {
+    last.cache_control = { type: "ephemeral" };
+  }
+}

@@ -1,0 +1,239 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ObjectSchema } from "@gantry/wire";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createNet } from "../../net/create-net.ts";
+import type { Net } from "../../net/net.ts";
+import { Interrupted } from "../driver.ts";
+import {
+  bytesOf,
+  callWith,
+  faultOf,
+  fileInput,
+  imageField,
+  inputFields,
+  mediaBackendContract,
+  png,
+  secret,
+  textField,
+} from "../media/backend.contract.ts";
+import { type CogServer, startCog } from "../test-upstreams/cog-server.ts";
+import { jsonReply } from "../test-upstreams/scripted-server.ts";
+import { createCog } from "./cog.ts";
+
+describe("cog", () => {
+  mediaBackendContract({
+    start: startCog,
+    create: (options) => createCog({ ...options, input: inputFields, output: imageField }),
+    forms: ["base64", "link"],
+    around: (text) => ({ status: "succeeded", output: `data:image/png;base64,${text}` }),
+  });
+
+  let net: Net;
+  let upstream: CogServer;
+  let spoolFolder: string;
+  beforeEach(async () => {
+    net = createNet({ allowPrivateNetwork: true });
+    upstream = await startCog();
+    upstream.made.bytes = png;
+    spoolFolder = await mkdtemp(join(tmpdir(), "gantry-spool-"));
+  });
+  afterEach(async () => {
+    await net.close();
+    await upstream.close();
+    await rm(spoolFolder, { recursive: true });
+  });
+
+  const driver = (output: ObjectSchema = imageField) =>
+    createCog({ net, url: upstream.url, key: secret, input: inputFields, output, spoolFolder });
+  const run = (output?: ObjectSchema) => driver(output).run(callWith({ prompt: "a" }));
+  const reply = (value: unknown, status = 200) => ({ kind: "reply" as const, reply: jsonReply(value, status) });
+
+  it("sends id and input, files as data URIs, nulls left out", async () => {
+    await driver().run(callWith({ prompt: "a", image: fileInput(png), seed: null, options: { a: 1 } }));
+    const [seen] = upstream.seen;
+    expect(JSON.parse(String(seen?.body))).toEqual({
+      id: "pred_1",
+      input: { prompt: "a", image: `data:image/png;base64,${png.toString("base64")}`, options: { a: 1 } },
+    });
+    expect(seen?.headers.authorization).toBe(`Bearer ${secret}`);
+  });
+
+  it.each([
+    ["failed", { status: "failed", error: `Traceback ${secret}`, logs: "at /src/predict.py" }],
+    ["canceled", { status: "canceled" }],
+    ["starting", { status: "starting" }],
+  ])("takes a 200 that says %s as a failure", async (_status, answer) => {
+    upstream.odd.call.push(reply(answer));
+    const refusal = await faultOf(run());
+    expect(refusal.type).toBe("downstream_service_error");
+    expect(JSON.stringify(refusal.issues)).not.toMatch(/Traceback|predict\.py/);
+    expect(String(refusal.cause)).not.toContain("0123456789");
+  });
+
+  it("names an input of ours that the container refuses, in our words", async () => {
+    const detail = [
+      { loc: ["body", "input", "seed"], msg: `at most 9 ${secret}`, type: "value_error" },
+      { loc: ["body", "input", "prompt"], msg: "field required", type: "value_error.missing" },
+      { loc: ["body", "input", "hidden"], msg: "x", type: "value_error" },
+    ];
+    upstream.odd.call.push(reply({ detail }, 422));
+    const refusal = await faultOf(run());
+    expect(refusal.issues).toEqual([
+      { type: "value_error", loc: ["body", "seed"], msg: "The model does not accept this value" },
+      { type: "missing", loc: ["body", "prompt"], msg: "Field required" },
+    ]);
+    upstream.odd.call.push(reply({ detail: detail.slice(2) }, 422), reply({ error: "no", status: "failed" }, 422));
+    expect((await faultOf(run())).type).toBe("downstream_service_error");
+    expect((await faultOf(run())).type).toBe("downstream_service_error");
+  });
+
+  it("waits in line while all slots are taken, until it is aborted", async () => {
+    const full = () => reply({ error: "At capacity - all prediction slots busy", status: "failed" }, 409);
+    upstream.odd.call.push(full(), full(), full(), full());
+    await run();
+    expect(upstream.seen).toHaveLength(5);
+    upstream.odd.call.push(...Array.from({ length: 50 }, full));
+    const waiting = driver().run(callWith({ prompt: "a" }, { signal: AbortSignal.timeout(300) }));
+    await expect(waiting).rejects.toThrow();
+  });
+
+  it("is unavailable while the container is not ready", async () => {
+    for (let n = 0; n < 3; n++) upstream.odd.call.push(reply({ error: "not ready", status: "failed" }, 503));
+    expect((await faultOf(run())).type).toBe("downstream_service_unavailable");
+    expect(upstream.seen).toHaveLength(3);
+  });
+
+  it("cancels by name and by closing", async () => {
+    upstream.odd.call.push({ kind: "hang" });
+    const stop = new AbortController();
+    const running = driver().run(callWith({ prompt: "a" }, { signal: stop.signal }));
+    running.catch(() => {});
+    await expect.poll(() => upstream.seen.length).toBe(1);
+    stop.abort(new Error("the client left"));
+    await expect(running).rejects.toThrow("the client left");
+    await expect.poll(() => upstream.seen.length, { interval: 5 }).toBe(2);
+    const [predicting, cancelling] = upstream.seen;
+    expect(cancelling).toMatchObject({ method: "POST", path: "/predictions/pred_1/cancel" });
+    expect(cancelling?.headers.authorization).toBe(`Bearer ${secret}`);
+    await expect.poll(() => predicting?.leftAt, { interval: 5 }).toBeDefined();
+  });
+
+  it("fills file fields from a list in order, and says when it is empty", async () => {
+    const uri = `data:image/png;base64,${png.toString("base64")}`;
+    upstream.output = [uri, uri];
+    expect(await bytesOf((await run()).output.image)).toEqual(png);
+    upstream.output = [];
+    expect((await faultOf(run())).type).toBe("no_media_generated");
+    upstream.odd.call.push(reply({ status: "succeeded", output: null }));
+    expect((await faultOf(run())).type).toBe("no_media_generated");
+  });
+
+  it("fills fields by name from an object, and the only field from a value", async () => {
+    const properties = {
+      picture: { type: "string", format: "binary", "x-media": "image" } as const,
+      score: { type: "number" },
+      tags: { type: "array" },
+    };
+    const uri = `data:image/png;base64,${png.toString("base64")}`;
+    upstream.output = { picture: uri, score: 0.5, tags: ["a"], other: 1 };
+    const { output } = await run({ type: "object", properties });
+    expect(Object.keys(output)).toEqual(["picture", "score", "tags"]);
+    expect(output).toMatchObject({ picture: { contentType: "image/png" }, score: 0.5, tags: ["a"] });
+    upstream.output = 42;
+    expect((await run({ type: "object", properties: { answer: { type: "integer" } } })).output).toEqual({ answer: 42 });
+    upstream.output = { a: 1, b: 2 };
+    const whole = await run({ type: "object", properties: { answer: { type: "object" } } });
+    expect(whole.output).toEqual({ answer: { a: 1, b: 2 } });
+  });
+
+  describe("streamed", () => {
+    const chunks = ["Grü", "ße", " an alle"];
+    const streamed = async () => {
+      const fragments: string[] = [];
+      const result = await driver(textField).run(
+        callWith({ prompt: "greet them" }, { onFragment: (field, text) => void fragments.push(`${field}:${text}`) }),
+      );
+      return { result, fragments };
+    };
+
+    it("hands chunks on as they come and counts what is not reported", async () => {
+      upstream.output = chunks;
+      const { result, fragments } = await streamed();
+      expect(fragments).toEqual(chunks.map((text) => `output:${text}`));
+      expect(result.output).toEqual({ output: "Grüße an alle" });
+      expect(result.usage).toMatchObject({ inputTokens: 3, estimated: true });
+      expect(upstream.seen[0]?.headers.accept).toBe("text/event-stream");
+    });
+
+    it.each(["none", "old"] as const)("joins the list of a server without events: %s", async (events) => {
+      Object.assign(upstream, { events, output: chunks });
+      const { result, fragments } = await streamed();
+      expect(fragments).toEqual(["output:Grüße an alle"]);
+      expect(result.output).toEqual({ output: "Grüße an alle" });
+    });
+
+    const events = (...lines: [string, unknown][]) => ({
+      kind: "reply" as const,
+      reply: {
+        status: 200,
+        headers: { "content-type": "text/event-stream" },
+        body: lines.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join(""),
+      },
+    });
+
+    it.each([
+      ["fails at its end", [["completed", { status: "failed", error: "boom" }]]],
+      ["lost chunks", [["error", { error: "lagged", skipped: 3 }]]],
+      ["ends without its end", []],
+    ] as [string, [string, unknown][]][])("is a failure when it %s", async (_name, ending) => {
+      upstream.odd.call.push(events(["start", {}], ["output", { chunk: "a", index: 0 }], ...ending));
+      expect((await faultOf(streamed())).type).toBe("downstream_service_error");
+    });
+
+    it("waits for a slow reader", async () => {
+      upstream.output = chunks;
+      let busy = 0;
+      let most = 0;
+      await driver(textField).run(
+        callWith(
+          { prompt: "a" },
+          {
+            async onFragment() {
+              most = Math.max(most, ++busy);
+              await new Promise((resolve) => setTimeout(resolve, 20));
+              busy--;
+            },
+          },
+        ),
+      );
+      expect(most).toBe(1);
+    });
+
+    it("tells what was used when it is aborted, and cancels", async () => {
+      Object.assign(upstream, { output: Array.from({ length: 100 }, () => "word "), chunkMs: 20 });
+      const stop = new AbortController();
+      let fragments = 0;
+      const running = driver(textField).run(
+        callWith(
+          { prompt: "a" },
+          {
+            signal: stop.signal,
+            onFragment() {
+              if (++fragments !== 3) return;
+              stop.abort(new Error("the client left"));
+            },
+          },
+        ),
+      );
+      const error = await running.catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(Interrupted);
+      const usage = await (error as Interrupted).usage();
+      expect(usage).toMatchObject({ estimated: true });
+      expect(usage.outputTokens).toBeGreaterThanOrEqual(3);
+      await expect.poll(() => upstream.seen[0]?.leftAt).toBeDefined();
+      await expect.poll(() => upstream.seen[1]?.path).toBe("/predictions/pred_1/cancel");
+    });
+  });
+});

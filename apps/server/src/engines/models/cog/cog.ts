@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Fault, type Issue } from "../../../kernel/errors.ts";
+import type { NetResponse } from "../../net/net.ts";
+import type { ModelCall, ModelDriver, ModelResult } from "../driver.ts";
+import { type MediaBackend, nothingToDiscard, postUpstream, readAnswer } from "../media/call.ts";
+import { type Cancelling, cancelOnAbort } from "../media/cancel-upstream.ts";
+import { eventsOf, isEventStream, objectOf } from "../media/event-answer.ts";
+import { inputParts } from "../media/input-parts.ts";
+import { jsonBody } from "../media/json-body.ts";
+import { fileFieldsOf, fillOutput, isRecord, noMedia, streamedFieldOf } from "../media/output-fields.ts";
+import { StreamedText } from "../media/streamed-text.ts";
+import { broken, joinUrl, masked, UpstreamFailure, UpstreamSaid } from "../upstream.ts";
+
+const firstWaitMs = 100;
+const longestWaitMs = 2000;
+/** Of what a failed model wrote; its end says why. */
+const keptLog = 2000;
+
+/**
+ * Any Cog container. Where the manifest's output is streamed it is asked for events; a server that has none (406, or an
+ * older one that answers JSON whatever is asked) is read whole.
+ */
+export function createCog(backend: MediaBackend): ModelDriver {
+  const field = streamedFieldOf(backend.output);
+  const url = joinUrl(backend.url, "predictions");
+  return {
+    async run(call) {
+      let sent = false;
+      const cancelling = cancelOnAbort(backend, call.signal, () =>
+        sent
+          ? { url: `${url}/${encodeURIComponent(call.predictionId)}/cancel`, headers: headersOf(backend) }
+          : undefined,
+      );
+      try {
+        const answer = await inLine(
+          call,
+          () => {
+            sent = true;
+            return predict(backend, url, call, field !== undefined);
+          },
+          () => {
+            sent = call.signal.aborted;
+          },
+        );
+        if (field !== undefined && isEventStream(answer))
+          return await streamed(backend, call, field, answer, cancelling);
+        return await whole(backend, call, field, answer);
+      } finally {
+        cancelling.stop();
+      }
+    },
+  };
+}
+
+function headersOf(backend: MediaBackend): Record<string, string> {
+  return backend.key ? { authorization: `Bearer ${backend.key}` } : {};
+}
+
+function predict(backend: MediaBackend, url: string, call: ModelCall, stream: boolean): Promise<NetResponse> {
+  const { files, values } = inputParts(backend, call);
+  // A null is refused even for a nullable input, so what is null is left out; `inputParts` has done so.
+  const input = files.length === 0 ? values : { ...values, ...Object.fromEntries(files) };
+  const body = jsonBody({ id: call.predictionId, input });
+  const ask = (accept: string) =>
+    postUpstream(
+      backend,
+      {
+        url,
+        headers: { ...headersOf(backend), accept },
+        signal: call.signal,
+        explain: (status, text) => (status === 422 ? wrongInput(backend, text) : undefined),
+      },
+      body,
+    );
+  if (!stream) return ask("application/json");
+  return ask("text/event-stream").catch((error: unknown) => {
+    if (statusOf(error) !== 406) throw error;
+    return ask("application/json");
+  });
+}
+
+/** 409 says that all slots are taken: the time that the run may take is the time that it may wait. */
+async function inLine<T>(call: ModelCall, attempt: () => Promise<T>, onFailed: () => void): Promise<T> {
+  for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      onFailed();
+      if (statusOf(error) !== 409) throw error;
+      const spread = waitMs * (0.75 + Math.random() / 2);
+      await sleep(spread, undefined, { signal: call.signal }).catch(() => call.signal.throwIfAborted());
+    }
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof Fault && error.cause instanceof UpstreamFailure ? error.cause.status : undefined;
+}
+
+/** The input fields that the container refuses, where they are ours; in our words, since its own may hold anything. */
+function wrongInput(backend: MediaBackend, body: string): Fault | undefined {
+  const detail = objectOf(body)?.detail;
+  if (!Array.isArray(detail)) return undefined;
+  const issues: Issue[] = [];
+  for (const entry of detail) {
+    const loc: unknown[] = isRecord(entry) && Array.isArray(entry.loc) ? entry.loc : [];
+    const field = loc[0] === "body" && loc[1] === "input" ? loc[2] : undefined;
+    if (typeof field !== "string" || !Object.hasOwn(backend.input.properties, field)) continue;
+    if (isRecord(entry) && entry.type === "value_error.missing") {
+      issues.push({ type: "missing", loc: ["body", field], msg: "Field required" });
+    } else issues.push({ type: "value_error", loc: ["body", field], msg: "The model does not accept this value" });
+  }
+  const [first, ...rest] = issues;
+  return first && new Fault([first, ...rest], { cause: new UpstreamFailure({ status: 422, body, key: backend.key }) });
+}
+
+async function whole(
+  backend: MediaBackend,
+  call: ModelCall,
+  field: string | undefined,
+  response: NetResponse,
+): Promise<ModelResult> {
+  const answer = await readAnswer(backend, call, response, { bareBase64: false });
+  try {
+    const prediction = succeeded(backend, answer.value);
+    const made = prediction.output;
+    const nothing = made === undefined || made === null || (Array.isArray(made) && made.length === 0);
+    if (nothing && fileFieldsOf(backend.output).length > 0) throw noMedia();
+    if (field === undefined) return { output: made === undefined ? {} : await fillOutput(backend, call, made) };
+    const arriving = new StreamedText(call, field);
+    await arriving.add(textOf(made));
+    return { output: { [field]: arriving.text }, usage: await arriving.counted() };
+  } finally {
+    if (answer.discard !== nothingToDiscard) await answer.discard();
+  }
+}
+
+/** A failed prediction arrives as a 200 too. */
+function succeeded(backend: MediaBackend, value: unknown): Record<string, unknown> {
+  if (!isRecord(value)) throw broken(new Error("The upstream answered no prediction"));
+  const { status } = value;
+  if (status === "succeeded" || (status === undefined && "output" in value)) return value;
+  const told = (text: unknown) => masked(typeof text === "string" ? text.slice(-keptLog) : "", backend.key);
+  const words = `${told(status)}: ${told(value.error)}\n${told(value.logs)}`;
+  throw broken(new UpstreamSaid("The prediction did not succeed", words));
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(textOf).join("");
+  return JSON.stringify(value);
+}
+
+/**
+ *   start ──► output* (log and metric between) ──► completed
+ *                └── error: chunks were lost ──► failed
+ */
+async function streamed(
+  backend: MediaBackend,
+  call: ModelCall,
+  field: string,
+  answer: NetResponse,
+  cancelling: Cancelling,
+): Promise<ModelResult> {
+  const arriving = new StreamedText(call, field);
+  try {
+    for await (const { event, data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
+      if (event === "output") await arriving.add(textOf(objectOf(data)?.chunk));
+      else if (event === "error") {
+        throw broken(new UpstreamSaid("The stream is incomplete", masked(data.slice(0, keptLog), backend.key)));
+      } else if (event === "completed") {
+        const { output } = succeeded(backend, objectOf(data));
+        // A model that is no iterator has one output, and it comes with the end.
+        if (arriving.text === "") await arriving.add(textOf(output));
+        return { output: { [field]: arriving.text }, usage: await arriving.counted() };
+      }
+    }
+    throw broken(new Error("The upstream ended its stream before its answer"));
+  } catch (error) {
+    throw await arriving.failure(error, cancelling);
+  }
+}

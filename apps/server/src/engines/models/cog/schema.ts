@@ -1,0 +1,172 @@
+import type { FieldSchema, ObjectSchema } from "@gantry/wire";
+import type { Net } from "../../net/net.ts";
+import { broken, joinUrl, requestJson } from "../upstream.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+type Schemas = Readonly<Record<string, unknown>>;
+type Media = NonNullable<FieldSchema["x-media"]>;
+
+/** What our manifests know under the same name. */
+const kept = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "enum", "deprecated"] as const;
+const mediaWords: readonly (readonly [Media, RegExp])[] = [
+  ["image", /image|img|photo|picture|mask|portrait/i],
+  ["video", /video|movie|clip/i],
+  ["audio", /audio|sound|voice|speech|music|song/i],
+];
+const types = new Set(["string", "number", "integer", "boolean", "array", "object"]);
+
+/**
+ * The schemas of a manifest, from the document that a Cog server publishes about its model. A file (`cog.Path`) becomes
+ * a file field; a model that yields text becomes a streamed field; several files become one field, which the first of
+ * them fills: whoever wants more adds file fields to the manifest, and they are filled in order.
+ */
+export function importCogSchema(openapi: unknown): { input: ObjectSchema; output: ObjectSchema } {
+  const components = isSchema(openapi) && isSchema(openapi.components) ? openapi.components.schemas : undefined;
+  const schemas: Schemas = isSchema(components) ? components : {};
+  if (!isSchema(schemas.Input)) {
+    throw broken(new Error("The upstream's document has no schema of an input"), "It describes no Cog model");
+  }
+  return { input: inputOf(schemas.Input, schemas), output: outputOf(schemas.Output, schemas) };
+}
+
+export async function fetchCogSchema(
+  net: Net,
+  url: string,
+  options: { key?: string | undefined; signal?: AbortSignal } = {},
+): Promise<{ input: ObjectSchema; output: ObjectSchema }> {
+  const { json } = await requestJson(net, {
+    url: joinUrl(url, "openapi.json"),
+    method: "GET",
+    headers: { accept: "application/json", ...(options.key && { authorization: `Bearer ${options.key}` }) },
+    key: options.key,
+    signal: options.signal ?? AbortSignal.timeout(30_000),
+    bounds: { totalMs: 30_000, maxBytes: 4 * 1024 * 1024 },
+  });
+  return importCogSchema(json);
+}
+
+function inputOf(input: Schema, schemas: Schemas): ObjectSchema {
+  const required = namesIn(input.required);
+  const properties = isSchema(input.properties) ? input.properties : {};
+  const ordered = Object.entries(properties).sort(([, a], [, b]) => orderOf(a) - orderOf(b));
+  return {
+    type: "object",
+    properties: Object.fromEntries(
+      ordered.map(([name, field]) => [name, inputField(name, resolved(field, schemas), required.includes(name))]),
+    ),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+function inputField(name: string, field: Schema, required: boolean): FieldSchema {
+  const made = fieldOf(name, field);
+  // A field that may be left out may be null here: null means left out.
+  const nullable = (field.nullable === true || !required) && typeof made.type === "string";
+  if (made.format === "binary") return { ...made, ...(nullable && { type: ["string", "null"], default: null }) };
+  return {
+    ...made,
+    ...(nullable && { type: [String(made.type), "null"] }),
+    ...(field.default !== undefined && (field.default !== null || nullable) && { default: field.default }),
+    ...(field["x-cog-secret"] === true && { "x-cog-secret": true }),
+  };
+}
+
+function outputOf(given: unknown, schemas: Schemas): ObjectSchema {
+  const output = resolved(given, schemas);
+  if (output.type === "object" && isSchema(output.properties) && Object.keys(output.properties).length > 0) {
+    const names = Object.keys(output.properties);
+    const properties = output.properties;
+    const required = namesIn(output.required).filter((name) => names.includes(name));
+    return {
+      type: "object",
+      properties: Object.fromEntries(
+        names.map((name) => [name, outputField(name, resolved(properties[name], schemas), required.includes(name))]),
+      ),
+      ...(required.length > 0 && { required }),
+    };
+  }
+  const nullable = output.nullable === true;
+  const properties = { output: outputField("output", output, !nullable) };
+  return { type: "object", properties, ...(!nullable && { required: ["output"] }) };
+}
+
+function outputField(name: string, field: Schema, required: boolean): FieldSchema {
+  const items = isSchema(field.items) ? field.items : {};
+  const isList = field.type === "array";
+  if (isList && items.type === "string" && field["x-cog-array-display"] === "concatenate") {
+    return { ...saidOf(field), type: "string", ...(field["x-cog-array-type"] === "iterator" && { isStream: true }) };
+  }
+  const made = isList && isFile(items) ? { ...saidOf(field), ...fieldOf(name, items) } : fieldOf(name, field);
+  return required ? made : { ...made, type: [String(made.type), "null"] };
+}
+
+function fieldOf(name: string, field: Schema): FieldSchema {
+  if (isFile(field)) return { ...saidOf(field), type: "string", format: "binary", "x-media": mediaOf(name, field) };
+  const type = typeof field.type === "string" && types.has(field.type) ? field.type : "object";
+  const made: FieldSchema = { ...saidOf(field), type };
+  Object.assign(
+    made,
+    Object.fromEntries(kept.filter((name) => field[name] !== undefined).map((name) => [name, field[name]])),
+  );
+  if (type === "array" && isSchema(field.items)) {
+    const { items } = field;
+    made.items = {
+      ...(typeof items.type === "string" && types.has(items.type) && { type: items.type }),
+      ...(Array.isArray(items.enum) && { enum: items.enum }),
+    };
+  }
+  return made;
+}
+
+function saidOf(field: Schema): FieldSchema {
+  return {
+    ...(typeof field.title === "string" && { title: field.title.slice(0, 200) }),
+    ...(typeof field.description === "string" && { description: field.description.slice(0, 4000) }),
+    ...(typeof field["x-order"] === "number" && { "x-order": field["x-order"] }),
+  };
+}
+
+function isFile(field: Schema): boolean {
+  return field.type === "string" && field.format === "uri";
+}
+
+/** By what the model says it accepts, by its name, by its description; whatever fits two kinds is just a file. */
+function mediaOf(name: string, field: Schema): Media {
+  for (const text of [field["x-cog-accept"], name, field.description]) {
+    const found = mediaWords.filter(([, words]) => typeof text === "string" && words.test(text));
+    if (found.length > 0) return found.length === 1 && found[0] ? found[0][0] : "file";
+  }
+  return "file";
+}
+
+/** References, the `allOf` around a list of choices and the `anyOf` around null, all taken in. */
+function resolved(given: unknown, schemas: Schemas, depth = 0): Schema {
+  if (!isSchema(given) || depth > 8) return {};
+  const { $ref, allOf, anyOf, ...own } = given;
+  let whole: Record<string, unknown> = {};
+  if (typeof $ref === "string") {
+    const name = $ref.replace(/^#\/components\/schemas\//, "");
+    whole = { ...resolved(Object.hasOwn(schemas, name) ? schemas[name] : undefined, schemas, depth + 1) };
+  }
+  for (const part of Array.isArray(allOf) ? allOf : []) whole = { ...whole, ...resolved(part, schemas, depth + 1) };
+  if (Array.isArray(anyOf)) {
+    const choices = anyOf.map((part) => resolved(part, schemas, depth + 1));
+    const nullable = choices.some((part) => part.type === "null") || choices.some((part) => part.nullable === true);
+    whole = { ...whole, ...choices.find((part) => part.type !== "null"), ...(nullable && { nullable }) };
+  }
+  const merged: Record<string, unknown> = { ...whole, ...own };
+  if (merged.items !== undefined) merged.items = resolved(merged.items, schemas, depth + 1);
+  return merged;
+}
+
+function orderOf(field: unknown): number {
+  return isSchema(field) && typeof field["x-order"] === "number" ? field["x-order"] : Number.MAX_SAFE_INTEGER;
+}
+
+function namesIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((name) => typeof name === "string") : [];
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,239 @@
+import { type ErrorType, errorTable } from "@gantry/wire";
+import { Fault, type Issue } from "../../../kernel/errors.ts";
+import { isWithinDepth } from "../../../kernel/storable-issues.ts";
+import type { NetResponse } from "../../net/net.ts";
+import { cacheUse, type ModelCall, type ModelDriver, type ModelResult, type TokenUsage } from "../driver.ts";
+import { type MediaBackend, postUpstream, readAnswer } from "../media/call.ts";
+import { type Cancelling, cancelOnAbort } from "../media/cancel-upstream.ts";
+import { eventsOf, isEventStream, objectOf } from "../media/event-answer.ts";
+import { fieldText, inputParts } from "../media/input-parts.ts";
+import { multipartBody, type Part, plainFilename } from "../media/multipart-body.ts";
+import { fillOutput, isRecord, streamedFieldOf, typesOf } from "../media/output-fields.ts";
+import { StreamedText } from "../media/streamed-text.ts";
+import { broken, joinUrl, toFault, UpstreamFailure } from "../upstream.ts";
+
+export interface GantryRemoteBackend extends MediaBackend {
+  /** The endpoint id there, `owner/name`; not needed where `url` is the model's own address. */
+  model?: string | undefined;
+}
+
+/** Another such service, under a key of its own. It speaks our protocol, so its words about our fields are ours. */
+export function createGantryRemote(backend: GantryRemoteBackend): ModelDriver {
+  const base = modelAddress(backend);
+  const headers: Record<string, string> = backend.key ? { "x-api-key": backend.key } : {};
+
+  return {
+    async run(call) {
+      const body = multipartBody(partsOf(backend, call));
+      const post = (route: string, accept: string) =>
+        postUpstream(
+          backend,
+          {
+            url: joinUrl(base, route),
+            headers: { ...headers, accept },
+            signal: call.signal,
+            explain: (status, text) => explained(backend, status, text),
+          },
+          body,
+        );
+      let remoteId: string | undefined;
+      const cancelling = cancelOnAbort(backend, call.signal, () =>
+        remoteId === undefined
+          ? undefined
+          : {
+              url: joinUrl(base, "predict/cancel/"),
+              headers: { ...headers, "content-type": "application/json" },
+              body: JSON.stringify({ prediction_id: remoteId }),
+            },
+      );
+      const stream = async () => {
+        const answer = await post("predict/stream/", "text/event-stream").catch(async (error: unknown) => {
+          throw await new StreamedText(call, "").failure(error, cancelling);
+        });
+        return streamed(backend, call, answer, cancelling, (id) => {
+          remoteId = id;
+        });
+      };
+      try {
+        if (streamedFieldOf(backend.output) !== undefined) return await stream();
+        const answer = await whole(backend, call, await post("predict", "application/json"));
+        return answer === "streaming only" ? await stream() : answer;
+      } finally {
+        cancelling.stop();
+      }
+    },
+  };
+}
+
+/** Both forms are understood: the service's base with the model's id, and the model's own address. */
+function modelAddress({ url, model }: GantryRemoteBackend): string {
+  const bare = url.replace(/\/+$/, "");
+  if (/\/api\/v1\/[^/]+\/[^/]+$/.test(bare) || model === undefined) return bare;
+  return bare.endsWith("/api/v1") ? `${bare}/${model}` : `${bare}/api/v1/${model}`;
+}
+
+function partsOf(backend: MediaBackend, call: ModelCall): Part[] {
+  const { files, values } = inputParts(backend, call);
+  return [
+    ...Object.entries(values).map(([name, value]) => ({ name, value: fieldText(value) })),
+    ...files.map(([name, file]) => ({ name, file, filename: plainFilename(name, file) })),
+  ];
+}
+
+async function whole(
+  backend: MediaBackend,
+  call: ModelCall,
+  response: NetResponse,
+): Promise<ModelResult | "streaming only"> {
+  const answer = await readAnswer(backend, call, response, { bareBase64: false });
+  try {
+    const { value } = answer;
+    // The one refusal that stands inside a 200.
+    if (isRecord(value) && value.status_code === 421) return "streaming only";
+    if (!isRecord(value) || !isRecord(value.output_data)) throw broken(new Error("The upstream answered no output"));
+    const usage = usageOf(value.stream_details);
+    return { output: await fillOutput(backend, call, byOwnName(backend, withLinks(value))), ...(usage && { usage }) };
+  } finally {
+    await answer.discard();
+  }
+}
+
+/** Where both models have one output field it is the same one, whatever it is called here and there. */
+function byOwnName({ output }: GantryRemoteBackend, answered: Record<string, unknown>): Record<string, unknown> {
+  const [own, ...more] = Object.keys(output.properties);
+  const values = Object.values(answered);
+  return own === undefined || more.length > 0 || values.length !== 1 ? answered : { [own]: values[0] };
+}
+
+/** A file stands as its s3 address, which means nothing here; the link to it stands beside. */
+function withLinks(answer: Record<string, unknown>): Record<string, unknown> {
+  const output = { ...(isRecord(answer.output_data) ? answer.output_data : {}) };
+  const links = isRecord(answer.files) ? answer.files : {};
+  for (const [name, link] of Object.entries(links)) {
+    if (isRecord(link) && typeof link.url === "string") output[name] = link.url;
+  }
+  return output;
+}
+
+/**
+ *   {prediction_id} ──► {output_data: {field: [fragments]}}* ──► {output_data: {}, stream_details?}
+ *                               └── {detail, status}: failed
+ */
+async function streamed(
+  backend: MediaBackend,
+  call: ModelCall,
+  answer: NetResponse,
+  cancelling: Cancelling,
+  onId: (id: string) => void,
+): Promise<ModelResult> {
+  if (!isEventStream(answer)) {
+    await answer.body.dump();
+    throw broken(new Error("The upstream answered no stream"));
+  }
+  const streamedField = streamedFieldOf(backend.output);
+  const arriving = new StreamedText(streamedField === undefined ? silent(call) : call, streamedField ?? "output");
+  let others: Record<string, unknown> = {};
+  try {
+    for await (const { data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
+      const event = objectOf(data);
+      if (!event) throw broken(new Error("The upstream sent an event that is no JSON object"));
+      if (typeof event.prediction_id === "string") onId(event.prediction_id);
+      if ("detail" in event) throw failureWithin(backend, event, data);
+      if (!isRecord(event.output_data)) continue;
+      if (event.stream_details !== undefined || Object.keys(event.output_data).length === 0) {
+        const hasNoText = streamedField === undefined || Object.hasOwn(others, streamedField);
+        const text = arriving.text === "" && hasNoText ? {} : { [streamedField ?? "output"]: arriving.text };
+        const output = await fillOutput(backend, call, byOwnName(backend, { ...others, ...text }));
+        const isCounted = streamedField !== undefined || arriving.text !== "";
+        const usage = usageOf(event.stream_details) ?? (isCounted ? await arriving.counted() : undefined);
+        return { output, ...(usage && { usage }) };
+      }
+      const content = Object.entries(withLinks(event));
+      for (const [name, value] of content) {
+        const isList = typesOf(backend.output.properties[name]).includes("array");
+        const isText = !isList && Array.isArray(value) && value.every((part) => typeof part === "string");
+        if (isText) await arriving.add(value.join(""));
+        else if ((content.length === 1 || name === streamedField) && isWholeText(backend, name, value)) {
+          await arriving.add(value);
+        } else others = { ...others, [name]: value };
+      }
+    }
+    throw broken(new Error("The upstream ended its stream before its answer"));
+  } catch (error) {
+    throw await arriving.failure(error, cancelling);
+  }
+}
+
+/** The one output of a model that streams none there, where one is promised here. */
+function isWholeText({ output }: MediaBackend, name: string, value: unknown): value is string {
+  const streamed = streamedFieldOf(output);
+  const isOther = name !== streamed && Object.hasOwn(output.properties, name);
+  return typeof value === "string" && streamed !== undefined && !isOther;
+}
+
+/** Where the manifest here promises no stream, nobody listens to the pieces. */
+function silent(call: ModelCall): ModelCall {
+  return { ...call, onFragment() {} };
+}
+
+function failureWithin(backend: MediaBackend, event: Record<string, unknown>, data: string): unknown {
+  const status = typeof event.status === "number" ? event.status : 500;
+  return explained(backend, status, data) ?? toFault(new UpstreamFailure({ status, body: data, key: backend.key }));
+}
+
+/** What the other service says about the request's fields or content. Its refusals of our key are not the caller's. */
+function explained(backend: MediaBackend, status: number, body: string): Fault | undefined {
+  const failure = new UpstreamFailure({ status, body, key: backend.key });
+  // It has waited as long as it may already.
+  if (status === 504) return toFault(failure) as Fault;
+  const detail = status === 422 ? objectOf(body)?.detail : undefined;
+  if (!Array.isArray(detail)) return undefined;
+  const issues = detail.map((entry) => issueOf(backend, entry));
+  const [first, ...rest] = issues.filter((issue) => issue !== undefined);
+  return first && new Fault([first, ...rest], { cause: failure });
+}
+
+function issueOf(backend: MediaBackend, entry: unknown): Issue | undefined {
+  if (!isRecord(entry) || typeof entry.type !== "string" || !Object.hasOwn(errorTable, entry.type)) return undefined;
+  const type = entry.type as ErrorType;
+  const row = errorTable[type];
+  if (row.status !== 422 || type === "idempotency_key_reused") return undefined;
+  const [place, field]: unknown[] = Array.isArray(entry.loc) ? entry.loc : [];
+  if (place !== "body") return undefined;
+  if (field !== undefined && !(typeof field === "string" && Object.hasOwn(backend.input.properties, field))) {
+    return undefined;
+  }
+  const known: readonly string[] = row.ctx;
+  const given = isRecord(entry.ctx) ? entry.ctx : {};
+  // In our own words: those of the other service may name what is behind it.
+  const ctx = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => known.includes(name) && [value].flat().every(isPlain)),
+  );
+  const loc = field === undefined ? ["body"] : ["body", field];
+  return { type, loc, msg: row.meaning, ...(known.length > 0 && isRecord(entry.ctx) && { ctx }) };
+}
+
+/** A bound or the name of a choice, and no sentence or address. */
+function isPlain(value: unknown): boolean {
+  return typeof value === "number" || (typeof value === "string" && /^[\w.+*/-]{1,40}$/.test(value));
+}
+
+function usageOf(details: unknown): TokenUsage | undefined {
+  if (!isRecord(details)) return undefined;
+  const { input_tokens: inputTokens, output_tokens: outputTokens, estimated } = details;
+  const { cached_tokens: cached, cache_write_tokens: written } = details;
+  if (typeof inputTokens !== "number" || typeof outputTokens !== "number") return undefined;
+  return {
+    inputTokens,
+    outputTokens,
+    ...cacheUse(
+      {
+        cachedTokens: typeof cached === "number" ? cached : undefined,
+        cacheWriteTokens: typeof written === "number" ? written : undefined,
+      },
+      inputTokens,
+    ),
+    ...(estimated === true && { estimated }),
+    ...(isRecord(details.google_usage) && isWithinDepth(details.google_usage) && { googleUsage: details.google_usage }),
+  };
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { ChatMessage, ToolCall } from "../chat.ts";
+import { isObject } from "../text/answer.ts";
+import type { InlineImage } from "../text/request.ts";
+
+export type Part = Record<string, unknown>;
+
+interface Content {
+  role: "user" | "model";
+  parts: Part[];
+}
+
+/** Parts with thought signatures, which the API wants to see again beside the calls they belong to. */
+export interface GoogleOpaque {
+  protocol: "google";
+  parts: Part[];
+  callIds: string[];
+  /** Arguments of the message that are not as the API sent them, by the id of the call. */
+  restored?: Record<string, unknown>;
+}
+
+/** Gemini often names no id for a call; ours must then not be sent back to it. */
+const ownIdPrefix = "gantry_call_";
+
+export function newCallId(): string {
+  return ownIdPrefix + randomUUID();
+}
+
+const longestName = 64;
+
+/** A name that begins as the API wants it; all else that it asks of names, ours have anyway. */
+export function toWireName(name: string): string {
+  return /^[a-zA-Z_]/.test(name) ? name : `_${name}`.slice(0, longestName);
+}
+
+function idField(id: string): { id?: string } {
+  return id.startsWith(ownIdPrefix) ? {} : { id };
+}
+
+/** `mayBeUnsigned`: the model does not ask for the signatures of its calls. */
+export function writeContents(
+  messages: readonly ChatMessage[],
+  images: readonly InlineImage[],
+  mayBeUnsigned: boolean,
+) {
+  const system: string[] = [];
+  const contents: Content[] = [];
+  for (const message of messages) {
+    if (message.role === "system") {
+      if (message.content !== "") system.push(message.content);
+      continue;
+    }
+    const role = message.role === "assistant" ? "model" : "user";
+    const parts = partsOf(message, mayBeUnsigned);
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else if (parts.length > 0) contents.push({ role, parts });
+  }
+  const pictures = images.map((image) => ({ inlineData: { mimeType: image.contentType, data: image.base64 } }));
+  const last = contents.at(-1);
+  if (last?.role === "user") last.parts.push(...pictures);
+  else if (pictures.length > 0) contents.push({ role: "user", parts: pictures });
+  return { system: system.join("\n\n"), contents };
+}
+
+function partsOf(message: ChatMessage, mayBeUnsigned: boolean): Part[] {
+  if (message.role === "tool") {
+    const response = message.isError ? { error: message.content } : { result: message.content };
+    return [{ functionResponse: { ...idField(message.callId), name: toWireName(message.name), response } }];
+  }
+  if (message.role !== "assistant") return message.content === "" ? [] : [{ text: message.content }];
+  const { opaque, toolCalls } = message;
+  // Only if it still is the same message: whoever shortened it meant to.
+  if (isOwn(opaque) && opaque.callIds.join() === toolCalls.map((call) => call.id).join()) {
+    return signedParts(opaque, toolCalls, mayBeUnsigned);
+  }
+  const text = message.text === "" ? [] : [{ text: message.text }];
+  const calls = toolCalls.map((call) => ({
+    functionCall: { ...idField(call.id), name: toWireName(call.name), args: call.arguments },
+  }));
+  return [...text, ...calls];
+}
+
+/** What the API documents for a call that comes without the signature that it was given. */
+const noSignature = "skip_thought_signature_validator";
+
+/** As they came, except for calls whose arguments were shortened since: a signature holds for what it was made for. */
+function signedParts(
+  { parts, restored = {} }: GoogleOpaque,
+  toolCalls: readonly ToolCall[],
+  mayBeUnsigned: boolean,
+): Part[] {
+  let n = 0;
+  return parts.map((part) => {
+    if (!isObject(part.functionCall)) return part;
+    const call = toolCalls[n++];
+    const { thoughtSignature, ...unsigned } = part;
+    if (!call || isDeepStrictEqual(restored[call.id] ?? part.functionCall.args ?? {}, call.arguments)) return part;
+    const functionCall = { ...part.functionCall, args: call.arguments };
+    return {
+      ...unsigned,
+      functionCall,
+      ...(thoughtSignature !== undefined && !mayBeUnsigned && { thoughtSignature: noSignature }),
+    };
+  });
+}
+
+function isOwn(opaque: unknown): opaque is GoogleOpaque {
+  return (
+    isObject(opaque) &&
+    opaque.protocol === "google" &&
+    Array.isArray(opaque.parts) &&
+    Array.isArray(opaque.callIds) &&
+    opaque.callIds.length > 0
+  );
+}

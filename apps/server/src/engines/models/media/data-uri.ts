@@ -1,0 +1,71 @@
+import type { Readable } from "node:stream";
+import type { FileInput } from "../driver.ts";
+import { Base64Decoder } from "./base64-decoder.ts";
+
+const base64Header = /^data:([^,;\s]{0,127})((?:;[^,;\s]{1,200}){0,8});base64,/i;
+/** A header is longer than this only when somebody plays with us. */
+const longestDataUriHeader = 2048;
+
+export interface DataUriHeader {
+  /** Undefined where the address names no type. */
+  mediaType: string | undefined;
+  /** Where the base64 text begins. */
+  length: number;
+}
+
+/** The beginning of a base64 data URI, or undefined where the text is none. Only its first characters are needed. */
+export function readDataUriHeader(text: string): DataUriHeader | undefined {
+  if (text[4] !== ":") return undefined;
+  const found = base64Header.exec(text.slice(0, longestDataUriHeader));
+  return found ? { mediaType: found[1]?.toLowerCase() || undefined, length: found[0].length } : undefined;
+}
+
+export function isDataUri(text: string): boolean {
+  return readDataUriHeader(text) !== undefined;
+}
+
+/** A whole data URI that is in memory anyway. Throws where its content is damaged. */
+export function decodeDataUri(text: string): { mediaType: string | undefined; bytes: Buffer } | undefined {
+  const header = readDataUriHeader(text);
+  if (!header) return undefined;
+  const decoder = new Base64Decoder();
+  const bytes = decoder.push(text.slice(header.length));
+  decoder.end();
+  return { mediaType: header.mediaType, bytes };
+}
+
+function headerOf(file: FileInput): string {
+  // A type comes from the bytes and is short and plain; anything else must not break out of the JSON string.
+  const type = /^[\w.+-]+\/[\w.+-]+$/.test(file.contentType) ? file.contentType : "application/octet-stream";
+  return `data:${type};base64,`;
+}
+
+export function dataUriLength(file: FileInput): number {
+  return headerOf(file).length + 4 * Math.ceil(file.size / 3);
+}
+
+/** The file as a data URI, piece by piece: it never stands in memory as a whole. */
+export async function* encodeDataUri(file: FileInput): AsyncGenerator<string> {
+  yield headerOf(file);
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of readExactly(file)) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+    const whole = bytes.length - (bytes.length % 3);
+    rest = bytes.subarray(whole);
+    if (whole > 0) yield bytes.toString("base64", 0, whole);
+  }
+  if (rest.length > 0) yield rest.toString("base64");
+}
+
+/** The file's bytes, and an error where they are not as many as were announced in the request's length. */
+export async function* readExactly(file: FileInput): AsyncGenerator<Buffer> {
+  const stream: Readable = await file.open();
+  let seen = 0;
+  for await (const chunk of stream) {
+    const bytes: Buffer = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+    seen += bytes.length;
+    if (seen > file.size) break;
+    yield bytes;
+  }
+  if (seen !== file.size) throw new Error("A stored input file has another length than was recorded");
+}

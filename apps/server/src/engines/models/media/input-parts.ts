@@ -1,0 +1,30 @@
+import { type FileInput, type InputValue, isFileInput, type ModelCall } from "../driver.ts";
+import type { MediaBackend } from "./call.ts";
+
+export interface InputParts {
+  /** In the order of the manifest. */
+  files: readonly (readonly [name: string, file: FileInput])[];
+  /** Everything else; null means left out. */
+  values: Record<string, Exclude<InputValue, FileInput | null>>;
+}
+
+/** Files apart from the rest, both in the manifest's order: image, image1, … is an order that upstreams look at. */
+export function inputParts(backend: MediaBackend, call: Pick<ModelCall, "input">): InputParts {
+  const files: [string, FileInput][] = [];
+  const values: InputParts["values"] = {};
+  const { properties } = backend.input;
+  const take = (name: string) => {
+    const value = call.input[name];
+    if (value === undefined || value === null) return;
+    if (isFileInput(value)) files.push([name, value]);
+    else values[name] = value as Exclude<InputValue, FileInput | null>;
+  };
+  for (const name of Object.keys(properties)) take(name);
+  for (const name of Object.keys(call.input)) if (!Object.hasOwn(properties, name)) take(name);
+  return { files, values };
+}
+
+/** A value as the text of a form field. */
+export function fieldText(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,39 @@
+import type { ObjectSchema } from "@gantry/wire";
+import type { ModelDriver, OutputValue } from "../driver.ts";
+import { fileFieldsOf, isFile, streamedFieldOf, typesOf } from "./output-fields.ts";
+
+const unheard = () => {};
+
+/**
+ * The run of a driver that makes one value, a text or a file, under a name of its own: the value fills the output field
+ * that the manifest has for it. Pieces of a text are handed on only where the manifest promises a stream.
+ */
+export function fillingOutput(run: ModelDriver["run"], output: ObjectSchema): ModelDriver["run"] {
+  const streamed = streamedFieldOf(output);
+  return async (call) => {
+    const onFragment =
+      streamed === undefined ? unheard : (_ownName: string, piece: string) => call.onFragment(streamed, piece);
+    const { output: made, ...rest } = await run({ ...call, onFragment });
+    const filled: Record<string, OutputValue> = {};
+    for (const [ownName, value] of Object.entries(made)) {
+      const field = fieldFor(output, ownName, value);
+      if (field !== undefined) filled[field] = value;
+    }
+    return { output: filled, ...rest };
+  };
+}
+
+/** A text never goes where a file is promised, and to a field of texts before any other. */
+function fieldFor(output: ObjectSchema, ownName: string, value: OutputValue): string | undefined {
+  const files = fileFieldsOf(output);
+  const names = Object.keys(output.properties).filter((name) => !files.includes(name));
+  const others = names.toSorted((one, other) => Number(takesText(output, other)) - Number(takesText(output, one)));
+  const fitting = isFile(value) && files.length > 0 ? files : others;
+  const streamed = isFile(value) ? undefined : streamedFieldOf(output);
+  return streamed ?? (fitting.includes(ownName) ? ownName : fitting[0]);
+}
+
+function takesText({ properties }: ObjectSchema, name: string): boolean {
+  const types = typesOf(properties[name]);
+  return types.length === 0 || types.includes("string");
+}

@@ -1,0 +1,123 @@
+import type { FieldSchema, ObjectSchema } from "@gantry/wire";
+import { type Fault, fault } from "../../../kernel/errors.ts";
+import type { FileOutput, ModelCall, OutputValue } from "../driver.ts";
+import { broken } from "../upstream.ts";
+import type { MediaBackend } from "./call.ts";
+import { isDataUri } from "./data-uri.ts";
+import { fileFrom, type Media } from "./output-files.ts";
+import { Spool } from "./spool.ts";
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Spool);
+}
+
+export function mediaOf(field: FieldSchema | undefined): Media {
+  return field?.["x-media"] ?? "file";
+}
+
+export function fileFieldsOf(output: ObjectSchema): string[] {
+  return Object.keys(output.properties).filter((name) => output.properties[name]?.format === "binary");
+}
+
+export function streamedFieldOf(output: ObjectSchema): string | undefined {
+  return Object.keys(output.properties).find((name) => output.properties[name]?.isStream === true);
+}
+
+export function noMedia(): Fault {
+  return fault("no_media_generated", "The run ended without producing any output");
+}
+
+/**
+ * Which part of an upstream's answer belongs into which output field. An object fills fields by name; anything else
+ * fills the only field. A list of files fills the file fields in their order, and what is left over is dropped: a
+ * manifest that wants four pictures has four file fields.
+ */
+function assignOutput(output: ObjectSchema, value: unknown): Record<string, unknown> {
+  const names = Object.keys(output.properties);
+  const [only] = names;
+  if (isRecord(value)) {
+    const named = names.filter((name) => Object.hasOwn(value, name));
+    if (named.length > 0 || names.length !== 1 || only === undefined) {
+      return Object.fromEntries(named.map((name) => [name, value[name]]));
+    }
+    return typesOf(output.properties[only]).includes("object") ? { [only]: value } : {};
+  }
+  const files = fileFieldsOf(output);
+  const [firstFile] = files;
+  if (firstFile !== undefined && Array.isArray(value)) {
+    return Object.fromEntries(files.slice(0, value.length).map((name, index) => [name, value[index]]));
+  }
+  const target = names.length === 1 ? only : (firstFile ?? streamedFieldOf(output) ?? only);
+  return target === undefined ? {} : { [target]: value };
+}
+
+/** The output as a driver answers it, its files ready to be read. A file field without a value is left out. */
+export async function fillOutput(
+  backend: MediaBackend,
+  call: Pick<ModelCall, "signal">,
+  value: unknown,
+): Promise<Record<string, OutputValue>> {
+  const filled: Record<string, OutputValue> = {};
+  try {
+    for (const [name, part] of Object.entries(assignOutput(backend.output, value))) {
+      const field = backend.output.properties[name];
+      if (typeof part === "string" && field?.format !== "binary" && !isDataUri(part)) {
+        filled[name] = part;
+        continue;
+      }
+      const made = await outputValue(backend, call, field, part);
+      if (made !== undefined) filled[name] = made;
+    }
+  } catch (error) {
+    dropFiles(filled);
+    throw error;
+  }
+  return filled;
+}
+
+export function dropFiles(output: Record<string, OutputValue>): void {
+  for (const value of Object.values(output)) {
+    if (!isFile(value) || value.body instanceof Uint8Array) continue;
+    value.body.on("error", () => {});
+    value.body.destroy();
+  }
+}
+
+export function isFile(value: OutputValue): value is FileOutput {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "body" in value;
+}
+
+async function outputValue(
+  backend: MediaBackend,
+  call: Pick<ModelCall, "signal">,
+  field: FieldSchema | undefined,
+  value: unknown,
+): Promise<OutputValue | undefined> {
+  if (field?.format === "binary") {
+    const file = Array.isArray(value) ? value[0] : value;
+    return file === null || file === undefined ? undefined : fileFrom(backend, call, file, mediaOf(field));
+  }
+  // A file where a text was expected is still kept as a file: as a text it would swamp every answer it stands in.
+  if (value instanceof Spool || (typeof value === "string" && isDataUri(value))) {
+    return fileFrom(backend, call, value, "file");
+  }
+  if (Array.isArray(value) && !typesOf(field).includes("array") && value.every((part) => typeof part === "string")) {
+    return value.join("");
+  }
+  refuseFilesWithin(value, deepest);
+  return value as OutputValue;
+}
+
+export function typesOf(field: FieldSchema | undefined): readonly string[] {
+  return typeof field?.type === "string" ? [field.type] : (field?.type ?? []);
+}
+
+/** What is nested further can neither be walked through nor written down. */
+const deepest = 256;
+
+function refuseFilesWithin(value: unknown, depthLeft: number): void {
+  if (value instanceof Spool) throw broken(new Error("The upstream answered a file inside another value"));
+  if (typeof value !== "object" || value === null) return;
+  if (depthLeft === 0) throw broken(new Error("The upstream's answer is nested too deeply"));
+  for (const part of Object.values(value)) refuseFilesWithin(part, depthLeft - 1);
+}

@@ -1,0 +1,139 @@
+import { addAbortSignal, Readable } from "node:stream";
+import { fileTypeFromBuffer } from "file-type";
+import { parseMediaType, unknownType } from "../../../kernel/media-type.rules.ts";
+import type { NetBody } from "../../net/net.ts";
+import type { FileOutput, ModelCall } from "../driver.ts";
+import { broken, requestUpstream } from "../upstream.ts";
+import { answerFault, type MediaBackend, maxFileBytesOf } from "./call.ts";
+import { decodeDataUri } from "./data-uri.ts";
+import { Spool } from "./spool.ts";
+
+export type Media = "image" | "video" | "audio" | "file";
+
+const sampleBytes = 4100;
+/** Containers that the bytes show, where only the declared type can say what is inside. */
+const containers = new Set(["application/xml", "application/zip", "application/x-cfb"]);
+/** What may stand in for a medium: an animation for a video, a container of sound alone. */
+const accepted: Readonly<Record<Media, RegExp>> = {
+  image: /^image\//,
+  video: /^(video\/|image\/(gif|webp|apng)$)/,
+  audio: /^(audio|video)\//,
+  file: /./,
+};
+
+/**
+ * A file that an upstream answered with: spooled base64, a data URI, or an address to fetch it from. An address is called
+ * without the key and without following redirects, and goes through the same guard as every outgoing call.
+ */
+export async function fileFrom(
+  backend: MediaBackend,
+  call: Pick<ModelCall, "signal">,
+  value: unknown,
+  media: Media,
+): Promise<FileOutput> {
+  if (value instanceof Spool) return fromSpool(call, value, media);
+  if (typeof value === "string" && /^https?:\/\//i.test(value)) return fromUrl(backend, call, value, media);
+  const decoded = typeof value === "string" ? decodedOrFault(value) : undefined;
+  if (!decoded) throw broken(new Error("The upstream answered something that is no file where one was due"));
+  const contentType = await typeOf(decoded.bytes, decoded.mediaType, media);
+  return { kind: "file", contentType, body: decoded.bytes };
+}
+
+function decodedOrFault(text: string) {
+  try {
+    return decodeDataUri(text);
+  } catch (error) {
+    throw answerFault(error, undefined);
+  }
+}
+
+/** Base64 without a header, as image protocols answer it. */
+export async function fileFromBase64(
+  call: Pick<ModelCall, "signal">,
+  value: string | Spool,
+  media: Media,
+): Promise<FileOutput> {
+  if (value instanceof Spool) return fromSpool(call, value, media);
+  const { bytes } = decodedOrFault(`data:;base64,${value}`) ?? { bytes: new Uint8Array() };
+  return { kind: "file", contentType: await typeOf(bytes, undefined, media), body: bytes };
+}
+
+async function fromSpool(call: Pick<ModelCall, "signal">, spool: Spool, media: Media): Promise<FileOutput> {
+  try {
+    const contentType = await typeOf(spool.head, spool.mediaType, media);
+    const body = spool.body();
+    return { kind: "file", contentType, body: body instanceof Readable ? endedBy(call.signal, body) : body };
+  } catch (error) {
+    await spool.discard();
+    throw error;
+  }
+}
+
+async function fromUrl(
+  backend: MediaBackend,
+  call: Pick<ModelCall, "signal">,
+  url: string,
+  media: Media,
+): Promise<FileOutput> {
+  const maxBytes = maxFileBytesOf(backend);
+  const answer = await requestUpstream(backend.net, {
+    url,
+    method: "GET",
+    headers: { accept: "*/*", "user-agent": "gantry" },
+    key: backend.key,
+    signal: call.signal,
+    bounds: { totalMs: 3_600_000, headersMs: 60_000, idleMs: 60_000, maxBytes },
+  });
+  answer.body.on("error", () => {});
+  const declared = answer.headers["content-type"];
+  try {
+    const { head, body } = await peeked(answer.body, backend.key);
+    const contentType = await typeOf(head, Array.isArray(declared) ? declared[0] : declared, media);
+    return { kind: "file", contentType, body: endedBy(call.signal, body) };
+  } catch (error) {
+    answer.body.destroy();
+    call.signal.throwIfAborted();
+    throw answerFault(error, backend.key);
+  }
+}
+
+/** The first bytes, and the whole as a stream whose failures are faults. */
+async function peeked(answer: NetBody, key: string | undefined): Promise<{ head: Buffer; body: Readable }> {
+  const pieces = answer[Symbol.asyncIterator]();
+  const first: Buffer[] = [];
+  let size = 0;
+  while (size < sampleBytes) {
+    const next = await pieces.next();
+    if (next.done) break;
+    first.push(next.value as Buffer);
+    size += (next.value as Buffer).length;
+  }
+  async function* whole(): AsyncGenerator<Buffer> {
+    try {
+      yield* first;
+      for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value as Buffer;
+    } catch (error) {
+      throw answerFault(error, key);
+    }
+  }
+  const body = Readable.from(whole(), { objectMode: false });
+  // A generator that was never started has no end of its own.
+  body.once("close", () => answer.destroy());
+  return { head: Buffer.concat(first), body };
+}
+
+/** Whoever drops the result after an abort need not know that a file or a connection hangs on it. */
+function endedBy(signal: AbortSignal, body: Readable): Readable {
+  body.on("error", () => {});
+  return addAbortSignal(signal, body);
+}
+
+/** By the bytes, else as declared. What is clearly another thing than the field promises is refused. */
+async function typeOf(head: Uint8Array, declared: string | undefined, media: Media): Promise<string> {
+  if (head.length === 0) throw broken(new Error("The upstream answered an empty file"));
+  const found = (await fileTypeFromBuffer(head.subarray(0, sampleBytes)))?.mime;
+  const claimed = parseMediaType((declared ?? "").split(";", 1)[0] ?? "");
+  const contentType = (found && !containers.has(found) ? found : (claimed ?? found)) ?? unknownType;
+  if (accepted[media].test(contentType)) return contentType;
+  throw broken(new Error(`The upstream answered ${contentType} where a file of kind ${media} was due`));
+}

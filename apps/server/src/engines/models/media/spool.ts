@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { fault } from "../../../kernel/errors.ts";
+
+/** Up to here bytes stay in memory: most results never touch the disk. */
+const keptInMemory = 1024 * 1024;
+/** A write to the disk is worth this many at least. */
+const worthWriting = 256 * 1024;
+/** Enough to recognise nearly every type by. */
+const sampleBytes = 4100;
+
+/**
+ * A result that must be complete before anything of it may be passed on (the usage stands behind the picture), without
+ * holding it in memory. The file has no name from the moment it is made, so a crash leaves nothing behind.
+ *
+ *   filling ──end──► complete ──body (once)──► read to the end or destroyed: the file is gone
+ *      └────────────────┴──────discard──────► the file is gone
+ */
+export class Spool {
+  readonly #folder: string;
+  readonly #maxBytes: number;
+  #kept: Uint8Array[] = [];
+  #keptBytes = 0;
+  #file: FileHandle | undefined;
+  #size = 0;
+  #head: Uint8Array = new Uint8Array();
+  /** As the upstream declared it. */
+  mediaType: string | undefined;
+
+  constructor(options: { folder: string; maxBytes: number }) {
+    this.#folder = options.folder;
+    this.#maxBytes = options.maxBytes;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The first bytes. */
+  get head(): Uint8Array {
+    return this.#head;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0) return;
+    this.#size += bytes.length;
+    if (this.#size > this.#maxBytes) throw new Error(`A file of the answer is longer than ${this.#maxBytes} bytes`);
+    if (this.#head.length < sampleBytes) this.#head = Buffer.concat([this.#head, bytes.subarray(0, sampleBytes)]);
+    this.#kept.push(bytes);
+    this.#keptBytes += bytes.length;
+    if (this.#keptBytes > (this.#file ? worthWriting : keptInMemory)) await this.#flush();
+  }
+
+  async end(): Promise<void> {
+    if (this.#file) await this.#flush();
+  }
+
+  /** Of a complete spool. May be asked once. A stream must be read to its end or destroyed. */
+  body(): Readable | Uint8Array {
+    if (!this.#file) return Buffer.concat(this.#kept);
+    const stream = this.#file.createReadStream({ start: 0, autoClose: true, highWaterMark: 256 * 1024 });
+    this.#file = undefined;
+    return stream;
+  }
+
+  async discard(): Promise<void> {
+    this.#kept = [];
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = Buffer.concat(this.#kept);
+    this.#kept = [];
+    this.#keptBytes = 0;
+    try {
+      this.#file ??= await openNameless(this.#folder);
+      await this.#file.writeFile(bytes);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+      throw fault("storage_full", "There is no room left to store the file", { cause: error });
+    }
+  }
+}
+
+async function openNameless(folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `answer-${randomUUID()}`);
+  const file = await open(path, "wx+", 0o600);
+  await unlink(path);
+  return file;
+}

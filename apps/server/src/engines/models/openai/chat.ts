@@ -1,0 +1,236 @@
+import type { ChatDriver } from "../chat.ts";
+import type { ModelDriver } from "../driver.ts";
+import { argumentsText, eventJson, isObject, type ReportedUsage, type TextAnswer, tokens } from "../text/answer.ts";
+import { takeHandedIn, withAnswerTool } from "../text/answer-tool.ts";
+import { createTextBackend, type TextBackendOptions, type TextProtocol } from "../text/backend.ts";
+import { RepeatedEvent } from "../text/repeated-event.ts";
+import type { TextRequest } from "../text/request.ts";
+import type { StreamReader } from "../text/stream.ts";
+import { restoreCalls } from "../text/tool-parameters.ts";
+import { joinUrl, masked, refusedContent, UpstreamFailure } from "../upstream.ts";
+import { bindsAnswer, createAdaptations, learnFrom } from "./chat-adaptations.ts";
+import { partedContent } from "./chat-content.ts";
+import { isStrict, messagesOf, toolFields } from "./chat-messages.ts";
+import { type OpenAiChatOpaque, serverMark, thoughtFields } from "./chat-thoughts.ts";
+
+export interface OpenAiChatOptions extends TextBackendOptions {
+  /** The base before `/chat/completions`. */
+  url: string;
+  /** Newer OpenAI models want the other name; found out by itself where the server says so. */
+  maxTokensField?: "max_tokens" | "max_completion_tokens";
+}
+
+/** OpenAI and the many servers that speak its chat protocol: vLLM, llama.cpp, Ollama, LiteLLM, … */
+export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & ChatDriver {
+  const { model, key } = options;
+  const learned = createAdaptations(options.maxTokensField);
+  const server = serverMark(options.url, model);
+
+  function bodyOf(request: TextRequest): string {
+    return JSON.stringify({
+      ...request.extra,
+      model,
+      messages: messagesOf(request.messages, request.images ?? [], learned.takesThoughts ? server : undefined),
+      stream: true,
+      stream_options: learned.reportsUsage ? { include_usage: true } : undefined,
+      [learned.maxTokensField]: request.maxTokens,
+      temperature: request.temperature,
+      seed: request.seed,
+      ...answerFields(request),
+    });
+  }
+
+  function answerFields(request: TextRequest): Record<string, unknown> {
+    const { responseSchema: schema } = request;
+    if (schema === undefined) return toolFields(request, request);
+    if (bindsAnswer(request, learned)) {
+      const json_schema = { name: "answer", schema, strict: isStrict(schema) };
+      return { ...toolFields(request, request), response_format: { type: "json_schema", json_schema } };
+    }
+    const { tools, toolChoice } = withAnswerTool(request);
+    return toolFields({ tools, toolChoice: learned.forcesTools ? toolChoice : "auto" }, request);
+  }
+
+  const protocol: TextProtocol = {
+    key,
+    // Many compatible servers accept a schema and ignore it.
+    enforcesSchema: false,
+    write: (request) => ({
+      url: joinUrl(options.url, "chat/completions"),
+      headers: {
+        "content-type": "application/json",
+        accept: "text/event-stream",
+        "idempotency-key": request.id,
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      },
+      body: bodyOf(request),
+      explain: (status, body) => (status === 400 && namesRefusal(body) ? refusal(body, key) : undefined),
+    }),
+    read: (answer, request) => new OpenAiReader(answer, request, { key, server }),
+    adapt: (failure, request) => learnFrom(failure, request, learned),
+  };
+  return createTextBackend(protocol, options);
+}
+
+const refusalCode = /"(?:code|type)"\s*:\s*"(?:content_filter|content_policy_violation|moderation_blocked)"/;
+
+function namesRefusal(body: string): boolean {
+  return refusalCode.test(body);
+}
+
+function refusal(body: string, key: string | undefined) {
+  return refusedContent(new UpstreamFailure({ status: 400, body, key }));
+}
+
+class OpenAiReader implements StreamReader {
+  complete = false;
+  closed = false;
+  readonly #answer: TextAnswer;
+  readonly #request: TextRequest;
+  readonly #key: string | undefined;
+  readonly #server: string;
+  /** The field that thoughts come in here, and with it how they are wanted back. */
+  #thoughtField: OpenAiChatOpaque["field"] | undefined;
+  #thoughts = "";
+  #isClosed = false;
+  /** Places of the calls in the upstream's numbering. */
+  readonly #places: unknown[] = [];
+  readonly #repeated = new RepeatedEvent((data) => onlyText(eventJson(data)));
+
+  constructor(answer: TextAnswer, request: TextRequest, own: { key: string | undefined; server: string }) {
+    this.#answer = answer;
+    this.#request = request;
+    this.#key = own.key;
+    this.#server = own.server;
+  }
+
+  get delivered(): boolean {
+    return this.#answer.delivered;
+  }
+
+  onEvent({ data }: { data: string }): void | Promise<void> {
+    if (data === "[DONE]") {
+      this.closed = true;
+      this.complete = true;
+      return this.#close();
+    }
+    const repeated = this.#repeated.read(data);
+    if (repeated !== undefined) return this.#answer.addText(repeated);
+    const chunk = eventJson(data);
+    const text = onlyText(chunk);
+    if (text !== undefined) {
+      this.#repeated.learn(data, text);
+      return this.#answer.addText(text);
+    }
+    if (chunk.error) throw this.#failure(chunk.error);
+    if (isObject(chunk.usage)) Object.assign(this.#answer.usage, usageOf(chunk.usage));
+    // The last chunk carries usage and no choice.
+    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+    if (!isObject(choice)) return;
+    if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") this.#finish(choice.finish_reason);
+    const pause = isObject(choice.delta) ? this.#takeDelta(choice.delta) : undefined;
+    // Some servers send an empty reason with every piece.
+    if (!choice.finish_reason) return pause;
+    return pause ? pause.then(() => this.#close()) : this.#close();
+  }
+
+  /** Also called twice: at the reason of the end, and at the last word of those that say one. */
+  #close(): void | Promise<void> {
+    const { toolCalls } = this.#answer;
+    if (!this.#isClosed) restoreCalls(toolCalls, this.#request);
+    this.#isClosed = true;
+    const pause = takeHandedIn(this.#answer);
+    if (toolCalls.length > 0 && this.#thoughtField) {
+      const [server, field, text] = [this.#server, this.#thoughtField, this.#thoughts];
+      this.#answer.opaque = { protocol: "openai-chat", server, field, text } satisfies OpenAiChatOpaque;
+    }
+    return pause;
+  }
+
+  #takeDelta(delta: Record<string, unknown>): void | Promise<void> {
+    if (typeof delta.refusal === "string" && delta.refusal !== "") this.#answer.refused = true;
+    if (Array.isArray(delta.tool_calls)) for (const piece of delta.tool_calls) this.#takeToolCall(piece);
+    const { text, thought: inContent } = partedContent(delta.content);
+    const thought = this.#keptThought(delta) + inContent;
+    const pause = this.#answer.addReasoning(thought);
+    return pause ? pause.then(() => this.#answer.addText(text)) : this.#answer.addText(text);
+  }
+
+  #keptThought(delta: Record<string, unknown>): string {
+    const field = thoughtFields.find((name) => typeof delta[name] === "string" && delta[name] !== "");
+    if (!field) return "";
+    this.#thoughtField ??= field;
+    this.#thoughts += String(delta[field]);
+    return String(delta[field]);
+  }
+
+  #takeToolCall(piece: unknown): void {
+    if (!isObject(piece)) return;
+    const { toolCalls } = this.#answer;
+    const given = isObject(piece.function) ? piece.function : {};
+    const id = typeof piece.id === "string" && piece.id !== "" ? piece.id : undefined;
+    // Some servers number nothing: there a new id is a new call, and a piece without one goes on with the last.
+    const place =
+      piece.index !== undefined
+        ? this.#places.indexOf(piece.index)
+        : id === undefined
+          ? toolCalls.length - 1
+          : toolCalls.findIndex((one) => one.id === id);
+    let call = toolCalls[place];
+    if (!call) {
+      call = { id: id ?? `call_${crypto.randomUUID()}`, name: "", json: "" };
+      toolCalls.push(call);
+      this.#places.push(piece.index);
+    }
+    if (typeof given.name === "string" && call.name === "") call.name = given.name;
+    if (typeof given.arguments === "string") this.#answer.addArguments(call, given.arguments);
+    else if (isObject(given.arguments)) this.#answer.addArguments(call, argumentsText(given.arguments));
+  }
+
+  #finish(reason: string): void {
+    this.complete = true;
+    if (reason === "length") this.#answer.cutByLength = true;
+    if (reason === "content_filter") this.#answer.refused = true;
+  }
+
+  #failure(error: unknown): Error {
+    const body = masked(JSON.stringify(error), this.#key);
+    if (namesRefusal(body)) return refusal(body, this.#key);
+    const told = isObject(error) ? [error.code, error.status, error.status_code].map(Number) : [];
+    const status = told.find((code) => code >= 400 && code <= 599) ?? 500;
+    return new UpstreamFailure({ status, body, key: this.#key });
+  }
+}
+
+/** The text of a chunk that carries one and means nothing else. */
+function onlyText(chunk: Record<string, unknown>): string | undefined {
+  if (chunk.error || isObject(chunk.usage) || !Array.isArray(chunk.choices)) return undefined;
+  const choice: unknown = chunk.choices[0];
+  if (!isObject(choice) || typeof choice.finish_reason === "string" || !isObject(choice.delta)) return undefined;
+  const { content, tool_calls, refusal, reasoning_content, reasoning } = choice.delta;
+  if (tool_calls || refusal || reasoning_content || reasoning) return undefined;
+  return typeof content === "string" ? content : undefined;
+}
+
+function usageOf(usage: Record<string, unknown>): ReportedUsage {
+  const inputTokens = tokens(usage.prompt_tokens);
+  const completion = tokens(usage.completion_tokens);
+  const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const cachedTokens = tokens(details.cached_tokens) ?? tokens(usage.prompt_cache_hit_tokens);
+  // OpenAI does not report these; gateways to other vendors do, under their own names.
+  const cacheWriteTokens =
+    tokens(details.cache_write_tokens) ??
+    tokens(details.cache_creation_tokens) ??
+    tokens(usage.cache_creation_input_tokens) ??
+    tokens(usage.cache_write_tokens);
+  const made = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  const reasoning = tokens(made.reasoning_tokens) ?? 0;
+  // Reasoning is part of the completion, except where the total shows that the server counts it apart.
+  const apart = usage.total_tokens === (inputTokens ?? 0) + (completion ?? 0) + reasoning ? reasoning : 0;
+  return {
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(completion !== undefined && { outputTokens: completion + apart }),
+    ...(cachedTokens !== undefined && { cachedTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+  };
+}

@@ -1,0 +1,88 @@
+import { asksNothing, type ObjectSchema } from "@gantry/wire";
+import { fault } from "../../../kernel/errors.ts";
+import type { ChatMessage, ChatResult } from "../chat.ts";
+import { type FileInput, type InputValue, isFileInput, type ModelDriver } from "../driver.ts";
+import { refusedContent } from "../upstream.ts";
+import type { InlineImage, TextRequest } from "./request.ts";
+
+/** Files go to text models inline, so they are held in memory: this much for one call. */
+const mostInlineBytes = 32 * 1024 * 1024;
+
+/** What a text backend calls its one output, until it is known what the manifest calls it. */
+const ownName = "output";
+
+/**
+ * The prediction face of a text backend, the same for all: `prompt` becomes the user message, `system` the system
+ * message, images go with the prompt, every other input by name into the upstream's body.
+ */
+export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>): ModelDriver["run"] {
+  return async (call) => {
+    const { prompt, system, max_tokens, temperature, seed, ...others } = call.input;
+    const { files, values } = partedByKind(others);
+    const images = await inlined(files);
+    const text = asksNothing(prompt) ? "" : textOf(prompt);
+    if (text === "" && images.length === 0) throw fault("missing", "Field required", { loc: ["body", "prompt"] });
+    const messages: ChatMessage[] = [{ role: "user", content: text }];
+    if (textOf(system) !== "") messages.unshift({ role: "system", content: textOf(system) });
+    const result = await answer({
+      id: call.predictionId,
+      messages,
+      images,
+      extra: values,
+      signal: call.signal,
+      onText: (piece) => call.onFragment(ownName, piece),
+      ...(typeof max_tokens === "number" && { maxTokens: max_tokens }),
+      ...(typeof temperature === "number" && { temperature }),
+      ...(typeof seed === "number" && { seed }),
+    });
+    if (result.stop === "refused") throw refusedContent(new Error("The upstream stopped its answer as refused"));
+    return { output: { [ownName]: result.text }, usage: result.usage };
+  };
+}
+
+/**
+ * The run of a driver that is asked by `prompt`. A manifest that was stored before it had to have one leaves nothing
+ * that a caller could send: told as what it is.
+ */
+export function askingByPrompt(run: ModelDriver["run"], input: ObjectSchema): ModelDriver["run"] {
+  if (Object.hasOwn(input.properties, "prompt")) return run;
+  return async (call) => {
+    if (Object.values(call.input).some(isFileInput)) return run(call);
+    throw fault("downstream_service_error", "The manifest of the model, which is its owner's, has no input prompt");
+  };
+}
+
+function textOf(value: InputValue | undefined): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function partedByKind(input: Readonly<Record<string, InputValue>>) {
+  const files: [field: string, file: FileInput][] = [];
+  const values: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(input)) {
+    if (isFileInput(value)) files.push([field, value]);
+    else if (value !== null) values[field] = value;
+  }
+  return { files, values };
+}
+
+async function inlined(files: readonly [field: string, file: FileInput][]): Promise<InlineImage[]> {
+  let room = mostInlineBytes;
+  const images: InlineImage[] = [];
+  for (const [field, file] of files) {
+    room -= file.size;
+    if (room < 0) {
+      const msg = "The files are too large for a text model";
+      throw fault("file_too_large", msg, { loc: ["body", field], ctx: { max_size: mostInlineBytes } });
+    }
+    if (!file.contentType.startsWith("image/")) {
+      const msg = "This model reads text and images only";
+      throw fault("invalid_file_format", msg, { loc: ["body", field], ctx: { supported_formats: ["image/*"] } });
+    }
+    const pieces: Buffer[] = [];
+    for await (const piece of await file.open()) pieces.push(piece as Buffer);
+    images.push({ contentType: file.contentType, base64: Buffer.concat(pieces).toString("base64") });
+  }
+  return images;
+}

@@ -1,0 +1,158 @@
+import type { Net, NetControl, NetHeaders } from "../../net/net.ts";
+import { createSseReader, type SseEvent } from "../sse.ts";
+import { broken, errorBodyMs, keptBody, netRequestOf, refusalOf, type UpstreamCall, withRetries } from "../upstream.ts";
+
+/** Understands one answer of a streaming protocol; made anew for every try. */
+export interface StreamReader {
+  /** A returned promise means: read no further until it resolves. Throws what the protocol reports as a failure. */
+  onEvent(event: SseEvent): void | Promise<void>;
+  /** True once the client has seen something: from then on nothing is tried again. */
+  readonly delivered: boolean;
+  /** True once the answer is whole, so that it does not matter how the connection ends. */
+  readonly complete: boolean;
+  /** True once the protocol says that nothing will follow. */
+  readonly closed: boolean;
+  /** Set where the upstream only paused: it goes on once it gets this back as what it said so far. */
+  readonly pausedWith?: unknown;
+}
+
+/** How long an upstream that has said its last word may take to end its answer and so keep the connection. */
+const lingerMs = 1000;
+
+/** Calls an upstream that answers with Server-Sent Events. Resolves when the answer is whole. */
+export function streamUpstream(net: Net, call: UpstreamCall, open: () => StreamReader): Promise<void> {
+  let reader: StreamReader | undefined;
+  return withRetries(
+    call,
+    async () => {
+      reader = open();
+      await exchange(net, call, await netRequestOf(call), reader);
+    },
+    () => reader?.delivered !== true,
+  );
+}
+
+/**
+ *   waiting ──headers 2xx──► reading ⇄ paused (the reader asked to wait) ──end──► settled
+ *      └──── other status ──► collecting its error body ──end | enough | slow──► settled
+ */
+function exchange(
+  net: Net,
+  call: UpstreamCall,
+  request: Parameters<Net["dispatch"]>[0],
+  reader: StreamReader,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sse = createSseReader();
+    let control: NetControl | undefined;
+    let refused: { status: number; headers: NetHeaders; pieces: Buffer[]; size: number } | undefined;
+    let settled = false;
+    let waiting = false;
+    let ended = false;
+    let linger: NodeJS.Timeout | undefined;
+    const backlog: SseEvent[] = [];
+
+    function settle(error?: unknown): void {
+      if (settled) return;
+      settled = true;
+      if (error === undefined) resolve();
+      else reject(error);
+    }
+
+    function fail(error: unknown): void {
+      settle(error);
+      control?.abort(error instanceof Error ? error : new Error("The stream was given up", { cause: error }));
+    }
+
+    function refusal(): Error {
+      const { status, headers, pieces } = refused ?? { status: 0, headers: {}, pieces: [] };
+      return refusalOf(call, status, headers, Buffer.concat(pieces).toString("utf8"));
+    }
+
+    function closeByEnd(): void {
+      settle(reader.complete ? undefined : broken(new Error("The upstream ended its stream before its answer")));
+    }
+
+    /** Hands events on until the reader asks to wait; then goes on from there once it may. */
+    function deliver(events: readonly SseEvent[]): void {
+      for (let i = 0; i < events.length; i++) {
+        const event = events[i];
+        if (settled || event === undefined) return;
+        const pause = reader.onEvent(event);
+        if (!pause) continue;
+        waiting = true;
+        control?.pause();
+        backlog.unshift(...events.slice(i + 1));
+        pause.then(goOn, fail);
+        return;
+      }
+      if (reader.closed && !settled) {
+        settle();
+        linger = setTimeout(() => control?.abort(new Error("The upstream did not end its answer")), lingerMs);
+        linger.unref();
+      }
+    }
+
+    function goOn(): void {
+      waiting = false;
+      if (settled) return;
+      try {
+        deliver(backlog.splice(0));
+      } catch (error) {
+        fail(error);
+      }
+      if (waiting || settled) return;
+      if (ended) closeByEnd();
+      else control?.resume();
+    }
+
+    function take(events: readonly SseEvent[]): void {
+      if (waiting) backlog.push(...events);
+      else deliver(events);
+    }
+
+    net.dispatch(request, {
+      onResponseStart(given, status, headers) {
+        control = given;
+        const isStream = !String(headers["content-type"] ?? "").startsWith("application/json");
+        if (status >= 200 && status <= 299 && isStream) return;
+        refused = { status, headers, pieces: [], size: 0 };
+        linger = setTimeout(() => fail(refusal()), errorBodyMs);
+      },
+      onResponseData(given, chunk) {
+        control = given;
+        if (settled) return;
+        if (refused) {
+          refused.pieces.push(Buffer.from(chunk));
+          refused.size += chunk.length;
+          if (refused.size > keptBody * 4) fail(refusal());
+          return;
+        }
+        try {
+          take(sse.push(chunk));
+        } catch (error) {
+          fail(error);
+        }
+      },
+      onResponseEnd() {
+        clearTimeout(linger);
+        if (settled) return;
+        if (refused) return settle(refusal());
+        try {
+          take(sse.end());
+        } catch (error) {
+          settle(error);
+        }
+        ended = true;
+        if (!waiting) closeByEnd();
+      },
+      onResponseError(error) {
+        clearTimeout(linger);
+        if (call.signal.aborted) settle(call.signal.reason);
+        else if (refused) settle(refusal());
+        else if (reader.complete && !waiting) settle();
+        else settle(error);
+      },
+    });
+  });
+}

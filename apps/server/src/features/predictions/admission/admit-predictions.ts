@@ -1,0 +1,79 @@
+import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
+import { type Fault, fault } from "../../../kernel/errors.ts";
+import { stopReasons } from "../execution/held-predictions.ts";
+import type { ArrivingPrediction, Decision, Refusal } from "../store.ts";
+import type { PredictionWriter } from "./write-predictions.ts";
+
+/** What the plan's limit still allows. */
+export interface RateFigures {
+  limit: number;
+  remaining: number;
+  resetSeconds: number;
+}
+
+export interface Admitted {
+  /** False: it waits for capacity. */
+  starts: boolean;
+  /** Undefined where the plan has no limit. */
+  rate: RateFigures | undefined;
+}
+
+export type Admit = (arrival: ArrivingPrediction) => Promise<Admitted>;
+
+const refusals: Record<Refusal, (decision: Decision) => Fault> = {
+  key_gone: () => fault("unauthorized", "Invalid API key"),
+  model_retired: () => fault("not_found", "Project not found"),
+  model_inactive: () => fault("forbidden", "Project is not active"),
+  no_funds: () => fault("insufficient_funds", "Insufficient funds"),
+  run_lost: () => stopReasons.lost(),
+  rate_limit: (decision) =>
+    limited("rate_limit", `Too many requests: the plan allows ${decision.rateLimit} a minute`, decision),
+  too_many_parallel: (decision) =>
+    limited("concurrent_requests_limit", "Too many predictions of this account run at once", decision),
+};
+
+const windowMs = 60_000;
+
+function limited(type: "rate_limit" | "concurrent_requests_limit", msg: string, decision: Decision): Fault {
+  return fault(type, msg, {
+    retryAfterSeconds: secondsOf(decision.retryAfterMs ?? 1000),
+    headers: rateHeaders(figuresOf(decision)),
+  });
+}
+
+export function rateHeaders(rate: RateFigures | undefined): Record<string, string> {
+  if (!rate) return {};
+  return {
+    "x-ratelimit-limit": String(rate.limit),
+    "x-ratelimit-remaining": String(rate.remaining),
+    "x-ratelimit-reset": String(rate.resetSeconds),
+  };
+}
+
+export function figuresOf({ rateLimit, rateRemaining, rateResetMs }: Decision): RateFigures | undefined {
+  if (rateLimit === null) return undefined;
+  return { limit: rateLimit, remaining: rateRemaining ?? 0, resetSeconds: secondsOf(rateResetMs ?? 0) };
+}
+
+/** Whole ones. Who read the clock before waiting for the lock may see a hit that is younger than its own moment. */
+function secondsOf(milliseconds: number): number {
+  return Math.ceil(Math.min(milliseconds, windowMs) / 1000);
+}
+
+/** Admission: what arrives within the same few milliseconds is decided and written with one commit, and answered after it. */
+export function createAdmission({
+  writer,
+  telemetry,
+}: {
+  writer: Pick<PredictionWriter, "decide">;
+  telemetry: Telemetry;
+}): Admit {
+  return async (arrival) => {
+    const decision = await writer.decide(arrival);
+    const { verdict } = decision;
+    if (verdict === "run" || verdict === "wait") return { starts: verdict === "run", rate: figuresOf(decision) };
+    const refusal = refusals[verdict](decision);
+    telemetry.admissionRefused(refusal.type);
+    throw refusal;
+  };
+}

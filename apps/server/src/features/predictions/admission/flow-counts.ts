@@ -1,0 +1,59 @@
+import type { Database } from "../../../engines/database/database.ts";
+import type { Log } from "../../../kernel/log.ts";
+
+/** What came in and went out by model, counted on this node and written down once a second. */
+export interface FlowCounts {
+  accepted(modelId: string): void;
+  ended(modelId: string): void;
+  stop(): Promise<void>;
+}
+
+const everyMs = 1_000;
+
+export function countFlow({ sql }: Database, log: Log): FlowCounts {
+  let counts = new Map<string, { accepted: number; ended: number }>();
+  let writing: Promise<void> = Promise.resolve();
+
+  function of(modelId: string): { accepted: number; ended: number } {
+    let count = counts.get(modelId);
+    if (!count) {
+      count = { accepted: 0, ended: 0 };
+      counts.set(modelId, count);
+    }
+    return count;
+  }
+
+  /** What cannot be written is lost: these are figures of the last minute, and nothing is decided by them. */
+  function flush(): Promise<void> {
+    if (counts.size === 0) return writing;
+    const [models, all] = [[...counts.keys()], [...counts.values()]];
+    counts = new Map();
+    writing = writing
+      .then(async () => {
+        await sql`
+          insert into model_flow as f (model_id, second, accepted, ended)
+          select model_id, extract(epoch from clock_timestamp())::bigint, accepted, ended
+          from unnest(${models}::text[], ${all.map((one) => one.accepted)}::int[], ${all.map((one) => one.ended)}::int[])
+            as g (model_id, accepted, ended)
+          order by model_id
+          on conflict (model_id, second) do update set accepted = f.accepted + excluded.accepted,
+            ended = f.ended + excluded.ended`;
+      })
+      .catch((error) => log.warn({ err: error }, "The flow of the last second could not be written"));
+    return writing;
+  }
+
+  const timer = setInterval(() => void flush(), everyMs);
+  return {
+    accepted: (modelId) => {
+      of(modelId).accepted++;
+    },
+    ended: (modelId) => {
+      of(modelId).ended++;
+    },
+    stop() {
+      clearInterval(timer);
+      return flush();
+    },
+  };
+}

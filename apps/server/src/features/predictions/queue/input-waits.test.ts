@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import type { BlobStore } from "../../../engines/blobs/blobs.ts";
+import { fault } from "../../../kernel/errors.ts";
+import { createLog } from "../../../kernel/log.ts";
+import type { Model } from "../../models/index.ts";
+import { createInputWaits } from "./input-waits.ts";
+import type { ClaimedJob } from "./job-store.ts";
+
+const away = fault("service_unavailable", "away");
+const model = { manifest: { max_queue_seconds: 60, timeout_seconds: 60 } } as Model;
+const key = "inputs/pred_1/0";
+const job = (claim: number, ageSeconds = 0) =>
+  ({ id: "pred_1", claim, acceptedAt: new Date(Date.now() - ageSeconds * 1000).toISOString() }) as ClaimedJob;
+const waitsOn = (stat: () => Promise<undefined>) =>
+  createInputWaits({ blobs: { stat } as unknown as BlobStore, log: createLog("silent") });
+
+test("a store that is away is waited for, whether it gave a part or nothing", async () => {
+  const waits = waitsOn(() => Promise.reject(away));
+  for (let n = 0; n < 20; n++) {
+    expect(await waits.judge(job(1), model, { key, brokeOff: n % 2 === 0 }, away)).toEqual({ pauseMs: 2_000 });
+  }
+});
+
+test("but no longer than it might have waited in the line", async () => {
+  const waits = waitsOn(() => Promise.reject(away));
+  const last = await waits.judge(job(13, 119), model, { key, brokeOff: false }, away);
+  expect("pauseMs" in last && last.pauseMs).toBeGreaterThan(0);
+  expect("pauseMs" in last && last.pauseMs).toBeLessThanOrEqual(1_000);
+  expect(await waits.judge(job(13, 120), model, { key, brokeOff: false }, away)).toEqual({ failure: away });
+});
+
+test("what breaks off while the store answers is given up at the fifth time, counted anew once it has ended", async () => {
+  const waits = waitsOn(() => Promise.resolve(undefined));
+  const judged = () => waits.judge(job(1), model, { key, brokeOff: true }, away);
+  for (let n = 0; n < 4; n++) expect(await judged()).toEqual({ pauseMs: 2_000 });
+  expect(await judged()).toMatchObject({ failure: { type: "service_unavailable", retryable: true, cause: away } });
+  waits.forget("pred_1");
+  expect(await judged()).toEqual({ pauseMs: 2_000 });
+});

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BlobStore } from "../../../engines/blobs/blobs.ts";
+import { openFilesystemBlobs } from "../../../engines/blobs/filesystem.ts";
+import { loadOrCreateSigningCredentials } from "../../../engines/blobs/signing-credentials.ts";
+import type { FileInput } from "../../../engines/models/driver.ts";
+import { fault } from "../../../kernel/errors.ts";
+import { dropInput, openInput, type UnreadFile } from "./queued-input.ts";
+
+let home: string;
+let blobs: BlobStore;
+const stored = (key: string) => ({ $file: { key, contentType: "image/png", size: 6, filename: null } });
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "gantry-test-"));
+  blobs = await openFilesystemBlobs({
+    home,
+    bucket: "gantry",
+    credentials: await loadOrCreateSigningCredentials(home),
+  });
+  for (const id of ["pred_own", "pred_other"])
+    await blobs.put(`inputs/${id}/0`, Readable.from([Buffer.from("secret")]), { contentType: "image/png" });
+});
+
+afterAll(async () => {
+  await blobs.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+const never = () => {
+  throw new Error("the store is there");
+};
+
+test("a store that is away is told, and nothing else is taken for that", async () => {
+  const tries = [
+    { error: fault("service_unavailable", "away"), told: true },
+    { error: fault("internal_server_error", "broken"), told: false },
+    { error: new Error("a bug"), told: false },
+  ];
+  for (const { error, told } of tries) {
+    const unread: UnreadFile[] = [];
+    const failing = { ...blobs, open: () => Promise.reject(error) };
+    const { image } = openInput(failing, "pred_own", { image: stored("inputs/pred_own/0") }, (file) =>
+      unread.push(file),
+    );
+    await expect((image as FileInput).open()).rejects.toBe(error);
+    expect(unread).toEqual(told ? [{ key: "inputs/pred_own/0", brokeOff: false }] : []);
+  }
+});
+
+test("so is one that goes away before all was read, but not where all was read before", async () => {
+  const away = fault("service_unavailable", "away");
+  const unread: UnreadFile[] = [];
+  let breaks = true;
+  const breaking: BlobStore = {
+    ...blobs,
+    async open(key) {
+      const found = await blobs.open(key);
+      if (!found || !breaks) return found;
+      async function* half() {
+        yield Buffer.from("sec");
+        throw away;
+      }
+      return { ...found, body: Readable.from(half()) };
+    },
+  };
+  const { image } = openInput(breaking, "pred_own", { image: stored("inputs/pred_own/0") }, (file) =>
+    unread.push(file),
+  );
+  const read = async () => buffer(await (image as FileInput).open());
+  await expect(read()).rejects.toBe(away);
+  expect(unread).toEqual([{ key: "inputs/pred_own/0", brokeOff: true }]);
+  breaks = false;
+  expect(await read()).toEqual(Buffer.from("secret"));
+  breaks = true;
+  await expect(read()).rejects.toBe(away);
+  expect(unread).toEqual([{ key: "inputs/pred_own/0", brokeOff: true }]);
+});
+
+test("the files of a stored input can be read", async () => {
+  const { image } = openInput(blobs, "pred_own", { image: stored("inputs/pred_own/0") }, never);
+  expect(await buffer(await (image as FileInput).open())).toEqual(Buffer.from("secret"));
+});
+
+test("an object of the caller's that looks like a file opens and removes nothing of others", async () => {
+  for (const forged of [stored("inputs/pred_other/0"), stored("inputs/pred_mine/../pred_other/0"), { $file: null }]) {
+    const input = { settings: forged };
+    expect(openInput(blobs, "pred_mine", input, never)).toEqual(input);
+    await dropInput(blobs, "pred_mine", input);
+  }
+  expect(await blobs.open("inputs/pred_other/0")).toBeDefined();
+});

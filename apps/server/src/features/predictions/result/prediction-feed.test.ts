@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase } from "../../../../test/support/database.ts";
+import { type EndedNotices, startEndedNotices } from "./prediction-feed.ts";
+
+let own: Awaited<ReturnType<typeof testDatabase>>;
+let notices: EndedNotices;
+
+beforeAll(async () => {
+  own = await testDatabase();
+  notices = await startEndedNotices(own.database);
+});
+
+afterAll(async () => {
+  await notices.stop();
+  await own.drop();
+});
+
+const tell = (...ids: string[]) => own.database.sql`select pg_notify('gantry_ended', ${ids.join(",")})`;
+
+async function took(work: Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await work;
+  return performance.now() - startedAt;
+}
+
+test("what is told between the watch and the wait is not missed, and told once", async () => {
+  const watch = notices.watch("a");
+  await tell("b", "a");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await took(watch.next(60_000))).toBeLessThan(20_000);
+  expect(await took(watch.next(200))).toBeGreaterThan(150);
+  watch.stop();
+});
+
+test("each of several watches hears it, another's does not", async () => {
+  const first = notices.watch("a");
+  const second = notices.watch("a");
+  const other = notices.watch("b");
+  const waits = [first.next(60_000), second.next(60_000), other.next(400)].map(took);
+  await tell("a");
+  const [one, two, three] = await Promise.all(waits);
+  expect(one).toBeLessThan(20_000);
+  expect(two).toBeLessThan(20_000);
+  expect(three).toBeGreaterThan(350);
+  for (const watch of [first, second, other]) watch.stop();
+});

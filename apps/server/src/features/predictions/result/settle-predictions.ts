@@ -1,0 +1,216 @@
+import type { BlobStore } from "../../../engines/blobs/blobs.ts";
+import type { Database } from "../../../engines/database/database.ts";
+import type { EndedFigures, Telemetry } from "../../../engines/telemetry/telemetry.ts";
+import { createBatcher } from "../../../kernel/batcher.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import { Fault, fault } from "../../../kernel/errors.ts";
+import type { Log } from "../../../kernel/log.ts";
+import { enqueueDeliveries } from "../../webhooks/index.ts";
+import type { FlowCounts } from "../admission/flow-counts.ts";
+import { monthOf, type PredictionWriter } from "../admission/write-predictions.ts";
+import { type EndedMore, type Written, writePredictions } from "../admission/write-store.ts";
+import type { Fragment } from "../execution/fragments.rules.ts";
+import { endedUnused, type Outcome, statusOf } from "../prediction.ts";
+import { dropInput } from "../queue/queued-input.ts";
+import { type Ending, type GrantedSlot, keepLastWords, wasEndedAs } from "../store.ts";
+import { type LinkOf, resultItem } from "./result-item.ts";
+import { issuesToStore } from "./stored-fault.ts";
+
+export interface Settlement {
+  /**
+   * Ends a prediction for good. True when this call ended it, false when it was already ended, or is no longer this
+   * claim's to end. Does not give up: an engine that is away is waited for, because what ran must be written down.
+   */
+  settle(id: string, claim: number, outcome: Outcome, what?: Ended): Promise<boolean>;
+}
+
+/**
+ * Nothing but a `row`; a `job` is one of this worker's too; `more` may have a webhook, files, fragments or last words, or
+ * be followed.
+ */
+export type Ended = "row" | "job" | "more";
+
+export interface SettlementDeps {
+  database: Database;
+  blobs: BlobStore;
+  log: Log;
+  telemetry: Telemetry;
+  clock: Clock;
+  nodeId: string;
+  linkOf: LinkOf;
+  /** Ends what is only a row. */
+  writer: Pick<PredictionWriter, "end">;
+  flow: FlowCounts;
+  announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
+  /** A slot is free that a queued prediction may take. */
+  wakeWorkers(): void;
+}
+
+/** The end of one that is more than a row. */
+interface Item {
+  ending: Ending;
+  outcome: Outcome;
+  said: readonly Fragment[] | undefined;
+  trace: string | undefined;
+}
+
+const firstPauseMs = 50;
+const longestPauseMs = 2_000;
+
+/** Settlement: group commit, like admission. Whoever waits for the slots that become free gets them in the same commit. */
+export function createSettlement(deps: SettlementDeps): Settlement {
+  const { database, log, telemetry, nodeId } = deps;
+
+  async function write(items: readonly Item[]): Promise<Written> {
+    const endings = items.map(({ ending }) => ending);
+    return database.transaction(async (tx) => {
+      const written = await writePredictions(tx, [], endings, { nodeId, month: monthOf(deps.clock), withMore: true });
+      const ended = (written.ended ?? []).flatMap((n) => items[n] ?? []);
+      const words = ended.flatMap(({ ending: { id }, said }) => (said ? [{ id, said }] : []));
+      await keepLastWords(
+        tx,
+        ended.map(({ ending }) => ending.id),
+        words,
+      );
+      const deliveries = (written.more ?? []).flatMap((one) =>
+        one.target === null ? [] : [deliveryOf(one, items[one.n])],
+      );
+      await enqueueDeliveries(tx, await Promise.all(deliveries));
+      return written;
+    });
+  }
+
+  async function deliveryOf(one: EndedMore, item: Item | undefined) {
+    return {
+      userId: one.user_id,
+      predictionId: one.id,
+      modelName: one.model_name,
+      webhook: { destination: one.destination ?? "", target: Buffer.from(one.target ?? "", "base64") },
+      payload: await payloadOf(one, item),
+      trace: item?.trace ?? null,
+    };
+  }
+
+  async function payloadOf(one: EndedMore, item: Item | undefined): Promise<object> {
+    if (!item) throw new Error("a prediction ended that nobody asked to end");
+    const { outcome, ending } = item;
+    const result = await resultItem(
+      {
+        id: one.id,
+        userId: one.user_id,
+        status: ending.status,
+        inferenceMs: ending.inferenceMs ?? null,
+        output: outcome.kind === "done" ? outcome.output : null,
+        error: outcome.kind === "failed" ? outcome.fault.issues : null,
+        streamDetails: outcome.streamDetails ?? null,
+      },
+      one.base_url,
+      deps.linkOf,
+    );
+    return { prediction_id: one.id, model: one.model_name, ...result };
+  }
+
+  /** Nobody waits for it: an input file that stays costs its bytes and nothing else. */
+  async function dropLater(id: string, input: Record<string, unknown>): Promise<void> {
+    await dropInput(deps.blobs, id, input).catch((error) =>
+      log.warn({ prediction_id: id, err: error }, "An input file of an ended prediction could not be removed"),
+    );
+  }
+
+  const batcher = createBatcher<Item, boolean>({
+    maxItems: 512,
+    blameItem: (error) => !(error instanceof Fault),
+    run: async (items) => {
+      const startedAt = performance.now();
+      const written = await write(items);
+      telemetry.batchWritten("settlement", items.length, performance.now() - startedAt);
+      for (const modelId of written.endedModels ?? []) deps.flow.ended(modelId);
+      if (written.grants) await deps.announceGrants(written.grants);
+      if (written.wake) deps.wakeWorkers();
+      for (const { id, input } of written.more ?? []) if (input) void dropLater(id, input);
+      const endedNow = new Set(written.ended);
+      return items.map((_, n) => endedNow.has(n));
+    },
+  });
+
+  function settle(id: string, claim: number, outcome: Outcome, what: Ended = "row"): Promise<boolean> {
+    const writing = telemetry.inSpan(
+      () => ({ name: "settlement", attributes: { "gantry.prediction_id": id } }),
+      () => writeEnd(id, claim, outcome, what),
+    );
+    return writing.then((isEnded) => {
+      if (isEnded) telemetry.predictionEnded(figuresOf(outcome));
+      return isEnded;
+    });
+  }
+
+  async function writeEnd(id: string, claim: number, outcome: Outcome, what: Ended): Promise<boolean> {
+    for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
+      try {
+        const ending = toEnding(id, claim, outcome);
+        const endedNow = await (what === "more"
+          ? batcher.add({
+              ending,
+              outcome,
+              said: outcome.kind === "failed" ? outcome.lastWords : undefined,
+              trace: telemetry.traceparent(),
+            })
+          : deps.writer.end(ending, what === "job"));
+        // A try before this one may have been committed although its answer was lost.
+        return endedNow || (pause > firstPauseMs && (await wasEndedAs(database.sql, id, ending.status)));
+      } catch (error) {
+        if (!isPassing(error)) {
+          await writeUnwritable(id, claim, outcome, what, error);
+          throw error;
+        }
+        log.warn({ prediction_id: id, err: error }, "The end of a prediction could not be written, trying again");
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
+    }
+  }
+
+  /** The database will never take this end. What can be written is that there is one: otherwise it ran for ever. */
+  async function writeUnwritable(id: string, claim: number, outcome: Outcome, what: Ended, cause: unknown) {
+    log.error({ prediction_id: id, err: cause }, "The end of a prediction cannot be written as it is");
+    const failure = fault("internal_server_error", "The result could not be stored", { retryable: false });
+    if (outcome.kind === "failed" && outcome.fault.type === failure.type) return;
+    await writeEnd(id, claim, endedUnused(failure), what);
+  }
+
+  return { settle };
+}
+
+/** The database is away, or two transactions stood in each other's way: worth another try. */
+function isPassing(error: unknown): boolean {
+  return error instanceof Fault || (error instanceof Error && "code" in error && /^40/.test(String(error.code)));
+}
+
+function figuresOf(outcome: Outcome): EndedFigures {
+  const { usage } = outcome;
+  return {
+    failure: outcome.kind === "failed" ? outcome.fault.type : undefined,
+    inputTokens: usage?.inputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    cachedTokens: usage?.cachedTokens ?? 0,
+    cacheWriteTokens: usage?.cacheWriteTokens ?? 0,
+    chargedMicros: outcome.price,
+  };
+}
+
+function toEnding(id: string, claim: number, outcome: Outcome): Ending {
+  const usage = outcome.usage;
+  return {
+    id,
+    claim,
+    status: statusOf(outcome),
+    inferenceMs: outcome.inferenceMs === undefined ? undefined : Math.round(outcome.inferenceMs),
+    output: outcome.kind === "done" ? JSON.stringify(outcome.output) : undefined,
+    error: outcome.kind === "failed" ? JSON.stringify(issuesToStore(outcome.fault)) : undefined,
+    inputTokens: usage?.inputTokens,
+    outputTokens: usage?.outputTokens,
+    cachedTokens: usage?.cachedTokens,
+    cacheWriteTokens: usage?.cacheWriteTokens,
+    streamDetails: outcome.streamDetails && JSON.stringify(outcome.streamDetails),
+    price: outcome.price,
+  };
+}
