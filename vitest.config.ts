@@ -8,12 +8,12 @@ const browserProofs = ["apps/console/test/**/*.test.ts"];
 /** Through the whole server over HTTP. */
 const frontDoor = ["apps/server/test/front-door/**/*.test.ts"];
 /** They change what a process has once: its clock, its threads, whom it trusts. */
-const alone = ["clocks-that-jump", "extra-ca", "unstartable-threads"].map(
-  (name) => `apps/server/test/front-door/${name}.test.ts`,
+const alone = ["clock-jumps", "extra-ca", "thread-start-failures"].map(
+  (name) => `apps/server/test/front-door/operations/${name}.test.ts`,
 );
 /** In this order: those that take a minute or two, then by what a folder's tests take. */
 const long = [
-  /\/(runs-walk|crash)\.test/,
+  /\/(runs-crash-points|crash)\.test/,
   /\/(cluster|rekey)\.test/,
   /\/test\/proof\//,
   /\/test\/process\//,

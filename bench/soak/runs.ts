@@ -1,7 +1,7 @@
 import { ownSchema } from "../../apps/server/src/compose/own-schema.ts";
 import { connect, migrate } from "../../apps/server/src/engines/database/index.ts";
 import type { Breakpoint } from "../../apps/server/test/proof/runs-breakpoints.ts";
-import { nameOf, startWalk, walkAll } from "../../apps/server/test/proof/runs-walk.ts";
+import { nameOf, startWalk, walkAll } from "../../apps/server/test/proof/runs-crash-points.ts";
 import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts";
 
 const atOnce = 8;

@@ -4,7 +4,7 @@ import { fault } from "../../kernel/errors.ts";
 import type { Runnable } from "../agents/index.ts";
 import { createMayAsk, type MayAskDeps } from "./may-ask.ts";
 
-// Agents, servers and their answers as they are: test/front-door/mcp-agents.test.ts. Here are shapes that the platform
+// Agents, servers and their answers as they are: test/front-door/mcp/agents.test.ts. Here are shapes that the platform
 // refuses to save, or that would need hundreds of agents.
 
 const calls = (agentId: string): AgentTool => ({ type: "agent", agent_id: agentId });

@@ -61,7 +61,7 @@ beforeAll(async () => {
     openOutput: notHere,
     linkOf: notHere,
     objectParameters,
-    // One that does not answer: what real ones have is looked at in test/front-door/mcp-agents.test.ts.
+    // One that does not answer: what real ones have is looked at in test/front-door/mcp/agents.test.ts.
     toolServers: {
       describeTools: async (_ownerId, bindings) => ({
         tools: [],

@@ -10,7 +10,7 @@ import { builtinTool, calling, execute, scopeOf } from "./run-scope.fixture.ts";
 
 const open = createNet({ allowPrivateNetwork: true });
 const guarded = createNet({ allowPrivateNetwork: false });
-/** None of these agents refers to a secret; those that do are in test/front-door/run-fixed-headers.test.ts. */
+/** None of these agents refers to a secret; those that do are in test/front-door/runs/fixed-headers.test.ts. */
 const secrets = {
   reveal: () => {
     throw new Error("no secret is asked for");

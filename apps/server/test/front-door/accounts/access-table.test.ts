@@ -1,0 +1,403 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Access, accessTable } from "../../../src/http/foundation/access-table.ts";
+import { type AgentRuns, startAgentRuns } from "../../support/agent-runs.ts";
+import type { Answer, CallOptions } from "../../support/gantry.ts";
+import { inTurn } from "../../support/scripted-llm.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+/** Stands in everything of the owner that no other key may read. */
+const marker = "MARKED";
+const app = ["gantry/image", "alice/chat"];
+
+let t: AgentRuns;
+let whole: { key: string };
+/** All ids by the name that the templates of the routes use. */
+let ids: Record<string, string>;
+const keys: Record<Kind, string> = { nobody: "", stranger: "", confined: "", limited: "", grace: "" };
+
+type Kind = "nobody" | "stranger" | "confined" | "limited" | "grace";
+
+/** How a row is called, and what a stranger is told where that does not follow from the row. */
+interface Sample {
+  query?: string;
+  options?: CallOptions;
+  stranger?: number;
+  /** What its owner is told with a whole key, where that is no success. */
+  whole?: number;
+  ids?: Record<string, string>;
+}
+
+const json = (body: unknown, more: Omit<Sample, "options"> = {}): Sample => ({ options: { json: body }, ...more });
+const form = (fields: CallOptions["form"], more: Omit<Sample, "options"> = {}): Sample => ({
+  options: { form: fields ?? {} },
+  ...more,
+});
+const ofModel = { stranger: 403 };
+const asking = () => ({ ids: { runId: ids.askingRunId ?? "" } });
+
+/** A request for each row that a key decides. A row without one fails the first test. */
+const samples: Record<string, () => Sample> = {
+  "GET /metrics": () => ({}),
+  "GET /console/api/session": () => ({ whole: 401, stranger: 401 }),
+  "GET /api/v1": () => ({}),
+  "GET /api/v1/openapi.json": () => ({}),
+  "GET /api/v1/:owner/:model": () => ofModel,
+  "PUT /api/v1/:owner/:model": () => json(manifest(), ofModel),
+  "PATCH /api/v1/:owner/:model": () => json({ title: "Other" }, ofModel),
+  "DELETE /api/v1/:owner/:model": () => ofModel,
+  "POST /api/v1/:owner/:model/restore": () => ofModel,
+  "GET /api/v1/:owner/:model/openapi.json": () => ofModel,
+  "GET /api/v1/:owner/:model/flow": () => ofModel,
+  "POST /api/v1/:owner/:model/predict": () => form({ prompt: "x" }, ofModel),
+  "POST /api/v1/:owner/:model/predict/stream": () => form({ prompt: "x" }, ofModel),
+  "POST /api/v1/:owner/:model/predict/async": () => form({ prompt: "x" }, ofModel),
+  "GET /api/v1/:owner/:model/predict/async/result": () => ({ query: `?request_id=${ids.predictionId}`, ...ofModel }),
+  "POST /api/v1/:owner/:model/predict/async/result": () => ({ query: `?request_id=${ids.predictionId}`, ...ofModel }),
+  "POST /api/v1/:owner/:model/predict/cancel": () => ({ query: `?prediction_id=${ids.predictionId}`, ...ofModel }),
+  "PATCH /api/v1/:owner/:model/predict/cancel": () => ({ query: `?prediction_id=${ids.predictionId}`, ...ofModel }),
+  "GET /api/v1/:owner/:model/upload_url": () => ofModel,
+  "POST /api/v1/:owner/:model/upload_file": () => form({ file: new Blob(["x"]) }, ofModel),
+  "GET /api/v1/:owner/:model/download_s3_url": () => ({ query: `?s3_path_to_sign=${ids.s3Path}`, ...ofModel }),
+  "POST /mcp": () => ({
+    options: {
+      json: { jsonrpc: "2.0", id: 1, method: "tools/list" },
+      headers: { accept: "application/json, text/event-stream" },
+    },
+  }),
+  "GET /api/v2/openapi.json": () => ({}),
+  "GET /api/v2/me": () => ({}),
+  "GET /api/v2/usage": () => ({}),
+  "GET /:username/expenses": () => ({ stranger: 403 }),
+  "ALL /:username/expenses/:id": () => ({ stranger: 405, whole: 405 }),
+  "GET /api/v2/:username/expenses": () => ({ stranger: 403 }),
+  "ALL /api/v2/:username/expenses/:id": () => ({ stranger: 405, whole: 405 }),
+  "GET /api/v2/ledger": () => ({}),
+  "GET /api/v2/files": () => ({}),
+  "DELETE /api/v2/files/:id": () => ({ ids: { id: ids.fileId ?? "" } }),
+  "GET /api/v2/webhooks/deliveries": () => ({}),
+  "POST /api/v2/webhooks/deliveries/:id/resend": () => ({ ids: { id: ids.deliveryId ?? "" } }),
+  "GET /api/v2/webhooks/secret": () => ({}),
+  "POST /api/v2/webhooks/secret/rotate": () => ({}),
+  "GET /api/v2/keys": () => ({}),
+  "POST /api/v2/keys": () => json({ name: "another" }),
+  "DELETE /api/v2/keys/:id": () => ({ ids: { id: ids.keyId ?? "" } }),
+  "POST /api/v2/keys/:id/rotate": () => json({}, { ids: { id: ids.keyId ?? "" } }),
+  "POST /api/v2/sign-in-links": () => json({}),
+  "GET /api/v2/secrets": () => ({}),
+  "PUT /api/v2/secrets/:name": () => json({ value: "other" }, { stranger: 201, ids: { name: "crm" } }),
+  "DELETE /api/v2/secrets/:name": () => ({ stranger: 204, ids: { name: "crm" } }),
+  "GET /api/v2/admin/users": () => ({}),
+  "POST /api/v2/admin/users": () => json({ username: "dave" }),
+  "PATCH /api/v2/admin/users/:username": () => json({ plan: "pro" }),
+  "POST /api/v2/admin/users/:username/keys": () => json({}),
+  "POST /api/v2/admin/users/:username/credits": () => json({ amount: 1, reason: "x" }),
+  "GET /api/v2/admin/users/:username/ledger": () => ({}),
+  "GET /api/v2/admin/plans": () => ({}),
+  "PUT /api/v2/admin/plans/:name": () => json({ requests_per_minute: 1, parallel: 1 }),
+  "DELETE /api/v2/admin/plans/:name": () => ({}),
+  "GET /api/v2/admin/ledger": () => ({}),
+  "GET /api/v2/admin/overview": () => ({}),
+  "GET /api/v2/admin/take-downs": () => ({}),
+  "POST /api/v2/admin/agents/:id/take-down": () => json({ reason: "x" }, { ids: { id: ids.agentId ?? "" } }),
+  "POST /api/v2/admin/agents/:id/restore": () => ({ ids: { id: ids.agentId ?? "" } }),
+  "POST /api/v2/admin/models/:owner/:name/take-down": () => json({ reason: "x" }, { ids: { name: "chat" } }),
+  "POST /api/v2/admin/models/:owner/:name/restore": () => ({ ids: { name: "chat" } }),
+  "GET /v1/openapi.json": () => ({}),
+  "GET /v1/tools": () => ({}),
+  "GET /v1/marketplace/agents": () => ({}),
+  "GET /v1/agents": () => ({}),
+  "GET /v1/agents/:agentId": () => ({}),
+  "POST /v1/agents": () => json({ name: "A", goal: "x", tools: [], model: "gantry/rules" }),
+  "PATCH /v1/agents/:agentId": () => json({ goal: "Other." }),
+  "DELETE /v1/agents/:agentId": () => ({}),
+  "POST /v1/agents/:agentId/publish": () => json({}),
+  "GET /v1/agents/:agentId/revisions": () => ({}),
+  "GET /v1/agents/:agentId/revisions/:revisionId": () => ({}),
+  "GET /v1/agents/:agentId/revisions/:revisionId/diff": () => ({}),
+  "POST /v1/agents/:agentId/runs": () => json({ input: {} }, { ids: { agentId: ids.hiddenAgentId ?? "" } }),
+  "POST /v1/agents/:agentId/:slug/runs": () => json({ input: {} }, { ids: { agentId: "alice", slug: "hidden" } }),
+  "GET /v1/agents/:agentId/runs": () => ({ ids: { agentId: ids.hiddenAgentId ?? "" } }),
+  "GET /v1/runs": () => ({}),
+  "GET /v1/runs/:runId": () => ({}),
+  "POST /v1/runs/:runId/cancel": asking,
+  "GET /v1/runs/:runId/events": () => ({}),
+  "GET /v1/runs/:runId/events/list": () => ({}),
+  "GET /v1/runs/:runId/confirmations": asking,
+  "POST /v1/runs/:runId/confirmations/:confirmationId": () => json({ approve: true }, asking()),
+  "GET /v1/runs/:runId/secrets/:secretId": () => ({ whole: 404 }),
+  "POST /v1/drives": () => json({ name: "Papers" }),
+  "GET /v1/drives": () => ({}),
+  "GET /v1/drives/:driveId": () => ({}),
+  "DELETE /v1/drives/:driveId": () => ({ query: "?force=true" }),
+  "GET /v1/drives/:driveId/items": () => ({}),
+  "POST /v1/drives/:driveId/files": () => form({ path: "/new.txt", file: new Blob(["x"]) }),
+  "GET /v1/drives/:driveId/files/*": () => ({}),
+  "PUT /v1/drives/:driveId/files/*": () => form({ file: new Blob(["x"]) }),
+  "DELETE /v1/drives/:driveId/files/*": () => ({}),
+  "DELETE /v1/drives/:driveId/tree": () => ({ stranger: 400, whole: 400 }),
+  "DELETE /v1/drives/:driveId/tree/*": () => ({}),
+  "POST /v1/mcp-servers": () =>
+    json({ name: "other", url: "http://127.0.0.1:9/mcp", connection_type: "streamable_http" }),
+  "GET /v1/mcp-servers": () => ({}),
+  "GET /v1/mcp-servers/:serverId": () => ({}),
+  "PATCH /v1/mcp-servers/:serverId": () => json({ name: "renamed" }),
+  "DELETE /v1/mcp-servers/:serverId": () => ({ query: "?force=true" }),
+  "GET /v1/mcp-servers/:serverId/tools": () => ({ whole: 502 }),
+  "PUT /v1/connectors/idp": () => json({ domain: "127.0.0.1:9", token: "t" }, { stranger: 400 }),
+  "GET /v1/connectors/idp": () => ({ whole: 404, stranger: 404 }),
+  "DELETE /v1/connectors/idp": () => ({ whole: 404, stranger: 404 }),
+  "GET /v1/connectors/idp/actions": () => ({}),
+  "POST /v1/connectors/idp/actions/:name": () => json({}, { whole: 404, ids: { name: "idp_users_list" } }),
+};
+
+const manifest = () => ({
+  title: "Chat",
+  kind: "text",
+  visibility: "private",
+  capacity: 50,
+  context_window: 8000,
+  pricing: { per_million_input_tokens: 1, per_million_output_tokens: 10 },
+  input: { type: "object", properties: { prompt: { type: "string" } }, required: ["prompt"] },
+  output: { type: "object", properties: { output: { type: "string", isStream: true } } },
+  backend: { type: "openai-chat", url: t.llm.url, model: `${marker}-backend`, secret: "crm" },
+});
+
+async function made(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const answer = await t.gantry.call(method, path, { ...whole, ...options });
+  expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(300);
+  return answer;
+}
+
+beforeAll(async () => {
+  t = await startAgentRuns();
+  const { gantry } = t;
+  await gantry.call("POST", "/api/v2/admin/users", { json: { username: "alice", role: "admin", plan: "unlimited" } });
+  await gantry.call("POST", "/api/v2/admin/users/alice/credits", { json: { amount: 10, reason: `${marker}-gift` } });
+  whole = { key: (await gantry.call("POST", "/api/v2/admin/users/alice/keys", { json: {} })).body.key };
+  keys.stranger = await gantry.newUser("bob");
+  await gantry.newUser("carol");
+
+  await made("PUT", "/api/v2/secrets/crm", { json: { value: `${marker}-secret` } });
+  await made("PUT", "/api/v1/alice/chat", { json: manifest() });
+  await made("PUT", "/api/v2/admin/plans/gold", { json: { requests_per_minute: 10, parallel: 2 } });
+  const drive = (await made("POST", "/v1/drives", { json: { name: `${marker}-drive` } })).body;
+  await made("POST", `/v1/drives/${drive.id}/files`, {
+    form: { path: "/a/b.txt", file: new Blob([`${marker}-file`], { type: "text/plain" }) },
+  });
+  const server = await made("POST", "/v1/mcp-servers", {
+    json: { name: `${marker}-server`, url: "http://127.0.0.1:9/mcp", connection_type: "streamable_http" },
+  });
+  const fixed = { headers: { authorization: `Bearer ${marker}-password` }, url: "http://127.0.0.1:9/" };
+  const agentFields = {
+    goal: `${marker}-goal {{thing}}`,
+    instructions: { tool_calling: `${marker}-instructions` },
+    tools: [
+      { type: "tool", id: "run_javascript", confirm: "always" },
+      { type: "tool", id: "http_request", arguments: fixed },
+      "drive_read",
+    ],
+    drives: [drive.id],
+    model: "alice/chat",
+  };
+  const agentId = await t.makeAgent(agentFields, whole);
+  const hiddenAgentId = await t.makeAgent({ name: "Hidden", goal: `${marker}-goal`, model: "admin/llm" }, whole);
+
+  t.llm.script = inTurn({ text: `${marker}-answer` });
+  const ended = await t.run(agentId, { input: { thing: `${marker}-input` } }, whole);
+  expect(ended.body, ended.text).toMatchObject({ status: "done" });
+  t.llm.script = inTurn({ calls: [{ name: "run_javascript", args: { code: `"${marker}-code"` } }] }, { text: "done" });
+  const { runId: askingRunId, asked } = await t.runUntilAsked(agentId, { input: { thing: `${marker}-input` } }, whole);
+
+  t.llm.script = () => ({ text: `${marker}-output` });
+  const webhook = JSON.stringify({ url: `http://127.0.0.1:9/${marker}-hook` });
+  const prediction = (
+    await made("POST", "/api/v1/alice/chat/predict/async/", { form: { prompt: `${marker}-prompt`, webhook } })
+  ).body.prediction_id;
+  await made("GET", `/api/v1/alice/chat/predict/async/result/?request_id=${prediction}&wait=30`);
+  const deliveries = async () => (await made("GET", "/api/v2/webhooks/deliveries")).body.results;
+  await waitFor("the delivery to fail", async () => (await deliveries())[0]?.attempts > 0);
+  const uploaded = await made("POST", "/api/v1/gantry/image/upload_file", {
+    form: { file: new File(["content"], `${marker}-upload.txt`) },
+  });
+
+  const key = (await made("POST", "/api/v2/keys", { json: { name: `${marker}-key` } })).body;
+  keys.confined = (await made("POST", "/api/v2/keys", { json: { models: app } })).body.key;
+  keys.limited = (await made("POST", "/api/v2/keys", { json: { monthly_limit: 5 } })).body.key;
+  const rotated = (await made("POST", "/api/v2/keys", { json: { name: "rotated" } })).body;
+  await made("POST", `/api/v2/keys/${rotated.id}/rotate`, { json: { grace_seconds: 3600 } });
+  keys.grace = rotated.key;
+
+  ids = {
+    owner: "alice",
+    model: "chat",
+    username: "alice",
+    name: "gold",
+    agentId,
+    hiddenAgentId,
+    revisionId: ended.body.revision_id,
+    runId: ended.body.id,
+    askingRunId,
+    confirmationId: asked.id,
+    secretId: "sec_01hzzzzzzzzzzzzzzzzzzzzzzz",
+    driveId: drive.id,
+    "*": "a/b.txt",
+    serverId: server.body.id,
+    predictionId: prediction,
+    deliveryId: (await deliveries())[0].id,
+    s3Path: uploaded.body.file_input.s3_path,
+    fileId: (await made("GET", "/api/v2/files")).body.results[0].id,
+    keyId: key.id,
+    id: "exp_1",
+  };
+}, 90_000);
+afterAll(() => t.close());
+
+const unknownIds: Record<string, string> = {
+  model: "none",
+  agentId: "agt_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  runId: "run_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  driveId: "drv_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  serverId: "mcp_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  id: "key_01hzzzzzzzzzzzzzzzzzzzzzzz",
+  name: "none",
+  username: "nobody",
+};
+
+function send(row: string, kind: Kind | "whole", known: "real" | "unknown" = "real"): Promise<Answer> {
+  const [method = "", template = ""] = row.split(" ");
+  const sample = samples[row]?.() ?? {};
+  const values = { ...ids, ...sample.ids, ...(known === "unknown" && unknownIds) };
+  const path = template.replace(/:(\w+)|\*/g, (whole, name) => values[name ?? whole] ?? "");
+  const key = kind === "whole" ? whole.key : keys[kind];
+  return t.gantry.call(method === "ALL" ? "GET" : method, path + (sample.query ?? ""), { ...sample.options, key });
+}
+
+const rows = Object.entries(accessTable).filter(([, { by }]) => by !== "anyone");
+const named = rows.filter(([row]) => /[:*]/.test(row));
+const isSafe = (row: string) => row.startsWith("GET ") || row.startsWith("ALL ");
+const messageOf = ({ body, text }: Answer) => body?.detail ?? body?.error?.message ?? text;
+
+test("every route has a row, every row a route, and every row that needs a key a request here", () => {
+  expect([...t.gantry.gantry.accessRows].toSorted()).toEqual(Object.keys(accessTable).toSorted());
+  expect(Object.keys(samples).toSorted()).toEqual(rows.map(([row]) => row).toSorted());
+});
+
+test.each(Object.entries(accessTable).filter(([row, { by }]) => by === "anyone" && row.startsWith("GET ")))(
+  "%s needs no key",
+  async (row) => {
+    const path = row.slice("GET ".length).replace("*", "none");
+    expect((await t.gantry.call("GET", path, { key: "" })).status).not.toBe(401);
+  },
+);
+
+test.each(rows)("%s: 401 without a key", async (row) => {
+  const answer = await send(row, "nobody");
+  expect([answer.status, answer.text.includes(marker)], answer.text).toEqual([401, false]);
+});
+
+/** What a whole key gets, where it can be asked for without changing anything. */
+test.each(rows.filter(([row]) => isSafe(row)))("%s: the owner's whole key is let in", async (row) => {
+  const answer = await send(row, "whole");
+  const expected = samples[row]?.().whole;
+  if (expected === undefined) expect(answer.status, answer.text).toBeLessThan(300);
+  else expect(answer.status, answer.text).toBe(expected);
+});
+
+const ownedByStranger = rows.filter(
+  ([row, { by }]) => by !== "key" || named.some(([one]) => one === row) || isSafe(row),
+);
+test.each(ownedByStranger)("%s: another user gets nothing of the owner", async (row, { by }) => {
+  const answer = await send(row, "stranger");
+  const ofIds = named.some(([one]) => one === row) ? 404 : 200;
+  const expected = by !== "key" ? 403 : (samples[row]?.().stranger ?? ofIds);
+  expect([answer.status, answer.text.includes(marker)], answer.text).toEqual([expected, false]);
+});
+
+describe("a key limited to models, of what another key made", () => {
+  test("lists are empty but for itself", async () => {
+    const get = async (path: string) => (await t.gantry.call("GET", path, { key: keys.confined })).body;
+    expect(await get("/api/v2/usage")).toMatchObject({ results: [], total_count: 0 });
+    expect(await get("/alice/expenses")).toMatchObject({ results: [] });
+    expect(await get("/api/v2/files")).toMatchObject({ results: [], total_count: 0 });
+    expect(await get("/api/v2/webhooks/deliveries")).toMatchObject({ results: [], total_count: 0 });
+    expect(await get("/v1/runs")).toMatchObject({ runs: [], total: 0 });
+    expect((await get("/api/v2/keys")).results).toMatchObject([{ models: app }]);
+    expect((await get("/v1/agents")).agents).toMatchObject([{ id: ids.agentId, visibility: "private" }]);
+  });
+
+  test.each(rows)("%s", async (row, { confined }: Access) => {
+    if (confined === "allow" && !isSafe(row) && row !== "POST /mcp") return;
+    const answer = await send(row, "confined");
+    expect(answer.text).not.toContain(marker);
+    if (confined === "refuse") {
+      expect(answer.status, answer.text).toBe(403);
+      if (accessTable[row]?.by === "key") expect(messageOf(answer)).toContain("limited to some models and cannot ");
+    } else if (
+      confined === "own" &&
+      !row.includes(":username") &&
+      (named.some(([one]) => one === row) || !isSafe(row))
+    ) {
+      expect(answer.status, answer.text).toBe(404);
+      // Nothing tells it from what is not there.
+      if (row.includes("/v1/runs/") || row.includes("/api/v2/")) {
+        const unknown = await send(row, "confined", "unknown");
+        expect([unknown.status, messageOf(unknown)]).toEqual([answer.status, messageOf(answer)]);
+      }
+    } else if (confined === "card" && row.includes("/runs")) {
+      expect([answer.status, messageOf(answer)], answer.text).toEqual([404, "Agent not found"]);
+    } else {
+      const expected = samples[row]?.().whole ?? 200;
+      expect(answer.status, answer.text).toBe(expected);
+    }
+  });
+});
+
+describe.each(["grace", "limited"] as const)("a key: %s", (kind) => {
+  test.each(rows)("%s", async (row, access) => {
+    if (access[kind] === "refuse") {
+      const answer = await send(row, kind);
+      expect([answer.status, answer.text.includes(marker)], answer.text).toEqual([403, false]);
+      const why = kind === "grace" ? "This secret was replaced by a rotation" : "This key has a monthly limit";
+      expect(messageOf(answer)).toContain(why);
+    } else if (isSafe(row)) {
+      expect((await send(row, kind)).status).toBe((await send(row, "whole")).status);
+    } else if (named.some(([one]) => one === row)) {
+      // It gets as far as to be told that there is no such thing.
+      expect([401, 403]).not.toContain((await send(row, kind, "unknown")).status);
+    }
+  });
+});
+
+test("the documents tell of 403 where a kind of key is refused", async () => {
+  const blank = (path: string) => path.replace(/:\w+|\{\w+\}|\*/g, "{}");
+  const told = new Map<string, object>();
+  for (const base of ["/v1", "/api/v1", "/api/v2"]) {
+    const { paths } = (await made("GET", `${base}/openapi.json`)).body;
+    for (const [path, operations] of Object.entries<Record<string, { responses: object }>>(paths)) {
+      for (const [method, { responses }] of Object.entries(operations)) {
+        told.set(`${method.toUpperCase()} ${blank(base + path)}`, responses);
+      }
+    }
+  }
+  const isRefused = ({ confined, grace, limited }: Access) => [confined, grace, limited].includes("refuse");
+  const refusing = rows.filter(([row, access]) => isRefused(access) && told.has(blank(row)));
+  expect(refusing.length).toBeGreaterThan(50);
+  expect(refusing.filter(([row]) => !Object.hasOwn(told.get(blank(row)) ?? {}, "403")).map(([row]) => row)).toEqual([]);
+});
+
+test("nothing of the owner was changed by any of this", async () => {
+  expect((await made("GET", `/v1/runs/${ids.askingRunId}`)).body.phase).toBe("awaiting_confirmation");
+  expect(await t.confirmations(ids.askingRunId ?? "", whole)).toMatchObject([{ status: "pending" }]);
+  expect((await made("GET", `/v1/agents/${ids.agentId}`)).body.goal).toContain(marker);
+  expect((await made("GET", `/v1/drives/${ids.driveId}/files/a/b.txt`)).text).toBe(`${marker}-file`);
+  expect((await made("GET", "/api/v1/alice/chat")).body).toMatchObject({ title: "Chat", backend: { secret: "crm" } });
+  expect((await made("GET", "/api/v2/secrets")).body.results).toMatchObject([{ name: "crm" }]);
+  const listed = (await made("GET", "/api/v2/keys")).body.results.map(({ id }: Answer["body"]) => id);
+  expect(listed).toContain(ids.keyId);
+  expect(listed).toHaveLength(5);
+  expect((await made("GET", `/api/v1/gantry/image/download_s3_url?s3_path_to_sign=${ids.s3Path}`)).status).toBe(200);
+  expect((await made("GET", "/api/v2/webhooks/secret")).body.secrets).toHaveLength(1);
+  expect((await made("GET", "/api/v2/admin/plans")).body.results.map(({ name }: Answer["body"]) => name)).toContain(
+    "gold",
+  );
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type GantryNode, startGantry } from "../../support/gantry.ts";
+
+// Which routes refuse a replaced secret is in access-table.test.ts.
+
+let gantry: GantryNode;
+beforeAll(async () => {
+  gantry = await startGantry();
+});
+afterAll(() => gantry.close());
+
+/** A user whose key was rotated with an hour of grace: the key's id, its old and its new secret. */
+async function rotated(username: string, graceSeconds = 3600): Promise<{ id: string; old: string; now: string }> {
+  const old = await gantry.newUser(username);
+  const [{ id }] = (await gantry.call("GET", "/api/v2/keys", { key: old })).body.results;
+  const answer = await rotate(id, old, graceSeconds);
+  expect(answer.status, answer.text).toBe(200);
+  return { id, old, now: answer.body.key };
+}
+
+const rotate = (id: string, key: string, grace_seconds = 0) =>
+  gantry.call("POST", `/api/v2/keys/${id}/rotate`, { key, json: { grace_seconds } });
+
+async function signIn(key: string): Promise<Record<string, string>> {
+  const answer = await gantry.call("POST", "/console/api/session", { key: "", json: { key } });
+  expect(answer.status, answer.text).toBe(200);
+  return { cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "", "x-gantry-console": "1" };
+}
+
+test("a replaced secret works on, and gains nothing that outlives its grace", async () => {
+  const { id, old, now } = await rotated("alice");
+  const form = { prompt: "hello" };
+  expect((await gantry.call("POST", "/api/v1/gantry/rules/predict/stream/", { key: old, form })).status).toBe(200);
+  for (const [method, path, json] of [
+    ["POST", "/api/v2/keys", { name: "survivor" }],
+    ["GET", "/api/v2/keys", undefined],
+    ["DELETE", `/api/v2/keys/${id}`, undefined],
+    ["POST", "/api/v2/sign-in-links", {}],
+    ["PUT", "/api/v2/secrets/mine", { value: "x" }],
+    ["POST", "/api/v2/webhooks/secret/rotate", {}],
+  ] as const) {
+    const answer = await gantry.call(method, path, { key: old, ...(json && { json }) });
+    expect([answer.status, answer.body.detail], path).toEqual([
+      403,
+      expect.stringMatching(/^This secret was replaced by a rotation and cannot .*\. Use the new secret\.$/),
+    ]);
+  }
+  const taken = await rotate(id, old);
+  expect([taken.status, taken.body.detail]).toEqual([
+    403,
+    "This secret was replaced by a rotation and cannot manage keys. Use the new secret.",
+  ]);
+  expect((await gantry.call("GET", "/api/v2/me", { key: now })).status).toBe(200);
+  expect((await gantry.call("GET", "/api/v2/keys", { key: now })).body.results).toHaveLength(1);
+});
+
+test("a replaced secret of an admin is no admin's", async () => {
+  const { old, now } = await rotated("root");
+  await gantry.call("PATCH", "/api/v2/admin/users/root", { json: { role: "admin" } });
+  const users = (key: string) => gantry.call("GET", "/api/v2/admin/users", { key });
+  expect([(await users(now)).status, (await users(old)).status]).toEqual([200, 403]);
+  const expenses = (key: string) => gantry.call("GET", "/admin/expenses", { key });
+  expect([(await expenses(now)).status, (await expenses(old)).status]).toEqual([200, 403]);
+  const card = async (key: string) => (await gantry.call("GET", "/api/v1/gantry/image", { key })).body;
+  expect([Object.hasOwn(await card(now), "backend"), Object.hasOwn(await card(old), "backend")]).toEqual([true, false]);
+});
+
+test("neither does a session that was opened with it manage anything, before the rotation or after", async () => {
+  const key = await gantry.newUser("carol");
+  const [{ id }] = (await gantry.call("GET", "/api/v2/keys", { key })).body.results;
+  const before = await signIn(key);
+  const create = (headers: Record<string, string>) =>
+    gantry.call("POST", "/api/v2/keys", { key: "", headers, json: { name: "survivor" } });
+  expect((await create(before)).status).toBe(201);
+  const rotation = await rotate(id, key, 3600);
+  const after = await signIn(key);
+  for (const headers of [before, after]) {
+    const answer = await create(headers);
+    expect([answer.status, answer.body.detail]).toEqual([403, expect.stringContaining("This secret was replaced")]);
+    expect((await gantry.call("GET", "/api/v2/me", { key: "", headers })).status).toBe(200);
+  }
+  expect((await create(await signIn(rotation.body.key))).status).toBe(201);
+});
+
+test("a session is not opened with a secret that a rotation ends at the same moment", async () => {
+  for (let round = 0; round < 5; round++) {
+    const key = await gantry.newUser(`racer${round}`);
+    const [{ id }] = (await gantry.call("GET", "/api/v2/keys", { key })).body.results;
+    const opening = Array.from({ length: 8 }, () =>
+      gantry.call("POST", "/console/api/session", { key: "", json: { key } }),
+    );
+    const rotation = await rotate(id, key, 0);
+    expect(rotation.status).toBe(200);
+    for (const { status, headers } of await Promise.all(opening)) {
+      expect([200, 401]).toContain(status);
+      const cookie = headers.get("set-cookie")?.split(";")[0];
+      if (cookie === undefined) continue;
+      const me = await gantry.call("GET", "/api/v2/me", { key: "", headers: { cookie, "x-gantry-console": "1" } });
+      expect(me.status).toBe(401);
+    }
+  }
+});

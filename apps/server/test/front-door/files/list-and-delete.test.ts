@@ -1,0 +1,182 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileRecord, newId } from "@gantry/wire";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient, type FileRecord } from "../../../../../packages/sdk/src/index.ts";
+import { type GantryNode, startGantry } from "../../support/gantry.ts";
+
+let gantry: GantryNode;
+const at = "/api/v1/gantry/image";
+const bound = 100_000;
+
+beforeAll(async () => {
+  gantry = await startGantry({ env: { GANTRY_UPLOAD_BYTES_PER_USER: String(bound) } });
+});
+afterAll(() => gantry.close());
+
+const storedFiles = async () =>
+  (await readdir(join(gantry.home, "blobs"), { recursive: true, withFileTypes: true })).filter((one) => one.isFile())
+    .length;
+const upload = (key: string, size: number, name = "a.txt") =>
+  gantry.call("POST", `${at}/upload_file`, { key, form: { file: new File(["x".repeat(size)], name) } });
+const list = async (key: string, query = "") => (await gantry.call("GET", `/api/v2/files${query}`, { key })).body;
+const remove = (key: string, id: string) => gantry.call("DELETE", `/api/v2/files/${id}`, { key });
+
+describe("the list of one's files", () => {
+  test("has uploads and outputs, newest first and in pages, and nobody else's", async () => {
+    const key = await gantry.newUser("lister");
+    await upload(await gantry.newUser("another"), 10);
+    await upload(key, 5, "first.txt");
+    const made = await gantry.call("POST", `${at}/predict`, { key, form: { prompt: "a harbour", size: "1280x720" } });
+    expect(made.status, made.text).toBe(200);
+    const link = await gantry.call("GET", `${at}/upload_url?filename=later.png&content_type=image/png`, { key });
+
+    const { results, ...page } = await list(key);
+    expect(page).toEqual({ page: 1, page_size: 20, total_count: 3, total_pages: 1 });
+    for (const entry of results) expect(fileRecord.parse(entry)).toEqual(entry);
+    expect(results).toMatchObject([
+      { origin: "link", s3_path: link.body.file_input.s3_path, content_type: "image/png", size: null, stored_at: null },
+      { origin: "output", s3_path: made.body.output_data.image, prediction_id: made.body.prediction_id },
+      { origin: "uploaded", content_type: "text/plain", size: 5, prediction_id: null },
+    ]);
+    const second = await list(key, "?page=2&page_size=2");
+    expect(second).toMatchObject({ results: [results[2]], total_count: 3, total_pages: 2 });
+    expect((await gantry.call("GET", "/api/v2/files?page=0", { key })).status).toBe(422);
+    expect((await gantry.call("GET", "/api/v2/files", { key: "" })).status).toBe(401);
+  });
+
+  test("is a loop for the SDK, which deletes as it goes", async () => {
+    const key = await gantry.newUser("sweeper");
+    const { files } = createClient({ url: gantry.url, key });
+    for (let n = 0; n < 3; n++) await files.upload("gantry/image", new Blob([`file ${n}`]), { filename: `${n}.txt` });
+    const told: FileRecord[] = [];
+    for await (const file of files.each()) {
+      told.push(file);
+      await files.delete(file.id);
+    }
+    expect(told.map((file) => file.s3_path.at(-5))).toEqual(["2", "1", "0"]);
+    expect((await files.list()).total_count).toBe(0);
+    await expect(files.delete(told[0]?.id ?? "")).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe("deleting a file", () => {
+  test("takes its bytes, its address and its links along", async () => {
+    const key = await gantry.newUser("deleter");
+    const before = await storedFiles();
+    const { url, file_input: input } = (await upload(key, 20)).body;
+    const [entry] = (await list(key)).results;
+    for (const [who, id] of [
+      [await gantry.newUser("thief"), entry.id],
+      [key, newId("file")],
+      [key, "nothing"],
+    ]) {
+      const refused = await remove(who, id);
+      expect(refused.body).toEqual({ detail: "File not found", status_code: 404 });
+    }
+    expect((await fetch(url)).status).toBe(200);
+
+    expect((await remove(key, entry.id)).status).toBe(204);
+    expect(await storedFiles()).toBe(before);
+    expect((await fetch(url)).status).toBe(404);
+    const query = new URLSearchParams({ s3_path_to_sign: input.s3_path });
+    expect((await gantry.call("GET", `${at}/download_s3_url?${query}`, { key })).status).toBe(404);
+    expect((await list(key)).results).toEqual([]);
+    expect((await remove(key, entry.id)).status).toBe(404);
+  });
+
+  test("ends its upload link, also for who has begun to use it", async () => {
+    const key = await gantry.newUser("linker");
+    const link = (await gantry.call("GET", `${at}/upload_url`, { key })).body;
+    expect((await fetch(link.url, { method: "PUT", body: "once" })).status).toBe(200);
+    expect((await remove(key, (await list(key)).results[0].id)).status).toBe(204);
+    expect((await fetch(link.url, { method: "PUT", body: "again" })).status).toBe(404);
+    expect((await list(key)).total_count).toBe(0);
+  });
+
+  test("is refused for an output while its prediction has not ended", async () => {
+    const key = await gantry.newUser("maker");
+    const made = await gantry.call("POST", `${at}/predict`, { key, form: { prompt: "a harbour", size: "1280x720" } });
+    const { prediction_id: predictionId } = made.body;
+    const [{ id }] = (await list(key)).results;
+    const { sql } = gantry.database;
+    await sql`
+      insert into live_predictions (id, user_id, key_id, model_id, model_name, route, queue_until, holder)
+      values (${predictionId}, 'usr_a', 'key_a', 'mdl_1', 'a/b', 'sync', now() + interval '1 hour', 'node_elsewhere')`;
+    const refused = await remove(key, id);
+    expect([refused.status, refused.body.detail]).toEqual([
+      409,
+      `The file is an output of the prediction ${predictionId}, which has not ended`,
+    ]);
+    await sql`delete from live_predictions where id = ${predictionId}`;
+    expect((await remove(key, id)).status).toBe(204);
+  });
+});
+
+describe("what one user's uploads may take up", () => {
+  test("is refused beyond the bound, and is free again once something is deleted", async () => {
+    const key = await gantry.newUser("hoarder");
+    expect((await upload(key, 60_000)).status).toBe(200);
+    const before = await storedFiles();
+    const refused = await upload(key, 50_000);
+    expect(refused.status, refused.text).toBe(413);
+    expect(refused.headers.get("x-service-retryable")).toBe("false");
+    expect(refused.body.detail[0]).toMatchObject({
+      type: "storage_quota_exceeded",
+      msg: expect.stringContaining("You store 60000 of the 100000 bytes"),
+      ctx: { max_size: bound, stored: 60_000 },
+    });
+    expect([await storedFiles(), (await list(key)).total_count]).toEqual([before, 1]);
+    expect((await upload(key, 40_000)).status).toBe(200);
+
+    const link = await gantry.call("GET", `${at}/upload_url`, { key });
+    expect([link.status, link.body.detail[0].type]).toEqual([413, "storage_quota_exceeded"]);
+    const huge = await upload(await gantry.newUser("giant"), 400_000);
+    expect([huge.status, huge.body.detail[0].type]).toEqual([413, "storage_quota_exceeded"]);
+
+    await remove(key, (await list(key)).results[0].id);
+    expect((await upload(key, 40_000)).status).toBe(200);
+  });
+
+  test("is never more, however many uploads come at once and by links", async () => {
+    const key = await gantry.newUser("crowd");
+    const links = await Promise.all(Array.from({ length: 4 }, () => gantry.call("GET", `${at}/upload_url`, { key })));
+    const answers = await Promise.all([
+      ...Array.from({ length: 6 }, async () => (await upload(key, 30_000)).status),
+      ...links.map(async ({ body }) => (await fetch(body.url, { method: "PUT", body: "x".repeat(30_000) })).status),
+    ]);
+    expect(answers.filter((status) => status === 200)).toHaveLength(3);
+    expect(answers.filter((status) => status === 413)).toHaveLength(7);
+    const sizes = (await list(key)).results.map(({ size }: FileRecord) => size ?? 0);
+    expect(sizes.reduce((sum: number, size: number) => sum + size, 0)).toBe(90_000);
+  });
+
+  test("leaves what a link brought before where it is refused another, and counts one in the place of the other", async () => {
+    const key = await gantry.newUser("replacer");
+    const { url, file_input: input } = (await gantry.call("GET", `${at}/upload_url`, { key })).body;
+    const bring = (size: number) => fetch(url, { method: "PUT", body: "x".repeat(size) });
+    expect((await bring(69_000)).status).toBe(200);
+    expect((await upload(key, 30_000)).status).toBe(200);
+    const refused = await bring(90_000);
+    expect(refused.status).toBe(413);
+    expect(await refused.text()).toContain("You store 99000 of the 100000 bytes");
+    const query = new URLSearchParams({ s3_path_to_sign: input.s3_path });
+    const link = await gantry.call("GET", `${at}/download_s3_url?${query}`, { key });
+    expect(link.status, link.text).toBe(200);
+    expect((await (await fetch(link.body.url)).text()).length).toBe(69_000);
+    expect((await bring(70_000)).status).toBe(200);
+  });
+
+  test("is their user's matter, and no error in the operator's log", async () => {
+    expect((await upload(await gantry.newUser("logged"), 400_000)).status).toBe(413);
+    const lines = gantry.logged().trim().split("\n");
+    expect(lines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+  });
+
+  test("does not count what predictions make", async () => {
+    const key = await gantry.newUser("painter");
+    expect((await upload(key, bound)).status).toBe(200);
+    const made = await gantry.call("POST", `${at}/predict`, { key, form: { prompt: "a harbour", size: "1280x720" } });
+    expect(made.status, made.text).toBe(200);
+  });
+});

@@ -1,0 +1,166 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { accountApi, agentsApi, modelsApi } from "@gantry/wire/openapi";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { templateOf } from "../../../src/http/foundation/request-path.ts";
+import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { inlined, referencesIn } from "../../support/openapi.ts";
+
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  parameters: { name: string; in: string; description?: string }[];
+  requestBody?: { content: Record<string, { schema: object }> };
+  responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }> }>;
+}
+
+/** What is registered, as `GET /path/{}`: the names in a path are the document's alone. */
+const routes = new Set<string>();
+const onServer = (message: unknown) => {
+  const { fastify } = message as { fastify: FastifyInstance };
+  fastify.addHook("onRoute", ({ method, url }) => {
+    for (const one of [method].flat()) routes.add(shapeOf(one, templateOf(url)));
+  });
+};
+const shapeOf = (method: string, path: string) =>
+  `${method.toUpperCase()} ${path.replace(/:\w+|\{\w+\}|\*/g, "{}").replace(/(.)\/$/, "$1")}`;
+
+let gantry: GantryNode;
+
+beforeAll(async () => {
+  subscribe("fastify.initialization", onServer);
+  gantry = await startGantry();
+});
+afterAll(async () => {
+  unsubscribe("fastify.initialization", onServer);
+  await gantry.close();
+});
+
+test.each([
+  ["/v1", "/agents/{agent_id}/runs", "post", "201 400 401 403 404 409 422 429 500 503"],
+  ["/v1", "/tools", "get", "200 401 500 503"],
+  ["/v1", "/drives/{drive_id}/files/{path}", "put", "200 400 401 403 404 409 412 413 500 503 507"],
+  ["/api/v1", "/", "get", "200 401 422 500 503"],
+  ["/api/v1", "/{owner}/{model}", "put", "200 201 401 403 422 500 503"],
+  ["/api/v2", "/me", "get", "200 401 500 503"],
+  ["/api/v2", "/{username}/expenses", "get", "200 400 401 403 404 500 503"],
+  ["/api/v2", "/secrets/{name}", "put", "200 201 401 403 422 500 503"],
+])("of an operation the document tells the answers that it can give: %s%s %s", async (base, path, method, statuses) => {
+  const { paths } = (await gantry.call("GET", `${base}/openapi.json`)).body;
+  expect(Object.keys(paths[path][method].responses).join(" ")).toBe(statuses);
+});
+
+/** Every regular expression in it, with where it stands. */
+function patternsIn(node: unknown, at = ""): [at: string, pattern: string][] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([name, part]): [string, string][] => {
+    const own = name === "pattern" && typeof part === "string" ? [part] : [];
+    const names = name === "patternProperties" ? Object.keys(part as object) : [];
+    return [...[...own, ...names].map((found): [string, string] => [at, found]), ...patternsIn(part, `${at}/${name}`)];
+  });
+}
+
+test.each(["/v1/openapi.json", "/api/v1/openapi.json", "/api/v2/openapi.json", "/docs/manifest.schema.json"])(
+  "%s has only regular expressions that every language reads",
+  async (address) => {
+    const { text } = await gantry.call("GET", address);
+    const patterns = patternsIn(JSON.parse(text));
+    expect(patterns.length).toBeGreaterThan(0);
+    const plain = /^(\\[dDsSwW.x/-]|\(\?:|\((?!\?)|[^\\(])+$/;
+    expect(patterns.filter(([, pattern]) => !plain.test(pattern))).toEqual([]);
+  },
+);
+
+describe.each([
+  ["/v1", agentsApi, { operations: 40, examples: 6 }],
+  ["/api/v1", modelsApi, { operations: 6, examples: 2 }],
+  ["/api/v2", accountApi, { operations: 21, examples: 6 }],
+])("the document of %s", (base, api, least) => {
+  const read = async () => (await gantry.call("GET", `${base}/openapi.json`)).body;
+  const operationsOf = (paths: Record<string, Record<string, Operation>>) =>
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+    );
+
+  test("is valid OpenAPI 3.1, for who has a key", async () => {
+    const document = await read();
+    const result = await new Validator().validate(structuredClone(document));
+    expect(result.errors ?? []).toEqual([]);
+    expect([result.valid, document.openapi]).toEqual([true, "3.1.0"]);
+    expect(document.servers[0].url).toBe(gantry.url + base);
+    expect((await gantry.call("GET", `${base}/openapi.json`, { key: "" })).status).toBe(401);
+  });
+
+  test("has the version that the server tells of itself, which names it", async () => {
+    const front = (await gantry.call("GET", "/")).text;
+    expect(front).toContain(`Gantry ${(await read()).info.version}:`);
+    expect(front).toContain(`${base}/openapi.json`);
+  });
+
+  test("has every route, and no other", async () => {
+    const told = operationsOf((await read()).paths).map(({ method, path }) => shapeOf(method, base + path));
+    const served = [...routes].filter((route) => `${route.split(" ")[1]}/`.startsWith(`${base}/`));
+    // The documents, what that of a model itself tells, what is only there to be refused, and the HEAD that every GET has.
+    const others =
+      /openapi\.json$|^\w+ \/api\/v1\/\{\}\/\{\}\/(predict|flow|upload_|download_)|\/expenses\/\{\}$|\/tree$|^HEAD /;
+    const wanted = served.filter((route) => !others.test(route)).sort();
+    expect(told.filter((route) => !others.test(route)).sort()).toEqual(wanted);
+    for (const route of told) expect(served).toContain(route);
+    expect(told.length).toBeGreaterThanOrEqual(least.operations);
+  });
+
+  test("names and explains every operation", async () => {
+    const { paths, tags } = await read();
+    const operations = operationsOf(paths);
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { operation } of operations) {
+      expect(operation.operationId).toMatch(/^[a-z][A-Za-z]+$/);
+      expect(operation.summary).not.toBe("");
+      expect(tags.map(({ name }: { name: string }) => name)).toContain(operation.tags[0]);
+      for (const parameter of operation.parameters.filter((one) => one.in !== "query")) {
+        expect(parameter.description, `${operation.operationId} ${parameter.name}`).toBeTypeOf("string");
+      }
+    }
+  });
+
+  test("names every body and every answer of JSON", async () => {
+    const { paths } = await read();
+    for (const { operation } of operationsOf(paths)) {
+      const contents = [operation.requestBody, ...Object.values(operation.responses)].map((part) => part?.content);
+      for (const content of contents) {
+        const schema = content?.["application/json"]?.schema;
+        if (schema) expect(Object.keys(schema), operation.operationId).toEqual(["$ref"]);
+      }
+      for (const status of ["401", "500", "503"]) expect(operation.responses).toHaveProperty(status);
+    }
+  });
+
+  test("refers only to what it has, and has nothing that nobody refers to", async () => {
+    const document = await read();
+    const { schemas, responses } = document.components;
+    const components = [
+      ...Object.keys(schemas).map((name) => `#/components/schemas/${name}`),
+      ...Object.keys(responses).map((name) => `#/components/responses/${name}`),
+    ];
+    expect([...referencesIn(document)].sort()).toEqual(components.sort());
+  });
+
+  test("has no regular expression in what is answered: that may be spelled by another rule later", async () => {
+    const document = inlined(await read());
+    const answers = operationsOf(document.paths).map(({ operation }) => operation.responses);
+    expect(patternsIn(answers)).toEqual([]);
+  });
+
+  test("has examples that its routes would accept", () => {
+    const operations = api.groups.flatMap((group) => group.operations);
+    const withExample = operations.filter(({ example }) => example !== undefined);
+    expect(withExample.length).toBeGreaterThanOrEqual(least.examples);
+    for (const { id, body, example } of withExample) {
+      if (!body || typeof body === "string") throw new Error(`${id} has an example of nothing`);
+      expect(body.safeParse(example).error, id).toBeUndefined();
+    }
+  });
+});

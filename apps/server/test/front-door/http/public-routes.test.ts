@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { accessTable } from "../../../src/http/foundation/access-table.ts";
+import { type GantryNode, startGantry } from "../../support/gantry.ts";
+
+/** What answers without a key: nothing that is not named here. */
+const open = [
+  "GET /",
+  "GET /console",
+  "GET /console/*",
+  "GET /docs/errors",
+  "GET /docs/manifest.schema.json",
+  // Opened by the signature in the address.
+  "GET /s3/*",
+  "OPTIONS /s3/*",
+  "PUT /s3/*",
+  // Bring a key in their body, or end a session.
+  "DELETE /console/api/session",
+  "POST /console/api/session",
+];
+const routes = Object.keys(accessTable)
+  .filter((row) => !open.includes(row))
+  .map((row) => row.replace("ALL ", "GET ").split(" ") as [method: string, url: string]);
+
+let gantry: GantryNode;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+});
+afterAll(async () => {
+  await gantry.close();
+});
+
+const queries = ["prediction_id=x", "page=0&page_size=none&request_id=x&status=none&wait=soon&start_date=never"];
+const bodies: { what: string; headers: Record<string, string>; body?: string }[] = [
+  { what: "nothing", headers: {} },
+  { what: "JSON that is none", headers: { "content-type": "application/json" }, body: "{" },
+  { what: "JSON of a wrong shape", headers: { "content-type": "application/json" }, body: '{"wrong":1}' },
+  { what: "a form that is none", headers: { "content-type": "multipart/form-data; boundary=b" }, body: "--x" },
+  { what: "an unknown type", headers: { "content-type": "application/unknown" }, body: "x" },
+  { what: "no type at all", headers: { "content-type": "none" }, body: "x" },
+];
+
+test.each([
+  ["no key", {}],
+  ["a wrong key", { "x-api-key": "gk_000000000000_wrong" }],
+])(
+  "every route looks at the key before anything else: %s",
+  async (_, key) => {
+    const answers: string[] = [];
+    for (const [method, url] of routes) {
+      const path = url.replace(/:\w+|\*/g, "x");
+      for (const query of queries) {
+        for (const { what, headers, body } of bodies) {
+          if (body !== undefined && method === "GET") continue;
+          const response = await fetch(`${gantry.url}${path}?${query}`, {
+            method,
+            headers: { ...headers, ...key, "idempotency-key": "" },
+            ...(body !== undefined && { body }),
+          });
+          await response.arrayBuffer();
+          if (response.headers.get("x-content-type-options") !== "nosniff") answers.push(`sniffed: ${method} ${url}`);
+          if (response.status !== 401) answers.push(`${response.status} ${method} ${url}?${query} with ${what}`);
+        }
+      }
+    }
+    expect(answers).toEqual([]);
+    expect(routes.length).toBeGreaterThan(80);
+  },
+  60_000,
+);
+
+test("no browser guesses the type of what is open to all", async () => {
+  const paths = open.map((row) => (row.split(" ")[1] ?? "").replace("*", "x"));
+  for (const path of [...paths, "/healthz", "/readyz", "/nowhere"]) {
+    const { headers } = await fetch(gantry.url + path, { redirect: "manual" });
+    expect(headers.get("x-content-type-options"), path).toBe("nosniff");
+  }
+});
+
+test("the address that the start prints says what is there, and nothing of this machine", async () => {
+  const response = await fetch(gantry.url);
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
+  const page = await response.text();
+  expect(page).toMatch(/^Gantry \d+\.\d+\.\d+: /);
+  const named = page.match(/(?<=\s)\/[\w./]+/g) ?? [];
+  expect(named).toEqual([
+    "/console/",
+    "/docs/errors",
+    "/docs/manifest.schema.json",
+    "/api/v1",
+    "/api/v1/openapi.json",
+    "/api/v2/openapi.json",
+    "/v1/openapi.json",
+    "/mcp",
+    "/healthz",
+    "/readyz",
+  ]);
+  for (const path of named) {
+    const answer = await fetch(`${gantry.url}${path}`, { headers: { "x-api-key": gantry.adminKey } });
+    // Who looks at the address of the tool server without speaking its protocol is told that it is one. The console may
+    // not be built here.
+    const wanted = path === "/mcp" ? [405] : path === "/console/" ? [200, 503] : [200];
+    expect(wanted, path).toContain(answer.status);
+    await answer.arrayBuffer();
+  }
+  expect((await fetch(gantry.url, { method: "POST" })).status).toBe(405);
+});
+
+test("a browser is led from there to the console, wherever its address begins", async () => {
+  const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+  const response = await fetch(gantry.url, { headers: { accept }, redirect: "manual" });
+  expect([response.status, response.headers.get("location")]).toEqual([302, "console/"]);
+  expect(response.headers.get("vary")).toBe("accept");
+});
+
+test("a worker has no console, and sends nobody there", async () => {
+  const worker = await startGantry({ env: { GANTRY_ROLE: "worker" }, beside: gantry });
+  const page = await worker.call("GET", "/", { key: "", headers: { accept: "text/html" } });
+  expect([page.status, page.text.includes("console")]).toEqual([200, false]);
+  expect((await worker.call("GET", "/console/", { key: "" })).status).toBe(404);
+  await worker.close();
+});
+
+test("what needs no key is still there", () => {
+  expect([...gantry.gantry.accessRows]).toEqual(expect.arrayContaining(open));
+});

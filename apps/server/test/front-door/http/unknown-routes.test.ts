@@ -1,0 +1,166 @@
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type GantryNode, startGantry } from "../../support/gantry.ts";
+
+let gantry: GantryNode;
+
+beforeAll(async () => {
+  gantry = await startGantry();
+});
+afterAll(() => gantry.close());
+
+/** What the two dialects say: the agents platform its own, everything else the other. */
+const agents = (type: string, message: string) => ({ error: { type, code: type, message } });
+const others = (status_code: number, detail: string) => ({ detail, status_code });
+
+/** Asks for exactly this address, which `fetch` would put right. */
+function ask(
+  method: string,
+  address: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; allow: string | undefined; body: unknown }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(gantry.url, { method, path: address, headers, agent: false }, async (response) => {
+      let text = "";
+      for await (const chunk of response.setEncoding("utf8")) text += chunk;
+      resolve({ status: response.statusCode ?? 0, allow: response.headers.allow, body: JSON.parse(text) });
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+describe.each(["", "http://other.example", "HTTP://user@other.example:81", "https://v1"])(
+  "an address after %j",
+  (host) => {
+    test.each([
+      ["that cannot be read", "/agents/%"],
+      ["that is too long", `/agents/${"x".repeat(3000)}`],
+      ["that is nothing", "/nothing/at/all?a=/v1/"],
+    ])("%s is a 404 in the dialect of its part", async (_, path) => {
+      expect(await ask("GET", `${host}/v1${path}`)).toMatchObject({
+        status: 404,
+        body: agents("not_found", "Not found"),
+      });
+      expect(await ask("GET", `${host}/api${path}`)).toMatchObject({ status: 404, body: others(404, "Not found") });
+      expect(await ask("GET", `${host}${path}`)).toMatchObject({ status: 404, body: others(404, "Not found") });
+    });
+
+    test("with another method is a 405 in the dialect of its part", async () => {
+      const message = "Method PUT is not allowed here";
+      const run = { status: 405, allow: "GET, HEAD", body: agents("method_not_allowed", message) };
+      expect(await ask("PUT", `${host}/v1/runs?limit=1`)).toEqual(run);
+      expect(await ask("PUT", `${host}/api/v2/me`)).toEqual({
+        status: 405,
+        allow: "GET, HEAD",
+        body: others(405, message),
+      });
+    });
+  },
+);
+
+const json = { "content-type": "application/json" };
+const bodies: [what: string, headers: Record<string, string>, body: string][] = [
+  ["JSON that is none", json, "{bad"],
+  ["no JSON at all", json, ""],
+  ["8 MB of JSON", json, `"${"x".repeat(8_000_000)}"`],
+  ["a form that is none", { "content-type": "multipart/form-data" }, "--x"],
+  ["what has no type", { "content-type": "none" }, "x"],
+];
+
+describe.each(bodies)("%s", (_, headers, body) => {
+  test.each([
+    ["without a key", {}],
+    ["with a wrong key", { "x-api-key": "gk_000000000000_wrong" }],
+  ])("is not looked at where there is nothing, %s", async (_who, key) => {
+    const send = async (method: string, path: string) => {
+      const answer = await fetch(gantry.url + path, { method, headers: { ...headers, ...key }, body });
+      expect(answer.headers.get("x-request-id")).not.toBeNull();
+      // A short rest is read, a long one costs the connection.
+      expect(answer.headers.get("connection")).toBe(body.length > 1_048_576 ? "close" : "keep-alive");
+      return [answer.status, answer.headers.get("allow"), await answer.json()];
+    };
+    const no = (method: string) => `Method ${method} is not allowed here`;
+    expect(await send("POST", "/nope")).toEqual([404, null, others(404, "Not found")]);
+    expect(await send("POST", "/v1/nope")).toEqual([404, null, agents("not_found", "Not found")]);
+    expect(await send("POST", "/%")).toEqual([404, null, others(404, "Not found")]);
+    expect(await send("POST", "/v1/%")).toEqual([404, null, agents("not_found", "Not found")]);
+    expect(await send("POST", "/v1")).toEqual([404, null, agents("not_found", "Not found")]);
+    expect(await send("PUT", "/api/v2/me")).toEqual([405, "GET, HEAD", others(405, no("PUT"))]);
+    const onAgents = agents("method_not_allowed", no("DELETE"));
+    expect(await send("DELETE", "/v1/agents/")).toEqual([405, "GET, HEAD, POST", onAgents]);
+    expect(await send("PUT", "/v1/runs")).toEqual([405, "GET, HEAD", agents("method_not_allowed", no("PUT"))]);
+  });
+});
+
+test("an address without a path is the root", async () => {
+  for (const address of ["http://other.example?a=1", "/?a=1"]) {
+    expect(await ask("POST", address), address).toMatchObject({ status: 405, allow: "GET, HEAD" });
+  }
+});
+
+test("a method that no route has is a 404 or 405 like any other", async () => {
+  for (const method of ["QUERY", "PROPFIND", "OPTIONS"]) {
+    expect((await ask(method, "/nope")).status, method).toBe(404);
+    expect(await ask(method, "/v1/runs"), method).toMatchObject({ status: 405, allow: "GET, HEAD" });
+  }
+});
+
+test("the methods that an address has are those that it answers, HEAD among them", async () => {
+  expect(await ask("OPTIONS", "/api/v2/me")).toMatchObject({ status: 405, allow: "GET, HEAD" });
+  expect((await gantry.fetch("HEAD", "/api/v2/me")).status).toBe(200);
+  expect(await ask("DELETE", "/s3/gantry/uploads/x")).toMatchObject({ status: 405, allow: "GET, HEAD, PUT" });
+  expect(await ask("GET", "/api/v1/gantry/image/predict")).toMatchObject({ status: 405, allow: "POST" });
+});
+
+describe("an address of a model that cannot be read", () => {
+  test.each([
+    ["GET", "/api/v1/%zz/cog"],
+    ["GET", "/api/v1/admin/%"],
+    ["POST", `/api/v1/admin/${"x".repeat(3000)}/predict`],
+    ["GET", `http://other.example/api/v1/${"x".repeat(3000)}/cog/openapi.json?a=1`],
+  ])("is refused for the key first, and then is no project, case %#", async (method, address) => {
+    const refused = await ask(method, address);
+    expect([refused.status, refused.body]).toMatchObject([401, { error: { code: "unauthorized" } }]);
+    expect((await ask(method, address, { "x-api-key": "gk_000000000000_wrong" })).status).toBe(401);
+    const known = await ask(method, address, { "x-api-key": gantry.adminKey });
+    expect(known).toMatchObject({ status: 404, body: others(404, "Project not found") });
+  });
+});
+
+describe("the word expenses after what is no user's name", () => {
+  const key = () => ({ "x-api-key": gantry.adminKey });
+
+  test("is nothing, as that part of the addresses says it", async () => {
+    for (const path of ["/v1/expenses", "/v1/expenses/", "/v1/expenses/5"]) {
+      for (const method of ["GET", "DELETE"]) {
+        const answer = { status: 404, body: agents("not_found", "Not found") };
+        expect(await ask(method, path, key()), path).toMatchObject(answer);
+        expect(await ask(method, path), path).toMatchObject(answer);
+      }
+    }
+    for (const part of ["api", "v2", "docs", "metrics", "mcp", "console/api", "healthz"]) {
+      for (const path of [`/${part}/expenses`, `/${part}/expenses/5`]) {
+        expect(await ask("GET", path, key()), path).toMatchObject({ status: 404, body: others(404, "Not found") });
+      }
+    }
+  });
+
+  test("is a secret's or a key's, also where a user has the name of their list", async () => {
+    const owner = await gantry.newUser("owner");
+    const namesakes = { secrets: await gantry.newUser("secrets"), keys: await gantry.newUser("keys") };
+    expect((await gantry.call("PUT", "/api/v2/secrets/expenses", { json: { value: "x" }, key: owner })).status).toBe(
+      201,
+    );
+    for (const [name, allow] of [
+      ["secrets", "PUT, DELETE"],
+      ["keys", "DELETE"],
+    ] as const) {
+      for (const presented of [owner, namesakes[name]]) {
+        const answer = await ask("GET", `/api/v2/${name}/expenses`, { "x-api-key": presented });
+        expect(answer).toMatchObject({ status: 405, allow });
+      }
+      const expenses = await ask("GET", `/${name}/expenses/`, { "x-api-key": namesakes[name] });
+      expect(expenses).toMatchObject({ status: 200, body: { total_count: 0 } });
+    }
+  });
+});

@@ -1,0 +1,281 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+/** Backends that answer what no good one would, and models that are changed while somebody calls them. */
+let gantry: GantryNode;
+let answer: (response: ServerResponse) => void = () => {};
+let calls = 0;
+const backend = createServer((request, response) => {
+  request.resume();
+  request.on("end", () => {
+    calls++;
+    answer(response);
+  });
+});
+
+const text = { type: "string" };
+const input = { type: "object", required: ["prompt"], properties: { prompt: text } };
+const longInput = { ...input, properties: { prompt: text, max_tokens: { type: "integer" } } };
+const putModel = (name: string, more: object) =>
+  gantry.call("PUT", `/api/v1/admin/${name}`, {
+    json: {
+      title: name,
+      description: "Misbehaves.",
+      kind: "other",
+      visibility: "public",
+      capacity: 30,
+      input,
+      ...more,
+    },
+  });
+
+beforeAll(async () => {
+  backend.listen(0, "127.0.0.1");
+  await once(backend, "listening");
+  const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
+  gantry = await startGantry();
+  const object = (properties: object) => ({ type: "object", required: Object.keys(properties), properties });
+  const pricing = { per_request: 0.01 };
+  const cog = { backend: { type: "cog", url }, pricing, timeout_seconds: 30 };
+  for (const [name, more] of Object.entries({
+    lists: { ...cog, output: object({ output: { type: "array", items: {} } }) },
+    plain: { ...cog, output: object({ output: text }) },
+    changing: { ...cog, output: object({ output: text }) },
+    chat: {
+      kind: "text",
+      model_size_in_billions: 7,
+      input: longInput,
+      output: object({ output: { ...text, isStream: true } }),
+      pricing: { per_million_output_tokens: 10 },
+      backend: { type: "openai-chat", url: `${url}/v1`, model: "m" },
+    },
+    timed: {
+      kind: "text",
+      model_size_in_billions: 7,
+      input: longInput,
+      output: object({ output: { ...text, isStream: true } }),
+      pricing: { per_second: 1 },
+      backend: { type: "openai-chat", url: `${url}/v1`, model: "m" },
+    },
+  })) {
+    const put = await putModel(name, more);
+    expect(put.status, put.text).toBe(201);
+  }
+});
+
+afterAll(async () => {
+  expect(await gantry.database.sql`select id from live_predictions`).toEqual([]);
+  await gantry.close();
+  backend.closeAllConnections();
+  backend.close();
+});
+
+const json = (response: ServerResponse, body: string) =>
+  void response.writeHead(200, { "content-type": "application/json" }).end(body);
+
+describe("an answer that is nested too deeply", () => {
+  for (const depth of [300, 6_000, 100_000]) {
+    test(`of ${depth} levels is the backend's fault, once, whichever way it is called`, async () => {
+      answer = (response) => json(response, `{"status":"succeeded","output":${"[".repeat(depth)}${"]".repeat(depth)}}`);
+      calls = 0;
+      const sync = await gantry.call("POST", "/api/v1/admin/lists/predict", { form: { prompt: "x" } });
+      expect([sync.status, sync.headers.get("x-service-retryable")]).toEqual([502, "false"]);
+      const queued = await gantry.call("POST", "/api/v1/admin/lists/predict/async", { form: { prompt: "x" } });
+      const path = `/api/v1/admin/lists/predict/async/result?request_id=${queued.body.prediction_id}&wait=15`;
+      const { body } = await gantry.call("GET", path);
+      expect(body.inference_responses, JSON.stringify(body)).toMatchObject([{ infer_details: { status: 502 } }]);
+      expect(calls).toBe(2);
+    });
+  }
+
+  test("of 200 levels is an answer", async () => {
+    answer = (response) => json(response, `{"status":"succeeded","output":${"[".repeat(200)}${"]".repeat(200)}}`);
+    const { status } = await gantry.call("POST", "/api/v1/admin/lists/predict", { form: { prompt: "x" } });
+    expect(status).toBe(200);
+  });
+});
+
+describe("an error whose text never ends", () => {
+  const begin = (response: ServerResponse, status: number) => {
+    response.writeHead(status, { "content-type": "application/json", "content-length": "100" });
+    response.write('{"detail"');
+  };
+
+  test.each([
+    ["plain/predict", 400, 502],
+    ["plain/predict", 422, 502],
+    ["chat/predict/stream", 400, 502],
+  ])("of %s with %i is told by its status, and soon", async (path, status, expected) => {
+    answer = (response) => begin(response, status);
+    const beganAt = performance.now();
+    const told = await gantry.call("POST", `/api/v1/admin/${path}`, { form: { prompt: "x" } });
+    expect(performance.now() - beganAt).toBeLessThan(20_000);
+    const seen = told.status === 200 ? Number(/"status":(\d{3})\}\s*$/.exec(told.text)?.[1]) : told.status;
+    expect(seen, told.text).toBe(expected);
+  });
+});
+
+/** A stream of so many letters, and then nothing. */
+function pour(response: ServerResponse, letters: number): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (let n = 0; n < letters / 1_000; n++) {
+    const words = Array.from({ length: 200 }, (_, at) => ((n * 200 + at) * 7919).toString(36).slice(-4)).join(" ");
+    response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: `${words} ` } }] })}\n\n`);
+  }
+}
+
+/** Reads so much of a stream, and then does what is to be done about it. */
+async function readMuch(model: string, key: string, letters: number, then: (id: string) => unknown): Promise<void> {
+  const stop = new AbortController();
+  const form = { prompt: "a long one", max_tokens: "3000000" };
+  const path = `/api/v1/admin/${model}/predict/stream/`;
+  const response = await gantry.fetch("POST", path, { key, form, signal: stop.signal });
+  let seen = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      seen += chunk.length;
+      if (seen < letters) continue;
+      await then(response.headers.get("x-prediction-id") ?? "");
+      stop.abort();
+    }
+  } catch {
+    // That is how it leaves.
+  }
+}
+
+test("who reads a long answer and leaves before its end pays for it, also when many leave together", async () => {
+  const key = await gantry.newUser("leaver", { plan: "unlimited", credit: 1_000 });
+  answer = (response) => pour(response, 200_000);
+  await Promise.all(Array.from({ length: 6 }, () => readMuch("chat", key, 210_000, () => {})));
+  let rows: { status: number; price: number; output_tokens: number }[] = [];
+  await waitFor(
+    "all to be written",
+    async () => {
+      rows = (await gantry.call("GET", "/api/v2/usage", { key })).body.results;
+      return rows.length === 6;
+    },
+    60_000,
+  );
+  for (const row of rows) {
+    expect(row.status).toBe(499);
+    expect(row.output_tokens).toBeGreaterThan(40_000);
+    expect(row.price).toBeCloseTo(row.output_tokens / 100_000, 5);
+  }
+}, 90_000);
+
+test("so does who cancels it, however long it was, and soon; and not for the time that counting takes", async () => {
+  const letters = 6_000_000;
+  answer = (response) => pour(response, letters);
+  const key = await gantry.newUser("canceller", { plan: "unlimited", credit: 10_000 });
+  const statuses: number[] = [];
+  let cancelMs = 0;
+  const cancel = async (model: string, id: string) => {
+    const path = `/api/v1/admin/${model}/predict/cancel/?prediction_id=${id}`;
+    const beganAt = performance.now();
+    statuses.push((await gantry.call("POST", path, { key })).body.status);
+    cancelMs = performance.now() - beganAt;
+    expect(cancelMs).toBeLessThan(30_000);
+  };
+  await Promise.all(Array.from({ length: 4 }, () => readMuch("chat", key, letters, (id) => cancel("chat", id))));
+  const beganAt = performance.now();
+  let readMs = 0;
+  await readMuch("timed", key, letters, (id) => {
+    readMs = performance.now() - beganAt;
+    return cancel("timed", id);
+  });
+  expect(statuses).toEqual([499, 499, 499, 499, 499]);
+  const { results } = (await gantry.call("GET", "/api/v2/usage", { key })).body;
+  const [timed, ...chats] = results as { price: number; output_tokens: number; inference_time: number }[];
+  for (const { price, output_tokens: tokens } of chats) {
+    expect(tokens).toBeGreaterThan(1_000_000);
+    expect(price).toBeCloseTo(tokens / 100_000, 5);
+  }
+  expect(timed?.price).toBeGreaterThan(0);
+  // Cancelling takes as long as counting does.
+  expect(timed?.price).toBeLessThan((readMs + cancelMs / 2) / 1000 + 0.3);
+}, 120_000);
+
+describe("a model that is changed while a request is being sent", () => {
+  /** Sends all but the end, lets the change happen, and then sends the end. */
+  async function callAcross(path: string, key: string, change: () => Promise<unknown>): Promise<string> {
+    answer = (response) => json(response, `{"status":"succeeded","output":"done"}`);
+    const body = '--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\nx\r\n--b--\r\n';
+    const { hostname, port } = new URL(gantry.url);
+    const socket = connect(Number(port), hostname);
+    let seen = "";
+    socket.on("data", (chunk) => {
+      seen += chunk.toString("latin1");
+    });
+    socket.write(
+      `POST /api/v1/admin/changing/${path} HTTP/1.1\r\nHost: h\r\nX-API-KEY: ${key}\r\nConnection: close\r\n` +
+        `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -4)}`,
+    );
+    await sleep(300);
+    await change();
+    socket.write(body.slice(-4));
+    await once(socket, "close");
+    return seen;
+  }
+  const patch = (json: object) => gantry.call("PATCH", "/api/v1/admin/changing", { json });
+
+  test.each(["predict", "predict/async"])("%s: has the price of its acceptance", async (path) => {
+    const key = await gantry.newUser(`payer-${path.length}`, { plan: "unlimited", credit: 10 });
+    expect(await callAcross(path, key, () => patch({ pricing: { per_request: 0.7 } }))).toMatch(/^HTTP\/1.1 200/);
+    await waitFor("its end", async () => {
+      const { body } = await gantry.call("GET", "/api/v2/usage", { key });
+      return body.total_count === 1 && body.results[0].price === 0.7;
+    });
+    await patch({ pricing: { per_request: 0.01 } });
+  });
+
+  test.each(["predict", "predict/stream", "predict/async"])(
+    "%s: is its owner's alone once it is private",
+    async (path) => {
+      const key = await gantry.newUser(`other-${path.length}`, { plan: "unlimited", credit: 10 });
+      expect(await callAcross(path, key, () => patch({ visibility: "private" }))).toMatch(/^HTTP\/1.1 403/);
+      await patch({ visibility: "public" });
+    },
+  );
+
+  test("with another schema it asks for the request again", async () => {
+    const key = await gantry.newUser("asked-again", { plan: "unlimited", credit: 10 });
+    const wide = { ...input, properties: { ...input.properties, more: text } };
+    const seen = await callAcross("predict", key, () => patch({ input: wide }));
+    expect(seen).toMatch(/^HTTP\/1.1 503/);
+    expect(seen).toContain("send it again");
+    expect(seen.toLowerCase()).toContain("x-service-retryable: true");
+  });
+});
+
+test("who began a run may fetch and cancel it although its model was made private since, and nobody else", async () => {
+  const [key, stranger] = [await gantry.newUser("beginner"), await gantry.newUser("stranger")];
+  const open: ServerResponse[] = [];
+  answer = (response) => void open.push(response);
+  const accept = async () =>
+    (await gantry.call("POST", "/api/v1/admin/plain/predict/async", { key, form: { prompt: "x" } })).body.prediction_id;
+  const [first, second] = [await accept(), await accept()];
+  await waitFor("both to run", () => open.length === 2);
+  await gantry.call("PATCH", "/api/v1/admin/plain", { json: { visibility: "private" } });
+  const result = (id: string, by: string) =>
+    gantry.call("GET", `/api/v1/admin/plain/predict/async/result?request_id=${id}&wait=10`, { key: by });
+  const cancel = (id: string, by: string) =>
+    gantry.call("POST", `/api/v1/admin/plain/predict/cancel?prediction_id=${id}`, { key: by });
+  expect((await result(first, stranger)).status).toBe(403);
+  expect((await cancel(first, stranger)).status).toBe(403);
+  for (const odd of ["", `${first}&prediction_id=${first}`]) {
+    expect((await result(odd, stranger)).status, odd).toBe(403);
+    expect((await cancel(odd, stranger)).status, odd).toBe(403);
+  }
+  expect((await gantry.call("POST", "/api/v1/admin/plain/predict", { key, form: { prompt: "x" } })).status).toBe(403);
+  expect((await cancel(second, key)).body).toEqual({ prediction_id: second, status: 499 });
+  for (const response of open) json(response, '{"status":"succeeded","output":"paid for"}');
+  expect((await result(first, key)).body.inference_responses[0]).toMatchObject({
+    infer_details: { status: 200 },
+    response: { output: "paid for" },
+  });
+});

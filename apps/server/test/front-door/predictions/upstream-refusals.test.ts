@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { useRunsPlatform } from "../../support/runs-platform.ts";
+
+/** What the owner of a model learns when the service behind it refuses: the status, and nothing that it said. */
+const platform = useRunsPlatform();
+let status = 500;
+const said = "no-one-may-read-this";
+const vendor = createServer((request, response) => {
+  request.resume();
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify({ error: { message: said, type: "invalid_request_error" } }));
+});
+
+beforeAll(async () => {
+  vendor.listen(0, "127.0.0.1");
+  await once(vendor, "listening");
+  const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
+  await platform.makeModel("refusing-chat", { backend: { type: "openai-chat", url, model: "m" } });
+  await platform.makeModel("refusing-cog", {
+    kind: "other",
+    context_window: undefined,
+    pricing: undefined,
+    output: { type: "object", properties: { output: { type: "string" } } },
+    backend: { type: "cog", url },
+  });
+});
+afterAll(() => {
+  vendor.closeAllConnections();
+  vendor.close();
+});
+
+const refusals: [status: number, sentence: string][] = [
+  [401, "refused the credential (status 401): check the secret that the manifest names"],
+  [403, "refused the credential (status 403): check the secret that the manifest names"],
+  [404, "knows no such model or address (status 404): check backend.model and backend.url"],
+  [400, "refused the request (status 400)"],
+  [500, "failed (status 500)"],
+];
+
+describe.each(refusals)("a service that answers %i", (given, sentence) => {
+  const told = { type: "downstream_service_error", msg: `The service behind the model ${sentence}` };
+
+  test("is told of by its status, at once and from the queue", async () => {
+    status = given;
+    const sync = await platform.gantry.call("POST", "/api/v1/admin/refusing-cog/predict", { form: { prompt: "x" } });
+    expect(sync.status).toBe(502);
+    expect(sync.body.detail).toMatchObject([{ ...told, ctx: { upstream_status: given } }]);
+    const path = "/api/v1/admin/refusing-cog/predict/async";
+    const queued = await platform.gantry.call("POST", path, { form: { prompt: "x" } });
+    const ended = await platform.gantry.call("GET", `${path}/result?request_id=${queued.body.prediction_id}&wait=15`);
+    expect(ended.text).toContain(`"upstream_status":${given}`);
+    expect(sync.text + ended.text).not.toContain(said);
+  });
+
+  test("is told of in a run, and in a stream", async () => {
+    status = given;
+    const agent = await platform.makeAgent({ model: "admin/refusing-chat" });
+    const { body, text } = await platform.run(agent);
+    expect(body.error).toEqual({ type: "internal", message: `The model failed: ${told.msg}` });
+    const path = "/api/v1/admin/refusing-chat/predict/stream/";
+    const stream = await platform.gantry.call("POST", path, { form: { prompt: "x" } });
+    expect(stream.text).toContain(told.msg);
+    expect(text + stream.text).not.toContain(said);
+  });
+});
+
+test("a service that has too much to do is told of by its status too, and may be asked again", async () => {
+  status = 429;
+  const busy = await platform.gantry.call("POST", "/api/v1/admin/refusing-cog/predict", { form: { prompt: "x" } });
+  expect([busy.status, busy.headers.get("x-service-retryable")]).toEqual([503, "true"]);
+  expect(busy.body.detail).toMatchObject([{ type: "downstream_service_unavailable", ctx: { upstream_status: 429 } }]);
+});

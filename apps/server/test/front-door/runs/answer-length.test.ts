@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { useRunsPlatform } from "../../support/runs-platform.ts";
+
+const platform = useRunsPlatform();
+const text = { type: "string" };
+
+test("an agent's model is held to what is reserved for its answer, not to a lower default that predictions have", async () => {
+  const max_tokens = { type: "integer", default: 300, maximum: 32_000 };
+  await platform.makeModel("length", {
+    input: { type: "object", properties: { prompt: text, max_tokens }, required: ["prompt"] },
+  });
+  const me = async () => (await platform.gantry.call("GET", "/api/v2/me")).body;
+  let reserved = 0;
+  platform.llm.script = async () => {
+    reserved = (await me()).reserved;
+    return { text: "done" };
+  };
+  const agent = await platform.makeAgent({ model: "admin/length" });
+  const answer = await platform.run(agent);
+  expect(answer.body.status, answer.text).toBe("done");
+  expect(platform.llm.requests.map((request) => request.max_tokens)).toEqual([4096]);
+  // Ten millionths of a dollar a token, and a little for what was asked.
+  expect(reserved).toBeGreaterThan(4096 * 10e-6);
+  expect(reserved).toBeLessThan(4096 * 10e-6 + 0.002);
+  await platform.run(agent, { max_cost: 0.003 });
+  expect(platform.llm.requests.at(-1)?.max_tokens).toBeLessThan(300);
+});

@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type GantryNode, startGantry } from "../../support/gantry.ts";
+import { gate, useRunsPlatform } from "../../support/runs-platform.ts";
+import { inTurn, type LlmRequest, toolResults } from "../../support/scripted-llm.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const platform = useRunsPlatform();
+const { makeAgent, run, start, read, ended, events, types } = platform;
+const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
+const asked = () => platform.llm.requests;
+const js = (code: string) => ({ name: "run_javascript", args: { code } });
+
+/** Counts as an honest upstream does, and obeys `max_tokens`. */
+function honest(request: LlmRequest, wantedOut: number) {
+  const out = Math.min(wantedOut, request.max_tokens ?? wantedOut);
+  const told = JSON.stringify([request.messages, request.tools ?? [], request.response_format ?? null]);
+  return { usage: { in: Math.ceil(told.length / 4), out }, ...(out < wantedOut && { finish: "length" }) };
+}
+
+describe("steps", () => {
+  test("end the run as limit_exceeded when they are used up, never as done", async () => {
+    let n = 0;
+    platform.llm.script = () => ({ calls: [js(`${n++}`)] });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }), { max_steps: 4 });
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
+    expect(answer.body.error.message).toContain("4 steps");
+    expect(asked()).toHaveLength(4);
+    expect((await events(answer.body.id)).at(-1)).toMatchObject({ type: "error", error: { type: "limit_exceeded" } });
+  });
+
+  test("leave the last one for the answer", async () => {
+    platform.llm.script = inTurn({ calls: [js("1")] }, { text: "one" });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }), { max_steps: 2 });
+    expect(answer.body).toMatchObject({ status: "done" });
+  });
+});
+
+describe("cost", () => {
+  test("is never exceeded: answers are bounded by what is left, and then the run ends", async () => {
+    let n = 0;
+    platform.llm.script = (request) => ({ calls: [js(`${n++}`)], ...honest(request, 200) });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }), { max_cost: 0.01 });
+    expect(answer.body, answer.text).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
+    expect(answer.body.cost).toBeLessThanOrEqual(0.01);
+    expect(answer.body.cost).toBeGreaterThan(0.005);
+    expect(asked().length).toBeGreaterThan(2);
+    for (const request of asked()) expect(request.max_tokens).toBeGreaterThan(0);
+  });
+
+  test("too small for a single call makes none", async () => {
+    const answer = await run(await makeAgent(), { max_cost: 0.00001 });
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "limit_exceeded" }, cost: 0 });
+    expect(asked()).toEqual([]);
+  });
+
+  test("an answer that was cut because no more could be paid is no result", async () => {
+    platform.llm.script = (request) => ({ text: "It is seven and", ...honest(request, 5000) });
+    const answer = await run(await makeAgent(), { max_cost: 0.003 });
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
+    expect(answer.body.cost).toBeLessThanOrEqual(0.003);
+    expect(answer.body.cost).toBeGreaterThan(0);
+  });
+
+  test("counts what tools cost: a model that costs more than is left is not called", async () => {
+    const paint = { name: "run_model", args: { model: "gantry/image", input: { prompt: "a hill", size: "1280x720" } } };
+    platform.llm.script = (request) => ({ calls: [paint, paint, paint], ...honest(request, 10) });
+    const answer = await run(await makeAgent({ tools: ["run_model"] }), { max_cost: 0.08 });
+    expect(answer.body, answer.text).toMatchObject({ status: "error", error: { type: "limit_exceeded" } });
+    // An image costs 0.03: two fit, three do not, however many are asked for at once.
+    expect(answer.body.cost).toBeLessThanOrEqual(0.08);
+    const { body } = await call("GET", "/api/v2/usage?page_size=10");
+    const paid = body.results.filter((row: { model_name: string }) => row.model_name === "gantry/image");
+    expect(paid.length).toBeLessThanOrEqual(2);
+  });
+
+  test("of a free model is no limit", async () => {
+    await platform.makeModel("free", { pricing: {} });
+    const answer = await run(await makeAgent({ model: "admin/free" }), { max_cost: 0 });
+    expect(answer.body).toMatchObject({ status: "done", cost: 0 });
+  });
+});
+
+describe("time", () => {
+  test("ends the run as timeout and closes the upstream call", async () => {
+    platform.llm.script = () => new Promise(() => {});
+    const id = await start(await makeAgent(), { timeout_seconds: 1 });
+    await waitFor("the model to be called", () => platform.llm.open === 1);
+    const seen = await ended(id);
+    expect(seen).toMatchObject({ status: "error", error: { type: "timeout" } });
+    expect(seen.error.message).toContain("1 second");
+    const took = Date.parse(seen.completed_at) - Date.parse(seen.created_at);
+    expect(took).toBeGreaterThanOrEqual(990);
+    expect(took).toBeLessThan(20_000);
+    await waitFor("the upstream call to be closed", () => platform.llm.open === 0);
+  });
+
+  test("stops a tool that is under way", async () => {
+    platform.llm.script = inTurn({ calls: [js("for (;;) {}")] }, { text: "never" });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }), { timeout_seconds: 1 });
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "timeout" } });
+    expect(asked()).toHaveLength(1);
+  });
+});
+
+describe("funds", () => {
+  test("that end in mid-run end it as insufficient_funds", async () => {
+    const user = await platform.newUser({ credit: 0.001 });
+    const agent = await makeAgent({ tools: ["run_javascript"] }, user.key);
+    let n = 0;
+    platform.llm.script = () => ({ calls: [js(`${n++}`)], usage: { in: 1000, out: 100 } });
+    const answer = await run(agent, {}, user);
+    expect(answer.body, answer.text).toMatchObject({ status: "error", error: { type: "insufficient_funds" } });
+    expect(asked()).toHaveLength(1);
+  });
+});
+
+describe("a model that fails", () => {
+  test("ends the run as internal, without the upstream's words", async () => {
+    platform.llm.script = () => ({ status: 400 });
+    const answer = await run(await makeAgent());
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" }, cost: 0 });
+    expect(asked()).toHaveLength(1);
+  });
+
+  test("for a moment is asked again", async () => {
+    platform.llm.script = inTurn({ status: 429, retryAfter: 0 }, { status: 503 }, { text: "back" });
+    const answer = await run(await makeAgent());
+    expect(answer.body).toMatchObject({ status: "done", output: { text: "back" } });
+  });
+
+  test("for good is given up after a bounded number of tries", async () => {
+    platform.llm.script = () => ({ status: 503, retryAfter: 0 });
+    const answer = await run(await makeAgent());
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" } });
+    expect(asked().length).toBeLessThanOrEqual(9);
+    expect(asked().length).toBeGreaterThanOrEqual(3);
+  });
+
+  test("by refusing ends the run as internal", async () => {
+    platform.llm.script = () => ({ text: "", finish: "content_filter" });
+    const user = await platform.newUser({ credit: 1 });
+    const answer = await run(await makeAgent({}, user.key), {}, user);
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" } });
+    // What it cost all the same stands in the run as on the bill.
+    const [row] = (await call("GET", "/api/v2/usage", user)).body.results;
+    expect(answer.body.cost).toBe(row.price);
+  });
+
+  test("by being deleted or made private ends new runs in words", async () => {
+    await platform.makeModel("gone");
+    const agent = await makeAgent({ model: "admin/gone" });
+    await call("DELETE", "/api/v1/admin/gone");
+    const answer = await run(agent);
+    expect(answer.status).toBe(409);
+    expect(answer.body.error).toMatchObject({ type: "conflict", message: expect.stringContaining("admin/gone") });
+  });
+});
+
+describe("a model that was changed into one that answers no messages", () => {
+  test("ends the run in words that say so", async () => {
+    await platform.makeModel("turned");
+    const agent = await makeAgent({ model: "admin/turned" });
+    const changed = await call("PATCH", "/api/v1/admin/turned", {
+      json: { backend: { type: "cog", url: platform.llm.url } },
+    });
+    expect(changed.status, changed.text).toBe(200);
+    const answer = await run(agent);
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "internal" }, cost: 0 });
+    expect(answer.body.error.message).toMatch(/admin\/turned.*cog/);
+    expect(asked()).toEqual([]);
+  });
+});
+
+describe("a tool that fails", () => {
+  test("is told to the model, which goes on", async () => {
+    platform.llm.script = inTurn({ calls: [js("nope()")] }, { text: "It failed." });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(answer.body).toMatchObject({ status: "done", output: { text: "It failed." } });
+    expect(toolResults(asked()[1])[0]).toContain("nope");
+  });
+
+  test("three times in a row by the same call ends the run as tool_error", async () => {
+    platform.llm.script = () => ({ calls: [js("nope()")] });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(answer.body).toMatchObject({ status: "error", error: { type: "tool_error" } });
+    const [told] = toolResults(asked()[1]);
+    expect(told).toContain("nope");
+    expect(answer.body.error.message).toBe(`run_javascript failed three times in a row: ${told}`);
+    expect(asked()).toHaveLength(3);
+  });
+
+  test("side by side in one turn is one failure: the model has not heard of it yet", async () => {
+    platform.llm.script = inTurn({ calls: [js("nope()"), js("nope()"), js("nope()")] }, { text: "I see." });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(answer.body).toMatchObject({ status: "done" });
+  });
+
+  test("by different calls is no reason to give up", async () => {
+    let n = 0;
+    platform.llm.script = () => (n++ < 5 ? { calls: [js(`nope(${n})`)] } : { text: "enough" });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(answer.body).toMatchObject({ status: "done" });
+  });
+
+  test("repeated identical calls are noticed, in words to the model", async () => {
+    platform.llm.script = inTurn(
+      { calls: [js("1")] },
+      { calls: [js("1")] },
+      { calls: [js("1")] },
+      { text: "I was told." },
+    );
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(answer.body.status).toBe("done");
+    const results = toolResults(asked()[3]);
+    expect(results[1]).not.toContain("times");
+    expect(results[2]).toContain("3 times");
+  });
+
+  test("what cannot be called is not called: unknown tools, arguments that are no JSON or against the schema", async () => {
+    platform.llm.script = inTurn(
+      {
+        calls: [
+          { name: "rm_rf", args: {} },
+          { name: "run_javascript", args: "{not json" },
+          { name: "run_javascript", args: { program: 1 } },
+          { name: "run_javascript", args: "[1]" },
+        ],
+      },
+      { text: "I see." },
+    );
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(answer.body).toMatchObject({ status: "done" });
+    const [unknown, broken, wrong, list] = toolResults(asked()[1]);
+    expect(unknown).toContain("run_javascript");
+    expect(broken).toContain("JSON");
+    expect(wrong).toContain("code");
+    expect(list).toContain("JSON");
+    expect(await types(answer.body.id)).toEqual([
+      "planning",
+      ...Array(4).fill(["tool_call", "tool_result"]).flat(),
+      "completed",
+    ]);
+  });
+
+  test("fixed values of a binding are neither shown to the model nor changed by it", async () => {
+    const binding = { type: "tool", id: "run_javascript", arguments: { code: "'fixed'" } };
+    platform.llm.script = inTurn({ calls: [js("'chosen'")] }, { text: "ok" });
+    const answer = await run(await makeAgent({ tools: [binding] }));
+    expect(answer.body.status).toBe("done");
+    expect(JSON.stringify(asked()[0]?.tools)).not.toContain('"code"');
+    expect(toolResults(asked()[1])[0]).toContain("fixed");
+  });
+
+  test("what models say that no database can hold does not end a run", async () => {
+    platform.llm.script = inTurn({ text: "a\u0000b", calls: [js("'\\u0000\\ud800'")] }, { text: "end\u0000" });
+    const answer = await run(await makeAgent({ tools: ["run_javascript"] }));
+    expect(answer.body).toMatchObject({ status: "done", output: { text: "end\uFFFD" } });
+  });
+});
+
+describe("cancel", () => {
+  let beside: GantryNode;
+  beforeAll(async () => {
+    beside = await startGantry({ beside: platform.gantry });
+  });
+  afterAll(() => beside.close());
+
+  test("stops the model at once and ends the run as cancelled, once; what was made is paid", async () => {
+    platform.llm.script = () => new Promise(() => {});
+    const id = await start(await makeAgent());
+    await waitFor("the model to be called", () => platform.llm.open === 1);
+    const startedAt = Date.now();
+    const cancelled = await call("POST", `/v1/runs/${id}/cancel`);
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
+    expect(cancelled.status).toBe(200);
+    expect(cancelled.body).toMatchObject({ status: "error", error: { type: "cancelled" }, phase: "ended" });
+    await waitFor("the upstream call to be closed", () => platform.llm.open === 0);
+    const again = await call("POST", `/v1/runs/${id}/cancel`);
+    expect(again.status).toBe(200);
+    expect(again.body).toEqual(cancelled.body);
+    expect((await events(id)).filter((event) => event.type === "error")).toHaveLength(1);
+  });
+
+  test("what the model had said by then is counted and paid, and stands in the run as in the usage", async () => {
+    const user = await platform.newUser({ credit: 1 });
+    const agent = await makeAgent({}, user.key);
+    platform.llm.script = () => ({ text: "one two three four five six seven eight", hangs: true });
+    const id = await start(agent, {}, user);
+    await waitFor("the model to be called", () => platform.llm.open === 1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const { body } = await call("POST", `/v1/runs/${id}/cancel`, user);
+    expect(body).toMatchObject({ status: "error", error: { type: "cancelled" } });
+    expect(body.usage.input_tokens).toBeGreaterThan(0);
+    expect(body.usage.output_tokens).toBeGreaterThan(0);
+    expect(body.cost).toBeGreaterThan(0);
+    const [row] = (await call("GET", "/api/v2/usage", user)).body.results;
+    expect(row).toMatchObject({ status: 499, price: body.cost, input_tokens: body.usage.input_tokens });
+    expect((await call("GET", "/api/v2/me", user)).body).toMatchObject({ balance: 1 - body.cost, reserved: 0 });
+  });
+
+  test("from the other node, in the middle of a tool", async () => {
+    platform.llm.script = () => ({ calls: [js("for (;;) {}")] });
+    const agent = await makeAgent({ tools: ["run_javascript"] });
+    const [here, there] = await Promise.all([start(agent), start(agent)]);
+    await waitFor("both to be in the tool", async () => {
+      const both = await Promise.all([types(here), types(there)]);
+      return both.every((one) => one.includes("tool_call"));
+    });
+    const answers = await Promise.all([
+      beside.call("POST", `/v1/runs/${here}/cancel`),
+      call("POST", `/v1/runs/${there}/cancel`),
+    ]);
+    for (const { body } of answers) expect(body).toMatchObject({ status: "error", error: { type: "cancelled" } });
+  });
+
+  test("of what waits in the line, many at once, and of what has ended", async () => {
+    const held = gate();
+    platform.llm.script = async () => {
+      await held.promise;
+      return { text: "done" };
+    };
+    const agent = await makeAgent();
+    const ids = await Promise.all(Array.from({ length: 20 }, () => start(agent)));
+    const answers = await Promise.all(ids.map((id) => call("POST", `/v1/runs/${id}/cancel`)));
+    expect(answers.map(({ body }) => body.error?.type)).toEqual(Array(20).fill("cancelled"));
+    held.open();
+    const done = await run(agent);
+    expect((await call("POST", `/v1/runs/${done.body.id}/cancel`)).body).toEqual(done.body);
+    expect((await read(done.body.id)).status).toBe("done");
+  });
+});

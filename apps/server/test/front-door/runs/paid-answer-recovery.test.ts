@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import type { Transaction } from "../../../src/engines/database/database.ts";
+import { gate, useRunsPlatform } from "../../support/runs-platform.ts";
+import { type LlmAnswer, toolResults } from "../../support/scripted-llm.ts";
+import { waitFor } from "../../support/wait-for.ts";
+
+const platform = useRunsPlatform({ pricing: {} });
+const { makeAgent, start, ended } = platform;
+const call: typeof platform.gantry.call = (...args) => platform.gantry.call(...args);
+const keyIsGone = { type: "internal", message: "The API key that started the run is no longer valid" };
+
+interface Situation {
+  /** Whose answer is paid and lost. */
+  model: string;
+  /** The key that the run was started with. */
+  revoke(): Promise<void>;
+}
+
+let models = 0;
+/**
+ * A run whose worker is lost after a model has answered and was paid, and before that could be written; whoever goes on
+ * with it finds things as `meanwhile` left them.
+ */
+async function afterLosing(options: {
+  by: "the run's model" | "run_model";
+  answer?: LlmAnswer;
+  agent?: object;
+  body?: object;
+  meanwhile?(situation: Situation): Promise<unknown>;
+  alsoWrite?(tx: Transaction, runId: string): Promise<unknown>;
+}) {
+  const name = `paid-${++models}`;
+  const model = `admin/${name}`;
+  await platform.makeModel(name, { pricing: { per_request: 0.1 } });
+  const { name: userName, key } = await platform.newUser();
+  const otherKey: string = (await call("POST", `/api/v2/admin/users/${userName}/keys`, { json: {} })).body.key;
+  const { results } = (await call("GET", "/api/v2/keys", { key: otherKey })).body;
+  const keyId: string = results.find((one: { public: string }) => key.includes(one.public)).id;
+  const isTool = options.by === "run_model";
+  const own = { model: isTool ? "admin/llm" : model, tools: ["run_model", "run_javascript"], ...options.agent };
+  const agent = await makeAgent(own, otherKey);
+  const held = gate();
+  platform.llm.script = async (request) => {
+    if (request.model === name) {
+      await held.promise;
+      return options.answer ?? { text: "The answer." };
+    }
+    const heard = toolResults(request);
+    if (heard.length > 0) return { text: heard.join(" | ") };
+    return { calls: [{ name: "run_model", args: { model, input: { prompt: "x" } } }] };
+  };
+  const asked = () => platform.llm.requests.filter((request) => request.model === name).length;
+  const runId = await start(agent, options.body, { key });
+  await waitFor("the model to be asked", () => asked() === 1);
+  const { database } = platform.gantry;
+  await database.transaction(async (tx) => {
+    await tx`select 1 from runs where id = ${runId} for update`;
+    held.open();
+    const paid = () => database.sql`select 1 from ended_predictions where model_name = ${model} and status = 200`;
+    await waitFor("the answer to be paid", async () => (await paid()).length === 1);
+    const revoke = async () => {
+      expect((await call("DELETE", `/api/v2/keys/${keyId}`, { key: otherKey })).status).toBe(204);
+    };
+    await options.meanwhile?.({ model, revoke });
+    await options.alsoWrite?.(tx, runId);
+    // What the others do when the heartbeat of its worker is missing.
+    await tx`select release_runs(holder) from runs where id = ${runId}`;
+  });
+  const seen = await ended(runId, otherKey);
+  expect(asked()).toBe(1);
+  const { body } = await call("GET", "/api/v2/me", { key: otherKey });
+  expect({ balance: body.balance, reserved: body.reserved }).toEqual({ balance: 9.9, reserved: 0 });
+  return { seen, events: await platform.events(runId, otherKey) };
+}
+
+describe("an answer of the run's model that was paid and that a crash kept from the run", () => {
+  test("is its output although the key is gone, for nothing more is asked for it", async () => {
+    const { seen } = await afterLosing({ by: "the run's model", meanwhile: ({ revoke }) => revoke() });
+    expect(seen).toMatchObject({ status: "done", output: { text: "The answer." }, cost: 0.1 });
+  });
+
+  test("stands in its cost where it asks for more than a key that is gone can have", async () => {
+    const { seen, events } = await afterLosing({
+      by: "the run's model",
+      answer: { calls: [{ name: "run_javascript", args: { code: "6 * 7" } }] },
+      meanwhile: ({ revoke }) => revoke(),
+    });
+    expect(seen).toMatchObject({ status: "error", error: keyIsGone, cost: 0.1 });
+    expect(events.filter(({ type }) => type === "tool_result")).toEqual([]);
+  });
+
+  test.each([
+    ["deleted", (model: string) => call("DELETE", `/api/v1/${model}`)],
+    ["made private", (model: string) => call("PATCH", `/api/v1/${model}`, { json: { visibility: "private" } })],
+  ])("is its output although the model was %s", async (_, change) => {
+    const { seen } = await afterLosing({ by: "the run's model", meanwhile: ({ model }) => change(model) });
+    expect(seen).toMatchObject({ status: "done", output: { text: "The answer." }, cost: 0.1 });
+  });
+
+  test("stands in its cost where a model that is gone would have to go on", async () => {
+    const { seen } = await afterLosing({
+      by: "the run's model",
+      agent: { instructions: { formatting: "As a poem." } },
+      meanwhile: ({ model }) => call("DELETE", `/api/v1/${model}`),
+    });
+    expect(seen).toMatchObject({ status: "error", error: { type: "internal" }, cost: 0.1 });
+    expect(seen.error.message).toContain("can no longer be called");
+  });
+
+  test("is its output although another call would cost more than the run may", async () => {
+    const { seen } = await afterLosing({
+      by: "the run's model",
+      body: { max_cost: 0.5 },
+      meanwhile: ({ model }) => call("PATCH", `/api/v1/${model}`, { json: { pricing: { per_request: 0.7 } } }),
+    });
+    expect(seen).toMatchObject({ status: "done", output: { text: "The answer." }, cost: 0.1 });
+  });
+
+  test("stands in the cost of a run whose workers died too often", async () => {
+    const { seen } = await afterLosing({
+      by: "the run's model",
+      alsoWrite: (tx, runId) => tx`update runs set deaths = 3 where id = ${runId}`,
+    });
+    expect(seen).toMatchObject({ status: "error", error: { type: "internal" }, cost: 0.1 });
+    expect(seen.error.message).toContain("died three times");
+  });
+
+  test("stands in the cost of a run that is to be cancelled by then", async () => {
+    const { seen } = await afterLosing({
+      by: "the run's model",
+      // What a cancel leaves behind when the worker that was to act on it is lost.
+      alsoWrite: (tx, runId) => tx`update runs set cancel_requested = true where id = ${runId}`,
+    });
+    expect(seen).toMatchObject({ status: "error", error: { type: "cancelled" }, cost: 0.1 });
+  });
+});
+
+describe("a model that run_model ran, that was paid, and whose answer a crash kept from the run", () => {
+  test("stands in its cost and is told, although the key is gone", async () => {
+    const { seen, events } = await afterLosing({ by: "run_model", meanwhile: ({ revoke }) => revoke() });
+    expect(seen).toMatchObject({ status: "error", error: keyIsGone, cost: 0.1 });
+    expect(events.find(({ type }) => type === "tool_result")?.result).toContain("The answer.");
+  });
+
+  test.each([
+    ["deleted", (model: string) => call("DELETE", `/api/v1/${model}`)],
+    ["dearer", (model: string) => call("PATCH", `/api/v1/${model}`, { json: { pricing: { per_request: 0.7 } } })],
+  ])("is heard although it is %s", async (_, change) => {
+    const { seen } = await afterLosing({
+      by: "run_model",
+      body: { max_cost: 0.5 },
+      meanwhile: ({ model }) => change(model),
+    });
+    expect(seen).toMatchObject({ status: "done", cost: 0.1 });
+    expect(JSON.stringify(seen.output)).toContain("The answer.");
+  });
+});
