@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { readConfig } from "./config.ts";
+import { readConfig, settings } from "./config.ts";
+import { unknownSettings } from "./setting-rules.ts";
 
 const faultsOf = (environment: Record<string, string>): string[] => {
   try {
@@ -10,31 +11,31 @@ const faultsOf = (environment: Record<string, string>): string[] => {
   }
 };
 
-test("every wrong setting is told at once", () => {
+test("every invalid setting is reported at once", () => {
   expect(faultsOf({ PORT: "08080x", HOST: "a b", S3_BUCKET: "xx", GANTRY_LLM_MODEL: "m" })).toEqual([
     expect.stringMatching(/^ {2}PORT must be/),
-    "  HOST must be the name or the address of this machine",
-    "  S3_ENDPOINT must be set, because S3_BUCKET is",
-    "  S3_ACCESS_KEY_ID must be set, because S3_BUCKET is",
-    "  S3_SECRET_ACCESS_KEY must be set, because S3_BUCKET is",
-    "  GANTRY_LLM_URL must be set, because GANTRY_LLM_MODEL is",
+    "  HOST must be a host name or IP address of this machine",
+    "  S3_ENDPOINT must be set because S3_BUCKET is set",
+    "  S3_ACCESS_KEY_ID must be set because S3_BUCKET is set",
+    "  S3_SECRET_ACCESS_KEY must be set because S3_BUCKET is set",
+    "  GANTRY_LLM_URL must be set because GANTRY_LLM_MODEL is set",
   ]);
   expect(faultsOf({ S3_PUBLIC_ENDPOINT: "https://files.test" })).toEqual(
     ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"].map(
-      (name) => `  ${name} must be set, because S3_PUBLIC_ENDPOINT is`,
+      (name) => `  ${name} must be set because S3_PUBLIC_ENDPOINT is set`,
     ),
   );
   expect(faultsOf({ GANTRY_FILES_URL: "https://files.test" })).toEqual([
-    "  GANTRY_PUBLIC_URL must be set, because GANTRY_FILES_URL is",
+    "  GANTRY_PUBLIC_URL must be set because GANTRY_FILES_URL is set",
   ]);
   const sameHost = { GANTRY_FILES_URL: "https://gantry.test/files", GANTRY_PUBLIC_URL: "https://gantry.test" };
-  expect(faultsOf(sameHost)).toEqual(["  GANTRY_FILES_URL must have another host or port than GANTRY_PUBLIC_URL"]);
+  expect(faultsOf(sameHost)).toEqual(["  GANTRY_FILES_URL must have a different host or port than GANTRY_PUBLIC_URL"]);
   expect(faultsOf({ OTEL_EXPORTER_OTLP_HEADERS: "authorization=x" })).toEqual([
-    "  OTEL_EXPORTER_OTLP_ENDPOINT must be set, because OTEL_EXPORTER_OTLP_HEADERS is",
+    "  OTEL_EXPORTER_OTLP_ENDPOINT must be set because OTEL_EXPORTER_OTLP_HEADERS is set",
   ]);
 });
 
-test("blanks and line breaks around a value are nobody's wish, and one of nothing else is not set", () => {
+test("values are trimmed, and an empty value counts as unset", () => {
   const config = readConfig(
     {
       ANTHROPIC_API_KEY: " sk-ant-1\n",
@@ -58,32 +59,33 @@ test("blanks and line breaks around a value are nobody's wish, and one of nothin
   });
 });
 
-test("what no header can carry is refused at the start, under the setting's name", () => {
+test("values that a header cannot carry are refused at start", () => {
   const names = ["ANTHROPIC_API_KEY", "GANTRY_LLM_KEY", "S3_ACCESS_KEY_ID", "GANTRY_ADMIN_KEY", "GANTRY_METRICS_KEY"];
   for (const name of names) {
     for (const key of ["0123456789abcdef\n0123456789abcdef", "0123456789abcdef\t0123456789abcdef"]) {
-      expect(faultsOf({ [name]: key })).toContain(`  ${name} must not hold a line break or another control character`);
+      expect(faultsOf({ [name]: key })).toContain(`  ${name} must not contain line breaks or other control characters`);
     }
     for (const key of ["0123456789abcdef 0123456789abcdef", "0123456789abcdef–0123456789abcdef"]) {
       expect(faultsOf({ [name]: key })).toContain(
-        `  ${name} must be printable ASCII without spaces, as it travels in a header`,
+        `  ${name} must be printable ASCII without spaces, because it is sent in a header`,
       );
     }
   }
-  // Whatever the setting is: no text of one line means two.
-  expect(faultsOf({ S3_SECRET_ACCESS_KEY: "a\nb" })[0]).toMatch(/^ {2}S3_SECRET_ACCESS_KEY must not hold a line break/);
+  expect(faultsOf({ S3_SECRET_ACCESS_KEY: "a\nb" })[0]).toMatch(
+    /^ {2}S3_SECRET_ACCESS_KEY must not contain line breaks/,
+  );
 });
 
-test("an address that others are put behind ends with its path", () => {
+test("a base URL ends with its path", () => {
   const wrong: [address: string, fault: string][] = [
-    ["https://me:secret@gantry.test", "must not hold a user or a password"],
-    ["https://me@gantry.test", "must not hold a user or a password"],
-    ["https://gantry.test/?a=1", "must not hold ? or #: what it leads to is put behind it"],
-    ["https://gantry.test/#top", "must not hold ? or #: what it leads to is put behind it"],
-    ["https://gantry.test/?", "must not hold ? or #: what it leads to is put behind it"],
-    ["https://gantry.test/a b", "must not hold blanks"],
-    ["https:gantry.test", "must be an address that begins with http:// or https://"],
-    ["gantry.test", "must be an address that begins with http:// or https://"],
+    ["https://me:secret@gantry.test", "must not contain a user or a password"],
+    ["https://me@gantry.test", "must not contain a user or a password"],
+    ["https://gantry.test/?a=1", "must not contain spaces, ? or #, because paths are appended to it"],
+    ["https://gantry.test/#top", "must not contain spaces, ? or #, because paths are appended to it"],
+    ["https://gantry.test/?", "must not contain spaces, ? or #, because paths are appended to it"],
+    ["https://gantry.test/a b", "must not contain spaces, ? or #, because paths are appended to it"],
+    ["https:gantry.test", "must be a URL that starts with http:// or https://"],
+    ["gantry.test", "must be a URL that starts with http:// or https://"],
   ];
   for (const name of ["GANTRY_PUBLIC_URL", "GANTRY_LLM_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]) {
     for (const [address, fault] of wrong) expect(faultsOf({ [name]: address })).toEqual([`  ${name} ${fault}`]);
@@ -91,7 +93,7 @@ test("an address that others are put behind ends with its path", () => {
   }
 });
 
-test("an engine's address names a host where it must, and only what there is", () => {
+test("connection URLs name one host and supported options", () => {
   for (const AMQP_URL of ["amqp://", "amqp:///", "amqps:///vhost"]) {
     expect(faultsOf({ AMQP_URL })).toEqual(["  AMQP_URL must name a host"]);
   }
@@ -101,35 +103,33 @@ test("an engine's address names a host where it must, and only what there is", (
     expect(faultsOf({ DATABASE_URL: `${database}?sslmode=${mode}` })).toEqual([]);
   }
   expect(faultsOf({ DATABASE_URL: `${database}?sslmode=bogus` })).toEqual([
-    "  DATABASE_URL has sslmode=bogus, which must be one of disable, allow, prefer, require, verify-ca, verify-full",
+    "  DATABASE_URL has sslmode=bogus. Use one of disable, allow, prefer, require, verify-ca, verify-full",
   ]);
   expect(faultsOf({ DATABASE_URL: "postgres:///gantry" })).toEqual([]);
+  const notValid =
+    "is not a valid URL. It has one host and a port up to 65535; in credentials, write / as %2F and % as %25";
   const wrong: [address: string, fault: string][] = [
-    ["postgres://db.test/gantry#x", "must not hold #: in a password write it as %23"],
-    ["postgres://me:pa#ss@db.test/gantry", "must not hold #: in a password write it as %23"],
-    ["postgres://me:100%@db.test/gantry", "has a % that begins no code: write it as %25"],
-    ["postgres://me@%2Ftmp%2Fsocket/gantry", "names a socket: name a host instead"],
-    ["postgres:///gantry?host=/tmp", "names a socket: name a host instead"],
+    ["postgres://db.test/gantry#x", "must not contain #. In a password, write it as %23"],
+    ["postgres://me:pa#ss@db.test/gantry", "must not contain #. In a password, write it as %23"],
+    ["postgres://me:100%@db.test/gantry", notValid],
+    ["postgres://me@%2Ftmp%2Fsocket/gantry", "must name one host before the path, not a socket"],
+    ["postgres:///gantry?host=/tmp", "must name one host before the path, not a socket"],
     ...["postgres://me:p/w@db.test/gantry", "postgres://me@one:1,two:2/gantry", "postgres://db.test:99999/x"].map(
-      (address): [string, string] => [
-        address,
-        "is no address: it has one host, a port up to 65535, and in a user or password / is written as %2F",
-      ],
+      (address): [string, string] => [address, notValid],
     ),
   ];
   wrong.push(
-    ["postgres://one,two/gantry", "names several hosts: name one"],
-    ["postgres:///gantry?host=db.test", "has host=, which must stand before the path instead"],
-    [`${database}?sslmode=require&sslmode=disable`, "has sslmode more than once"],
-    [`${database}?sslmode=require&sslcert=/c.pem`, "has one of sslcert and sslkey without the other"],
+    ["postgres://one,two/gantry", "must name one host"],
+    ["postgres:///gantry?host=db.test", "must name one host before the path, not a socket"],
+    [`${database}?sslmode=require&sslcert=/c.pem`, "must have both sslcert and sslkey, or neither"],
     [
       `${database}?channel_binding=require`,
-      "has channel_binding=require, which Gantry cannot do: use sslmode=verify-full, which proves the server too",
+      "has channel_binding=require, which is not supported. Use sslmode=verify-full",
     ],
     ...["sslrootcert=/ca.pem", "sslmode=prefer&sslrootcert=/ca.pem", "sslmode=disable&sslrootcert=/ca.pem"].map(
       (query): [string, string] => [
         `${database}?${query}`,
-        "has sslrootcert, which is of use only with an sslmode of require, verify-ca, verify-full",
+        "has sslrootcert, which needs an sslmode of require, verify-ca, verify-full",
       ],
     ),
   );
@@ -137,7 +137,7 @@ test("an engine's address names a host where it must, and only what there is", (
   for (const [DATABASE_URL, fault] of wrong) expect(faultsOf({ DATABASE_URL })).toEqual([`  DATABASE_URL ${fault}`]);
 });
 
-test("what belongs together may be set together, or not at all", () => {
+test("settings that belong together are set together or not at all", () => {
   const s3 = { S3_ENDPOINT: "http://s3", S3_BUCKET: "bb", S3_ACCESS_KEY_ID: "k", S3_SECRET_ACCESS_KEY: "s" };
   expect(faultsOf({})).toEqual([]);
   expect(faultsOf({ ...s3, GANTRY_LLM_URL: "http://llm" })).toEqual([]);
@@ -150,4 +150,42 @@ test("what belongs together may be set together, or not at all", () => {
   for (const HOST of ["0.0.0.0", "::", "localhost", "fe80::1%eth0", "my-host.example"]) {
     expect(faultsOf({ HOST }), HOST).toEqual([]);
   }
+});
+
+const known = Object.keys(settings);
+const warnings = (environment: Record<string, string>) => unknownSettings(environment, known);
+
+test("a misspelt setting is reported with the closest name", () => {
+  for (const [given, meant] of [
+    ["GANTRY_ALOW_PRIVATE_NETWORK", "GANTRY_ALLOW_PRIVATE_NETWORK"],
+    ["GANTRY_HOEM", "GANTRY_HOME"],
+    ["GANTRY_HOMES", "GANTRY_HOME"],
+    ["GANTRY_ADMINKEY", "GANTRY_ADMIN_KEY"],
+    ["GANTRY_WORKERS_PARALLEL", "GANTRY_WORKER_PARALLEL"],
+    ["GANTRY_COLOUR", undefined],
+  ] as const) {
+    const question = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    expect(warnings({ [given]: "secret" })).toEqual([`Unknown setting ${given}.${question}`]);
+  }
+});
+
+test("a needless GANTRY_ prefix is reported", () => {
+  expect(warnings({ GANTRY_PORT: "4240", GANTRY_HOST: "0.0.0.0", GANTRY_DATABASE_URL: "x" })).toEqual([
+    "Unknown setting GANTRY_PORT. Did you mean PORT?",
+    "Unknown setting GANTRY_HOST. Did you mean HOST?",
+    "Unknown setting GANTRY_DATABASE_URL. Did you mean DATABASE_URL?",
+  ]);
+});
+
+test("known, foreign, empty and Kubernetes variables are not reported", () => {
+  expect(warnings(Object.fromEntries(known.map((name) => [name, "x"])))).toEqual([]);
+  expect(warnings({ GANTRY_URL: "x", GANTRY_KEY: "x", PATH: "/bin", PROT: "1", GANTRY_NOTHING: " " })).toEqual([]);
+  expect(
+    warnings({
+      GANTRY_PORT: "tcp://10.0.0.1:8080",
+      GANTRY_SERVICE_HOST: "10.0.0.1",
+      GANTRY_API_SERVICE_PORT_HTTP: "8080",
+      GANTRY_PORT_8080_TCP_ADDR: "10.0.0.1",
+    }),
+  ).toEqual([]);
 });

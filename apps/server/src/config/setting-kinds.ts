@@ -1,9 +1,9 @@
-/** One row of the table of settings. `read` gets what is set without blanks around it, and undefined where nothing is. */
+/** A row of the settings table. `read` receives the trimmed value, or undefined if unset. */
 export interface Setting<T> {
   meaning: string;
-  /** The default, for the documentation. */
+  /** The default as the documentation shows it. */
   shown: string;
-  /** What may be set, where not every text may: the same words for the documentation and for whoever set something else. */
+  /** Allowed values, for the documentation and for the error message. */
   takes?: string;
   read(text: string | undefined): T;
 }
@@ -56,7 +56,7 @@ export const choice = <const T extends string>(meaning: string, allowed: readonl
   return { meaning, shown: fallback, takes, read };
 };
 
-/** What is sent in a header: anything else would fail at the first call, and tell nobody why. */
+/** A value that travels in a header, checked here because it would otherwise fail at the first call. */
 export const headerValue = (meaning: string, min = 1, max = 4096): Setting<string | undefined> => ({
   meaning,
   shown: "unset",
@@ -64,40 +64,33 @@ export const headerValue = (meaning: string, min = 1, max = 4096): Setting<strin
   read: (given) => {
     if (given === undefined) return undefined;
     if (given.length < min || given.length > max) wrong(`must have ${min} to ${max} characters`);
-    if (!/^[\x21-\x7e]+$/.test(given)) wrong("must be printable ASCII without spaces, as it travels in a header");
+    if (!/^[\x21-\x7e]+$/.test(given)) wrong("must be printable ASCII without spaces, because it is sent in a header");
     return given;
   },
 });
 
 const beginningWith = (protocols: readonly string[]): string =>
-  `an address that begins with ${protocols.map((one) => `${one}//`).join(" or ")}`;
+  `a URL that starts with ${protocols.map((one) => `${one}//`).join(" or ")}`;
+
+const invalid = (): never =>
+  wrong("is not a valid URL. It has one host and a port up to 65535; in credentials, write / as %2F and % as %25");
 
 function addressOf(given: string, protocols: readonly string[]): URL {
   if (!protocols.some((one) => given.toLowerCase().startsWith(`${one}//`))) {
     return wrong(`must be ${beginningWith(protocols)}`);
   }
   const url = URL.parse(given);
-  if (!url) {
-    return wrong("is no address: it has one host, a port up to 65535, and in a user or password / is written as %2F");
-  }
-  if (![url.username, url.password, url.pathname].every(isEncoded)) {
-    return wrong("has a % that begins no code: write it as %25");
-  }
-  return url;
-}
-
-function isEncoded(part: string): boolean {
   try {
-    decodeURIComponent(part);
-    return true;
+    decodeURIComponent(`${url?.username}${url?.password}${url?.pathname}`);
+    return url ?? invalid();
   } catch {
-    return false;
+    return invalid();
   }
 }
 
 const ofWeb = ["http:", "https:"];
 
-/** An address that others are put behind: a part that would have to stay last has no place in it. */
+/** A base URL: paths are appended to it. */
 export const webAddress = (meaning: string): Setting<string | undefined> => ({
   meaning,
   shown: "unset",
@@ -105,14 +98,13 @@ export const webAddress = (meaning: string): Setting<string | undefined> => ({
   read: (given) => {
     if (given === undefined) return undefined;
     const { username, password } = addressOf(given, ofWeb);
-    if (given.includes(" ")) wrong("must not hold blanks");
-    if (username !== "" || password !== "") wrong("must not hold a user or a password");
-    if (/[?#]/.test(given)) wrong("must not hold ? or #: what it leads to is put behind it");
+    if (username !== "" || password !== "") wrong("must not contain a user or a password");
+    if (/[\s?#]/.test(given)) wrong("must not contain spaces, ? or #, because paths are appended to it");
     return given.replace(/\/+$/, "");
   },
 });
 
-/** An engine elsewhere, with its user and its options. */
+/** A connection URL of an external service, with credentials and options. */
 export const engineAddress = (
   meaning: string,
   protocols: readonly string[],
@@ -123,7 +115,7 @@ export const engineAddress = (
   takes: beginningWith(protocols),
   read: (given) => {
     if (given === undefined) return undefined;
-    if (given.includes("#")) wrong("must not hold #: in a password write it as %23");
+    if (given.includes("#")) wrong("must not contain #. In a password, write it as %23");
     check(addressOf(given, protocols));
     return given.replace(/\/+$/, "");
   },
@@ -133,12 +125,11 @@ export const sealingKey = (meaning: string): Setting<string | undefined> => {
   const takes = "32 bytes in base64";
   const read = (given: string | undefined): string | undefined => {
     if (given === undefined || /^[A-Za-z0-9+/]{43}=$/.test(given)) return given;
-    return wrong(`must be ${takes}, e.g. made with: openssl rand -base64 32`);
+    return wrong(`must be ${takes}. Create one with: openssl rand -base64 32`);
   };
   return { meaning, shown: "unset", takes, read };
 };
 
-/** Any other text that must be of a certain form. */
 export const textLike = <const F extends string | undefined>(
   meaning: string,
   takes: string,

@@ -82,9 +82,9 @@ test("a misspelt setting, and one that another overrules, beside what the start 
     expect(await refused.exit).toEqual({ code: 1, signal: null });
     const warnings = refused.stdout().trim().split("\n");
     expect(warnings.map((line) => JSON.parse(line).msg)).toEqual([
-      "GANTRY_PORT is no setting and has no effect: is PORT meant?",
-      "GANTRY_ALOW_PRIVATE_NETWORK is no setting and has no effect: is GANTRY_ALLOW_PRIVATE_NETWORK meant?",
-      expect.stringMatching(/^GANTRY_LLM_URL has no effect.+: anthropic\/default goes to the Anthropic API\./),
+      "Unknown setting GANTRY_PORT. Did you mean PORT?",
+      "Unknown setting GANTRY_ALOW_PRIVATE_NETWORK. Did you mean GANTRY_ALLOW_PRIVATE_NETWORK?",
+      expect.stringMatching(/^GANTRY_LLM_URL is ignored.+: anthropic\/default uses the Anthropic API\./),
     ]);
   } finally {
     taken.close();

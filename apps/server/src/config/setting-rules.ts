@@ -1,0 +1,95 @@
+import { wrong } from "./setting-kinds.ts";
+
+const s3 = ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"];
+
+/** If any setting on the left is set, all on the right must be. */
+const requirements: readonly (readonly [given: string[], required: string[]])[] = [
+  [[...s3, "S3_PUBLIC_ENDPOINT"], s3],
+  [["GANTRY_FILES_URL"], ["GANTRY_PUBLIC_URL"]],
+  [["GANTRY_LLM_MODEL", "GANTRY_LLM_KEY"], ["GANTRY_LLM_URL"]],
+  [["OTEL_EXPORTER_OTLP_HEADERS"], ["OTEL_EXPORTER_OTLP_ENDPOINT"]],
+];
+
+export function missingTogether(isSet: (name: string) => boolean): string[] {
+  return requirements.flatMap(([given, required]) => {
+    const cause = given.find(isSet);
+    if (cause === undefined) return [];
+    return required.filter((name) => !isSet(name)).map((name) => `  ${name} must be set because ${cause} is set`);
+  });
+}
+
+export function contradicting(values: Readonly<Record<string, unknown>>): string[] {
+  const { GANTRY_FILES_URL: files, GANTRY_PUBLIC_URL: pages } = values;
+  if (typeof files !== "string" || typeof pages !== "string" || new URL(files).host !== new URL(pages).host) return [];
+  return ["  GANTRY_FILES_URL must have a different host or port than GANTRY_PUBLIC_URL"];
+}
+
+/** Warnings about settings that another setting overrides. */
+export function overruledSettings(config: {
+  ANTHROPIC_API_KEY: string | undefined;
+  GANTRY_LLM_URL: string | undefined;
+  GANTRY_FILES_URL?: string | undefined;
+  S3_ENDPOINT?: string | undefined;
+}): string[] {
+  const warnings: string[] = [];
+  if (config.ANTHROPIC_API_KEY !== undefined && config.GANTRY_LLM_URL !== undefined) {
+    warnings.push(
+      "GANTRY_LLM_URL is ignored because ANTHROPIC_API_KEY is set: anthropic/default uses the Anthropic API. " +
+        "Unset one of them.",
+    );
+  }
+  if (config.GANTRY_FILES_URL !== undefined && config.S3_ENDPOINT !== undefined) {
+    warnings.push("GANTRY_FILES_URL is ignored because S3_ENDPOINT is set: links point to the S3 server.");
+  }
+  return warnings;
+}
+
+const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+const encryptingModes = ["require", "verify-ca", "verify-full"];
+
+/** Refuses options that libpq would honour and Gantry does not: an ignored one could leave a connection unencrypted. */
+export function checkDatabaseUrl({ hostname, searchParams }: URL): void {
+  if (/^%2f/i.test(hostname) || searchParams.has("host")) wrong("must name one host before the path, not a socket");
+  if (hostname.includes(",")) wrong("must name one host");
+  const mode = searchParams.get("sslmode") ?? undefined;
+  if (mode !== undefined && !sslModes.includes(mode)) {
+    wrong(`has sslmode=${mode}. Use one of ${sslModes.join(", ")}`);
+  }
+  const certificate = ["sslrootcert", "sslcert", "sslkey"].find((name) => searchParams.has(name));
+  if (certificate && !encryptingModes.includes(mode ?? "disable")) {
+    wrong(`has ${certificate}, which needs an sslmode of ${encryptingModes.join(", ")}`);
+  }
+  if (searchParams.has("sslcert") !== searchParams.has("sslkey"))
+    wrong("must have both sslcert and sslkey, or neither");
+  if (searchParams.get("channel_binding") === "require") {
+    wrong("has channel_binding=require, which is not supported. Use sslmode=verify-full");
+  }
+}
+
+/** Settings of the `gantry` command, which may be in the same environment. */
+const commandSettings = ["GANTRY_URL", "GANTRY_KEY"];
+/** Kubernetes sets these in every container beside a service whose name starts with "gantry". */
+const fromKubernetes = /_SERVICE_(HOST|PORT)|_PORT_\d+_|=(tcp|udp|sctp):\/\//;
+
+/** Warnings about unknown GANTRY_ variables. Values are left out: they may be secrets. */
+export function unknownSettings(environment: NodeJS.ProcessEnv, known: readonly string[]): string[] {
+  return Object.entries(environment).flatMap(([name, value = ""]) => {
+    if (!name.startsWith("GANTRY_") || value.trim() === "" || fromKubernetes.test(`${name}=${value}`)) return [];
+    if (known.includes(name) || commandSettings.includes(name)) return [];
+    const meant = known.find((one) => `GANTRY_${one}` === name) ?? mostSimilar(name, known);
+    return [`Unknown setting ${name}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`];
+  });
+}
+
+/** Compares letter pairs: a typo leaves most of them alone. */
+function mostSimilar(name: string, known: readonly string[]): string | undefined {
+  const pairs = (text: string) =>
+    new Set(Array.from(text.replace("GANTRY", ""), (letter, at) => letter + text[at + 7]));
+  const wanted = pairs(name);
+  const ranked = known.map((one) => {
+    const found = pairs(one);
+    return { one, share: (2 * wanted.intersection(found).size) / (wanted.size + found.size) };
+  });
+  const best = ranked.reduce((a, b) => (b.share > a.share ? b : a));
+  return best.share >= 0.4 ? best.one : undefined;
+}
