@@ -1,3 +1,5 @@
+import { sleep } from "./sleep.ts";
+
 interface Waiting<In, Out> {
   item: In;
   resolve(out: Out): void;
@@ -9,18 +11,18 @@ export interface Batcher<In, Out> {
 }
 
 /**
- * Group commit: whatever arrives while one batch is under way goes into the next, in order of arrival. An item that
- * comes alone on an idle server waits for nothing but the end of the current turn of the event loop.
+ * Group commit: items that arrive during a batch form the next one, in order of arrival. On an idle server an item
+ * waits only for the end of the current tick.
  *
- * When a whole batch fails for a reason that one bad item could be guilty of (`blameItem`), its items are tried one
- * by one, so that only the guilty one fails.
+ * If a batch fails for a reason that a single item may have caused (`blameItem`), its items are retried one by one, so
+ * that only the faulty one fails.
  */
 export function createBatcher<In, Out>(options: {
-  /** One answer an item; where an answer is a promise, the item waits for it and the next batch does not. */
+  /** Returns one result per item. An item waits for a result that is a promise; the next batch does not. */
   run(items: readonly In[]): Promise<readonly (Out | Promise<Out>)[]>;
   maxItems: number;
   blameItem(error: unknown): boolean;
-  /** How long a batch may wait for more, for items that are in no hurry. Not at all unless told. */
+  /** How long a batch waits for more items. Default: not at all. */
   gatherMs?(): number;
 }): Batcher<In, Out> {
   let waiting: Waiting<In, Out>[] = [];
@@ -29,7 +31,7 @@ export function createBatcher<In, Out>(options: {
   async function attempt(batch: readonly Waiting<In, Out>[]): Promise<void> {
     try {
       const results = await options.run(batch.map((one) => one.item));
-      if (results.length !== batch.length) throw new Error("a batch answered another number of items");
+      if (results.length !== batch.length) throw new Error("a batch returned a different number of results");
       batch.forEach((one, index) => {
         one.resolve(results[index] as Out);
       });
@@ -45,7 +47,7 @@ export function createBatcher<In, Out>(options: {
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
       const pauseMs = options.gatherMs?.() ?? 0;
-      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (pauseMs > 0) await sleep(pauseMs);
       const batch = waiting.slice(0, options.maxItems);
       waiting = waiting.slice(options.maxItems);
       await attempt(batch);

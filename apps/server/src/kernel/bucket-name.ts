@@ -1,4 +1,4 @@
-/** Wider than what AWS gives out today: stores that speak S3 take these, and AWS itself did. */
+/** Wider than what AWS allows today, because other S3 servers and older AWS buckets use these names. */
 export function isBucketName(text: string): boolean {
   return /^[A-Za-z0-9._-]{2,255}$/.test(text);
 }

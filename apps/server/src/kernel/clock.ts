@@ -1,4 +1,4 @@
-/** The time, as an argument, so that tests can move it. */
+/** An argument, so that tests can move the time. */
 export interface Clock {
   now(): Date;
 }

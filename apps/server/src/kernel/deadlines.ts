@@ -1,31 +1,31 @@
-import { type Place, Ring } from "./ring.ts";
+import { Ring, type RingEntry } from "./ring.ts";
 
-/** Something that is given up when its time has passed. */
+/** An item with a time limit. */
 export interface Timed {
-  /** Set when it is added. */
+  /** Set by `add`. */
   since: number;
-  /** It has left. */
+  /** Called after the item has been removed. */
   expire(): void;
 }
 
 export interface Deadlines {
-  /** It expires unless it leaves before. */
-  add(item: Timed): Place;
+  /** The item expires unless its entry leaves first. */
+  add(item: Timed): RingEntry;
 }
 
 const longestTimerMs = 2 ** 31 - 1;
 const mostLengths = 1000;
 
 /**
- * Calls `expire` on whatever is still held `ms` after it was added. All items live equally long, so they expire in the
- * order in which they came: a ring and one timer do for thousands of them a second.
+ * Calls `expire` on items that are still present `ms` after they were added. All items have the same time limit, so
+ * they expire in order: one ring and one timer serve thousands of them a second.
  */
 export function createDeadlines(ms: number): Deadlines {
-  const held = new Ring<Timed>();
+  const items = new Ring<Timed>();
   let timer: NodeJS.Timeout | undefined;
 
   function arm(): void {
-    const oldest = held.first;
+    const oldest = items.first;
     if (timer || !oldest) return;
     const left = Math.max(1, oldest.since + ms - performance.now());
     timer = setTimeout(expireOldest, Math.min(left, longestTimerMs));
@@ -34,9 +34,9 @@ export function createDeadlines(ms: number): Deadlines {
 
   function expireOldest(): void {
     timer = undefined;
-    const limit = performance.now() - ms + 1; // timers may fire a fraction of a millisecond early
-    for (let oldest = held.first; oldest && oldest.since <= limit; oldest = held.first) {
-      held.shift();
+    const limit = performance.now() - ms + 1; // Timers may fire a fraction of a millisecond early.
+    for (let oldest = items.first; oldest && oldest.since <= limit; oldest = items.first) {
+      items.shift();
       oldest.expire();
     }
     arm();
@@ -45,14 +45,14 @@ export function createDeadlines(ms: number): Deadlines {
   return {
     add(item) {
       item.since = performance.now();
-      const place = held.add(item);
+      const entry = items.add(item);
       if (!timer) arm();
-      return place;
+      return entry;
     },
   };
 }
 
-/** Deadlines of any length, for what has few different ones. */
+/** Time limits of any length, for callers with few different ones. */
 export function createDeadlinesByLength(): (ms: number) => Deadlines {
   const byLength = new Map<number, Deadlines>();
   return (ms) => {

@@ -1,7 +1,7 @@
 import { errorTable } from "@gantry/wire";
 import type { Fault, Issue } from "./errors.ts";
 
-/** How the model and account surfaces write an error. `base` is the address that the links to `/docs/errors` carry. */
+/** Error format of the model and account APIs. `base` is the URL for links to `/docs/errors`. */
 export function errorBody(fault: Fault, base: string): Record<string, unknown> {
   const row = errorTable[fault.type];
   const [first] = fault.issues;

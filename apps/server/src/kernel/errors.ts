@@ -2,7 +2,7 @@ import { type ErrorType, errorTable } from "@gantry/wire";
 
 export type Loc = readonly (string | number)[];
 
-/** One thing that is wrong, as a client reads it. `msg` is public; whatever must stay inside goes into `cause`. */
+/** One problem as the client sees it. `msg` is public; internal details belong in `cause`. */
 export interface Issue {
   type: ErrorType;
   loc: Loc;
@@ -12,20 +12,20 @@ export interface Issue {
 }
 
 interface FaultOptions {
-  /** What really happened: logged, never sent. */
+  /** The internal reason: logged, never sent. */
   cause?: unknown;
-  /** For the log in place of what is told, where that may quote what must not stand there. */
+  /** Logged instead of the message, if the message may quote a secret. */
   logged?: string;
-  /** Overrides the table's default where the thrower knows better. */
+  /** Overrides the default of the error table. */
   retryable?: boolean;
   retryAfterSeconds?: number;
-  /** Response headers that belong to the refusal, e.g. the rate-limit figures. */
+  /** Response headers, for example the rate limits. */
   headers?: Record<string, string>;
 }
 
 /**
- * The one error that features and engines throw on purpose. It says what is wrong; each HTTP surface writes it in its
- * own dialect. The first issue decides the status. Anything else that is thrown is a bug and becomes a bare 500.
+ * The only error that features and engines throw on purpose. Each HTTP surface formats it in its own dialect. The first
+ * issue decides the status. Any other error is a bug and becomes a 500 without details.
  */
 export class Fault extends Error {
   readonly issues: readonly [Issue, ...Issue[]];
@@ -50,13 +50,12 @@ export class Fault extends Error {
     return errorTable[this.type].status;
   }
 
-  /** Whether whoever runs the server should know of it: the log has it as an error. */
-  get isOperatorsMatter(): boolean {
+  /** The operator should see it: logged as an error. */
+  get isServerError(): boolean {
     return this.status >= 500;
   }
 }
 
-/** A fault with one issue about the whole request. */
 export function fault(
   type: ErrorType,
   msg: string,
@@ -66,12 +65,12 @@ export function fault(
   return new Fault([{ type, loc, msg, ...(ctx && { ctx }), ...(input !== undefined && { input }) }], rest);
 }
 
-/** The service, or something it depends on, is unavailable for the moment: a retry may succeed. */
+/** A retry may succeed: the service, or a service that it depends on, is down or overloaded. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof Fault && error.type === "service_unavailable";
 }
 
-/** Throws one fault holding all issues, or nothing when there are none. */
+/** Throws one fault with all issues, if there are any. */
 export function throwIfAny(issues: readonly Issue[]): void {
   const [first, ...rest] = issues;
   if (first) throw new Fault([first, ...rest]);

@@ -1,36 +1,32 @@
 import { fault } from "./errors.ts";
 
 export interface FairQueueOptions {
-  /** Of all names together; left out: as many as come. */
+  /** Jobs that run at once, of all names. Default: no limit. */
   atOnce?: number;
-  /** Of one name. */
+  /** Jobs of one name that run at once. */
   ofOne: number;
-  /** Of one name: what comes when so much of it waits already is refused, retryably. */
+  /** Jobs of one name that may wait. More are refused with `service_unavailable`. */
   maxWaiting: number;
-  /** What is said then. */
+  /** Message of that refusal. */
   crowded: string;
 }
 
-/**
- * Begins the work when it is its turn. Rejects with `service_unavailable` when too much of this name waits already, and
- * with the signal's reason when that is aborted before its turn; from then on the signal is the work's own business.
- */
+/** Starts the job when a slot is free. The signal only ends the wait: a running job watches it by itself. */
 export type FairQueue = <T>(name: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
-interface Line {
+interface Jobs {
   running: number;
-  /** Each begins its work. */
   waiting: (() => void)[];
 }
 
 /**
- * Turns for work of many names, users or schemas: everybody's first before anybody's second, and what waits of one takes
- * nobody else's place. Those that have equally much under way take turns.
+ * Shares slots fairly among names (users, schemas): the name with the fewest running jobs is next, and waiting jobs of
+ * one name never delay another's.
  *
- *   came ──room──► running ──► done
- *     │               ▲
- *     └──► waiting ───┘
- *             └──► aborted
+ *   arrived ──slot free──► running ──► done
+ *      │                      ▲
+ *      └──► waiting ──────────┘
+ *              └──► aborted
  */
 export function createFairQueue({
   atOnce = Number.POSITIVE_INFINITY,
@@ -38,74 +34,73 @@ export function createFairQueue({
   maxWaiting,
   crowded,
 }: FairQueueOptions): FairQueue {
-  /** Those of which anything runs or waits, in the order in which they came; whoever has had a turn is the last again. */
-  const lines = new Map<string, Line>();
+  /** Names with running or waiting jobs. A name moves to the end when one of its jobs ends. */
+  const names = new Map<string, Jobs>();
   let running = 0;
 
-  function begin(name: string, line: Line): void {
+  function begin(name: string, jobs: Jobs): void {
     running++;
-    line.running++;
-    lines.set(name, line);
+    jobs.running++;
+    names.set(name, jobs);
   }
 
-  function end(name: string, line: Line): void {
+  function end(name: string, jobs: Jobs): void {
     running--;
-    line.running--;
-    lines.delete(name);
-    if (!isEmpty(line)) lines.set(name, line);
-    for (let next = nextLine(); next && running < atOnce; next = nextLine()) {
+    jobs.running--;
+    names.delete(name);
+    if (!isEmpty(jobs)) names.set(name, jobs);
+    for (let next = nextName(); next && running < atOnce; next = nextName()) {
       begin(...next);
       next[1].waiting.shift()?.();
     }
   }
 
-  function nextLine(): [string, Line] | undefined {
-    let found: [string, Line] | undefined;
-    for (const entry of lines) {
-      const [, line] = entry;
-      if (line.waiting.length === 0 || line.running >= ofOne) continue;
-      if (!found || line.running < found[1].running) found = entry;
+  function nextName(): [string, Jobs] | undefined {
+    let found: [string, Jobs] | undefined;
+    for (const entry of names) {
+      const [, jobs] = entry;
+      if (jobs.waiting.length === 0 || jobs.running >= ofOne) continue;
+      if (!found || jobs.running < found[1].running) found = entry;
       if (found[1].running === 0) break;
     }
     return found;
   }
 
-  function untilTurn(name: string, line: Line, signal: AbortSignal | undefined): Promise<void> {
+  function slotFree(name: string, jobs: Jobs, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const turn = () => {
+      const start = () => {
         signal?.removeEventListener("abort", leave);
         resolve();
       };
       const leave = () => {
-        line.waiting.splice(line.waiting.indexOf(turn), 1);
-        if (isEmpty(line)) lines.delete(name);
+        jobs.waiting.splice(jobs.waiting.indexOf(start), 1);
+        if (isEmpty(jobs)) names.delete(name);
         reject(signal?.reason);
       };
       signal?.addEventListener("abort", leave, { once: true });
-      line.waiting.push(turn);
+      jobs.waiting.push(start);
     });
   }
 
   return async (name, work, signal) => {
     signal?.throwIfAborted();
-    const line = lines.get(name) ?? { running: 0, waiting: [] };
-    // Where there is room nobody waits who could use it.
-    if (running < atOnce && line.running < ofOne) begin(name, line);
-    else if (line.waiting.length >= maxWaiting) throw fault("service_unavailable", crowded);
+    const jobs = names.get(name) ?? { running: 0, waiting: [] };
+    if (running < atOnce && jobs.running < ofOne) begin(name, jobs);
+    else if (jobs.waiting.length >= maxWaiting) throw fault("service_unavailable", crowded);
     else {
-      lines.set(name, line);
-      await untilTurn(name, line, signal);
+      names.set(name, jobs);
+      await slotFree(name, jobs, signal);
     }
     try {
-      // Between its turn and this moment.
+      // The signal may have fired after the slot was granted.
       signal?.throwIfAborted();
       return await work();
     } finally {
-      end(name, line);
+      end(name, jobs);
     }
   };
 }
 
-function isEmpty({ running, waiting }: Line): boolean {
+function isEmpty({ running, waiting }: Jobs): boolean {
   return running === 0 && waiting.length === 0;
 }

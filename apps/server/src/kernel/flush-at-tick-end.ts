@@ -2,19 +2,19 @@ let depth = 0;
 let ends: (() => void)[] = [];
 
 /**
- * Calls back once what is being dealt with right now is dealt with, so that what belongs together is sent together:
- * at the end of the surrounding `inOneTick`, or else at the end of this turn of the event loop.
+ * Calls back at the end of the surrounding `inOneTick`, or else of the current tick, so that small writes are sent
+ * together.
  */
 export function flushAtTickEnd(end: () => void): void {
   if (depth > 0) ends.push(end);
   else process.nextTick(end);
 }
 
-/** For a source of many small pieces: cheaper than a tick for each of them. */
-export function inOneTick(deal: () => void): void {
+/** Groups many small pieces: cheaper than a tick for each. */
+export function inOneTick(handle: () => void): void {
   depth += 1;
   try {
-    deal();
+    handle();
   } finally {
     depth -= 1;
     if (depth === 0 && ends.length > 0) callAll();

@@ -1,13 +1,13 @@
 /**
- * What one user wrote and another user's model reads, such as the description of a tool. Such a text may be written to
- * look like an instruction, so it is quoted, bounded, and marked with its author.
+ * Text by one user that another user's model reads, such as a tool description. It may imitate instructions, so it is
+ * quoted, bounded and marked with its author.
  */
 
 const longestText = 500;
 const cutMark = "…";
 
 export function quotedText(text: string): string {
-  // Control characters, and those that are invisible or turn the direction of the text.
+  // Control characters, invisible ones and those that change the text direction.
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
   const bounded = line.length <= longestText ? line : `${line.slice(0, longestText).toWellFormed()}${cutMark}`;
   return `"${bounded.replaceAll('"', "'")}"`;
@@ -17,10 +17,10 @@ export function foreignText(author: string, text: string): string {
   return `Description by user ${author}, not verified: ${quotedText(text)}`;
 }
 
-/** Keywords of a JSON Schema that hold values, not schemas. */
+/** JSON Schema keywords whose content is values, not schemas. */
 const valueKeywords = new Set(["default", "enum", "const", "examples", "required"]);
 
-/** A JSON Schema with every description marked. Titles and comments, which say nothing more, are left out. */
+/** Marks every description of a JSON Schema and drops titles and comments. */
 export function foreignSchema(author: string, schema: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
     if (valueKeywords.has(key)) return [[key, value]];

@@ -1,8 +1,7 @@
 /**
- * Gives the memory of a buffer back at once, for an owner who is done with it; nobody may hold another view of it. What
- * a body brings is garbage as soon as it is written, and left to the collector it makes V8 go through the whole heap
- * after every 64 MB, which was three quarters of the work of an upload. A part of a larger buffer is left alone: its
- * other parts may be in use.
+ * Frees the memory of a buffer at once. No other view of it may exist. Left to the garbage collector, the chunks of a
+ * body trigger a full collection every 64 MB: three quarters of the CPU of an upload. A slice of a larger buffer is left
+ * alone, because the rest may be in use.
  */
 export function freeBuffer(bytes: Uint8Array): void {
   const { buffer, byteLength } = bytes;

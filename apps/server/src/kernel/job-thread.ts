@@ -1,30 +1,26 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
-/** What a thread is sent, beside the job itself. */
 export type Numbered<Job> = Job & { id: number };
 
-/** What a thread sends: that it has loaded its libraries, then one answer a job. */
+/** Messages of a thread: ready once its libraries are loaded, then one result per job. */
 export type FromThread<Result> = { ready: true } | { id: number; result: Result };
 
-/**
- * `too slow`: its time was over. `out of memory`: the thread died of want of memory. `stopped`: nobody wants it any more.
- * `failed`: the thread died of something else, or the job could not be handed to it; which is nobody's fault but ours.
- */
+/** `stopped`: the caller aborted. `failed`: the thread died for another reason or could not receive the job. */
 export type JobEnd<Result> = { result: Result } | "too slow" | "out of memory" | "stopped" | { failed: Error };
 
-/** `unstarted`: the thread died before it was ready for any job, which says nothing about this one. */
+/** `unstarted`: the thread died before it was ready, so the job may be retried. */
 type ThreadEnd<Result> = JobEnd<Result> | { unstarted: Error };
 
-/** Once more around the loop before a thread is ended: an answer may lie there, and it was the loop that was late. */
+/** Before a thread is ended for being slow: its result may be waiting because the event loop was late. */
 const graceMs = 20;
 
 /**
- * One thread and the job it is at.
+ * One thread and its current job.
  *
  *   starting ──ready──► idle ──run──► busy ──answer──► idle
- *      └── thread dies ──► ended       └── time is over | stopped | thread dies ──► ended
+ *      └── thread dies ──► ended       └── time limit | stopped | thread dies ──► ended
  *
- * The clock of a job starts when the thread takes it, not while the thread is loading its libraries.
+ * The time limit of a job starts when the thread is ready, not while it loads its libraries.
  */
 export class JobThread<Job extends object, Result> {
   readonly #worker: Worker;
@@ -48,7 +44,7 @@ export class JobThread<Job extends object, Result> {
         resolve();
       } else if (message.id === this.#current?.id) this.#settle({ result: message.result });
     });
-    // "error" is followed by "exit", which does the rest.
+    // "error" is followed by "exit", which ends the thread.
     let cause: Error | undefined;
     this.#worker.on("error", (error) => {
       cause = error instanceof Error ? error : new Error(String(error));
@@ -109,7 +105,7 @@ export class JobThread<Job extends object, Result> {
   #settle(end: ThreadEnd<Result>): void {
     const current = this.#current;
     this.#current = undefined;
-    // A thread that waits for work must not keep the process alive.
+    // An idle thread must not keep the process alive.
     if (!this.#hasEnded) this.#worker.unref();
     current?.resolve(end);
   }

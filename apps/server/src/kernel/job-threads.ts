@@ -4,40 +4,39 @@ import { fault } from "./errors.ts";
 import { type JobEnd, JobThread } from "./job-thread.ts";
 
 export interface JobThreads<Job, Result> {
-  /** Rejects with `service_unavailable` when too many wait already, no thread can be started, or all is closed. */
+  /** Rejects with `service_unavailable` if too many jobs wait, no thread can be started, or the pool is closed. */
   run(job: Job, signal?: AbortSignal): Promise<JobEnd<Result>>;
   close(): Promise<void>;
 }
 
-/** Told of threads that died of no fault of a job's. */
+/** Called when a thread dies for a reason unrelated to its job. */
 export type OnThreadTrouble = (text: string, error: Error) => void;
 
 interface Waiting<Job, Result> {
   job: Job;
   signal: AbortSignal | undefined;
-  /** Threads that were started for it and died before they were ready. */
+  /** Threads that died before they were ready for this job. */
   unstarted: number;
   resolve(end: JobEnd<Result>): void;
   reject(error: Error): void;
 }
 
-/** What a thread loads may be replaced under a running server; the second try finds the new one. */
+/** An update may replace the files that a thread loads; the second start finds the new ones. */
 const mostStarts = 2;
 
 /**
- * A few threads for work that must be endable and may not hold up the event loop, first come, first served. A thread is
- * started when a job needs one, and kept; one that had to be ended is replaced by the next job. A job whose thread died
- * before it was ready is tried once more with another.
+ * Threads for work that must be stoppable and must not block the event loop, first come, first served. A thread is
+ * started when a job needs one, and kept. A job whose thread died before it was ready is retried once on another.
  */
 export function createJobThreads<Job extends object, Result>(options: {
   script: URL;
   worker: WorkerOptions;
-  /** For one job. */
+  /** Time limit of one job. */
   deadlineMs: number;
   threads: number;
-  /** Who comes when so many wait already is refused, retryably. */
+  /** More jobs are refused with `service_unavailable`. */
   maxWaiting: number;
-  /** What is said then. */
+  /** Message of that refusal. */
   crowded: string;
   onTrouble?: OnThreadTrouble | undefined;
 }): JobThreads<Job, Result> {
@@ -49,8 +48,8 @@ export function createJobThreads<Job extends object, Result>(options: {
 
   function next(): void {
     while (queue.length > 0) {
-      const isRoom = threads.size < options.threads;
-      const thread = [...threads].find(({ isIdle }) => isIdle) ?? (isRoom ? start() : undefined);
+      const mayStart = threads.size < options.threads;
+      const thread = [...threads].find(({ isIdle }) => isIdle) ?? (mayStart ? start() : undefined);
       const waiting = thread && queue.shift();
       if (!waiting) return;
       if (thread instanceof Error) startAgain(waiting, thread);
@@ -68,7 +67,7 @@ export function createJobThreads<Job extends object, Result>(options: {
     next();
   }
 
-  /** Or an error, where the system gives no thread at all. */
+  /** Returns an error if the system cannot create a thread. */
   function start(): JobThread<Job, Result> | Error {
     const { script, worker, deadlineMs } = options;
     try {
@@ -85,7 +84,7 @@ export function createJobThreads<Job extends object, Result>(options: {
     waiting.unstarted++;
     if (isClosed) waiting.reject(shuttingDown());
     else if (waiting.unstarted < mostStarts) queue.unshift(waiting);
-    else waiting.reject(fault("service_unavailable", "The thread that this needs could not be started"));
+    else waiting.reject(fault("service_unavailable", "A worker thread could not be started"));
   }
 
   return {

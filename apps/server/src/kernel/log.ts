@@ -6,10 +6,7 @@ const longestMessage = 1000;
 const longestStack = 4000;
 const mostCauses = 5;
 
-/**
- * Structured logs, on standard output unless told otherwise. What could hold a secret is cut before it is written, and
- * of an error only what our own code or a library says of it: what else hangs on one may quote what somebody sent.
- */
+/** Structured logs. Fields that may contain secrets are hidden; see `toLoggedError` for errors. */
 export function createLog(level: string, destination?: DestinationStream): Log {
   const options = {
     level,
@@ -34,7 +31,7 @@ export function createLog(level: string, destination?: DestinationStream): Log {
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** An allow list: name, message, stack, and the few plain values by which a failure is looked up elsewhere. */
+/** An allow list: other properties of an error may quote what a client sent. */
 export function toLoggedError(thrown: unknown, depth = 0): Record<string, unknown> {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown).slice(0, longestMessage) };
   const { code, status, requestId } = thrown as Error & Record<string, unknown>;

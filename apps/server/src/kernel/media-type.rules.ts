@@ -1,14 +1,14 @@
-/** What is served where no other type is known: browsers only download it. */
+/** Served if the type is unknown: browsers only download it. */
 export const unknownType = "application/octet-stream";
 
 export const longestMediaType = 127;
-/** RFC 6838 names. Parameters without commas and quotes: browsers read a list of types and take the last one. */
+/** RFC 6838 names. No commas or quotes in parameters: browsers would read a list and use its last type. */
 const form = /^([a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*)[ \t]*(;[\t\x20-\x7e]*)?$/;
 const charset = /;[ \t]*charset=([a-z0-9][a-z0-9._:+-]{0,39})[ \t]*(?:;|$)/;
 
 /**
  * A media type as it is stored and served: lower case and without parameters, except `charset` of a text type.
- * Undefined for anything else, including a list of types. Every type from outside goes through this function.
+ * Undefined for anything else, including a list of types. Every external type goes through this function.
  */
 export function parseMediaType(given: string): string | undefined {
   const text = given.trim().toLowerCase();
@@ -19,7 +19,7 @@ export function parseMediaType(given: string): string | undefined {
   return encoding === undefined ? bare : `${bare}; charset=${encoding}`;
 }
 
-export const notMediaType = "Value should be one media type such as image/png, without commas and quotes";
+export const notMediaType = "Value should be one media type such as image/png, without commas or quotes";
 
 /** Without `charset`. Only for types that `parseMediaType` has returned. */
 export function bareType(mediaType: string): string {

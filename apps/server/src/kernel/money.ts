@@ -1,6 +1,6 @@
 import type { Pricing } from "@gantry/wire";
 
-/** An amount in millionths of a dollar: always a whole number. On the wire amounts are numbers in dollars. */
+/** Millionths of a dollar, always an integer. The API uses dollars. */
 export type Micros = number;
 
 const perDollar = 1_000_000;
@@ -9,33 +9,33 @@ export function dollarsOfMicros(micros: Micros): number {
   return micros / perDollar;
 }
 
-/** Half up, towards the larger number. */
+/** Rounds half up. */
 export function microsOfDollars(dollars: number): Micros {
   // Through the decimal text, because 0.0000015 * 1e6 is 1.4999999999999998 in binary.
   return roundedPico(picoOfDecimal(dollars));
 }
 
-/** What a run used, as far as it is priced. */
+/** Billable quantities of a prediction. */
 export interface Consumption {
   requests: number;
   seconds: number;
   outputs: number;
-  /** Includes tokens read from a cache and tokens written to one. */
+  /** Includes tokens read from and written to a cache. */
   inputTokens: number;
   cachedTokens: number;
   cacheWriteTokens: number;
   outputTokens: number;
 }
 
-/** What is reserved for an answer, and asked of those that must be told a limit, where nobody says how long it may be. */
+/** Assumed length of an answer without a limit: for the hold, and for upstreams that require a limit. */
 export const usualAnswerTokens = 4096;
 
-/** What the books can count of one run; nobody has a model that makes so many. */
+/** The largest count that the database stores. */
 export const mostTokens = 2_147_483_647;
 
 const picoPerMicro = 1_000_000n;
 
-/** Millionths of a millionth of a dollar, exact, so that a sum is rounded once. */
+/** Exact, in 10^-12 dollars, so that a sum is rounded once. */
 function picoOfDecimal(dollars: number): bigint {
   const [mantissa = "0", exponent = "0"] = dollars.toString().split("e");
   const [whole = "0", fraction = ""] = mantissa.split(".");
@@ -56,7 +56,7 @@ function roundedPico(pico: bigint): Micros {
   return micros;
 }
 
-/** Prices in millionths of a millionth of a dollar; a manifest's prices are read once. */
+/** Prices in 10^-12 dollars, computed once per manifest. */
 interface ExactPricing {
   request: bigint;
   second: bigint;
@@ -87,7 +87,7 @@ function exact(pricing: Pricing): ExactPricing {
   return made;
 }
 
-/** The sum of a run at the given prices, rounded once, half up. */
+/** Total price, rounded once, half up. */
 export function priceOf(pricing: Pricing, used: Consumption): Micros {
   const price = exact(pricing);
   if (price.isFree) return 0;

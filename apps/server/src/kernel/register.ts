@@ -1,7 +1,4 @@
-/**
- * Things by their id, for what comes and goes with every request: a Map whose tables, which live on when they are no
- * longer used (`ring.ts` says how), hold nothing but emptied cells.
- */
+/** A Map for items that come and go with every request. Its abandoned tables (see `ring.ts`) contain only empty cells. */
 export class Register<T> {
   readonly #cells = new Map<string, { item: T | undefined }>();
 
@@ -30,7 +27,7 @@ export class Register<T> {
     return [...this.#cells.keys()];
   }
 
-  /** All that are there now, whoever leaves meanwhile. */
+  /** A copy: items may leave while the caller iterates. */
   all(): T[] {
     return Array.from(this.#cells.values(), (cell) => cell.item as T);
   }

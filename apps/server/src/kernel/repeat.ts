@@ -1,11 +1,13 @@
+import { sleep } from "./sleep.ts";
+
 export interface Repeated {
-  /** Waits for the pass under way, but not for long: it may wait for a database that is away. */
+  /** Waits briefly for the current pass, which may hang on a database that is down. */
   stop(): Promise<void>;
 }
 
 const stopWithinMs = 5_000;
 
-/** Starts the work at every interval, unless its last pass still runs. */
+/** Runs `work` at every interval, unless the last pass is still running. */
 export function repeat(work: () => Promise<void>, milliseconds: number, onError: (error: unknown) => void): Repeated {
   let current: Promise<void> | undefined;
   const timer = setInterval(() => {
@@ -18,7 +20,7 @@ export function repeat(work: () => Promise<void>, milliseconds: number, onError:
   return {
     async stop() {
       clearInterval(timer);
-      await Promise.race([current, new Promise((resolve) => setTimeout(resolve, stopWithinMs).unref())]);
+      await Promise.race([current, sleep(stopWithinMs)]);
     },
   };
 }

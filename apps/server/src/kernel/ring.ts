@@ -1,14 +1,11 @@
-/** Where something stands in a ring. */
-export interface Place {
-  /** It is there no longer. Again is no error. */
+export interface RingEntry {
+  /** Removes the item. A second call does nothing. */
   leave(): void;
 }
 
 /**
- * Things in the order in which they came, for what comes and goes with every request. A Set is not fit for that: whenever
- * its table is full it takes another and leaves the old one behind, with all that was in it and a pointer to the new one.
- * Once one of those tables is old, all later ones, and whatever was in them, outlive every small collection of garbage
- * (docs/decisions/0014).
+ * A FIFO for items that come and go with every request. A Set would leave its full tables behind, each pointing to the
+ * next: once one is in the old generation, all later ones survive every minor collection (docs/decisions/0014).
  */
 export class Ring<T> {
   readonly #end = new Link<T>(undefined, () => {});
@@ -21,12 +18,12 @@ export class Ring<T> {
     return this.#size;
   }
 
-  /** The one that has been there longest. */
+  /** The oldest item. */
   get first(): T | undefined {
     return this.#end.after.item;
   }
 
-  add(item: T): Place {
+  add(item: T): RingEntry {
     const link = new Link(item, this.#onLeave);
     link.before = this.#end.before;
     link.after = this.#end;
@@ -36,14 +33,13 @@ export class Ring<T> {
     return link;
   }
 
-  /** Takes the first one out. */
   shift(): T | undefined {
     const { first } = this;
     this.#end.after.leave();
     return first;
   }
 
-  /** All that are there now, whoever leaves meanwhile. */
+  /** A copy: items may leave while the caller iterates. */
   all(): T[] {
     const items: T[] = [];
     for (let link = this.#end.after; link !== this.#end; link = link.after) items.push(link.item as T);
@@ -51,7 +47,7 @@ export class Ring<T> {
   }
 }
 
-class Link<T> implements Place {
+class Link<T> implements RingEntry {
   item: T | undefined;
   before: Link<T> = this;
   after: Link<T> = this;
@@ -66,7 +62,7 @@ class Link<T> implements Place {
     if (this.after === this) return;
     this.before.after = this.after;
     this.after.before = this.before;
-    // Whoever still holds this place must hold nothing else by it.
+    // A caller that keeps this entry must not keep its neighbours alive.
     this.before = this;
     this.after = this;
     this.item = undefined;

@@ -1,7 +1,7 @@
 import type { ErrorType } from "@gantry/wire";
 import { type Issue, type Loc, throwIfAny } from "./errors.ts";
 
-/** The part of a zod issue that is read here; kernel does not depend on zod itself. */
+/** The part of a zod issue that is used here: kernel does not depend on zod. */
 interface SchemaIssue {
   code?: string | undefined;
   path: readonly PropertyKey[];
@@ -16,7 +16,7 @@ interface SchemaIssue {
   input?: unknown;
 }
 
-/** The same issue as it is handed to who may word it: there it still has the schema that it is about. */
+/** The same issue inside the error callback, where its schema is known. */
 interface RaisedIssue {
   path?: readonly PropertyKey[] | undefined;
   inst?: unknown;
@@ -54,7 +54,7 @@ function translate(issue: SchemaIssue, value: unknown, root: Loc): Issue[] {
   const loc = [...root, ...issue.path.map((step) => (typeof step === "symbol" ? String(step) : step))];
   switch (issue.code) {
     case "unrecognized_keys": {
-      // A query says which parameters it has, a body is too large for that.
+      // Messages about a query list its parameters; a body has too many fields for that.
       const msg = root[0] === "query" ? issue.message : "Unknown field";
       return (issue.keys ?? []).map((key) => ({ type: "extra_forbidden", loc: [...loc, key], msg }));
     }
@@ -87,35 +87,34 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   return here;
 }
 
-function isOfWholeNumbers(schema: unknown): boolean {
+function expectsInteger(schema: unknown): boolean {
   return (schema as { _zod?: { def: { format?: unknown } } } | undefined)?._zod?.def.format === "safeint";
 }
 
-/** The parsed value, or all that is wrong with it, each issue under its path below `root`. */
 function parse<T>(schema: Schema<T>, value: unknown, root: Loc): { data: T } | { issues: Issue[] } {
-  // A schema of whole numbers says of what is no number at all only that it wants one: which schemas those are is noted.
-  const wholeNumbers = new Set<string>();
+  // For a value that is not a number, zod does not say that an integer was expected.
+  const integers = new Set<string>();
   const parsed = schema.safeParse(value, {
     error({ path = [], inst }) {
-      if (isOfWholeNumbers(inst)) wholeNumbers.add(path.join("/"));
+      if (expectsInteger(inst)) integers.add(path.join("/"));
       return undefined;
     },
   });
   if (parsed.success) return { data: parsed.data };
   const issues = parsed.error.issues.flatMap((issue) => {
-    const wantsWhole = issue.expected === "number" && wholeNumbers.has(issue.path.join("/"));
-    return translate(wantsWhole ? { ...issue, expected: "int" } : issue, value, root);
+    const wantsInteger = issue.expected === "number" && integers.has(issue.path.join("/"));
+    return translate(wantsInteger ? { ...issue, expected: "int" } : issue, value, root);
   });
   return { issues };
 }
 
-/** All that is wrong with a value, each issue under its path below `root`. */
+/** All problems of a value. Locations start with `root`. */
 export function schemaIssues<T>(schema: Schema<T>, value: unknown, root: Loc): Issue[] {
   const parsed = parse(schema, value, root);
   return "issues" in parsed ? parsed.issues : [];
 }
 
-/** The parsed value, or one fault that lists everything wrong with it. */
+/** Throws one fault that lists all problems. */
 export function parseOrThrow<T>(schema: Schema<T>, value: unknown, root: Loc): T {
   const parsed = parse(schema, value, root);
   if ("data" in parsed) return parsed.data;

@@ -1,17 +1,16 @@
 import type { Issue, Loc } from "./errors.ts";
 
-/** Levels of nesting. What is deeper cannot be written out again without the risk of a stack overflow. */
+/** Levels of nesting. Serialising a deeper value may overflow the stack. */
 export const deepestBody = 40;
 
-/** Whether whoever goes down into it level by level, and be it to write it out, comes to its end. */
 export function isWithinDepth(value: unknown, levels = deepestBody): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((entry) => isWithinDepth(entry, levels - 1));
 }
 
 /**
- * What is JSON but cannot be kept: NUL and half surrogates are no text to PostgreSQL, and a number too large for a
- * double has become Infinity. Stops at the first place that is nested too deeply: nothing else may look at such a body.
+ * Problems of valid JSON that PostgreSQL cannot store: NUL, lone surrogates and numbers beyond a double. Stops at the
+ * first value that is nested too deeply, because no other code may walk through such a body.
  */
 export function storableIssues(body: unknown, maxDepth = deepestBody): { issues: Issue[]; isTooDeep: boolean } {
   const issues: Issue[] = [];
@@ -24,11 +23,11 @@ function look(value: unknown, loc: Loc, maxDepth: number, issues: Issue[]): bool
       issues.push({
         type: "value_error",
         loc,
-        msg: "The text has characters that cannot be stored: NUL, or half of a character",
+        msg: "Text contains characters that cannot be stored: NUL or a lone surrogate",
       });
     }
   } else if (typeof value === "number" && !Number.isFinite(value)) {
-    issues.push({ type: "float_parsing", loc, msg: "The number is too large" });
+    issues.push({ type: "float_parsing", loc, msg: "Number is too large" });
   } else if (typeof value === "object" && value !== null) {
     if (loc.length > maxDepth) {
       issues.push({ type: "json_invalid", loc, msg: `Nested more than ${maxDepth} levels deep` });

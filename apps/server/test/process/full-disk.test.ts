@@ -104,7 +104,7 @@ describe.runIf(canMount())("a full disk under the embedded PostgreSQL", () => {
       const written = await call(`/v1/drives/${drive.id}/files`, { method: "POST", body: form });
       expect([written.status, (await bodyOf(written)).error.message]).toEqual([
         507,
-        "There is no room left to store the file",
+        "There is not enough disk space to store the file",
       ]);
     }
     // It is not ready as long as it is full: what only reads, or changes a row in its place, is no sign of room.

@@ -136,7 +136,7 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
 /** What to reject with: a disk, quota or file size that is exhausted is the caller's to know, the rest is a bug. */
 export function asStorageFault(error: unknown): unknown {
   if (!hasCode(error, "ENOSPC", "EDQUOT", "EFBIG")) return error;
-  return fault("storage_full", "There is no room left to store the file", { cause: error });
+  return fault("storage_full", "There is not enough disk space to store the file", { cause: error });
 }
 
 export interface DirectorySync {

@@ -28,7 +28,7 @@ export function isMissing(error: unknown): boolean {
 export function asStoreFault(error: unknown): Fault {
   const code = error instanceof Error ? error.name : "";
   if (statusOf(error) === 507 || fullCodes.has(code)) {
-    return fault("storage_full", "There is no room left to store the file", { cause: error });
+    return fault("storage_full", "There is not enough disk space to store the file", { cause: error });
   }
   return fault("service_unavailable", "The file store cannot be reached for the moment.", { cause: error });
 }

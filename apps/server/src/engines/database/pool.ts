@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { Deadlines, Timed } from "../../kernel/deadlines.ts";
-import { type Place, Ring } from "../../kernel/ring.ts";
+import { Ring, type RingEntry } from "../../kernel/ring.ts";
 import { Connection, type ConnectionSettings, type Job } from "./connection.ts";
 import type { PoolFigures } from "./database.ts";
 import { awayFor, translate, unavailable } from "./unavailable.ts";
@@ -8,7 +8,7 @@ import { awayFor, translate, unavailable } from "./unavailable.ts";
 /** Something that wants a connection: a query for as long as it runs, a transaction until it gives it back. */
 export interface Waiter extends Timed {
   /** Where it waits; it leaves there when it is no longer interested. */
-  queued: Place | undefined;
+  queued: RingEntry | undefined;
   take(connection: Connection): void;
   fail(error: unknown): void;
 }
@@ -80,7 +80,7 @@ export class Pool {
     return new Promise((resolve, reject) => {
       const waiter = {
         since: 0,
-        queued: undefined as Place | undefined,
+        queued: undefined as RingEntry | undefined,
         take: (connection: Connection) => {
           waiter.leave();
           this.#held.add(connection);

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { Deadlines } from "../../kernel/deadlines.ts";
-import type { Place } from "../../kernel/ring.ts";
+import type { RingEntry } from "../../kernel/ring.ts";
 import type { Connection, Job } from "./connection.ts";
 import type { Waiter } from "./pool.ts";
 import type { Statement } from "./sql.ts";
@@ -16,11 +16,11 @@ import { translate, unavailable } from "./unavailable.ts";
  */
 export class QueryJob implements Job, Waiter {
   since = 0;
-  queued: Place | undefined;
+  queued: RingEntry | undefined;
   /** The caller has been told. */
   gone = false;
   readonly statement: Statement;
-  readonly #deadline: Place;
+  readonly #deadline: RingEntry;
   readonly #answer = Promise.withResolvers<pg.QueryResult>();
   readonly #onError: ((error: unknown) => void) | undefined;
   #connection: Connection | undefined;

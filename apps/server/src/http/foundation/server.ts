@@ -79,7 +79,7 @@ export function createServer({
 
   function writeError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const failure = toFault(thrown);
-    if (failure.isOperatorsMatter) {
+    if (failure.isServerError) {
       log.error(
         { request_id: request.id, method: request.method, path: pathOf(request.url), err: failure.cause ?? failure },
         failure.message,

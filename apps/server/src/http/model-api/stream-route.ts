@@ -84,7 +84,7 @@ function contentEvents(): (field: string, text: string) => string {
 
 /** The status of the answer is sent long since, so nobody else logs what is not the client's fault. */
 function tellFailure({ log }: RouteDeps, request: FastifyRequest, events: EventStream, fault: Fault): void {
-  if (fault.isOperatorsMatter) log.error({ request_id: request.id, err: fault.cause ?? fault }, fault.message);
+  if (fault.isServerError) log.error({ request_id: request.id, err: fault.cause ?? fault }, fault.message);
   // There is no header any more to say it in, and the type alone would say the opposite.
   const isOther = fault.retryable !== errorTable[fault.type].retryable;
   const retryable = isOther ? { retryable: fault.retryable } : {};

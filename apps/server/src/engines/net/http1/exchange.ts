@@ -1,4 +1,4 @@
-import type { Place } from "../../../kernel/ring.ts";
+import type { RingEntry } from "../../../kernel/ring.ts";
 import { type NetBounds, type NetControl, NetError, type NetHandler, type NetHeaders } from "../net.ts";
 import { toNetError } from "../net-failures.ts";
 import { type Outgoing, type RequestHead, writeHead } from "./request-head.ts";
@@ -29,7 +29,7 @@ export class Exchange implements NetControl, Watched {
   readonly #bounds: NetBounds;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort: (() => void) | undefined;
-  readonly #watched: Place;
+  readonly #watched: RingEntry;
   readonly #createdAt = performance.now();
   /** When the server last gave a sign of life, or was last owed none. */
   #heardAt = this.#createdAt;

@@ -1,5 +1,5 @@
 import { createDeadlinesByLength, type Deadlines, type Timed } from "../../../kernel/deadlines.ts";
-import { type Place, Ring } from "../../../kernel/ring.ts";
+import { Ring, type RingEntry } from "../../../kernel/ring.ts";
 import { NetError } from "../net.ts";
 import type { Connect, Connecting } from "./connect.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
@@ -120,7 +120,7 @@ export class Origin implements ConnectionOwner {
 class IdleConnection implements Timed {
   since = 0;
   readonly connection: Connection;
-  readonly #place: Place;
+  readonly #place: RingEntry;
 
   constructor(connection: Connection, deadlines: Deadlines) {
     this.connection = connection;

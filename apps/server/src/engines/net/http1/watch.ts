@@ -1,4 +1,4 @@
-import { type Place, Ring } from "../../../kernel/ring.ts";
+import { Ring, type RingEntry } from "../../../kernel/ring.ts";
 
 /** Something that may take too long. */
 export interface Watched {
@@ -16,7 +16,7 @@ class Watch {
   readonly #watched = new Ring<Watched>();
   #timer: NodeJS.Timeout | undefined;
 
-  add(one: Watched): Place {
+  add(one: Watched): RingEntry {
     this.#timer ??= setInterval(() => this.#look(), betweenLooksMs).unref();
     return this.#watched.add(one);
   }
