@@ -189,7 +189,7 @@ async function latency(way: Way): Promise<void> {
   console.log(`  ${way.name.padEnd(18)} one job at a time, request to known end: ${told(percentiles(times))}`);
 }
 
-/** Gantry is started anew for each driver; one is measured after the other, several times round. */
+/** Gantry is restarted for each driver. Drivers are measured in turn, for several rounds. */
 async function compare(): Promise<void> {
   const redis = await startRedis();
   const noRabbit = await obtain(rabbitMq);

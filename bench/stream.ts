@@ -2,12 +2,11 @@
  * Relaying Server-Sent Events, 200 tokens a stream: Gantry (every event parsed, counted and charged, admission and
  * settlement committed) beside a bare `http.pipe` and beside @portkey-ai/gateway, on one mock upstream, in one run.
  *
- *     node bench/stream.ts [streams …]        64, 256 and 1000 unless told; ROUNDS=3
+ *     node bench/stream.ts [streams …]        default 64, 256 and 1000; ROUNDS=3
  *
- * Three questions: how much later a token arrives than without a relay, at a pace below saturation; what one costs when
- * they come as fast as possible; what goes on upstream after the clients have left. The budget's CPU figures are judged
- * where there is no pause: at a pace most of what a token costs is waking up for it, which is the same for all, and even
- * `http.pipe` is only about twice as cheap as Portkey. What a token costs there is shown beside it.
+ * Measures the delay that the relay adds to a token at a pace below saturation, the CPU per token at full speed, and
+ * how long the upstream continues after clients have left. The CPU budget applies at full speed: at a slower pace most of
+ * the cost is waking up, which is the same for every relay.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { countCpu, countOwnCpu } from "./support/cpu.ts";

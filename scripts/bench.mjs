@@ -1,6 +1,6 @@
 /**
- * Runs the benchmarks of `bench/` one after the other, all or those that are named: `npm run bench -- predict upload`.
- * Each compares in one run on this machine and ends with 1 when it is out of its budget; so does this.
+ * Runs all benchmarks in `bench/`, or the named ones: `npm run bench -- predict upload`. Each compares within one run on
+ * this machine and exits with 1 if it misses its budget.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const known = readdirSync(join(root, "bench"))
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
-  console.error(`There is no benchmark ${unknown.join(", ")}; there are: ${known.join(", ")}`);
+  console.error(`Unknown benchmark: ${unknown.join(", ")}. Choose from: ${known.join(", ")}`);
   process.exit(2);
 }
 

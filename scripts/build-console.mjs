@@ -1,4 +1,4 @@
-/** Builds the console, beside its place and then into it, so that nobody ever finds half of one. */
+/** Builds the console into a new folder and then swaps it in, so that a server never sees half of a build. */
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
@@ -9,8 +9,7 @@ const replaced = `${ownFolder}-replaced`;
 
 function putInPlace() {
   let isPut = false;
-  // Another that was started at the same moment may have been faster, also between two of these lines. The sources may have
-  // changed meanwhile: what was built is still newer than what was there.
+  // Another build may run at the same time and swap its result in between these lines.
   while (!isPut && !isBuilt()) {
     try {
       renameSync(builtFolder, replaced);
@@ -28,21 +27,20 @@ function putInPlace() {
   }
 }
 
-/** A server serves all else without it. */
 const canDoWithout = process.argv.includes("--or-go-on");
 
-console.error("Building the console (once for these sources, some seconds) …");
-// Whoever runs tests has set another, and would get what React checks while one works on it.
+console.error("Building the console (a few seconds, once per change) …");
+// Tests set another value, which would build React for development.
 process.env.NODE_ENV = "production";
 try {
-  // Before it: what is changed meanwhile may not be in it.
+  // Taken before the build: later changes are not in it.
   const stamp = sourceStamp();
   await build({ root: consoleFolder, logLevel: "warn", build: { outDir: ownFolder, emptyOutDir: true } });
   writeFileSync(join(ownFolder, stampFile), stamp);
   putInPlace();
 } catch (error) {
   if (!canDoWithout) throw error;
-  console.error("The console could not be built, all else is served:", error);
+  console.error("The console could not be built. The server starts without it:", error);
 } finally {
   rmSync(ownFolder, { recursive: true, force: true });
 }

@@ -1,7 +1,4 @@
-/**
- * Whether the console's files in apps/console/dist are those of its sources, and what makes them so. Like set-up.mjs
- * without any import from a package, because an installation for running alone has no vite.
- */
+/** Checks whether apps/console/dist is up to date. Imports no package: an installation without dev packages has no vite. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +6,7 @@ import { isWritable, root } from "./set-up.mjs";
 
 export const consoleFolder = join(root, "apps", "console");
 export const builtFolder = join(consoleFolder, "dist");
-/** In the built folder: the stamp of the sources that it was built from. The server gives it to nobody. */
+/** Hash of the sources, kept in the built folder. The server does not serve it. */
 export const stampFile = ".sources";
 
 const sources = ["apps/console", "packages/sdk/src", "packages/wire/src"];
@@ -24,11 +21,11 @@ function filesBelow(folder) {
     });
 }
 
-/** Of all that the build reads: by content, because a checkout changes times without changing anything. */
+/** Hashes content, because a checkout changes file times. */
 export function sourceStamp() {
   const paths = [...sources.flatMap(filesBelow), "package-lock.json"].sort();
   const contents = paths.map((path) => readFileSync(`${root}/${path}`));
-  // Every start waits for this: one call for all of them takes half the time of one each.
+  // Every start waits for this. One update for all files takes half the time of one each.
   return createHash("sha256")
     .update(JSON.stringify(paths.map((path, at) => [path, contents[at].length])))
     .update(Buffer.concat(contents))
@@ -41,21 +38,21 @@ export function isBuilt() {
 }
 
 function whyNotHere() {
-  if (!existsSync(join(root, "node_modules", "vite"))) return "the packages for development are not installed";
-  return isWritable(consoleFolder) ? undefined : `${consoleFolder} may not be written to`;
+  if (!existsSync(join(root, "node_modules", "vite"))) return "development packages are not installed";
+  return isWritable(consoleFolder) ? undefined : `${consoleFolder} is not writable`;
 }
 
-/** The commands that build it, none when it is; throws where it cannot be built. */
+/** Commands that build the console, if it is out of date. */
 export function buildSteps(node) {
   if (isBuilt()) return [];
   const reason = whyNotHere();
   if (reason === undefined) return [[node, "scripts/build-console.mjs"]];
   throw new Error(
-    `The console in ${builtFolder} is missing or older than its sources, and is not built now, because ${reason}: see deploy/README.md.`,
+    `The console in ${builtFolder} is missing or out of date and cannot be built because ${reason}. See deploy/README.md.`,
   );
 }
 
-/** For whoever can do without: a server serves all else. */
+/** Does not fail: a server can run without the console. */
 export function buildStepsWherePossible(node) {
   try {
     return buildSteps(node).map((command) => [...command, "--or-go-on"]);

@@ -1,7 +1,7 @@
-/** Ends a test run with one line of counts. In CI a skipped test fails the run: nobody would notice it there. */
+/** Ends a test run with one line of counts. In CI a skipped test fails the run. */
 export default class CountReporter {
   onInit({ config }) {
-    // `-t` skips whatever does not match.
+    // `-t` skips tests on purpose.
     this.mayNotSkip = !["", "0", "false"].includes(process.env.CI ?? "") && config.testNamePattern === undefined;
   }
 
@@ -17,7 +17,7 @@ export default class CountReporter {
           skipped.push(`${module.relativeModuleId}: ${test.fullName}`);
         }
       }
-      // A file that does not load has no tests, and is a failure.
+      // A file that does not load has no tests and counts as a failure.
       if (module.errors().length > 0) counts.failed += 1;
     }
     if (this.mayNotSkip && skipped.length > 0) {

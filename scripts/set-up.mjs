@@ -1,8 +1,7 @@
 /**
- * Brings a checkout to the state in which its commands can run, with nothing but the machine's own Node (20 or later)
- * and npm: installs the locked packages when they are missing or others than the lock file names, and finds the Node 24 that
- * comes with them. An installation that somebody else made, to be run and not to be worked on, is left as it is. Plain
- * JavaScript without any import from a package, because nothing may be installed yet.
+ * Prepares a checkout with only Node 20 or later and npm: installs the locked packages if they are missing or out of date,
+ * and finds the Node 24 among them. An installation without development packages is left alone. Imports no package,
+ * because none may be installed yet.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -12,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const marker = join(root, "node_modules", ".gantry-installed");
-/** Where npm writes down what it has installed, once all of it is there. */
+/** npm writes this file when an installation is complete. */
 const installedFile = join(root, "node_modules", ".package-lock.json");
 
 function lockHash() {
@@ -21,34 +20,33 @@ function lockHash() {
     .digest("hex");
 }
 
-/** The Node that runs Gantry: the one from npm where the platform has it, else the machine's own if it is new enough. */
+/** The Node that runs Gantry: from npm if the platform has a package, otherwise the machine's own if it is new enough. */
 function runtime() {
   const brought = join(root, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
   if (existsSync(brought)) return brought;
   if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;
   throw new Error(
-    `Gantry runs on Node 24 or later. npm has no Node for ${process.platform}-${process.arch}, and this is ${process.version}: install Node 24 and try again.`,
+    `Gantry needs Node 24 or later; this is ${process.version}. npm has no Node for ${process.platform}-${process.arch}: install Node 24 and try again.`,
   );
 }
 
-/** By their places; undefined when nothing is installed. */
 function installedPackages() {
   if (!existsSync(installedFile)) return undefined;
   try {
     return JSON.parse(readFileSync(installedFile, "utf8")).packages;
   } catch {
-    // Whoever wrote it was cut off.
+    // npm was interrupted.
     return undefined;
   }
 }
 
-/** Made with `npm ci --omit=dev`: nothing of what is installed is for development. */
+/** Installed with `npm ci --omit=dev`. */
 function isForRunningOnly() {
   const installed = installedPackages();
   return installed !== undefined && !Object.values(installed).some(({ dev }) => dev);
 }
 
-/** Whoever ran `npm ci` here themselves has left no marker, but exactly the locked packages. */
+/** After a plain `npm ci` the marker is missing, but the packages are exactly the locked ones. */
 function isAsLocked() {
   const installed = installedPackages();
   if (installed === undefined) return false;
@@ -63,10 +61,7 @@ function isAsLocked() {
   );
 }
 
-/**
- * npm leaves out what is for other machines, and what only that needs. What names this one must be there; of those for a
- * C library it is npm that knows which one is right.
- */
+/** npm omits optional packages for other machines. Those for this platform must be there; npm chooses by C library. */
 function mayBeLeftOut({ optional, os, cpu, libc }) {
   const namesThis = os?.includes(process.platform) && cpu?.includes(process.arch) && libc === undefined;
   return Boolean(optional) && !namesThis;
@@ -88,14 +83,14 @@ export function isWritable(path) {
 function refuseForeign() {
   const folders = [root, join(root, "node_modules")].filter((path) => existsSync(path));
   const reason = isForRunningOnly()
-    ? "they were installed without those for development"
+    ? "they were installed without development packages"
     : folders.every(isWritable)
       ? undefined
-      : "that folder may not be written to";
+      : "the folder is not writable";
   if (reason === undefined) return;
   throw new Error(
-    `The packages in ${root} are not marked as those of its package-lock.json, and none are installed now, because ${reason}. ` +
-      "Whoever made this installation repeats its steps in deploy/README.md, the marker included.",
+    `The packages in ${root} do not match package-lock.json and cannot be installed because ${reason}. ` +
+      "Repeat the installation steps in deploy/README.md, including the marker.",
   );
 }
 
@@ -106,7 +101,7 @@ export function setUp() {
     const npm = process.platform === "win32" ? "npm.cmd" : "npm";
     const result = spawnSync(npm, ["ci", "--no-audit", "--no-fund", "--loglevel=error", "--progress=true"], {
       cwd: root,
-      // npm's own words go to standard error, so that standard output stays the program's.
+      // npm prints to standard error: standard output belongs to the program.
       stdio: ["ignore", 2, 2],
     });
     if (result.status !== 0) throw new Error(`npm ci failed (exit code ${result.status ?? result.signal})`);
@@ -115,7 +110,7 @@ export function setUp() {
   return runtime();
 }
 
-/** Runs a command with Node 24 first on the PATH and resolves with its exit code; signals are passed on. */
+/** Runs a command with Node 24 first in PATH, forwards signals and resolves with the exit code. */
 export function run(command, args, { node, env = {}, cwd = root }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -134,7 +129,7 @@ export function run(command, args, { node, env = {}, cwd = root }) {
   });
 }
 
-/** Sets up, then runs the given steps in turn until one fails; the exit code is the first that is not 0. */
+/** Sets up, then runs the steps until one fails, and exits with its code. */
 export async function main(steps) {
   try {
     const node = setUp();

@@ -1,7 +1,7 @@
 import { main } from "./set-up.mjs";
 
 /**
- * The proofs of money, of crashes and of agents' runs in their long form: `npm run soak -- [minutes] [seed]`. Without a seed one is drawn
- * and printed; with it, the same storms come again.
+ * Long proofs of money, crashes and agent runs: `npm run soak -- [minutes] [seed]`. A random seed is printed; the same
+ * seed repeats the same storms.
  */
 await main((node) => [[node, "bench/soak/soak.ts", ...process.argv.slice(2)]]);

@@ -13,7 +13,7 @@ export async function moneySoak(seed: number, say: (line: string) => void): Prom
       killsARound: 3,
       say,
     });
-    say(`${report.kills} kills, ${report.seconds.toFixed(0)} s, clients were told ${JSON.stringify(report.told)}`);
+    say(`${report.kills} kills, ${report.seconds.toFixed(0)} s, answers to clients: ${JSON.stringify(report.told)}`);
     say(`the hostile marketplace: ${JSON.stringify(report.market)}`);
     return report.faults;
   } finally {

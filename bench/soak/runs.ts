@@ -6,7 +6,7 @@ import { startOwnPostgres } from "../../apps/server/test/support/own-postgres.ts
 
 const atOnce = 8;
 
-/** Before that there is no run that another server could bring to its end. */
+/** Before creation, another server has no run to finish. */
 const isAfterCreation = ({ kind, k }: Breakpoint) => k > 1 || kind === "claim" || kind === "write";
 
 /**

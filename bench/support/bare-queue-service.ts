@@ -1,7 +1,7 @@
 /**
- * What a durable queue on PostgreSQL costs at the very least: everything that arrived or ended while the last statement
- * was under way is written by the next one, a row a job, and answered after its commit. No key, no limit, no money, no
- * usage, no line, no result; a job whose process dies is nobody's.
+ * The minimum cost of a durable queue on PostgreSQL: each statement writes all jobs that arrived or ended during the
+ * last one, a row per job, and answers follow the commit. Without keys, limits, money, usage, fairness, results or
+ * recovery of jobs whose process dies.
  */
 import { connect } from "../../apps/server/src/engines/database/index.ts";
 import { callUpstream, jobEnded, serveJobs } from "./job-service.ts";

@@ -31,7 +31,6 @@ export async function fillQueue({ sql }: Database, { rows, userIds, model }: Bac
   await sql.unsafe("vacuum analyze live_predictions");
 }
 
-/** Nobody waits and nobody runs any more. */
 export async function emptyQueue({ sql }: Database): Promise<void> {
   await sql`truncate live_predictions, model_lines`;
   await sql`update model_slots set waiting = 0, running = 0`;

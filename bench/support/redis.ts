@@ -21,10 +21,10 @@ function provide(): boolean {
   return isInstalled();
 }
 
-/** A Redis that writes every change to disk before it answers. Undefined where there is none to be had. */
+/** A Redis that writes every change to disk before it answers. Undefined if Redis cannot be installed. */
 export async function startRedis(): Promise<{ port: number; pid: number; stop(): Promise<void> } | undefined> {
   if (!provide()) {
-    console.log("SKIPPED: BullMQ. There is no redis-server (Debian and Ubuntu: apt-get install redis-server)");
+    console.log("SKIPPED: BullMQ. redis-server is not installed (Debian and Ubuntu: apt-get install redis-server)");
     return undefined;
   }
   const home = await mkdtemp(join(tmpdir(), "gantry-redis-"));

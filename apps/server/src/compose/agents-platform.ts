@@ -41,7 +41,6 @@ export interface AgentsPlatform {
   close(): Promise<void>;
 }
 
-/** Agents and what they are built from: drives, tool servers, the identity connector. Part of composing. */
 export async function openAgentsPlatform(deps: {
   database: Database;
   blobs: BlobStore;
@@ -61,9 +60,8 @@ export async function openAgentsPlatform(deps: {
   countTokens(text: string): Promise<number>;
   readInput: RunToolsDeps["readInput"];
   storageBytesPerUser: number;
-  /** Runs worked on at once on this node; 0: this node is no worker. */
+  /** Runs at once on this node; 0 if it is not a worker. */
   parallel: number;
-  /** Of the program. */
   version: string;
 }): Promise<AgentsPlatform> {
   const { database, clock, models, onTrouble } = deps;
@@ -72,7 +70,7 @@ export async function openAgentsPlatform(deps: {
   const clients = openClientsWhenUsed(deps.net);
   const idp = openIdpConnector(deps);
 
-  // Agents name drives and servers, and these must know who names them: each asks the other when it is used.
+  // Agents refer to drives and tool servers, which in turn ask which agents use them.
   const drivesDeps = {
     ...deps,
     agentsUsingDrive: (ownerId: string, driveId: string) => agents.agentsUsing(ownerId, { driveId }),
@@ -125,7 +123,7 @@ export async function openAgentsPlatform(deps: {
   };
 }
 
-/** The MCP library is large; a server without tool servers does not wait for it at its start. */
+/** Loads the large MCP library on first use, to keep the start fast. */
 function openClientsWhenUsed(net: Net): ToolServerClients {
   let opened: Promise<ToolServerClients> | undefined;
   const open = () => {

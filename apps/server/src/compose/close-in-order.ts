@@ -1,6 +1,6 @@
 type Step = readonly [what: string, close: () => Promise<unknown> | undefined];
 
-/** Parts that need each other, closed one after the other, and which of them it is that lasts. */
+/** Closes parts one after the other and knows which one is closing. */
 export function closeInOrder(steps: readonly Step[]): { close(): Promise<void>; current(): string | undefined } {
   let current: string | undefined;
   return {

@@ -55,27 +55,23 @@ import { openVault } from "./vault.ts";
 
 export interface Gantry {
   listener: RequestListener;
-  /** The rows of the access table that this server has routes for. */
+  /** Rows of the access table that have a route. */
   accessRows: ReadonlySet<string>;
-  /** Why no prediction can be served now; undefined when one can. */
+  /** Why predictions cannot be served now; undefined if they can. */
   notReady(): Promise<string | undefined>;
-  /** The admin's API key when this start made it, to be shown once. */
+  /** The admin's API key, if this start created it. */
   firstKey: string | null;
-  /** Where the admin signs in to the console, at this address of the server, when this start made the admin. */
+  /** The admin's sign-in link, if this start created the admin. */
   firstSignInUrl: ((base: string) => string) | null;
   drain(milliseconds: number): Promise<void>;
   close(): Promise<void>;
-  /** What both of them wait for at this moment. */
   stillThere(): Omit<StillThere, "answers">;
 }
 
 const tokenizerAfterMs = 500;
 const openingBalanceMicros = 100_000_000;
 
-/**
- * Wires engines and features together, in the order in which they need each other. The only file that knows both. The
- * signal ends the start as long as that can last: until the database has the schema of today.
- */
+/** Opens engines and features in the order in which they need each other. The signal can abort the migration. */
 export async function compose(
   config: Config,
   log: Log,
@@ -115,7 +111,7 @@ export async function compose(
       database,
       clock,
       log,
-      // Models know accounts, and keys name models: these are asked for when a key is made.
+      // Models need accounts, and keys name models: resolved when a key is created.
       callableModels: async (userId, ids) =>
         new Set((await models.callableAmong({ userId, models: null }, ids)).keys()),
     });
@@ -132,16 +128,19 @@ export async function compose(
       maxUploadBytes: defaultMaxUploadBytes,
       storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
     };
-    // An embedded database lies in the same home as its files.
+    // An embedded database is always beside its files.
     const mayBeElsewhere = linkServed === undefined || config.DATABASE_URL !== undefined;
     if (mayBeElsewhere && !(await holdsNewestFile(files))) {
       const store = linkServed ? { home } : { bucket: blobs.bucket };
-      log.warn(store, "The newest file that the database knows is not in the file store: is it the right one?");
+      log.warn(
+        store,
+        "The newest file in the database is not in the file store. Check that it is the right file store.",
+      );
     }
     const webhooks = openWebhooks({ database, vault, clock });
     const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
     const isWorker = config.GANTRY_ROLE !== "api";
-    // After everything else that may refuse the start: a node that has joined counts as running.
+    // Last of what may refuse the start: a node that has joined counts as running.
     const nodes = await openNodes({
       database,
       log,
@@ -257,7 +256,6 @@ export async function compose(
       linkOf: (s3Path, base) => presignDownload(files, { s3Path, base }),
       objectParameters,
     });
-    // What is read at a scrape of /metrics.
     addDatabaseGauges(telemetry, database, config.DATABASE_URL === undefined, readClusterFigures({ database, nodeId }));
     telemetry.addGauges(() => ({
       predictionsHeld: predictions.underWay(),
@@ -289,25 +287,25 @@ export async function compose(
       agents: platform.agents,
       marketplace: platform.marketplace,
     });
-    // The tokenizer takes a third of a second to load: not before the server is ready, and not at the first cancel either.
+    // Loading the tokenizer takes 300 ms: after the start, but before the first cancel needs it.
     const warming = setTimeout(() => void countTokens("warm"), tokenizerAfterMs);
 
     const closing = closeInOrder([
-      ["the sending of webhooks", () => sender?.stop()],
-      ["the work on runs", () => runs.close()],
-      ["the work on predictions", () => predictions.close()],
+      ["webhooks", () => sender?.stop()],
+      ["runs", () => runs.close()],
+      ["predictions", () => predictions.close()],
       ["the heartbeat", () => nodes.leave()],
       ["the queue", () => queue.close()],
-      ["the upkeep of usage", () => upkeep.stop()],
-      ["the removal of what is old", () => retention.stop()],
-      ["the tools of MCP", () => mcpTools.close()],
-      ["the agents", () => platform.close()],
+      ["usage upkeep", () => upkeep.stop()],
+      ["retention", () => retention.stop()],
+      ["MCP tools", () => mcpTools.close()],
+      ["agents", () => platform.close()],
       ["telemetry", () => telemetry.close()],
       [
-        "what serves requests",
+        "request handling",
         () => Promise.all([catalogue.close(), accounts.close(), app.close(), media.close(), waysOut.close()]),
       ],
-      ["the files", () => blobs.close()],
+      ["the file store", () => blobs.close()],
       ["the database", () => database.close()],
     ]);
 

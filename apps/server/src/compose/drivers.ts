@@ -4,7 +4,7 @@ import type { Net } from "../engines/net/net.ts";
 import type { Model } from "../features/models/index.ts";
 import { type Fault, fault } from "../kernel/errors.ts";
 
-/** A changed credential acts within this time without asking the database at every call. */
+/** How long a credential is cached. */
 const keyLifeMs = 5_000;
 
 interface Kept {
@@ -13,7 +13,7 @@ interface Kept {
   checkedAt: number;
 }
 
-/** The driver of each model, kept as long as the model stays the same and its credential does. Part of composing. */
+/** Caches the driver of each model until the model or its credential changes. */
 export function openDrivers(
   options: Omit<DriverSources, "key" | "net"> & {
     netOf(model: Model): Net;
@@ -41,13 +41,13 @@ export function openDrivers(
   };
 }
 
-/** What the owner calls its secrets is nobody else's to know. */
+/** Only the owner sees the name of the secret. */
 function notStored(model: Model, secret: string, callerId: string): Fault {
-  const told =
+  const message =
     callerId === model.ownerId
-      ? `The secret "${secret}" that the manifest names is not stored: its owner stores it with PUT /api/v2/secrets/${secret}`
-      : "The secret that the manifest names is not stored: the model's owner stores it with PUT /api/v2/secrets/{name}";
-  return fault("downstream_service_error", told, {
-    cause: new Error(`${model.endpointId} names the secret ${secret}, which its owner does not have`),
+      ? `The model needs the secret "${secret}", which is not stored. Store it with PUT /api/v2/secrets/${secret}`
+      : "The model needs a secret that its owner has not stored. Ask the owner to store it.";
+  return fault("downstream_service_error", message, {
+    cause: new Error(`${model.endpointId} needs the secret ${secret}, which its owner has not stored`),
   });
 }

@@ -15,7 +15,6 @@ import type { OnTrouble, Queue } from "../engines/queue/queue.ts";
 import type { LinkServedStore } from "../features/files/index.ts";
 import type { Log } from "../kernel/log.ts";
 
-/** The engines that the settings name. Part of composing. */
 const bucket = "gantry";
 
 export function openDatabase(config: Config, log: Log, onProgress: (text: string) => void): Promise<OpenedDatabase> {
@@ -31,15 +30,15 @@ export function openDatabase(config: Config, log: Log, onProgress: (text: string
 }
 
 const sentences: Readonly<Record<Trouble, string>> = {
-  full: "The disk of the database is full: nothing can be stored",
-  "read-only": "The database is read-only: nothing can be stored",
-  denied: "The database denies its role what is needed: its rights on the tables, or on their schema, were taken away",
-  "login refused": "The database refuses the login: its role, password or rules of access have changed",
-  "no connection left": "The database takes no more connections: all that it, or the role, may have are taken",
-  away: "The database cannot be reached or does not answer in time",
+  full: "The database disk is full. Nothing can be stored.",
+  "read-only": "The database is read-only. Nothing can be stored.",
+  denied: "The database role lacks privileges on its tables or schema.",
+  "login refused": "The database refuses the login. Check its role, password and access rules.",
+  "no connection left": "The database has no free connections.",
+  away: "The database cannot be reached or does not answer in time.",
 };
 
-/** Why the database cannot take a prediction now, for `/readyz`. */
+/** The reason for `/readyz` to answer 503. */
 export async function notReady(database: OpenedDatabase): Promise<string | undefined> {
   if (await database.ready()) return undefined;
   return sentences[database.trouble() ?? "away"];
@@ -49,14 +48,14 @@ export async function openOwnBlobs(home: string, linkBase: string | undefined): 
   return openFilesystemBlobs({ home, bucket, credentials: await loadOrCreateSigningCredentials(home), linkBase });
 }
 
-/** For whoever copies files and signs no link: the key of links is neither needed nor made. */
+/** For copying files: needs no key for signing links, and creates none. */
 export async function openUnsignedBlobs(config: Config): Promise<BlobStore> {
   if (config.S3_ENDPOINT !== undefined) return openS3(config);
   const credentials = { accessKeyId: "none", secretAccessKey: randomBytes(30).toString("base64url") };
   return openFilesystemBlobs({ home: config.GANTRY_HOME, bucket, credentials });
 }
 
-// S3 and RabbitMQ bring large libraries: a server that does not use them does not wait for them at its start.
+// S3 and RabbitMQ need large libraries, loaded only if used.
 export async function openS3(config: Config, onTrouble?: OnTrouble): Promise<BlobStore> {
   const { openS3Blobs } = await import("../engines/blobs/s3.ts");
   return openS3Blobs({

@@ -23,7 +23,7 @@ test("says when others may look into a folder that is there, and leaves it as it
   await mkdir(home, { mode: 0o755 });
   const warnings: string[] = [];
   await makeHome(home, (text) => warnings.push(text));
-  expect(warnings).toEqual([expect.stringContaining(`GANTRY_HOME is ${home}, which others may look into (mode 755)`)]);
+  expect(warnings).toEqual([expect.stringContaining(`Other users can list GANTRY_HOME (${home}, mode 755)`)]);
   expect((await stat(home)).mode & 0o777).toBe(0o755);
   // As PostgreSQL under an account of its own needs it.
   await chmod(home, 0o711);
@@ -33,14 +33,14 @@ test("says when others may look into a folder that is there, and leaves it as it
 
 const nothing = () => undefined;
 
-test("says which setting names what cannot be a folder, and does not try for ever", async () => {
+test("names GANTRY_HOME if it cannot be a folder, and does not hang", async () => {
   const file = join(room, "file");
   await writeFile(file, "");
   await expect(makeHome(file, nothing)).rejects.toThrow(
-    `GANTRY_HOME is ${file}, which cannot be used: ${file} is no folder`,
+    `GANTRY_HOME (${file}) cannot be used: ${file} is not a folder`,
   );
-  await expect(makeHome(join(file, "home"), nothing)).rejects.toThrow(/^GANTRY_HOME is .*ENOTDIR/);
+  await expect(makeHome(join(file, "home"), nothing)).rejects.toThrow(/^GANTRY_HOME .*ENOTDIR/);
   await expect(makeHome("/proc/gantry-home", nothing)).rejects.toThrow(
-    /^GANTRY_HOME is \/proc\/gantry-home, which cannot be used/,
+    /^GANTRY_HOME \(\/proc\/gantry-home\) cannot be used/,
   );
 });

@@ -25,6 +25,6 @@ test.each([
   ["the server's key to the vendor", model(claude), "GANTRY_LLM_KEY"],
   ["any other setting", model(claude), "GANTRY_ADMIN_KEY"],
   ["any other setting to the server", model(llm), "GANTRY_ADMIN_KEY"],
-])("nobody else gets one: %s", (_, of, name) => {
+])("refuses %s", (_, of, name) => {
   expect(operatorKeyOf(config, of, name)).toBeUndefined();
 });

@@ -1,15 +1,12 @@
 import type { Config } from "../config/config.ts";
 import type { Model } from "../features/models/index.ts";
 
-/** The models of the owner `anthropic` are the operator's, and with them what the environment sets for them. */
+/** Models of the owner `anthropic` belong to the operator and use keys from the environment. */
 export function isOperators({ owner }: Pick<Model, "owner">): boolean {
   return owner === "anthropic";
 }
 
-/**
- * The key of the environment that such a model names, for the address that it is meant for and no other: whoever may change
- * models must not be able to have it sent elsewhere.
- */
+/** A key from the environment goes only to its own address: a changed manifest must not send it elsewhere. */
 export function operatorKeyOf(
   config: Pick<Config, "ANTHROPIC_API_KEY" | "GANTRY_LLM_KEY" | "GANTRY_LLM_URL">,
   model: Pick<Model, "owner" | "manifest">,

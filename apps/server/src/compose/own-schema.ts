@@ -8,7 +8,7 @@ export const ownSchema: SchemaFiles = {
 };
 
 /**
- * A program that does not know this migration must not work on a database that this one has upgraded. To be raised with
- * each version, to the last migration of the version before: so going back one version works, and further does not.
+ * Programs that do not know this migration refuse an upgraded database. Each version raises it to the last migration of
+ * the version before, so that you can go back one version.
  */
 export const oldestToKnow = "0001-baseline.sql";

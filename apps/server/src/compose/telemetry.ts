@@ -9,14 +9,13 @@ import type { Log } from "../kernel/log.ts";
 import { readOwnVersion } from "./own-version.ts";
 
 export interface WaysOut {
-  /** For whatever users cause. */
+  /** For calls on behalf of users. */
   net: Net;
-  /** For the operator's own models: it reaches GANTRY_LLM_URL wherever that is, which must not be anybody's to call. */
+  /** For the operator's models: may reach GANTRY_LLM_URL on a private network, which users must not. */
   operatorNet: Net;
   close(): Promise<void>;
 }
 
-/** Telemetry, and the ways out, which hand traces on. Part of composing. */
 export function openTelemetry(
   config: Config,
   log: Log,
@@ -26,7 +25,7 @@ export function openTelemetry(
   const headers = config.OTEL_EXPORTER_OTLP_HEADERS;
   const ca = config.GANTRY_EXTRA_CA;
   const egressProxy = config.GANTRY_EGRESS_PROXY;
-  // What the operator set is not checked, where it is the operator who calls it.
+  // Addresses set by the operator may be private.
   const wayOut = (exempt: string | undefined) =>
     createNet({
       allowPrivateNetwork: config.GANTRY_ALLOW_PRIVATE_NETWORK,
@@ -61,7 +60,6 @@ export function openTelemetry(
   };
 }
 
-/** What is known here of the database, and what it tells itself; that it does not answer is a figure too. */
 export function addDatabaseGauges(
   telemetry: OpenTelemetry,
   database: Pick<Database, "figures" | "isFull" | "sql">,

@@ -8,7 +8,6 @@ import type { Vault } from "../engines/vault/vault.ts";
 import type { Log } from "../kernel/log.ts";
 import { settleRestores } from "../operate/restored-keys.ts";
 
-/** The vault under this server's key, and what proves that key to the others. Part of composing. */
 export async function openVault(
   config: Config,
   database: Database,
@@ -20,7 +19,7 @@ export async function openVault(
   const key = await loadSecretKey(home, given);
   const vault = createAesVault(key);
   if (await database.transaction((tx) => opensNothing(tx, vault))) {
-    log.warn("The secret key opens no stored credential: it is not the one that they were sealed with");
+    log.warn("The secret key cannot decrypt any stored credential: they were encrypted with a different key");
   }
   return { vault, proofOf: keyProofs(key) };
 }

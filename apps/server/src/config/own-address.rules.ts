@@ -1,4 +1,4 @@
-/** The address of a server on this machine. One that listens on all addresses is called by the machine's own. */
+/** URL for calls on this machine. A server on all addresses is reached by the loopback address. */
 export function addressToCall(host: string, port: number): string {
   if (host === "0.0.0.0") return `http://127.0.0.1:${port}`;
   return listeningAddress(host === "::" ? "::1" : host, port);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createBatcher } from "./batcher.ts";
 
-test("what arrives together goes together, in order", async () => {
+test("items that arrive together form one batch, in order", async () => {
   const batches: number[][] = [];
   const batcher = createBatcher<number, number>({
     maxItems: 4,
@@ -19,7 +19,7 @@ test("what arrives together goes together, in order", async () => {
   ]);
 });
 
-test("only one batch is under way, later items join the next", async () => {
+test("one batch runs at a time, later items join the next", async () => {
   let running = 0;
   let most = 0;
   const batcher = createBatcher<number, number>({
@@ -51,7 +51,7 @@ test("one bad item fails alone", async () => {
   expect(results.map((one) => one.status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
 });
 
-test("a lost engine fails the whole batch and the next batch is tried again", async () => {
+test("a lost engine fails the whole batch, and the next batch is attempted", async () => {
   let away = true;
   const batcher = createBatcher<number, number>({
     maxItems: 100,
@@ -66,7 +66,7 @@ test("a lost engine fails the whole batch and the next batch is tried again", as
   await expect(batcher.add(3)).resolves.toBe(3);
 });
 
-test("a batch waits for more only as long as it is told to", async () => {
+test("a batch waits for more items only for gatherMs", async () => {
   const batches: number[][] = [];
   let gatherMs = 20;
   const batcher = createBatcher<number, number>({

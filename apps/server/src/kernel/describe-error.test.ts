@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { describeError } from "./describe-error.ts";
 import { fault } from "./errors.ts";
 
-test("a fault tells its cause, which clients are not told; others are told as they are", () => {
+test("adds the cause of a fault and leaves other errors as they are", () => {
   const refused = new AggregateError([new Error("::1 refused"), new Error("127.0.0.1 refused")]);
   const inner = fault("service_unavailable", "The connection was lost.", { cause: refused });
   expect(describeError(fault("service_unavailable", "The database cannot be reached.", { cause: inner }))).toBe(

@@ -3,7 +3,7 @@ import { createFairQueue } from "./fair-queue.ts";
 
 const crowded = "Too much waits";
 
-/** Work that goes on until it is told to end, and the order in which it began. */
+/** Jobs that run until the test ends them, and their starting order. */
 function bench(options: { atOnce?: number; ofOne: number; maxWaiting?: number }) {
   const inTurn = createFairQueue({ maxWaiting: 100, crowded, ...options });
   const began: string[] = [];
@@ -24,14 +24,14 @@ function bench(options: { atOnce?: number; ofOne: number; maxWaiting?: number })
   return { add, end, began };
 }
 
-test("everybody's first comes before anybody's second, however much one has waiting", async () => {
+test("the first job of every name runs before the second of any", async () => {
   const { add, end, began } = bench({ atOnce: 2, ofOne: 2 });
   const all = ["a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"].map((work) => add(work));
   expect(began).toEqual(["a1", "a2"]);
   await end("a1");
   expect(began.at(-1)).toBe("b1");
   await end("b1");
-  // One of a's is still under way, so b's second and a's third wait for c's first.
+  // One job of a is still running, so b's second and a's third wait for c's first.
   expect(began.at(-1)).toBe("c1");
   await end("c1");
   expect(began.at(-1)).toBe("b2");
@@ -41,7 +41,7 @@ test("everybody's first comes before anybody's second, however much one has wait
   expect(await Promise.all(all)).toEqual(["a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"]);
 });
 
-test("those with equally much under way take turns", async () => {
+test("names with equally many running jobs alternate", async () => {
   const { add, end, began } = bench({ atOnce: 1, ofOne: 1 });
   const all = ["a1", "a2", "a3", "b1", "b2", "b3"].map((work) => add(work));
   for (let n = 0; n < all.length; n++) await end(began.at(-1) ?? "");
@@ -49,7 +49,7 @@ test("those with equally much under way take turns", async () => {
   expect(began).toEqual(["a1", "b1", "a2", "b2", "a3", "b3"]);
 });
 
-test("one cannot take all the places", async () => {
+test("one name cannot take all slots", async () => {
   const { add, end, began } = bench({ atOnce: 3, ofOne: 2 });
   const all = ["a1", "a2", "a3", "b1"].map((work) => add(work));
   expect(began).toEqual(["a1", "a2", "b1"]);
@@ -61,7 +61,7 @@ test("one cannot take all the places", async () => {
   await Promise.all(all);
 });
 
-test("too much of one is refused, and takes nobody else's waiting", async () => {
+test("too many jobs of one name are refused, and other names may still wait", async () => {
   const { add, end } = bench({ atOnce: 1, ofOne: 1, maxWaiting: 2 });
   const all = ["a1", "a2", "a3"].map((work) => add(work));
   await expect(add("a4")).rejects.toMatchObject({ type: "service_unavailable", retryable: true, message: crowded });
@@ -71,7 +71,7 @@ test("too much of one is refused, and takes nobody else's waiting", async () => 
   await Promise.all([...all, ...others]);
 });
 
-test("who goes away while it waits makes room, and work that fails passes the turn on", async () => {
+test("an aborted wait and a failed job both free their slot", async () => {
   const { add, end, began } = bench({ atOnce: 1, ofOne: 1, maxWaiting: 1 });
   const first = add("a1");
   const leaving = new AbortController();
@@ -92,7 +92,7 @@ test("who goes away while it waits makes room, and work that fails passes the tu
   expect(await goesOn).toBe("yes");
 });
 
-test("without a bound for all, each name has its own", async () => {
+test("without atOnce only the limit per name applies", async () => {
   const { add, end, began } = bench({ ofOne: 1 });
   const all = ["a1", "b1", "a2", "c1"].map((work) => add(work));
   expect(began).toEqual(["a1", "b1", "c1"]);

@@ -5,7 +5,7 @@ const script = (text: string) => new URL(`data:text/javascript,${encodeURICompon
 const start = (text: string) => new JobThread<{ value: unknown }, string>(script(text), limits, 10_000, () => {});
 const limits = { resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 4 } };
 
-/** Answers with the type of what it is given, or dies as it is told. */
+/** Answers with the type of its job, or dies on request. */
 const obedient = `
   import { parentPort } from "node:worker_threads";
   parentPort.on("message", ({ id, value }) => {
@@ -16,7 +16,7 @@ const obedient = `
   });
   parentPort.postMessage({ ready: true });`;
 
-test("what cannot be handed to a thread fails alone, and the thread goes on", async () => {
+test("a job that cannot be posted fails alone, and the thread continues", async () => {
   const thread = start(obedient);
   let deep: unknown = [];
   for (let level = 0; level < 200_000; level++) deep = [deep];
@@ -26,7 +26,7 @@ test("what cannot be handed to a thread fails alone, and the thread goes on", as
   await thread.end();
 });
 
-test("a thread that dies of a job says of what: want of memory is not a bug", async () => {
+test("a thread that runs out of memory is reported as such, not as a bug", async () => {
   expect(await start(obedient).run({ value: "fill" }, undefined)).toBe("out of memory");
   expect(await start(obedient).run({ value: "throw" }, undefined)).toMatchObject({ failed: { message: "a bug" } });
   expect(await start(obedient).run({ value: "exit" }, undefined)).toMatchObject({

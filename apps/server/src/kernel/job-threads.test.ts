@@ -34,7 +34,7 @@ function open(script: URL) {
 }
 const unavailable = { type: "service_unavailable", retryable: true };
 
-test("where no thread can be started, a job is tried twice and refused retryably; later ones find it mended", async () => {
+test("a job whose thread cannot start is tried twice and refused; later jobs recover", async () => {
   const path = join(folder, "later.mjs");
   const { threads, troubles } = open(pathToFileURL(path));
   const both = await Promise.allSettled([threads.run({ value: "a" }), threads.run({ value: "b" })]);
@@ -46,7 +46,7 @@ test("where no thread can be started, a job is tried twice and refused retryably
   await threads.close();
 });
 
-test("a thread that starts at the second try does the job", async () => {
+test("a thread that starts at the second attempt runs the job", async () => {
   const mark = join(folder, "was-tried");
   const path = join(folder, "second.mjs");
   await writeFile(
@@ -61,7 +61,7 @@ test("a thread that starts at the second try does the job", async () => {
   await threads.close();
 });
 
-test("where the system gives no thread at all nobody is left waiting", async () => {
+test("no job is left waiting if the system cannot create threads", async () => {
   const { threads, troubles } = open(new URL("https://example.com/worker.mjs"));
   await expect(threads.run({ value: "a" })).rejects.toMatchObject(unavailable);
   await expect(threads.run({ value: "b" })).rejects.toMatchObject(unavailable);
@@ -69,7 +69,7 @@ test("where the system gives no thread at all nobody is left waiting", async () 
   await threads.close();
 });
 
-test("a bug in a thread is told, fails its job alone, and the next one gets a new thread", async () => {
+test("a bug in a thread is reported, fails its job alone, and the next job gets a new thread", async () => {
   const path = join(folder, "bug.mjs");
   await writeFile(path, works);
   const { threads, troubles } = open(pathToFileURL(path));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Register } from "./register.ts";
 
 describe("a register", () => {
-  it("knows what is there, by its id", () => {
+  it("finds items by id", () => {
     const register = new Register<string>();
     register.set("a", "one");
     register.set("b", "two");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Ring } from "./ring.ts";
 
 describe("a ring", () => {
-  it("keeps the order in which things came, whoever leaves", () => {
+  it("keeps the order of arrival when items leave", () => {
     const ring = new Ring<string>();
     const places = ["a", "b", "c", "d"].map((name) => ring.add(name));
     places[1]?.leave();
@@ -12,7 +12,7 @@ describe("a ring", () => {
     expect([ring.all(), ring.size, ring.first]).toEqual([["c", "d", "e"], 3, "c"]);
   });
 
-  it("gives up the first one, and nothing when it is empty", () => {
+  it("shifts the first item, or nothing if it is empty", () => {
     const ring = new Ring<number>();
     const place = ring.add(1);
     ring.add(2);
@@ -22,7 +22,7 @@ describe("a ring", () => {
     expect([ring.all(), ring.size]).toEqual([[3], 1]);
   });
 
-  it("takes the same thing twice, in two places", () => {
+  it("accepts the same item twice", () => {
     const ring = new Ring<string>();
     const first = ring.add("a");
     ring.add("a");

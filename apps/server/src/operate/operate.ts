@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { link, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openUnsignedBlobs } from "../compose/engines.ts";
 import { migrationsDir, oldestToKnow, ownSchema } from "../compose/own-schema.ts";
 import type { Config } from "../config/config.ts";
@@ -34,17 +35,14 @@ import { checkBooks, type LedgerReport } from "../features/billing/index.ts";
 import { countAlive, refuseAlive } from "../features/nodes/index.ts";
 import { keysToRestore, prepareKeys, readKeyFiles, settleRestore, settleRestores } from "./restored-keys.ts";
 
-/**
- * What an operator does to an installation from outside its servers. Opens the engines that the settings name, does one
- * thing, closes them. Part of composing, like compose.ts, without the HTTP side.
- */
+/** Commands for operators: each opens the configured engines, does one thing and closes them. */
 export interface OperateOptions {
   config: Config;
-  /** For people. */
+  /** Prints a line for the operator. */
   say(text: string): void;
 }
 
-/** For reading, also beside a running server; an embedded database that does not run is started for the time. */
+/** Works beside a running server. An embedded database that is not running is started. */
 async function openExisting({ config, say }: OperateOptions): Promise<Database> {
   if (config.DATABASE_URL !== undefined) {
     return connectExternalDatabase({ url: config.DATABASE_URL, poolSize: toolPoolSize, applicationName: toolName });
@@ -69,9 +67,9 @@ async function refuseWithoutHome(home: string): Promise<void> {
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (["ENOENT", "ENOTDIR"].includes(code)) {
-      throw new Error(`There is no Gantry in ${home}: set GANTRY_HOME or DATABASE_URL`);
+      throw new Error(`${home} does not contain Gantry data. Set GANTRY_HOME or DATABASE_URL.`);
     }
-    // One that is closed to us may well be there.
+    // The folder may exist but belong to another user.
     await refuseHomeOfAnother(home);
     throw error;
   }
@@ -95,8 +93,8 @@ async function withEngines<T>(
 }
 
 /**
- * Into a new file, or into a folder under a name with the date. The file has its name only once it is whole. `isFolder`:
- * the target must be a folder; one that is not there is not made, since it may be a disk that is not mounted.
+ * Writes a new file, or a dated file in a folder. The file gets its name once it is complete. With `isFolder` the target
+ * must be an existing folder: a missing one may be a disk that is not mounted.
  */
 export async function backUp(
   options: OperateOptions & { target: string; isFolder: boolean; withBlobs: boolean; withKeys: boolean },
@@ -112,7 +110,7 @@ export async function backUp(
 
   async function write(engines: { database: Database; blobs: BlobStore }): Promise<WrittenBackup & { path: string }> {
     const keys = withKeys ? await keysInUse(config) : [];
-    // A name of its own: another one may be on its way to the same place.
+    // Unique: another backup may be writing to the same target.
     const unfinished = `${path}.${randomBytes(4).toString("hex")}.unfinished`;
     const file = await open(unfinished, "wx", 0o600).catch((error) => Promise.reject(orNoRoomIn(dirname(path), error)));
     try {
@@ -143,7 +141,7 @@ export async function backUp(
 }
 
 function sayLeftOut({ say }: OperateOptions, tables: readonly string[]): void {
-  if (tables.length > 0) say(`Tables of other programs were left out: ${tables.join(", ")}`);
+  if (tables.length > 0) say(`Tables of other programs are not in the backup: ${tables.join(", ")}`);
 }
 
 async function backupPath({ target, isFolder }: { target: string; isFolder: boolean }, now: Date): Promise<string> {
@@ -151,46 +149,46 @@ async function backupPath({ target, isFolder }: { target: string; isFolder: bool
   if (found?.isDirectory()) return join(target, `gantry-${now.toISOString().slice(0, 19).replaceAll(":", "")}Z.tar`);
   const folder = isFolder ? target : dirname(target);
   const beside = isFolder ? found : await stat(folder).catch(() => undefined);
-  if (!beside?.isDirectory()) throw new Error(`There is no folder ${folder}: make it first`);
-  if (found) throw new Error(`${target} is there already`);
+  if (!beside?.isDirectory()) throw new Error(`Folder ${folder} does not exist. Create it first.`);
+  if (found) throw new Error(`${target} already exists`);
   return target;
 }
 
-/** Replaces nothing: what has the name by now was whole before this one. */
+/** Never replaces a file: an existing one is a complete backup. */
 async function giveName(unfinished: string, path: string): Promise<void> {
   try {
     await link(unfinished, path);
     await rm(unfinished);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") throw new Error(`${path} is there already: another backup was written to it meanwhile`);
-    // Some file systems, as those of memory sticks, know no links.
+    if (code === "EEXIST") throw new Error(`${path} already exists: another backup was written to it meanwhile`);
+    // FAT and similar file systems do not support links.
     if (await stat(path).catch(() => undefined)) throw error;
     await rename(unfinished, path);
   }
 }
 
-/** The key of the environment is the operator's to keep. */
+/** A key from the environment is not copied: the operator keeps it. */
 async function keysInUse({ GANTRY_HOME, GANTRY_SECRET_KEY }: Config): Promise<KeyFile[]> {
   const files = await readKeyFiles(GANTRY_HOME);
   return GANTRY_SECRET_KEY === undefined ? files : files.filter(({ name }) => name !== "secret-key");
 }
 
-/** What was cut off on its way to another key is ended first, as a server does when it starts. */
+/** Completes an interrupted key change first, as a server does at start. */
 async function settleKeys(database: Database, config: Config): Promise<void> {
   const home = config.GANTRY_HOME;
   await settleRestores({ database, home });
   await settleKeyChange({ database, home, given: config.GANTRY_SECRET_KEY });
 }
 
-async function refuseWhatIsNoFile(source: string): Promise<void> {
+async function requireFile(source: string): Promise<void> {
   const found = await stat(source).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ENOENT" ? new Error(`There is no file ${source}`) : error;
+    throw error.code === "ENOENT" ? new Error(`File ${source} does not exist`) : error;
   });
-  if (found.isDirectory()) throw new Error(`${source} is a folder: name one backup in it`);
+  if (found.isDirectory()) throw new Error(`${source} is a folder. Name a backup file in it.`);
 }
 
-/** Whether there is a key here, and it is not another one than what is stored was sealed with. */
+/** Whether the key here can decrypt the stored credentials. */
 async function opensSealed(database: Database, { GANTRY_HOME, GANTRY_SECRET_KEY }: Config): Promise<boolean> {
   const key = await findSecretKey(GANTRY_HOME, GANTRY_SECRET_KEY);
   return key !== undefined && !(await database.transaction((tx) => opensNothing(tx, createAesVault(key))));
@@ -200,8 +198,7 @@ export async function restore(
   options: OperateOptions & { source: string; replace: boolean },
 ): Promise<RestoredBackup & { books: LedgerReport; opensSealed: boolean }> {
   const { config, say, source, replace } = options;
-  // Before anything is made or opened.
-  await refuseWhatIsNoFile(source);
+  await requireFile(source);
   const archive = await checkArchive(() => createReadStream(source, { highWaterMark: 1024 * 1024 }));
   const home = config.GANTRY_HOME;
   await mkdir(home, { recursive: true, mode: 0o700 });
@@ -216,7 +213,7 @@ export async function restore(
   return withEngines(database, config, async ({ blobs }) => {
     await settleKeys(database, config);
     const keysToReplace = () => keysToRestore(config, archive.keys, replace);
-    // Refused before anything is touched; which ones it is, is asked again when nobody else can change them.
+    // Fails early; checked again under the lock.
     await keysToReplace();
     const summary = await restoreBackup({
       database,
@@ -236,33 +233,33 @@ export async function restore(
 }
 
 export interface Rekeyed {
-  /** Texts that were sealed anew. */
+  /** Credentials that were encrypted with the new key. */
   changed: number;
-  /** Texts that were sealed with the new key before. */
+  /** Credentials that already used the new key. */
   already: number;
   unreadable: number;
-  /** Where the key is kept; undefined: in the environment, which the operator changes. */
+  /** File of the key; undefined if the key is in the environment. */
   file: string | undefined;
-  /** Servers that started meanwhile, and may have the key of before. */
+  /** Servers that started meanwhile and may use the old key. */
   servers: number;
 }
 
-/** Long enough for a server that waited for us to show itself. */
-const showThemselvesMs = 1_000;
+/** Long enough for a server that waited for the lock to join. */
+const joinMs = 1_000;
 
-/** Seals everything anew under another key. No server may run. */
+/** Encrypts all credentials with another key. No server may run. */
 export async function rekey(options: OperateOptions & { leaveUnreadable: boolean }): Promise<Rekeyed> {
   const { config, leaveUnreadable } = options;
   const { GANTRY_HOME: home, GANTRY_SECRET_KEY: given, GANTRY_NEW_SECRET_KEY: next } = config;
   const isAlone = config.DATABASE_URL === undefined;
   if (isAlone) await refuseWithoutHome(home);
-  // Not beside a server: this one claims the home for itself, or says who has it.
+  // Starting the database fails if a server uses this home.
   const database = isAlone ? await startOwn(options) : await openExisting(options);
   try {
     await settleRestores({ database, home });
     const refuseServers = async (tx: Transaction) => (isAlone ? undefined : refuseAlive(tx));
     const done = await changeKey({ database, home, given, next, refuseServers, leaveUnreadable });
-    if (!isAlone) await new Promise((resolve) => setTimeout(resolve, showThemselvesMs));
+    if (!isAlone) await sleep(joinMs);
     return {
       changed: done.changed,
       already: done.already,
@@ -275,12 +272,11 @@ export async function rekey(options: OperateOptions & { leaveUnreadable: boolean
   }
 }
 
-/** Proves that the books of the installation are right, or says where they are not. */
 export async function verifyBooks(options: OperateOptions): Promise<LedgerReport> {
   const database = await openExisting(options);
   try {
     const [schema] = await database.sql<{ there: boolean }[]>`select to_regclass('ledger') is not null as there`;
-    if (!schema?.there) throw new Error("This database holds no Gantry");
+    if (!schema?.there) throw new Error("This database does not contain Gantry tables");
     return await checkBooks(database);
   } finally {
     await database.close();

@@ -6,7 +6,7 @@ import { lockKeys } from "../engines/vault/change-key.ts";
 import { syncFolder } from "../engines/vault/key-file.ts";
 import { hasTakenPlace, type KeyFile } from "../features/backup/index.ts";
 
-/** The files of a home without which what is stored, or the links to it, cannot be opened. */
+/** Without these files, stored credentials cannot be decrypted and links to files are invalid. */
 export const keyFiles = ["secret-key", "link-signing-key.json"] as const;
 
 export async function readKeyFiles(home: string): Promise<KeyFile[]> {
@@ -18,7 +18,7 @@ export async function readKeyFiles(home: string): Promise<KeyFile[]> {
   return files;
 }
 
-/** Those of a backup's keys that are not in use here already; throws where one may not be replaced. */
+/** Keys of the backup that differ from those in use. Throws if one may not be replaced. */
 export async function keysToRestore(
   { GANTRY_HOME: home, GANTRY_SECRET_KEY: given }: Config,
   ofBackup: readonly KeyFile[],
@@ -27,15 +27,14 @@ export async function keysToRestore(
   const present = new Map((await readKeyFiles(home)).map(({ name, content }) => [name, textOf(content)]));
   if (given !== undefined) present.set("secret-key", given);
   return ofBackup.filter(({ name, content }) => {
-    if (!keyFiles.some((one) => one === name))
-      throw new Error(`The backup holds a key file that is not known: ${name}`);
+    if (!keyFiles.some((one) => one === name)) throw new Error(`The backup contains an unknown key file: ${name}`);
     const has = present.get(name);
     if (has === textOf(content)) return false;
     if (name === "secret-key" && given !== undefined) {
-      throw new Error("GANTRY_SECRET_KEY is another key than the one that sealed the credentials in the backup");
+      throw new Error("GANTRY_SECRET_KEY differs from the key that encrypted the credentials in the backup");
     }
     if (has !== undefined && !replace) {
-      throw new Error(`${join(home, name)} is another key than the backup's: say --replace to put that in its place`);
+      throw new Error(`${join(home, name)} differs from the key in the backup. Use --replace to replace it.`);
     }
     return true;
   });
@@ -47,7 +46,7 @@ const textOf = (content: Uint8Array): string => Buffer.from(content).toString().
 
 const folderOf = (home: string, restoreId: string): string => join(home, `restore-${restoreId}`);
 
-/** On the disk when it resolves, beside the keys that are in use. */
+/** Writes the keys to disk beside those in use. */
 export async function prepareKeys(home: string, restoreId: string, keys: readonly KeyFile[]): Promise<void> {
   if (keys.length === 0) return;
   const folder = folderOf(home, restoreId);
@@ -60,8 +59,8 @@ export async function prepareKeys(home: string, restoreId: string, keys: readonl
 }
 
 /**
- * What is sealed and the files of its keys cannot change in the same instant. The keys of a restore are there before its
- * commit, and take their places after it; which of the two it was is asked of the database, at the next start too:
+ * The database and the key files cannot change in one step. The keys of a restore are written before its commit and moved
+ * into place after it. The database says whether the commit happened, also at the next start:
  *
  *     secret-key, restore-ID/secret-key ──commit──► the same ──► secret-key, secret-key.before-restore-ID
  *                                   └─ not committed ──► secret-key
@@ -73,7 +72,7 @@ export async function settleRestore(
   const { database, home } = where;
   const isTrue = await database.transaction(
     async (tx) => {
-      // One whose process was killed may still be on its way to its end.
+      // The transaction of a killed process may still be open.
       await lockKeys(tx);
       return hasTakenPlace(tx, restoreId);
     },
@@ -85,7 +84,7 @@ export async function settleRestore(
   return isTrue ? "took place" : "did not";
 }
 
-/** Ends a restore that was cut off, before any key is loaded. */
+/** Completes or undoes an interrupted restore, before any key is loaded. */
 export async function settleRestores(where: { database: Database; home: string }): Promise<void> {
   for (const name of await readdir(where.home).catch(() => [])) {
     const restoreId = /^restore-([\w-]+)$/.exec(name)?.[1];
@@ -93,7 +92,7 @@ export async function settleRestores(where: { database: Database; home: string }
   }
 }
 
-/** May be cut off anywhere and be done again. */
+/** Safe to interrupt and repeat. */
 async function takePlace(home: string, restoreId: string, name: string): Promise<void> {
   const present = join(home, name);
   await link(present, `${present}.before-restore-${restoreId}`).catch((error: NodeJS.ErrnoException) => {

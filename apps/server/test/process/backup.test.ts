@@ -209,19 +209,19 @@ describe("a backup", () => {
     expect(small.stdout).toMatch(/kept\/gantry-\d{4}-\d\d-\d\dT\d{6}Z\.tar: \d+ rows of \d+ tables, no files\n/);
     expect(small.stdout).toContain("does not hold the key");
     const again = await gantryCommand(["backup", backupFile], env);
-    expect([again.code, again.stderr]).toEqual([1, `${backupFile} is there already\n`]);
+    expect([again.code, again.stderr]).toEqual([1, `${backupFile} already exists\n`]);
     const nightly = join(scratch, "nightly");
     for (const folderName of [`${nightly}/`, `${nightly}/.`, `${nightly}/../nightly/`]) {
       const missing = await gantryCommand(["backup", folderName, "--no-files"], env);
-      expect([missing.code, missing.stderr]).toEqual([1, `There is no folder ${nightly}: make it first\n`]);
+      expect([missing.code, missing.stderr]).toEqual([1, `Folder ${nightly} does not exist. Create it first.\n`]);
     }
     expect(await stat(nightly).catch(({ code }) => code)).toBe("ENOENT");
     const apart = await gantryCommand(["backup", join(nightly, "x.tar"), "--no-files"], env);
-    expect([apart.code, apart.stderr]).toEqual([1, `There is no folder ${nightly}: make it first\n`]);
+    expect([apart.code, apart.stderr]).toEqual([1, `Folder ${nightly} does not exist. Create it first.\n`]);
     const there = await gantryCommand(["backup", `${folder}/`, "--no-files"], env);
     expect([there.code, there.stdout]).toEqual([0, expect.stringMatching(/kept\/gantry-[^/]*\.tar: /)]);
     const nowhere = await gantryCommand(["backup", join(scratch, "x.tar")], { GANTRY_HOME: join(scratch, "no-home") });
-    expect(nowhere.stderr).toContain("There is no Gantry in");
+    expect(nowhere.stderr).toContain("does not contain Gantry data");
   }, 60_000);
 
   test("that is damaged, cut short or something else is refused before anything is touched", async () => {
@@ -409,7 +409,7 @@ describe("gantry ledger verify", () => {
     await empty.sql`create schema public`;
     await empty.close();
     const nothing = await gantryCommand(["ledger", "verify"], { DATABASE_URL: url });
-    expect([nothing.code, nothing.stderr]).toEqual([2, "This database holds no Gantry\n"]);
+    expect([nothing.code, nothing.stderr]).toEqual([2, "This database does not contain Gantry tables\n"]);
     const unsaid = await gantryCommand(["ledger"], { DATABASE_URL: url });
     expect([unsaid.code, unsaid.stderr]).toEqual([2, "Say what to do: gantry ledger verify\n"]);
   }, 60_000);

@@ -25,13 +25,14 @@ async function printed(env: Record<string, string>, prefix: string[] = []): Prom
   }
 }
 
-const link = /^To sign in to the console, once and within a day: http:\/\/127\.0\.0\.1:\d+\/console\/sign-in#\S+$/;
+const link =
+  /^Sign in to the console \(link works once, for 24 hours\): http:\/\/127\.0\.0\.1:\d+\/console\/sign-in#\S+$/;
 /** Runs the rest of the arguments on a terminal. */
 const onTerminal = ["sh", "-c", 'exec script --quiet --flush --return --command "$*" /dev/null', "sh"];
 
 test("a key of the operator's and no terminal: the log gets no link that signs in as admin", async () => {
   expect(await printed({ GANTRY_ADMIN_KEY: adminKey })).toMatch(
-    /^To sign in to the console, run: npx gantry sign-in --url http:\/\/127\.0\.0\.1:\d+ --key "\$GANTRY_ADMIN_KEY"$/,
+    /^Sign in to the console with: npx gantry sign-in --url http:\/\/127\.0\.0\.1:\d+ --key "\$GANTRY_ADMIN_KEY"$/,
   );
 }, 90_000);
 

@@ -87,7 +87,7 @@ describe.runIf(canMount())("a full disk under the embedded PostgreSQL", () => {
     const readiness = await call("/readyz");
     expect([readiness.status, await bodyOf(readiness)]).toEqual([
       503,
-      { status: "not ready", reason: "The disk of the database is full: nothing can be stored" },
+      { status: "not ready", reason: "The database disk is full. Nothing can be stored." },
     ]);
     expect([await metric("gantry_database_full"), await metric("gantry_database_up")]).toEqual(["1", "1"]);
     expect((await call("/healthz")).status).toBe(200);

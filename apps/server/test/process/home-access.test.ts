@@ -49,7 +49,7 @@ describe.runIf(canBeOthers())("a home of mode 700 that is another user's", () =>
   test("where nothing is, none is missed", async () => {
     for (const nowhere of [join(room, "none"), join(thisFile, "none")]) {
       const { stderr } = await gantryCommand(["ledger", "verify"], { GANTRY_HOME: nowhere }, asOther);
-      expect(stderr).toBe(`There is no Gantry in ${nowhere}: set GANTRY_HOME or DATABASE_URL\n`);
+      expect(stderr).toBe(`${nowhere} does not contain Gantry data. Set GANTRY_HOME or DATABASE_URL.\n`);
     }
   }, 30_000);
 });

@@ -370,6 +370,6 @@ describe("gantry rekey with the embedded database", () => {
     expect(await secretsOf(await again.url())).toEqual(secrets);
     await stop(again);
     const nowhere = await gantryCommand(["rekey"], { GANTRY_HOME: join(room, "nothing-here") });
-    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("There is no Gantry in")]);
+    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("does not contain Gantry data")]);
   }, 90_000);
 });

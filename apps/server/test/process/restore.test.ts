@@ -167,7 +167,7 @@ describe("gantry restore --replace", () => {
     const server = startServer({ ...dora.env, GANTRY_ADMIN_KEY: adminKey, GANTRY_ROLE: "api" });
     servers.push(server);
     await server.url();
-    expect(server.stdout()).not.toContain("The secret key opens no stored credential");
+    expect(server.stdout()).not.toContain("The secret key cannot decrypt any stored credential");
     expect([await keysOf(dora.home), await hasKeysBeside(dora.home)]).toEqual([now, false]);
     server.kill("SIGTERM");
     await server.exit;
@@ -263,7 +263,7 @@ describe("gantry backup", () => {
     const target = join(folder, "fred.tar");
     const both = await Promise.all([1, 2, 3].map(() => gantryCommand(["backup", target], fred.env)));
     expect(both.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
-    for (const { code, stderr } of both) if (code === 1) expect(stderr).toContain(`${target} is there already`);
+    for (const { code, stderr } of both) if (code === 1) expect(stderr).toContain(`${target} already exists`);
     expect(await readdir(folder)).toEqual(["fred.tar"]);
     const env = { GANTRY_HOME: join(room, "fred-again"), DATABASE_URL: await testDatabaseUrl() };
     expect((await gantryCommand(["restore", target], env)).code).toBe(0);

@@ -112,8 +112,8 @@ describe("starting", () => {
     await waitFor("the server to be ready", async () => (await status("/readyz")) === 200, 60_000);
     expect(await server.url()).toBe(url);
     await waitFor("the key", () => /^API key of/m.test(server.stdout()));
-    expect(server.stdout()).toContain(`The console is at ${publicUrl}/console/`);
-    expect(server.stdout()).toContain(`Links lead to ${publicUrl}`);
+    expect(server.stdout()).toContain(`Console: ${publicUrl}/console/`);
+    expect(server.stdout()).toContain(`Public URL for links: ${publicUrl}`);
     const [, token] = /^To sign in .*: https:\/\/g\.example\.com\/console\/sign-in#(\S+)$/m.exec(server.stdout()) ?? [];
     const signedIn = await fetch(`${url}/console/api/session`, {
       method: "POST",

@@ -102,7 +102,7 @@ describe.each([
     const [place, archive] = [await emptyPlace(prepare), join(scratch, `${Math.random()}`)];
     expect(await gantryCommand(["backup", archive], place.env)).toMatchObject({
       code: 1,
-      stderr: "This database holds no Gantry\n",
+      stderr: "This database does not contain Gantry tables\n",
     });
   }, 30_000);
 });

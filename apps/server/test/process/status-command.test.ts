@@ -113,13 +113,13 @@ test("what cannot be restored from is told in a sentence", async () => {
   expect(await gantryCommand(["restore", nothing], {})).toEqual({
     code: 1,
     stdout: "",
-    stderr: `There is no file ${nothing}\n`,
+    stderr: `File ${nothing} does not exist\n`,
   });
   const folder = dirname(nothing);
   expect(await gantryCommand(["restore", folder], {})).toEqual({
     code: 1,
     stdout: "",
-    stderr: `${folder} is a folder: name one backup in it\n`,
+    stderr: `${folder} is a folder. Name a backup file in it.\n`,
   });
 }, 120_000);
 
@@ -139,7 +139,7 @@ test("help is given for the command and for each of its commands, and serve take
   expect(await gantryCommand(["backup", "help"], nowhere)).toMatchObject({
     code: 1,
     stdout: "",
-    stderr: expect.stringContaining("There is no Gantry in"),
+    stderr: expect.stringContaining("does not contain Gantry data"),
   });
   expect(await gantryCommand(["--version"], {})).toEqual({
     code: 0,

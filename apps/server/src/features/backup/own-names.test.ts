@@ -46,10 +46,10 @@ test("an archive that holds tables of other programs, as those of before do, is 
 
 test("a database without Gantry makes no backup, and an archive without tables is none", async () => {
   const [bare, blobs] = [await shop.bareDatabase(), await shop.freshBlobs()];
-  await expect(backUp(bare, blobs)).rejects.toThrow("This database holds no Gantry");
+  await expect(backUp(bare, blobs)).rejects.toThrow("This database does not contain Gantry tables");
   await bare.sql`create table schema_migrations (name text, hash text)`;
   await bare.sql`create table other_app (note text)`;
-  await expect(backUp(bare, blobs)).rejects.toThrow("This database holds no Gantry");
+  await expect(backUp(bare, blobs)).rejects.toThrow("This database does not contain Gantry tables");
 
   const parts: Uint8Array[] = [];
   const tar = createTarWriter(async (bytes) => void parts.push(bytes));

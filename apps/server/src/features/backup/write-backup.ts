@@ -115,7 +115,7 @@ async function writeTables(deps: BackupDeps, tar: TarWriter, json: WriteJson) {
   return transaction;
 }
 
-const holdsNothing = (): Error => new Error("This database holds no Gantry");
+const holdsNothing = (): Error => new Error("This database does not contain Gantry tables");
 
 /** Someone may change tables without asking whether a backup is on its way. */
 async function refuseChangedSchema(sql: Sql, before: Schema, names: Names): Promise<void> {

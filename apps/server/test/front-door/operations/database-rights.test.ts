@@ -37,8 +37,7 @@ const servesAgain = async () => {
 test("a role whose rights were taken away is called so, and serves again by itself when it has them", async () => {
   expect((await predict()).status).toBe(200);
   await superuser.sql.unsafe(`revoke all on all tables in schema public from ${name}`);
-  const reason =
-    "The database denies its role what is needed: its rights on the tables, or on their schema, were taken away";
+  const reason = "The database role lacks privileges on its tables or schema.";
   expect(await readiness()).toEqual([503, { status: "not ready", reason }]);
   expect(await gantryCommand(["status", "--url", gantry.url], {})).toEqual({
     code: 1,
@@ -56,12 +55,8 @@ test("a role whose rights were taken away is called so, and serves again by itse
 }, 40_000);
 
 test.each([
-  ["nologin", "login", "The database refuses the login: its role, password or rules of access have changed"],
-  [
-    "connection limit 0",
-    "connection limit -1",
-    "The database takes no more connections: all that it, or the role, may have are taken",
-  ],
+  ["nologin", "login", "The database refuses the login. Check its role, password and access rules."],
+  ["connection limit 0", "connection limit -1", "The database has no free connections."],
 ])(
   "a role that gets no connection is told why: %s",
   async (taken, given, reason) => {

@@ -27,7 +27,7 @@ const predict = () => gantry.call("POST", "/api/v1/gantry/rules/predict/async/",
 test("a database that is read-only is called so, is read from meanwhile, and serves again by itself", async () => {
   expect((await predict()).status).toBe(200);
   await closeToWrites("on");
-  const reason = "The database is read-only: nothing can be stored";
+  const reason = "The database is read-only. Nothing can be stored.";
   await expect.poll(readiness).toEqual([503, { status: "not ready", reason }]);
   // Until the last connection of before has ended.
   await expect.poll(async () => (await predict()).status).toBe(503);

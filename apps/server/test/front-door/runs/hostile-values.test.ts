@@ -157,8 +157,7 @@ describe("a text that cannot be stored", () => {
     expect(body).toMatchObject({ status: "done" });
     const told = toolResults(asked().at(-1));
     expect(told).toHaveLength(2);
-    for (const result of told)
-      expect(result).toMatch(/not called:[\s\S]*cannot be stored: NUL or a lone surrogate/);
+    for (const result of told) expect(result).toMatch(/not called:[\s\S]*cannot be stored: NUL or a lone surrogate/);
     expect((await platform.gantry.call("GET", `/v1/runs?parent_run_id=${body.id}`)).body.runs).toEqual([]);
   });
 });
