@@ -293,7 +293,7 @@ describe("gantry rekey with the key in a file", () => {
   test("of a home that has none says so", async () => {
     const here = await place("no-key");
     const refused = await gantryCommand(["rekey"], { ...here.env, GANTRY_HOME: join(room, "nowhere") });
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("There is no key in")]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("secret-key does not exist")]);
     await here.drop();
   }, 60_000);
 });

@@ -23,7 +23,7 @@ queueContract("postgres", async () => {
   };
 });
 
-test("after a gap in listening the worker looks for itself", async () => {
+test("after a gap in listening the worker is called", async () => {
   const { database, drop } = await testDatabase();
   const queue = openPostgresQueue({ database, onTrouble: () => undefined, lookAfterMs: 600_000 });
   try {
@@ -45,7 +45,7 @@ test("after a gap in listening the worker looks for itself", async () => {
   }
 });
 
-test("a database that is away makes wake answer false, and is told once", async () => {
+test("while the database is down, wake resolves with false, and the problem is reported once", async () => {
   const { database, drop } = await testDatabase();
   const troubles: string[] = [];
   const queue = openPostgresQueue({ database, onTrouble: (text) => troubles.push(text) });

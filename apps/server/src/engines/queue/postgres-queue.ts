@@ -6,10 +6,8 @@ import { createWakeSlots, lookAfterMs as usualLookAfterMs } from "./wake-slots.t
 const channelOf = (topic: Topic): string => `gantry_wake_${topic}`;
 
 /**
- * Wake-ups by NOTIFY, through the database that is there anyway. Every consumer of every node hears every wake-up, and
- * all but those that find work go back to sleep after one empty claim: right for one node or a few.
- *
- * The database belongs to whoever opened it and stays open.
+ * Wake-ups by NOTIFY. Every consumer of every node receives every wake-up; those that find no work sleep again after one
+ * empty claim. Suits one node or a few. `close` leaves the database open.
  */
 export function openPostgresQueue(options: { database: Database; onTrouble: OnTrouble; lookAfterMs?: number }): Queue {
   const { database, onTrouble, lookAfterMs = usualLookAfterMs } = options;
@@ -17,8 +15,7 @@ export function openPostgresQueue(options: { database: Database; onTrouble: OnTr
   let closed = false;
 
   async function notify(topic: Topic, count: number): Promise<void> {
-    // A notification takes a transaction number and so, by default, a flush to disk at its commit. It does not survive
-    // a crash of the server anyway, so it need not wait for that.
+    // NOTIFY would wait for a flush to disk at commit, although notifications do not survive a crash.
     await database.sql`
       select set_config('synchronous_commit', 'off', true), pg_notify(${channelOf(topic)}, ${String(count)})`;
   }
@@ -33,12 +30,12 @@ export function openPostgresQueue(options: { database: Database; onTrouble: OnTr
       if (closed) throw new Error("The queue is closed");
       const slots = createWakeSlots({ parallel, onWake, onTrouble, lookAfterMs });
       const heard = (payload: string): void => {
-        // More calls than slots would only find nothing to do one after the other.
+        // More calls than slots would find nothing to do.
         const calls = Math.min(Number(payload) || 1, parallel - slots.waiting);
         for (let call = 0; call < calls; call++) slots.wakeSelf();
       };
       const listening = await database.listen(channelOf(topic), heard, slots.wakeSelf);
-      slots.wakeSelf(); // not before the listening: what is committed in between would be missed
+      slots.wakeSelf(); // After listening, so that no commit in between is missed.
       const consumer: Consumer = {
         async stop() {
           consumers.delete(consumer);

@@ -8,11 +8,11 @@ import { waitFor } from "../../../test/support/wait-for.ts";
 import type { OnTrouble, Queue } from "./queue.ts";
 
 export interface QueueContractSubject {
-  /** A queue on a connection of its own. */
+  /** Opens a queue on a new connection. */
   open(options: { onTrouble: OnTrouble; lookAfterMs: number }): Promise<Queue>;
-  /** What test/support/queue-consumer.ts is told in order to open one too. */
+  /** Arguments for test/support/queue-consumer.ts to open one too. */
   childArguments: readonly string[];
-  /** Forgets wake-ups that nobody took. */
+  /** Drops wake-ups that were not consumed. */
   empty(): Promise<void>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface QueueContractSubject {
 const childScript = fileURLToPath(new URL("../../../test/support/queue-consumer.ts", import.meta.url));
 const quiet = (): Promise<void> => sleep(150);
 
-/** A worker whose calls are seen, and last until they are let go. */
+/** A worker that records its calls; `holding` calls last until released. */
 function worker({ holding = false } = {}) {
   const holds: (() => void)[] = [];
   const seen = {
@@ -42,19 +42,18 @@ function worker({ holding = false } = {}) {
   return seen;
 }
 
-/** What every driver of the queue port must do. */
 export function queueContract(name: string, create: () => Promise<QueueContractSubject>): void {
   describe(`the queue contract: ${name}`, () => {
     let subject: QueueContractSubject;
     const opened: Queue[] = [];
     const troubles: string[] = [];
-    // Calls without a reason would hide the lack of calls for one: here they are rare.
+    // Periodic calls would hide missing wake-ups, so they are rare here.
     const open = async (lookAfterMs = 600_000): Promise<Queue> => {
       const queue = await subject.open({ onTrouble: (text) => troubles.push(text), lookAfterMs });
       opened.push(queue);
       return queue;
     };
-    /** A consumer whose first call is over. */
+    /** A consumer after its first call. */
     const consuming = async (queue: Queue, parallel: number, seen = worker()) => {
       const consumer = await queue.consume("predictions", { parallel }, seen.onWake);
       await waitFor("the first call", () => seen.calls >= 1);
@@ -85,7 +84,7 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       expect(troubles).toEqual([]);
     });
 
-    test("topics are apart", async () => {
+    test("topics are separate", async () => {
       const queue = await open();
       const { seen } = await consuming(queue, 1);
       const runs = worker();
@@ -96,7 +95,7 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       expect(seen.calls).toBe(1);
     });
 
-    test("one that starts after the wake-up is called too", async () => {
+    test("a consumer that starts after the wake-up is called too", async () => {
       const queue = await open();
       await queue.wake("predictions");
       await consuming(await open(), 1);
@@ -113,13 +112,13 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       expect(seen.most).toBe(1);
     });
 
-    test("work is never left lying, whenever its wake-up arrives", async () => {
+    test("no work is left behind, whenever its wake-up arrives", async () => {
       const queue = await open();
       let lying = 0;
       const claim = async (): Promise<number> => {
         const claimed = lying;
         lying = 0;
-        await sleep(Math.random() * 4); // what arrives now is not in this claim, empty or not
+        await sleep(Math.random() * 4); // Work that arrives now is not in this claim.
         return claimed;
       };
       const drain = async (): Promise<void> => {
@@ -169,7 +168,7 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       expect(seen.calls).toBeLessThan(25);
     });
 
-    test("a consumer that nothing wakes looks by itself, now and then", async () => {
+    test("a consumer without wake-ups is called periodically", async () => {
       const { seen } = await consuming(await open(300), 2);
       const startedAt = performance.now();
       await waitFor("two more calls", () => seen.calls >= 3);
@@ -181,7 +180,7 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       seen.release();
     });
 
-    test("a call that rejects is repeated, but not without a rest", async () => {
+    test("a call that rejects is repeated after a pause", async () => {
       const queue = await open();
       let calls = 0;
       await queue.consume("predictions", { parallel: 2 }, async () => {
@@ -197,7 +196,7 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       expect(troubles).toHaveLength(1);
     });
 
-    test("a worker with full hands swallows no wake-up that an idle one is waiting for", async () => {
+    test("a full worker passes its wake-up on to an idle one", async () => {
       const [producer, here, there] = await Promise.all([open(), open(), open()]);
       const { seen: idle } = await consuming(here, 1);
       let fullCalls = 0;
@@ -214,17 +213,17 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       await here.close();
       await producer.wake("predictions");
       await sleep(1000);
-      expect(fullCalls).toBeLessThan(300); // alone and full: asked now and then; without a pause it is thousands
+      expect(fullCalls).toBeLessThan(300); // Alone and full: called now and then, not thousands of times.
       full = false;
       const before = fullCalls;
       await producer.wake("predictions");
       await waitFor("the call", () => fullCalls > before);
     });
 
-    test("stop lets running calls end, begins none, and leaves what waits to others", async () => {
+    test("stop finishes running calls, starts none and leaves waiting work to others", async () => {
       const [producer, here, there] = await Promise.all([open(), open(), open()]);
       const { seen: stopping, consumer } = await consuming(here, 1, worker({ holding: true }));
-      await producer.wake("predictions"); // waits here, for the only slot is taken
+      await producer.wake("predictions"); // Waits: the only slot is taken.
       await quiet();
       let stopped = false;
       const stop = consumer.stop().then(() => {
@@ -242,25 +241,25 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       expect(stopping.calls).toBe(1);
     });
 
-    test("a failing worker is stopped without waiting for its rest", async () => {
+    test("a failing worker is stopped without waiting for its pause", async () => {
       const queue = await open();
       const times: number[] = [];
       for (let round = 0; round < 5; round++) {
         let calls = 0;
         const consumer = await queue.consume("predictions", { parallel: 1 }, async () => {
           calls++;
-          throw new Error("for ever");
+          throw new Error("always fails");
         });
         await waitFor("the first call", () => calls === 1);
         const startedAt = performance.now();
         await consumer.stop();
         times.push(performance.now() - startedAt);
       }
-      // Waited for, the rest of a second would be in every one of them.
+      // Waiting for the pause would add a second to each.
       expect(Math.min(...times)).toBeLessThan(500);
     });
 
-    test("close ends consuming without waiting for calls; what comes later is refused, not thrown", async () => {
+    test("close does not wait for calls; later wake-ups resolve with false", async () => {
       const [producer, queue] = await Promise.all([open(), open()]);
       const { seen } = await consuming(queue, 2, worker({ holding: true }));
       expect(await queue.ready()).toBe(true);
@@ -275,7 +274,7 @@ export function queueContract(name: string, create: () => Promise<QueueContractS
       await expect(queue.consume("predictions", { parallel: 1 }, async () => undefined)).rejects.toThrow("closed");
     });
 
-    test("what kill -9 takes from one worker, another is woken for", async () => {
+    test("after kill -9 of a worker, another is woken", async () => {
       const [producer, queue] = await Promise.all([open(), open()]);
       const { seen } = await consuming(queue, 1);
       const child = spawn(process.execPath, [childScript, ...subject.childArguments], {

@@ -1,56 +1,47 @@
-/** What workers are woken for. A small fixed set: each is one queue at the broker, and users must not be able to add any. */
+/** A fixed set: each topic is a queue at the broker, and users must not be able to add queues. */
 export const topics = ["predictions", "runs"] as const;
 export type Topic = (typeof topics)[number];
 
 /**
- * The queue port: it carries wake-ups, never work. What is to be done stands in the database, and who does it is decided
- * there, by a claim in SQL. So a doubled wake-up costs one claim that finds nothing, and a lost one costs a few seconds,
- * because workers look by themselves when nothing has woken them for so long.
+ * The queue port: carries wake-ups, never work. Work is in the database and is claimed there by SQL. A duplicate wake-up
+ * costs one empty claim; a lost one costs a few seconds, because workers also look periodically.
  *
- * Accepting a prediction or a run calls `wake` once its row is committed; the sweeper calls it for what it gave back.
- * Every worker calls `consume` when it starts, and in `onWake` claims and does work until a claim finds nothing.
+ * Admission calls `wake` after its commit, the sweep after it releases work. A worker calls `consume` at start, and its
+ * `onWake` claims work until a claim finds none.
  *
- * What must hold for every driver:
- * - a wake-up is followed by a call of `onWake`, somewhere, that begins after it. Wake-ups may be merged as long as this
- *   holds: thousands a second become a few messages, and a worker whose hands are full remembers that it was woken;
- * - when a process dies in the middle of `onWake`, its wake-up is not lost: another consumer is called for it (RabbitMQ
- *   delivers it again; through PostgreSQL every consumer has been called for it in the first place);
- * - whatever happens to the engine, consumers come back by themselves and call `onWake` once after every gap; and while
- *   it is away, every few seconds.
+ * Every driver guarantees:
+ * - after a wake-up, some consumer's `onWake` is called. Wake-ups may be merged: thousands a second become a few messages;
+ * - if a process dies during `onWake`, another consumer is called (RabbitMQ redelivers; PostgreSQL called all of them);
+ * - consumers reconnect by themselves, call `onWake` once after every gap, and every few seconds while the engine is down.
  */
 export interface Queue {
   /**
-   * There are `count` more pieces of work. Resolves with true once the wake-up is safely with the engine and with false
-   * when it could not be brought there in time, after a few seconds at most; it is then tried again in the background.
-   * Never rejects: whoever accepts work need not wait for it, and must not fail because of it.
+   * Announces `count` more jobs. Resolves with true once the engine has the wake-up, and with false after a few seconds
+   * otherwise; it is then retried in the background. Never rejects, because admission must not fail over it.
    */
   wake(topic: Topic, count?: number): Promise<boolean>;
   /**
-   * Calls `onWake` once at the start, then whenever there may be work, and at least every few seconds; at most `parallel`
-   * calls at a time. A call that rejects is repeated, here or elsewhere, after a short rest.
+   * Calls `onWake` at the start, when there may be work, and at least every few seconds; at most `parallel` calls at once.
+   * A call that rejects is repeated, on this node or another, after a pause.
    */
   consume(topic: Topic, options: { parallel: number }, onWake: OnWake): Promise<Consumer>;
-  /** True when the engine answers within a second. */
+  /** The engine answers within a second. */
   ready(): Promise<boolean>;
-  /** Ends everything at once; wake-ups of calls that still run go to others. To let them end, `stop` the consumers before. */
+  /** Does not wait for running calls: their wake-ups go to others. Call `stop` first to let them finish. */
   close(): Promise<void>;
 }
 
 export type OnWake = (call: {
   /**
-   * This worker's hands are full: another one is woken in its place. It must look by itself when it has a hand free.
-   * Without this, a busy worker would swallow wake-ups that an idle one is waiting for.
+   * This worker has no free slot: another one is woken. It must look again by itself when a slot is free.
    */
   passOn(): void;
 }) => Promise<void>;
 
 export interface Consumer {
-  /** No further calls; resolves when the running ones have ended. What they leave is woken for elsewhere. */
+  /** Starts no further calls and resolves when the running ones have ended. Their remaining work is woken elsewhere. */
   stop(): Promise<void>;
 }
 
-/**
- * Where a driver tells what the operator should know: once for each trouble, not once for each attempt. Without an error
- * it says that a trouble is over.
- */
+/** Called once per problem, not per attempt. Without an error, the problem is over. */
 export type OnTrouble = (text: string, error: unknown) => void;

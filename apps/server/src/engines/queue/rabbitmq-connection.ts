@@ -3,7 +3,7 @@ import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { Connection } from "rabbitmq-client";
 import type { OnTrouble, Topic } from "./queue.ts";
 
-/** Errors that pass by themselves. Any other at the first connect (password, virtual host, certificate) is a wrong setting. */
+/** Temporary errors. Any other at the first connect (password, virtual host, certificate) is a wrong setting. */
 const awayCodes = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
   ...["CONNECTION_TIMEOUT", "CONN_CLOSE", "CONNECTION_FORCED", "SOCKET_TIMEOUT"],
@@ -13,9 +13,9 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
 /**
- * A connection that comes back by itself whenever it is lost. `url` is `amqp://` or `amqps://` as RabbitMQ's clients write
- * it: `user:password@host:port/vhost`, without a user `guest`; for TLS, `cacertfile`, `certfile` and `keyfile` in its
- * query name PEM files. Rejects when the broker refuses us; one that is merely away is waited for in the background.
+ * A connection that reconnects by itself. `url` is an AMQP URI; without a user it is `guest`. For TLS, `cacertfile`,
+ * `certfile` and `keyfile` in the query name PEM files. Rejects if the broker refuses us; a broker that is down is
+ * awaited in the background.
  */
 export async function connectRabbitMq(url: string, onTrouble: OnTrouble): Promise<Connection> {
   const address = URL.parse(url);
@@ -30,7 +30,7 @@ export async function connectRabbitMq(url: string, onTrouble: OnTrouble): Promis
     connectionName: "gantry",
     connectionTimeout: 5000,
     acquireTimeout: 10_000,
-    heartbeat: 10, // seconds; two of them without a sign of life end the connection
+    heartbeat: 10, // Seconds. Two missed heartbeats end the connection.
     retryLow: 200,
     retryHigh: 2000,
     noDelay: true,
@@ -43,11 +43,11 @@ export async function connectRabbitMq(url: string, onTrouble: OnTrouble): Promis
     first.resolve();
   });
   connection.on("connection.blocked", (reason) => {
-    onTrouble(`RabbitMQ at ${address.host} takes no messages for now`, new Error(reason));
+    onTrouble(`RabbitMQ at ${address.host} does not accept messages at the moment`, new Error(reason));
   });
   connection.on("error", (error: unknown) => {
-    lost = !connection.ready; // errors of a single channel come here too
-    onTrouble(`The connection to RabbitMQ at ${address.host} had a failure`, error);
+    lost = !connection.ready; // Errors of a single channel arrive here too.
+    onTrouble(`The connection to RabbitMQ at ${address.host} failed`, error);
     if (!awayCodes.has(codeOf(error))) first.reject(error);
     first.resolve();
   });
@@ -56,7 +56,7 @@ export async function connectRabbitMq(url: string, onTrouble: OnTrouble): Promis
     return connection;
   } catch (error) {
     connection.unsafeDestroy();
-    // The library puts a code before the text, and has none for some refusals.
+    // The library prefixes a code, which is undefined for some refusals.
     const reason = (error instanceof Error ? error.message : String(error)).replace(/^undefined: /, "");
     throw new Error(`RabbitMQ at ${address.host} cannot be used: ${reason}`, { cause: error });
   }
@@ -68,20 +68,17 @@ async function tlsOptions(query: URLSearchParams): Promise<TlsOptions> {
       const file = query.get(name);
       if (file === null) return undefined;
       return readFile(file).catch((error: Error) => {
-        throw new Error(`AMQP_URL names a ${name} that cannot be read: ${error.message}`, { cause: error });
+        throw new Error(`The ${name} in AMQP_URL cannot be read: ${error.message}`, { cause: error });
       });
     }),
   );
   return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
 }
 
-/**
- * More wake-ups than this would be for nothing: they are all alike, and whoever gets one works until nothing is left.
- * A queue cannot be declared anew with other arguments, so changing one of these needs a new name.
- */
+/** More wake-ups would be useless: they are all alike. A queue with changed arguments needs a new name. */
 export const maxQueueLength = 1000;
 
-/** Every declaration, also the one before consuming, must give the same arguments or the broker refuses it. */
+/** Every declaration must have the same arguments, or the broker refuses it. */
 export const queueOf = (topic: Topic) => ({
   queue: `gantry.${topic}`,
   durable: true,

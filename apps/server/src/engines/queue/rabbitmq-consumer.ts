@@ -5,22 +5,21 @@ import type { WakeSlots } from "./wake-slots.ts";
 import { within } from "./within.ts";
 
 export interface RabbitMqConsumer {
-  /** Takes no more messages and resolves when the running calls have ended and are acknowledged. */
+  /** Resolves when the running calls have ended and are acknowledged. */
   stop(): Promise<void>;
-  /** Leaves at once: the broker gives what was not acknowledged to others. */
+  /** Leaves at once: the broker redelivers unacknowledged messages to others. */
   abandon(): Promise<void>;
 }
 
 const reopenMs = 1000;
 const answerWithinMs = 2000;
-/** A queue without a leader does not refuse us, it does not answer; after a minute the broker ends the connection. */
+/** A queue without a leader does not answer; the broker ends the connection after a minute. */
 const silenceMs = 10_000;
 
 /**
- *     opening ──► consuming ──channel, queue or connection lost──► (reopenMs) ──► opening, then one call of our own
+ *     opening ──► consuming ──channel, queue or connection lost──► (reopenMs) ──► opening, then one own call
  *
- * The library has a consumer too, but it takes messages up again only after every running call has ended: with work of
- * many minutes, a broker that was away for a second would be left alone as long.
+ * The library's own consumer resumes only after every running call has ended, which may take minutes.
  */
 export async function startRabbitMqConsumer(options: {
   connection: Connection;
@@ -67,10 +66,10 @@ export async function startRabbitMqConsumer(options: {
   }
 
   function tell(error: unknown): void {
-    // That the whole connection is lost is told by the connection.
+    // The connection reports its own loss.
     if (!told && !stopped && connection.ready) {
       told = true;
-      onTrouble(`Wake-ups for ${topic} cannot be received; it is tried again`, error);
+      onTrouble(`Wake-ups for ${topic} cannot be received. Retrying.`, error);
     }
   }
 
@@ -82,7 +81,7 @@ export async function startRabbitMqConsumer(options: {
   }
 
   function deliver(from: Channel, { deliveryTag }: AsyncMessage): void {
-    // A lost channel has given its messages back already.
+    // A lost channel has already returned its messages.
     const giveBack = () => from.active && from.basicNack({ deliveryTag, requeue: true });
     slots.offer({
       handled: () => from.active && from.basicAck({ deliveryTag }),

@@ -5,14 +5,14 @@ import { createWakeSender } from "./wake-sender.ts";
 import { createWakeSlots, lookAfterMs as usualLookAfterMs } from "./wake-slots.ts";
 import { within } from "./within.ts";
 
-/** However much work arrives in a moment, this many workers are woken for it; each works until nothing is left. */
+/** The most workers to wake at once; each works until nothing is left. */
 const maxBurst = 16;
 const readyWithinMs = 1000;
 const closeWithinMs = 2000;
 
 /**
- * Wake-ups as messages: each goes to one consumer of one node, and to another when that one dies. Quorum queues, stored
- * on the majority of the broker's nodes before `wake` resolves.
+ * Each wake-up goes to one consumer, and to another if that one dies. Quorum queues: a majority of the broker's nodes
+ * has stored it before `wake` resolves.
  */
 export async function openRabbitMqQueue(options: {
   url: string;
@@ -26,8 +26,8 @@ export async function openRabbitMqQueue(options: {
   let closed = false;
 
   async function publish(topic: Topic, count: number): Promise<void> {
-    // Away, or blocked for want of memory or disk: then messages would pile up in our own memory.
-    if (!connection.ready) throw new Error("RabbitMQ is not there");
+    // While the broker is down or blocked, messages would pile up in our memory.
+    if (!connection.ready) throw new Error("RabbitMQ is not available");
     const envelope = { routingKey: queueOf(topic).queue, durable: true };
     await Promise.all(Array.from({ length: Math.min(count, maxBurst) }, () => publisher.send(envelope, "wake")));
   }

@@ -4,17 +4,14 @@ import { within } from "./within.ts";
 
 export interface WakeSender {
   wake(count: number): Promise<boolean>;
-  /** Waits for what is under way, sends nothing more. */
+  /** Waits for the current send. */
   close(): Promise<void>;
 }
 
 const sendWithinMs = 2000;
 const retryMs = 1000;
 
-/**
- * The sending half of a topic. All wake-ups that arrive while one `send` is under way go into the next one; what could
- * not be sent is sent again as one wake-up until it is.
- */
+/** Merges the wake-ups that arrive during a `send` into the next. Failed ones are retried as one wake-up. */
 export function createWakeSender(options: { send(count: number): Promise<void>; onTrouble: OnTrouble }): WakeSender {
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
@@ -33,7 +30,7 @@ export function createWakeSender(options: { send(count: number): Promise<void>; 
   });
 
   function failed(error: unknown): false {
-    if (!failing) options.onTrouble("Workers could not be woken; it is tried again until it works", error);
+    if (!failing) options.onTrouble("Workers could not be woken. Retrying.", error);
     failing = true;
     if (!closed) retry ??= setTimeout(again, retryMs).unref();
     return false;

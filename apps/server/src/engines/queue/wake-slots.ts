@@ -1,39 +1,38 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OnTrouble, OnWake } from "./queue.ts";
 
-/** One reason to call `onWake`. Exactly one of these is called in the end. */
+/** One reason to call `onWake`. Exactly one of its methods is called in the end. */
 interface WakeUp {
   handled(): void;
-  /** The call rejected, or never took place: someone has to be woken in its place. */
+  /** The call rejected or never started: another worker must be woken. */
   failed(): void;
-  /** Left out where others were woken at the same time. */
+  /** Absent if all consumers were woken at the same time. */
   passedOn?(): void;
 }
 
 export interface WakeSlots {
-  /** How many wake-ups wait for a slot. */
   readonly waiting: number;
   offer(wakeUp: WakeUp): void;
-  /** A call for a reason of our own: repeated here until it resolves. */
+  /** Calls `onWake` without a wake-up and repeats it until it resolves. */
   wakeSelf(): void;
-  /** Begins no further call and gives back what waits. Resolves when no call runs any more. */
+  /** Starts no further call and returns waiting wake-ups. Resolves when the last call has ended. */
   stop(): Promise<void>;
 }
 
-/** How long a consumer trusts that nothing happened. */
+/** Longest time without a call of `onWake`. */
 export const lookAfterMs = 5000;
-/** A worker that fails (its database is away) would be woken again at once, and again, thousands of times a second. */
-const restMs = 1000;
-/** Where all workers are full, a wake-up would go round among them without a pause. */
-const fullRestMs = 250;
+/** Pause after a failed call: without it, a worker whose database is down would be called thousands of times a second. */
+const pauseMs = 1000;
+/** Pause of a full worker: without it, a wake-up would circle among full workers. */
+const fullPauseMs = 250;
 
 /**
- * The calling half of a consumer: at most `parallel` calls of `onWake` at a time, and one at least every `lookAfterMs`
- * while a slot is free: so work gets done, if later, even when the engine brings no wake-ups any more.
+ * Runs at most `parallel` calls of `onWake` at once, and at least one every `lookAfterMs` while a slot is free, so that
+ * work is done even if the engine delivers no wake-ups.
  *
  *     offered ──► waiting ──slot free──► running ──► handled
- *                    │                      ├──rejected──► resting, slot held ──► failed
- *                    │                      └──full──► passed on ──► resting, slot held
+ *                    │                      ├──rejected──► pause, slot kept ──► failed
+ *                    │                      └──full──► passed on ──► pause, slot kept
  *                    └──stop──► failed
  */
 export function createWakeSlots(options: {
@@ -43,7 +42,7 @@ export function createWakeSlots(options: {
   lookAfterMs: number;
 }): WakeSlots {
   const { parallel, onWake, onTrouble } = options;
-  if (!Number.isInteger(parallel) || parallel < 1) throw new RangeError("parallel must be a whole number of 1 or more");
+  if (!Number.isInteger(parallel) || parallel < 1) throw new RangeError("parallel must be an integer of at least 1");
   const waiting: WakeUp[] = [];
   const stopping = new AbortController();
   const stopped = Promise.withResolvers<void>();
@@ -54,7 +53,7 @@ export function createWakeSlots(options: {
     else look.refresh();
   }, options.lookAfterMs).unref();
 
-  const rest = (milliseconds: number): Promise<void> =>
+  const pause = (milliseconds: number): Promise<void> =>
     sleep(milliseconds, undefined, { signal: stopping.signal }).catch(() => undefined);
 
   async function call(wakeUp: WakeUp): Promise<void> {
@@ -66,15 +65,15 @@ export function createWakeSlots(options: {
         },
       });
     } catch (error) {
-      if (!failing) onTrouble("A worker failed; it is woken again until it succeeds", error);
+      if (!failing) onTrouble("A worker failed. Retrying.", error);
       failing = true;
-      await rest(restMs);
+      await pause(pauseMs);
       return wakeUp.failed();
     }
     failing = false;
     if (!full || !wakeUp.passedOn) return wakeUp.handled();
     wakeUp.passedOn();
-    await rest(fullRestMs);
+    await pause(fullPauseMs);
   }
 
   function fill(): void {

@@ -1,4 +1,4 @@
-/** What the work resolves with, or a rejection when that takes too long. The work itself goes on. */
+/** Rejects if the work takes too long. The work itself continues. */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true }));
 
-test("what is sealed opens with the same key and context only", async () => {
+test("a sealed text opens only with the same key and context", async () => {
   const vault = createAesVault(await loadSecretKey(home, undefined));
   const sealed = vault.seal("sk-très-secret", "secret:usr_1:openai");
   expect(Buffer.from(sealed).toString("latin1")).not.toContain("secret");
@@ -28,18 +28,18 @@ test("the same text is sealed differently each time", async () => {
   expect(vault.seal("a", "c")).not.toEqual(vault.seal("a", "c"));
 });
 
-test("processes that start together agree on one key, readable for the owner alone", async () => {
+test("processes that start together agree on one key, readable only by the owner", async () => {
   const keys = await Promise.all(Array.from({ length: 8 }, () => loadSecretKey(home, undefined)));
   expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);
   expect((await stat(join(home, "secret-key"))).mode & 0o777).toBe(0o600);
 });
 
-test("a damaged key file is said, not replaced", async () => {
+test("a damaged key file is reported, not replaced", async () => {
   await writeFile(join(home, "secret-key"), "rubbish");
-  await expect(loadSecretKey(home, undefined)).rejects.toThrow("holds no secret key");
+  await expect(loadSecretKey(home, undefined)).rejects.toThrow("does not contain a secret key");
 });
 
-test("the key of the environment wins", async () => {
+test("the key from the environment wins", async () => {
   const given = Buffer.alloc(32, 7);
   expect(Buffer.from(await loadSecretKey(home, given.toString("base64")))).toEqual(given);
 });

@@ -8,9 +8,9 @@ const ivLength = 12;
 const tagLength = 16;
 const keyLength = 32;
 
-/** AES-256-GCM: a version byte, the nonce, the tag, the text. The context is authenticated, not stored. */
+/** AES-256-GCM: version byte, nonce, tag, ciphertext. The context is authenticated, not stored. */
 export function createAesVault(key: Uint8Array): Vault {
-  if (key.length !== keyLength) throw new Error(`a secret key has ${keyLength} bytes`);
+  if (key.length !== keyLength) throw new Error(`a secret key must have ${keyLength} bytes`);
   return {
     seal(plain, context) {
       const iv = randomBytes(ivLength);
@@ -21,7 +21,7 @@ export function createAesVault(key: Uint8Array): Vault {
     },
     open(sealed, context) {
       const bytes = Buffer.from(sealed);
-      if (bytes[0] !== version) throw new Error("a sealed text of an unknown version");
+      if (bytes[0] !== version) throw new Error("unknown version of a sealed text");
       const tagAt = 1 + ivLength;
       const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(1, tagAt));
       decipher.setAAD(Buffer.from(context));

@@ -3,37 +3,37 @@ import { createAesVault } from "./aes-vault.ts";
 import { findSecretKey, keyFilesOf, moveKey, newSecretKey, readKey, syncFolder, writeKey } from "./key-file.ts";
 import { lockSealed, type Resealed, resealAll, whichOpens } from "./reseal.ts";
 
-/** Any number of its own; all processes must use the same. */
+/** An arbitrary advisory lock id, the same in all processes. */
 const lockKey = 7_242_002;
 const deadlineMs = 6 * 3_600_000;
 
 export interface KeyChange {
   database: Database;
   home: string;
-  /** GANTRY_SECRET_KEY: then the key is in nobody's file, and `next` must be given. */
+  /** GANTRY_SECRET_KEY. If set, no key file is used and `next` is required. */
   given: string | undefined;
-  /** GANTRY_NEW_SECRET_KEY. Without it one is made. */
+  /** GANTRY_NEW_SECRET_KEY. If unset, a key is created. */
   next: string | undefined;
   /** Rejects while a server runs on this database. */
   refuseServers(tx: Transaction): Promise<void>;
-  /** Go on though there are texts that the present key does not open. */
+  /** Continue although the present key cannot decrypt some texts. */
   leaveUnreadable: boolean;
 }
 
 /**
- * Seals everything anew under another key: all of it or nothing, in one transaction. What is sealed and the key file
- * cannot change in the same instant, so the file of the next key is there before the commit and takes its place after it:
+ * Re-encrypts everything with another key in one transaction. The database and the key file cannot change in one step, so
+ * the file of the next key is written before the commit and renamed after it:
  *
  *     secret-key ──► both ──commit──► both ──rename──► secret-key
- *                      │               └─ lost here: the next key opens what is sealed, the next start renames
- *                      └─ lost here: the present key does, the next start puts the other one aside
+ *                      │               └─ killed here: the next key decrypts, the next start renames
+ *                      └─ killed here: the present key decrypts, the next start sets the other aside
  *
- * No file of a key is ever removed before it is certain that nothing is sealed under it.
+ * A key file is removed only when nothing is encrypted with it.
  */
 export async function changeKey(change: KeyChange): Promise<Resealed> {
   const { database, home, given } = change;
   if (given !== undefined && change.next === undefined) {
-    throw new Error("Set GANTRY_NEW_SECRET_KEY to the key that shall take the place of GANTRY_SECRET_KEY");
+    throw new Error("Set GANTRY_NEW_SECRET_KEY to the key that replaces GANTRY_SECRET_KEY");
   }
   let done: Changed | undefined;
   try {
@@ -48,12 +48,12 @@ export async function changeKey(change: KeyChange): Promise<Resealed> {
     if (settled === "unknown") {
       const { present, next } = keyFilesOf(home);
       throw new Error(
-        `${reasonOf(error)} Whether the key was changed is found out at the next start or rekey: ` +
-          `leave ${present} and ${next} where they are.`,
+        `${reasonOf(error)} The next start or rekey finds out whether the key was changed. ` +
+          `Leave ${present} and ${next} in place.`,
         { cause: error },
       );
     }
-    // Else the commit was not answered, but it took place.
+    // Otherwise the commit took place and only its answer was lost.
     if (settled !== "changed") throw new Error(reasonOf(error), { cause: error });
   }
   if (!done) throw new Error("a transaction without a result");
@@ -71,13 +71,13 @@ async function changeLocked(tx: Transaction, change: KeyChange): Promise<Changed
   await tx`set local lock_timeout = '10s'`;
   await lockKeys(tx);
   const [schema] = await tx<{ there: boolean }[]>`select to_regclass('nodes') is not null as there`;
-  if (!schema?.there) throw new Error("This database holds no Gantry");
+  if (!schema?.there) throw new Error("This database does not contain Gantry tables");
   if (given === undefined) await settleLocked(tx, home);
   const files = keyFilesOf(home);
   const present = await findSecretKey(home, given);
-  if (!present) throw new Error(`There is no key in ${files.present}: set GANTRY_HOME, or GANTRY_SECRET_KEY`);
+  if (!present) throw new Error(`${files.present} does not exist. Set GANTRY_HOME or GANTRY_SECRET_KEY.`);
   const key = next === undefined ? newSecretKey() : Buffer.from(next, "base64");
-  if (Buffer.compare(present, key) === 0) throw new Error("GANTRY_NEW_SECRET_KEY is the key that is in use already");
+  if (Buffer.compare(present, key) === 0) throw new Error("GANTRY_NEW_SECRET_KEY is already in use");
   await change.refuseServers(tx);
   await lockSealed(tx);
   if (given === undefined) {
@@ -89,7 +89,7 @@ async function changeLocked(tx: Transaction, change: KeyChange): Promise<Changed
   return { resealed, key };
 }
 
-/** After the commit. Whoever starts at this moment may do the same. */
+/** Runs after the commit. A starting server may do the same concurrently. */
 async function takePlace(home: string, key: Uint8Array): Promise<void> {
   const { present, next } = keyFilesOf(home);
   await moveKey(home, next, present).catch(async (error: unknown) => {
@@ -106,15 +106,12 @@ function unreadableText({ changed, unreadable }: Resealed, given: string | undef
     : `${key} does not open everything (not ${where}). Nothing was changed; say --leave-unreadable to leave those as they are.`;
 }
 
-/** Held by whoever changes keys or all that they seal, until the transaction ends. */
+/** For transactions that change keys or everything they encrypt. */
 export async function lockKeys(tx: Transaction): Promise<void> {
   await tx`select pg_advisory_xact_lock(${lockKey})`;
 }
 
-/**
- * Taken as a whole by whoever opens or keeps the key beside what it sealed: a backup. In no transaction, which would keep
- * a snapshot, for which an index that is being built would wait.
- */
+/** Keeps the key unchanged during a backup. Outside a transaction, whose snapshot would block index builds. */
 export async function whileKeyStays<T>(database: Database, work: () => Promise<T>): Promise<T> {
   return database.session(
     async (sql) => {
@@ -127,7 +124,7 @@ export async function whileKeyStays<T>(database: Database, work: () => Promise<T
 
 type Settled = "nothing" | "changed" | "not changed";
 
-/** Ends a change of the key that was cut off, before the key is loaded. Waits for one that is under way. */
+/** Completes an interrupted key change before the key is loaded. Waits for one that is running. */
 export async function settleKeyChange(where: Pick<KeyChange, "database" | "home" | "given">): Promise<Settled> {
   const { database, home, given } = where;
   if (given !== undefined || (await readKey(keyFilesOf(home).next)) === undefined) return "nothing";
@@ -151,7 +148,7 @@ async function settleLocked(tx: Transaction, home: string): Promise<Settled> {
     await moveKey(home, files.next, files.present);
     return "changed";
   }
-  // Where neither opens anything it does not matter which one is used from now on; the next key stays in any case.
+  // If neither key decrypts anything, either may be used; the next key is kept.
   await moveKey(home, files.next, files.abandoned);
   return "not changed";
 }

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-/** Proves which key a node works with, without revealing the key. */
+/** Proves which key a node uses, without revealing it. */
 export type KeyProof = (nodeId: string) => string;
 
 export function keyProofs(key: Uint8Array): KeyProof {

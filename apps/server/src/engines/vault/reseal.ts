@@ -3,24 +3,22 @@ import { type SealedColumn, sealedColumns } from "./sealed-columns.ts";
 import type { Vault } from "./vault.ts";
 
 interface SealedRow {
-  /** Where the row stands in its table: good within one transaction that nobody else writes beside. */
+  /** The row's ctid: valid while the transaction has the table locked. */
   place: string;
   sealed: Uint8Array;
   context: string;
 }
 
 export interface Resealed {
-  /** Sealed anew. */
   changed: number;
-  /** Sealed under the new key before. */
+  /** Already encrypted with the new key. */
   already: number;
-  /** By table, those that neither key opens: left as they are. */
+  /** Per table, texts that neither key decrypts. They are left alone. */
   unreadable: Map<string, number>;
 }
 
 const rowsAtOnce = 500;
 
-/** Opens every sealed text of the database with one vault and seals it with another. */
 export async function resealAll(tx: Transaction, from: Vault, to: Vault): Promise<Resealed> {
   const result: Resealed = { changed: 0, already: 0, unreadable: new Map() };
   for (const column of await existing(tx)) {
@@ -42,7 +40,7 @@ export async function resealAll(tx: Transaction, from: Vault, to: Vault): Promis
   return result;
 }
 
-/** The first of the vaults that opens anything at all: what is sealed changes its key together. */
+/** The first vault that decrypts anything. One is enough: all texts change their key together. */
 export async function whichOpens(tx: Transaction, vaults: readonly Vault[]): Promise<Vault | undefined> {
   for (const column of await existing(tx)) {
     for await (const rows of sealedRows(tx, column)) {
@@ -55,7 +53,7 @@ export async function whichOpens(tx: Transaction, vaults: readonly Vault[]): Pro
   return undefined;
 }
 
-/** Whether there is something sealed, and the vault opens nothing of it. */
+/** Sealed texts exist, and the vault decrypts none of them. */
 export async function opensNothing(tx: Transaction, vault: Vault): Promise<boolean> {
   if (await whichOpens(tx, [vault])) return false;
   for (const { table, column } of await existing(tx)) {
@@ -73,7 +71,7 @@ function opened(vault: Vault, sealed: Uint8Array, context: string): string | und
   }
 }
 
-/** Those that this database has: it may be of an older version that has not been started since. */
+/** Columns that exist: the database may belong to an older version. */
 async function existing(sql: Sql): Promise<SealedColumn[]> {
   const tables = sealedColumns.map(({ table }) => table);
   const rows = await sql<{ name: string }[]>`
@@ -82,7 +80,7 @@ async function existing(sql: Sql): Promise<SealedColumn[]> {
   return sealedColumns.filter(({ table }) => there.has(table));
 }
 
-/** Keeps everyone else from writing what is sealed, and servers from joining, until the transaction is over. */
+/** Until the transaction ends, no sealed text is written and no server joins. */
 export async function lockSealed(tx: Transaction): Promise<void> {
   const tables = ["nodes", ...new Set((await existing(tx)).map(({ table }) => table))];
   await tx.unsafe(`lock table ${tables.map((table) => `"${table}"`).join(", ")} in exclusive mode`);
@@ -104,7 +102,7 @@ async function* sealedRows(tx: Transaction, { table, column, of, context }: Seal
       yield rows.map((row) => ({ place: row.place, sealed: row.sealed, context: context(row.values) }));
     }
   } finally {
-    // In a transaction that has failed it fails too, and the first failure is the one to be told.
+    // Fails in a failed transaction; the first error is the useful one.
     await tx`close sealed_rows`.catch(() => undefined);
   }
 }
@@ -117,7 +115,7 @@ async function replaceSealed(
 ): Promise<void> {
   if (places.length === 0) return;
   await tx`
-    update ${tx(table)} t set ${tx(column)} = anew.sealed
-    from unnest(${places}::text[]::tid[], ${texts as Buffer[]}::bytea[]) as anew (place, sealed)
-    where t.ctid = anew.place`;
+    update ${tx(table)} t set ${tx(column)} = resealed.sealed
+    from unnest(${places}::text[]::tid[], ${texts as Buffer[]}::bytea[]) as resealed (place, sealed)
+    where t.ctid = resealed.place`;
 }

@@ -1,17 +1,13 @@
-/** A column that holds sealed texts. */
 export interface SealedColumn {
   table: string;
   column: string;
-  /** The columns that say what a row's text is and whose. */
+  /** Columns that identify the text and its owner. */
   of: readonly string[];
-  /** The context that the row's feature seals with, from the values of those columns. */
+  /** The sealing context, from the values of those columns. */
   context(values: readonly string[]): string;
 }
 
-/**
- * Everything that the vault has sealed, one row a column, so that it can be sealed anew under another key. Whoever stores
- * sealed texts in another place adds it here: a test finds columns of bytes that are not in this table.
- */
+/** All columns with sealed texts, for re-encryption. A test finds byte columns that are missing here. */
 export const sealedColumns: readonly SealedColumn[] = [
   {
     table: "secrets",
