@@ -12,7 +12,7 @@ import type { BlobStore } from "./blobs.ts";
 
 export interface BlobContractSubject {
   blobs: BlobStore;
-  /** The address under which the store's links are served; any address for a driver that has its own. */
+  /** Base URL of the store's links; any URL for a driver with an address of its own. */
   base: string;
   /** Follows a signed link by real HTTP. */
   request(url: string, init?: RequestInit): Promise<Response>;
@@ -32,7 +32,6 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   return error instanceof Fault ? error.type : String(error);
 }
 
-/** What every driver of the blob port must do. */
 export function blobContract(name: string, create: () => Promise<BlobContractSubject>): void {
   describe(`the blob contract: ${name}`, () => {
     let subject: BlobContractSubject;
@@ -55,7 +54,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       await rm(scratch, { recursive: true, force: true });
     });
 
-    test("gives back what was put, from bytes and from a stream", async () => {
+    test("returns what was put, from bytes and from a stream", async () => {
       const content = randomBytes(3_000_001);
       const chunks = [content.subarray(0, 1), content.subarray(1, 70_000), content.subarray(70_000)];
       for (const body of [content, Readable.from(chunks)]) {
@@ -71,7 +70,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       }
     });
 
-    test("frees the chunks that it was given, when they are stored, and no others", async () => {
+    test("frees the chunks that it owns once they are stored, and no others", async () => {
       const content = randomBytes(9_000_000);
       const cut = () =>
         Array.from({ length: 90 }, (_, i) => {
@@ -87,13 +86,13 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
         expect(opened && (await bytesOf(opened.body)).equals(content)).toBe(true);
         expect(chunks.map(({ length }) => length)).toEqual(chunks.map(() => (ownsChunks ? 0 : 100_000)));
       }
-      // A view of something larger says nothing about who else looks at the rest.
+      // The rest of a larger buffer may be in use.
       const whole = Buffer.alloc(200_000, "w");
       await blobs.put(newKey(), Readable.from([whole.subarray(0, 150_000)]), { ...text, ownsChunks: true });
       expect(whole.toString("latin1")).toBe("w".repeat(200_000));
     });
 
-    test("keeps an empty object", async () => {
+    test("stores an empty object", async () => {
       for (const body of [new Uint8Array(), Readable.from([])]) {
         const key = newKey();
         expect(await blobs.put(key, body, text)).toMatchObject({ size: 0 });
@@ -101,7 +100,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       }
     });
 
-    test("answers undefined for what is not there and deletes it without complaint", async () => {
+    test("returns undefined for a missing object and deletes it without an error", async () => {
       const key = newKey();
       expect(await blobs.stat(key)).toBeUndefined();
       expect(await blobs.open(key)).toBeUndefined();
@@ -121,7 +120,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       expect(await read(key)).toBe("second");
     });
 
-    test("shows readers a whole old or a whole new object while it is replaced", async () => {
+    test("readers see the old or the new object as a whole while it is replaced", async () => {
       const key = newKey();
       const version = (letter: string) => Buffer.alloc(300_000, letter);
       await blobs.put(key, version("a"), text);
@@ -141,7 +140,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       expect((await read(key))?.charAt(0)).toBe("m");
     });
 
-    test("gives out ranges, cut at the end, and none that begins past it", async () => {
+    test("serves ranges, cut at the end, and refuses those that begin past it", async () => {
       const key = newKey();
       await blobs.put(key, Buffer.from("0123456789"), text);
       expect(await read(key, { start: 0, end: 0 })).toBe("0");
@@ -153,7 +152,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       await expect(blobs.open(key, { start: 10, end: 12 })).rejects.toThrow(RangeError);
     });
 
-    test("takes exactly maxBytes and refuses one more, leaving what was there", async () => {
+    test("accepts exactly maxBytes and refuses one more, keeping the old object", async () => {
       const key = newKey();
       const fits = Buffer.alloc(100_000, "x");
       const over = Buffer.alloc(100_001, "y");
@@ -170,7 +169,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       }
     });
 
-    test("stops an endless body at maxBytes and leaves it alive", async () => {
+    test("stops an endless body at maxBytes without destroying it", async () => {
       let given = 0;
       const endless = new Readable({
         read() {
@@ -186,7 +185,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       expect(await blobs.stat(key)).toBeUndefined();
     });
 
-    test("stores nothing of a body that breaks or is cut off", async () => {
+    test("stores nothing of a body that breaks off", async () => {
       for (const reason of [new Error("broken body"), undefined]) {
         const body = new PassThrough();
         const key = newKey();
@@ -200,7 +199,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       }
     });
 
-    test("shows the object only after what must be done before, and nothing if that fails", async () => {
+    test("publishes the object only after `after` resolves", async () => {
       for (const size of [700_000, 9_000_000]) {
         const body = () => Readable.from([Buffer.alloc(size, "z")]);
         const [shown, hidden] = [newKey(), newKey()];
@@ -218,7 +217,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       }
     });
 
-    test("stops at an abort, also when the body stalls, and leaves nothing", async () => {
+    test("stops on abort, even if the body stalls, and leaves nothing", async () => {
       const key = newKey();
       const controller = new AbortController();
       const body = new PassThrough();
@@ -233,7 +232,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       expect(await blobs.stat(key)).toBeUndefined();
     });
 
-    test("takes any key, keeps near ones apart, and refuses those that no link can carry", async () => {
+    test("accepts any key, keeps similar keys apart, and refuses keys that do not fit in a link", async () => {
       const folder = `contract/${randomBytes(8).toString("hex")}`;
       const names = [
         "a",
@@ -261,7 +260,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       }
     });
 
-    test("lists its keys, by their beginning", async () => {
+    test("lists keys by prefix", async () => {
       const folder = `listed/${randomBytes(4).toString("hex")}`;
       const names = Array.from({ length: 25 }, (_, i) => `${folder}/é 日&<x>/${i}`);
       for (const name of names) await blobs.put(name, Buffer.from("x"), text);
@@ -275,7 +274,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       expect(await listed(folder)).toEqual([`${folder}2`]);
     });
 
-    test("takes over a local file", async () => {
+    test("moves a local file into the store", async () => {
       const path = join(scratch, "made-elsewhere");
       await writeFile(path, "made elsewhere");
       const key = newKey();
@@ -286,7 +285,7 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       expect(await read(key)).toBe("made elsewhere");
     });
 
-    test("holds no more memory for a large object than for a small one", async () => {
+    test("uses no more memory for a large object than for a small one", async () => {
       const chunk = randomBytes(65_536);
       const chunks = 2560; // 160 MB
       const body = Readable.from(
@@ -299,7 +298,6 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
       collectGarbage();
       const start = process.memoryUsage().arrayBuffers;
       const watch = setInterval(() => {
-        // What nobody holds any more is no memory that the driver needs, only such as was not yet swept.
         collectGarbage();
         looks.push(process.memoryUsage().arrayBuffers - start);
       }, 100);
@@ -356,12 +354,12 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
         expect(await read(key)).toBe("sent by a link");
       });
 
-      test("answer 404 for what is not there", async () => {
+      test("answer 404 for a missing object", async () => {
         const link = await blobs.signGet(newKey(), signing());
         expect(await status(link.url, get)).toBe(404);
       });
 
-      test("open nothing when changed, used with another method, or unsigned", async () => {
+      test("are refused when changed, used with another method, or unsigned", async () => {
         const key = newKey();
         await blobs.put(key, Buffer.from("secret"), text);
         const { url } = await blobs.signGet(key, signing());
@@ -370,14 +368,14 @@ export function blobContract(name: string, create: () => Promise<BlobContractSub
         expect(await status(url.slice(0, -1) + last, get)).toBe(403);
         expect(await status(url.replace("file.txt", "file.txu"), get)).toBe(403);
         expect(await status(url.replace("X-Amz-Expires=60", "X-Amz-Expires=61"), get)).toBe(403);
-        // Without any signature a server need not even see that S3 is meant.
+        // Without a signature a server may not recognise an S3 request.
         expect([400, 403]).toContain(await status(url.slice(0, url.indexOf("?")), get));
         expect(await status(url, upload("forged"))).toBe(403);
         expect(await status(put.url, get)).toBe(403);
         expect(await read(key)).toBe("secret");
       });
 
-      test("end when their time is over", async () => {
+      test("expire", async () => {
         const key = newKey();
         await blobs.put(key, Buffer.from("x"), text);
         const { url } = await blobs.signGet(key, signing(1));

@@ -5,14 +5,14 @@ import { type Fault, fault } from "../../kernel/errors.ts";
 import { freeBuffer } from "../../kernel/free-buffer.ts";
 import type { PutOptions } from "./blobs.ts";
 
-/** Large enough that the calls do not count, small enough that a thousand uploads fit in memory. */
+/** Large enough to make calls cheap, small enough that a thousand uploads fit in memory. */
 const batchBytes = 256 * 1024;
-/** A body of tiny chunks is bounded by their number: each costs more than its bytes. */
+/** Bounds bodies of tiny chunks, each of which costs more than its bytes. */
 const batchChunks = 256;
 
 type WriteOptions = Omit<PutOptions, "contentType">;
 
-/** Writes a body to the start of a file, behind it the footer for that length, and answers the length. */
+/** Writes the body and the footer for its length, and returns the length. */
 export async function writeBody(
   handle: FileHandle,
   body: Readable | Uint8Array,
@@ -34,10 +34,10 @@ export async function writeBody(
 }
 
 /**
- * Writes all of a stream but its last batch. One batch is on its way to the disk while the next is collected, so memory
- * holds two whatever the size. By events, because an iterator costs more a chunk than all the rest.
+ * Writes a stream except its last batch. One batch is written while the next is collected, so memory is bounded by two.
+ * Uses events because an async iterator costs more per chunk than everything else.
  *
- *     collecting ──full──► collecting, one on its way ──full──► paused, one on its way
+ *     collecting ──full──► collecting, one writing ──full──► paused, one writing
  *         ▲                        │           ▲                          │
  *         └────────written─────────┘           └──────────written─────────┘
  */
@@ -96,20 +96,20 @@ async function writeBatches(
     await reading.promise;
     await writing;
   } finally {
-    // The file must not be closed under a write.
+    // The file must not be closed during a write.
     await writing?.catch(() => {});
   }
   return { size, rest: batch };
 }
 
-/** By callbacks, because the promises of a file handle cost more than the write of a small batch. */
+/** Callbacks, because the promises of a FileHandle cost more than writing a small batch. */
 function writeAll({ fd }: FileHandle, buffers: readonly Uint8Array[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const write = (rest: readonly Uint8Array[]) =>
       writev(fd, rest, (error, written) => {
         if (error) return reject(error);
         if (written === rest.reduce((sum, { length }) => sum + length, 0)) return resolve();
-        // A disk that is nearly full takes a part; the next call names the error.
+        // A nearly full disk accepts a part; the next call reports the error.
         write(withoutFirst(rest, written));
       });
     write(buffers);
@@ -133,25 +133,21 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
-/** What to reject with: a disk, quota or file size that is exhausted is the caller's to know, the rest is a bug. */
+/** A full disk, quota or file size limit is a fault for the caller; other errors are bugs. */
 export function asStorageFault(error: unknown): unknown {
   if (!hasCode(error, "ENOSPC", "EDQUOT", "EFBIG")) return error;
   return fault("storage_full", "There is not enough disk space to store the file", { cause: error });
 }
 
 export interface DirectorySync {
-  /** Resolves when every rename made in the directory before the call is durable. */
+  /** Resolves when every earlier rename in the directory is durable. */
   sync(directory: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Makes renames durable. Calls for the same directory share an fsync:
- *
- *     idle ──► syncing ──► (who comes meanwhile waits for one more) ──► idle
- *
- * The one under way may have begun before the caller's rename, so only the next one counts. The directories stay open:
- * opening one costs as much as the fsync itself.
+ * Makes renames durable. Concurrent calls for a directory share the next fsync; the current one may have begun before
+ * their rename. Directories stay open, because opening one costs as much as the fsync itself.
  */
 export async function openDirectorySync(directories: readonly string[]): Promise<DirectorySync> {
   const handles = new Map<string, FileHandle>();

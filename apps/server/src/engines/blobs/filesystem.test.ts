@@ -56,7 +56,7 @@ blobContract("filesystem", async () => {
   return { blobs, base, request: fetch, close: () => app.close() };
 });
 
-test("the links carry the specification's Expires, and it is signed", async () => {
+test("links contain Expires as the specification says, and it is signed", async () => {
   const blobs = await openStore(await newHome());
   const { url } = await blobs.signGet("k", {
     base: "http://127.0.0.1:8080",
@@ -71,7 +71,7 @@ test("the links carry the specification's Expires, and it is signed", async () =
   expect(() => request(parts.search.slice(1).replace("Expires=86400&", ""))).toThrow("does not match");
 });
 
-test("objects survive a new start and lie readable for their owner alone", async () => {
+test("objects survive a restart and are readable only by their owner", async () => {
   const home = await newHome();
   await (await openStore(home)).put("a/b", Buffer.from("kept"), { contentType: "text/plain" });
   const again = await openStore(home);
@@ -82,7 +82,7 @@ test("objects survive a new start and lie readable for their owner alone", async
   expect((await stat(join(root, name.charAt(0), name))).mode & 0o777).toBe(0o600);
 });
 
-test("an object that was damaged on the disk is an error, not other bytes", async () => {
+test("a damaged object is an error, not other bytes", async () => {
   const home = await newHome();
   const blobs = await openStore(home);
   await blobs.put("k", Buffer.from("whole content"), { contentType: "text/plain" });
@@ -98,7 +98,7 @@ test("an object that was damaged on the disk is an error, not other bytes", asyn
 });
 
 describe("temporary files", () => {
-  test("of a process that was killed are removed at the next start", async () => {
+  test("of a killed process are removed at the next start", async () => {
     const home = await newHome();
     const temporary = join(home, "blobs", "gantry", "tmp");
     const script = `
@@ -114,14 +114,14 @@ describe("temporary files", () => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
     const ended = once(child, "exit");
     onTestFinished(() => void child.kill("SIGKILL"));
-    // The file of the whole one is a temporary one too, for a moment.
+    // The complete one is a temporary file too, for a moment.
     const hasHalf = async () => {
       const sizes = (await readdir(temporary).catch(() => [])).map((name) => stat(join(temporary, name)));
       return (await Promise.allSettled(sizes)).some((one) => one.status === "fulfilled" && one.value.size > 1_000_000);
     };
     for (let i = 0; i < 200 && !(await hasHalf()); i++) await sleep(50);
     await openStore(home);
-    // One that lives keeps its file.
+    // A live process keeps its file.
     expect(await readdir(temporary)).toHaveLength(1);
     child.kill("SIGKILL");
     await ended;
@@ -131,7 +131,7 @@ describe("temporary files", () => {
     expect(await blobs.stat("whole")).toMatchObject({ size: 5 });
   }, 20_000);
 
-  test("of our own stay, those of an earlier process of our number and those of yesterday go", async () => {
+  test("of this process stay; those of an earlier process with the same id and those of yesterday are removed", async () => {
     const home = await newHome();
     const blobs = await openStore(home);
     const temporary = join(home, "blobs", "gantry", "tmp");
@@ -151,7 +151,7 @@ describe("temporary files", () => {
 });
 
 describe("signing credentials", () => {
-  test("are made once, also by processes that start together, and are the owner's alone", async () => {
+  test("are created once, also by processes that start together, and readable only by the owner", async () => {
     const home = await newHome();
     const made = await Promise.all(Array.from({ length: 8 }, () => loadOrCreateSigningCredentials(home)));
     expect(new Set(made.map((credentials) => credentials.secretAccessKey)).size).toBe(1);
@@ -167,7 +167,7 @@ describe("signing credentials", () => {
   });
 });
 
-/** A real file system of 1 MB; undefined where this user may not mount one. */
+/** A real file system of 1 MB; undefined if this user cannot mount one. */
 async function mountSmallDisk(): Promise<{ path: string; unmount(): Promise<void> } | undefined> {
   const path = join(await newHome(), "small");
   await mkdir(path);
@@ -180,7 +180,7 @@ async function mountSmallDisk(): Promise<{ path: string; unmount(): Promise<void
 }
 
 describe("a full disk", () => {
-  test("refuses with storage_full, leaves nothing, and takes again what fits", async ({ skip }) => {
+  test("refuses with storage_full, leaves nothing, and accepts what fits", async ({ skip }) => {
     const disk = await mountSmallDisk();
     if (!disk) return skip("NOT TESTED: mounting a small file system is not permitted here");
     try {
@@ -198,7 +198,7 @@ describe("a full disk", () => {
       expect(replaced).toMatchObject({ type: "storage_full" });
       expect(await blobs.stat("kept")).toMatchObject({ size: 100_000, etag: kept.etag });
 
-      // From another file system it cannot be moved and has to be copied: the source stays when there is no room.
+      // A file from another file system is copied: the source stays if the disk is full.
       const outside = join(await newHome(), "outside");
       await writeFile(outside, Buffer.alloc(2_000_000, "o"));
       await expect(blobs.putFile("taken", outside, { contentType: "text/plain" })).rejects.toThrow("no room");
@@ -214,7 +214,7 @@ describe("a full disk", () => {
     }
   });
 
-  test("is what a limit on the size of files counts as, too", async () => {
+  test("includes a limit on the size of files", async () => {
     const home = await newHome();
     const script = `
       const { openFilesystemBlobs } = await import(${JSON.stringify(new URL("./filesystem.ts", import.meta.url).href)});

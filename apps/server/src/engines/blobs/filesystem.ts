@@ -12,14 +12,13 @@ import { type SigningCredentials, signLink, verifyLink } from "./signature.ts";
 import { openTemporaryFiles } from "./temporary-files.ts";
 import { decodePercent } from "./uri-encoding.ts";
 
-/** The region that the links name. It means nothing here, but clients expect one. */
+/** Clients expect a region in links; its value has no meaning here. */
 const region = "local";
 const readBytes = 256 * 1024;
-/** A directory for each first digit of a hash. */
 const digits = "0123456789abcdef";
 
 /**
- * The embedded store: one file an object under `<home>/blobs/<bucket>`, named by the hash of its key.
+ * The embedded store: one file per object in `<home>/blobs/<bucket>`, named by the hash of its key.
  *
  *     temporary file ──► body ──► footer ──► fsync ──► rename ──► fsync of the directory ──► answered
  */
@@ -28,11 +27,11 @@ export async function openFilesystemBlobs(options: {
   bucket: string;
   credentials: SigningCredentials;
   clock?: Clock;
-  /** The address that links carry, where it is not the one that clients call the server by. */
+  /** Base URL of links, if it differs from the server's. */
   linkBase?: string | undefined;
 }): Promise<LinkServedStore> {
   const { home, bucket, credentials, clock = systemClock, linkBase } = options;
-  if (!/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(bucket)) throw new Error(`${bucket} is no bucket name`);
+  if (!/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(bucket)) throw new Error(`${bucket} is not a valid bucket name`);
   const root = join(home, "blobs", bucket);
   const directories = Array.from(digits, (digit) => join(root, digit));
   for (const directory of directories) await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -47,7 +46,6 @@ export async function openFilesystemBlobs(options: {
     return join(root, name.charAt(0), name);
   };
 
-  /** The file is written; from here on it becomes the object. */
   async function publish(handle: FileHandle, from: string, key: string, after?: Promise<unknown>): Promise<Date> {
     await handle.datasync();
     await after;
@@ -63,7 +61,7 @@ export async function openFilesystemBlobs(options: {
     { contentType, ...options }: PutOptions,
   ): Promise<BlobInfo> {
     const { signal, after } = options;
-    // Awaited when the bytes are there; until then its failure must not count as unhandled.
+    // Awaited once the bytes are written; until then a rejection must not count as unhandled.
     after?.catch(() => {});
     checkKey(key);
     const etag = newEtag();
@@ -159,7 +157,7 @@ export async function openFilesystemBlobs(options: {
       }
     },
 
-    // The type is decided when the link is served.
+    // The content type is decided when the link is served.
     async signGet(key, { base, expiresInSeconds }) {
       return sign("GET", key, base, expiresInSeconds);
     },
@@ -186,7 +184,7 @@ export async function openFilesystemBlobs(options: {
   };
 }
 
-/** Undefined for one that was deleted meanwhile, or is damaged: who asks for it by its key is told so. */
+/** Undefined if the object was deleted meanwhile or is damaged. */
 async function keyOf(path: string): Promise<string | undefined> {
   const handle = await open(path, "r").catch((error) => {
     if (hasCode(error, "ENOENT")) return undefined;
@@ -197,7 +195,8 @@ async function keyOf(path: string): Promise<string | undefined> {
 
 async function openBody(handle: FileHandle, size: number, range: ByteRange | undefined): Promise<Readable> {
   const { start, end } = { start: range?.start ?? 0, end: Math.min(range?.end ?? size - 1, size - 1) };
-  if (range && (start < 0 || start >= size || end < start)) throw new RangeError(`no bytes ${start}-${end} of ${size}`);
+  if (range && (start < 0 || start >= size || end < start))
+    throw new RangeError(`range ${start}-${end} is outside of ${size} bytes`);
   if (size > 0) return handle.createReadStream({ start, end, highWaterMark: readBytes });
   await handle.close();
   return Readable.from([]);

@@ -4,16 +4,15 @@ import type { FileHandle } from "node:fs/promises";
 import type { BlobInfo } from "./blobs.ts";
 
 /**
- * How one object lies on the disk: a single file, so that one rename publishes bytes and description together.
+ * File format of an object: one file, so that one rename publishes bytes and description together.
  *
  *     body | description (JSON) | its length, 4 bytes | magic, 8 bytes
  *
- * The description stands behind the body because the size is known last, and because a file can then be taken over
- * without copying it.
+ * The description follows the body because the size is known last, and so that a file can be moved in without a copy.
  */
 const magic = Buffer.from("GANTRYB1");
 const trailerBytes = 4 + magic.length;
-/** Holds the longest description: a key of 1024 bytes in base64 and a content type of 255 characters. */
+/** Fits the longest description: a key of 1024 bytes in base64 and a content type of 255 characters. */
 const tailBytes = 4096;
 
 interface Description {
@@ -23,7 +22,7 @@ interface Description {
   size: number;
 }
 
-/** The etag names this version of the object; the dash tells clients that it is no MD5, as in S3's multipart uploads. */
+/** The dash tells clients that the etag is not an MD5, as in S3's multipart uploads. */
 export function newEtag(): string {
   return `${randomBytes(16).toString("hex")}-1`;
 }
@@ -43,7 +42,7 @@ async function readTail(handle: FileHandle): Promise<{ stat: Stats; tail: Buffer
   return { stat, tail };
 }
 
-/** Whose object the file is; undefined for a damaged one. */
+/** Undefined if the file is damaged. */
 export async function readKey(handle: FileHandle): Promise<string | undefined> {
   return decodeFooter((await readTail(handle)).tail)?.key;
 }
@@ -70,7 +69,7 @@ function decodeFooter(tail: Buffer): Description | undefined {
   return { ...description, key: Buffer.from(description.key, "base64url").toString() };
 }
 
-/** A hash: no character, length or letter case of a key means anything to the file system. */
+/** Independent of characters, length and letter case of the key. */
 export function hashKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }

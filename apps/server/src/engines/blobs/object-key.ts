@@ -1,9 +1,9 @@
 import { fault } from "../../kernel/errors.ts";
 
-/** The limit of S3, kept by every driver. */
+/** The limit of S3, enforced by every driver. */
 const maxKeyBytes = 1024;
 
-/** Refuses what could not be stored by every driver, or not be reached by a link. */
+/** Refuses keys that some driver cannot store or a link cannot carry. */
 export function checkKey(key: string): void {
   const bytes = Buffer.byteLength(key);
   const dots = key.split("/").some((segment) => segment === "." || segment === "..");

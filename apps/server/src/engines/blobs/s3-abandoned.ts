@@ -4,8 +4,8 @@ import type { S3Call } from "./s3-calls.ts";
 const dayMillis = 86_400_000;
 
 /**
- * Gives up uploads in parts that were begun more than a day ago: their process died. S3 keeps, and bills, such parts for
- * ever. Any number of nodes may do it at once. Answers how many were given up.
+ * Aborts multipart uploads that began more than a day ago: their process died, and S3 would keep and bill the parts
+ * forever. Several nodes may do this at once. Returns the number of aborted uploads.
  */
 export async function abortAbandonedUploads(call: S3Call, Bucket: string, now: Date): Promise<number> {
   let count = 0;
@@ -14,7 +14,7 @@ export async function abortAbandonedUploads(call: S3Call, Bucket: string, now: D
     const page = await call(new ListMultipartUploadsCommand({ Bucket, ...from }));
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       if (!Initiated || now.getTime() - Initiated.getTime() < dayMillis) continue;
-      await call(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch(() => {}); // another node was first
+      await call(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch(() => {}); // Another node was first.
       count++;
     }
     if (!page.IsTruncated || !page.NextKeyMarker) return count;

@@ -6,14 +6,14 @@ type Command<I extends ServiceInputTypes, O extends ServiceOutputTypes> = Parame
 >[0];
 
 export interface CallOptions {
-  /** What is sent counts towards the time that the call may take. */
+  /** Size of the request body, which extends the deadline. */
   bytes?: number;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Sends a command, with an end to waiting. Rejects with the signal's reason, else with `service_unavailable` or
- * `storage_full`; with the error as it is when there is no such object, and for a range that begins past the end.
+ * Sends a command with a deadline. Rejects with the signal's reason, `service_unavailable` or `storage_full`. Errors for a
+ * missing object or an invalid range are passed through.
  */
 export type S3Call = <I extends ServiceInputTypes, O extends ServiceOutputTypes>(
   command: Command<I, O>,
@@ -21,7 +21,7 @@ export type S3Call = <I extends ServiceInputTypes, O extends ServiceOutputTypes>
 ) => Promise<O>;
 
 const callMs = 20_000;
-/** A connection slower than this is as good as none. */
+/** A slower connection counts as broken. */
 const slowestBytesPerMs = 128;
 
 export function createS3Call(client: S3Client, patienceMs = callMs): S3Call {
@@ -41,7 +41,7 @@ export function createS3Call(client: S3Client, patienceMs = callMs): S3Call {
       if (isMissing(error) || (error instanceof Error && error.name === "InvalidRange")) throw error;
       throw asStoreFault(deadline.signal.aborted ? deadline.signal.reason : error);
     } finally {
-      // Not before now: the body of an answer is read without a deadline of this call (see s3-download.ts).
+      // The response body is read without this deadline (see s3-download.ts).
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
     }

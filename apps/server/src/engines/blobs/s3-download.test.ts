@@ -6,7 +6,7 @@ import { guardDownload } from "./s3-download.ts";
 
 const silent = () => new Readable({ read() {} });
 
-test("a body that breaks off before it is read tells its reader, and nobody else", async () => {
+test("a body that breaks before it is read fails its reader only", async () => {
   for (const breakOff of [(body: Readable) => body.destroy(new Error("aborted")), (body: Readable) => body.destroy()]) {
     const body = silent();
     body.push("some bytes");
@@ -17,7 +17,7 @@ test("a body that breaks off before it is read tells its reader, and nobody else
   }
 });
 
-test("one that is not read and given up leaves the connection", async () => {
+test("an unread body that is destroyed frees the connection", async () => {
   const body = silent();
   guardDownload(body).destroy();
   await sleep(20);

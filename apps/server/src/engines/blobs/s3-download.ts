@@ -5,8 +5,8 @@ const stallMs = 30_000;
 const bufferBytes = 256 * 1024;
 
 /**
- * The body of an answer for a reader: a store that falls silent, or a connection that breaks, ends it with
- * `service_unavailable`. A reader that takes its time is waited for, and one that comes after the end hears of it.
+ * Wraps a response body: a stalled or broken connection ends it with `service_unavailable`. A slow reader is not an
+ * error, and a late reader still receives the error.
  */
 export function guardDownload(body: unknown, patienceMs = stallMs): Readable {
   if (!(body instanceof Readable)) throw new Error("S3 answered without a body");
@@ -25,8 +25,7 @@ export function guardDownload(body: unknown, patienceMs = stallMs): Readable {
   body.on("close", () => {
     if (!body.readableEnded) out.destroy(asStoreFault(new Error("S3 closed the connection")));
   });
-  // The bytes come as soon as they are asked for, and break off perhaps before anybody reads: that must not count as an
-  // error that nobody hears. The stream keeps it for whoever reads.
+  // The body may break before it is read. The stream keeps the error for its reader.
   out.on("error", () => {});
   out.on("close", () => {
     clearInterval(watch);

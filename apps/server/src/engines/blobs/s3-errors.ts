@@ -1,9 +1,9 @@
 import { S3ServiceException } from "@aws-sdk/client-s3";
 import { type Fault, fault } from "../../kernel/errors.ts";
 
-/** How servers say that there is no room: AWS has no limit, the others name a disk, a quota or a size. */
+/** Codes for a full store. AWS has no limit; other servers name a disk, a quota or a size. */
 const fullCodes = new Set([
-  "EntityTooLarge", // no part of ours is larger than any server takes, so it is a quota (Swift)
+  "EntityTooLarge", // Swift's quota: our parts are never too large.
   "InsufficientStorage",
   "QuotaExceeded", // Ceph
   "StorageFull",
@@ -15,15 +15,14 @@ export function statusOf(error: unknown): number | undefined {
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 }
 
-/** HEAD answers have no body, so there only the status tells. A bucket that is gone is no missing object. */
+/** HEAD responses have only a status. A missing bucket is not a missing object. */
 export function isMissing(error: unknown): boolean {
   return statusOf(error) === 404 && !(error instanceof Error && error.name === "NoSuchBucket");
 }
 
 /**
- * What to reject with. Whatever is wrong between us and the store (no connection, no answer, wrong credentials, a bucket
- * that is gone) is no fault of the caller and may pass: it is told to come again, and the operator finds the cause in
- * the log.
+ * Any problem between the server and the store (connection, timeout, credentials, missing bucket) may pass, so the caller
+ * may retry. The log contains the cause.
  */
 export function asStoreFault(error: unknown): Fault {
   const code = error instanceof Error ? error.name : "";
@@ -33,7 +32,6 @@ export function asStoreFault(error: unknown): Fault {
   return fault("service_unavailable", "The file store cannot be reached for the moment.", { cause: error });
 }
 
-/** For the operator, at start. */
 export function reasonOf(error: unknown): string {
   const root = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (root instanceof AggregateError) return root.errors.map(reasonOf).join(", ");

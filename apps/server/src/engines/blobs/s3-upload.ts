@@ -12,10 +12,9 @@ import type { PutOptions } from "./blobs.ts";
 import { tooLarge } from "./disk-writes.ts";
 import type { S3Call } from "./s3-calls.ts";
 
-/** All parts but the last are equally long, as some servers demand; 5 MB is the least that S3 takes. */
+/** All parts except the last have this size, as some servers require; the minimum of S3 is 5 MB. */
 const partBytes = 8 * 1024 * 1024;
 const mostParts = 10_000;
-/** What is set aside before anything has come. */
 const firstBytes = 64 * 1024;
 
 export interface UploadTarget {
@@ -27,15 +26,14 @@ export interface UploadTarget {
 type UploadOptions = Omit<PutOptions, "contentType">;
 
 /**
- * Sends a body of any length. One part is on its way while the next is collected, so that memory holds two whatever the
- * size. (The SDK's own `Upload` destroys the body when it fails and answers before its abort has arrived.)
+ * Uploads a body of any length. One part is sent while the next is collected, so memory is bounded by two. (The SDK's
+ * `Upload` destroys the body on failure and returns before its abort has arrived.)
  *
  *     one part:   collected ──► put ─────────────────────────────────► stored
  *     more:       collected ──► begun ──► part ──► part ──► … ──► completed: stored
- *                                └─ any failure, abort, too long ──► aborted: nothing there
+ *                                └─ failure, abort, too long ──► aborted: nothing stored
  *
- * Until the step that makes the object visible an abort stops everything; that step itself runs to its end, because
- * nobody could say afterwards whether it took place.
+ * An abort stops everything except the step that makes the object visible: its outcome would be unknown.
  */
 export async function uploadBody(
   call: S3Call,
@@ -44,7 +42,7 @@ export async function uploadBody(
   options: UploadOptions,
 ): Promise<{ size: number; etag: string }> {
   const { maxBytes = Number.POSITIVE_INFINITY, signal, after } = options;
-  // Awaited when the bytes are there; until then its failure must not count as unhandled.
+  // Awaited once the bytes are sent; until then a rejection must not count as unhandled.
   after?.catch(() => {});
   signal?.throwIfAborted();
   if (body instanceof Uint8Array && body.length > maxBytes) throw tooLarge(maxBytes);
@@ -84,9 +82,9 @@ async function uploadParts(
     await sending;
     size += part.length;
     const number = Parts.length + 1;
-    if (number > mostParts) throw fault("file_too_large", "The file has more parts than the store takes");
+    if (number > mostParts) throw fault("file_too_large", "The file has more parts than the store accepts");
     sending = send(part, number);
-    // Awaited at the next part; until then a failure must not count as unhandled.
+    // Awaited at the next part; until then a rejection must not count as unhandled.
     sending.catch(() => {});
   };
 
@@ -97,9 +95,9 @@ async function uploadParts(
     await after;
     signal?.throwIfAborted();
   } catch (error) {
-    // A part that arrives after the abort would stay behind.
+    // A part that arrives after the abort would remain.
     await sending.catch(() => {});
-    await call(new AbortMultipartUploadCommand(upload)).catch(() => {}); // else the sweep finds it (s3-abandoned.ts)
+    await call(new AbortMultipartUploadCommand(upload)).catch(() => {}); // Otherwise s3-abandoned.ts finds it.
     throw error;
   }
   try {
@@ -116,7 +114,7 @@ async function* cut(bytes: Uint8Array): AsyncGenerator<Uint8Array, undefined> {
   return undefined;
 }
 
-/** The body in parts. Stops reading, and leaves the body alive, as soon as it is longer than it may be. */
+/** Splits the body into parts. Stops reading, without destroying the body, once it is too long. */
 async function* collect(
   body: Readable,
   { maxBytes = Number.POSITIVE_INFINITY, signal, ownsChunks = false }: UploadOptions,
@@ -133,7 +131,7 @@ async function* collect(
       if (size > maxBytes) throw tooLarge(maxBytes);
       while (rest.length > 0) {
         const now = rest.subarray(0, partBytes - filled);
-        part = withRoom(part, filled, now.length);
+        part = grown(part, filled, now.length);
         part.set(now, filled);
         filled += now.length;
         rest = rest.subarray(now.length);
@@ -153,15 +151,15 @@ async function* collect(
   return undefined;
 }
 
-/** Grows by doubling: small files are many, and a part's worth of memory for each would be too much. */
-function withRoom(part: Buffer<ArrayBuffer>, filled: number, more: number): Buffer<ArrayBuffer> {
+/** Grows by doubling: most files are small, and a whole part each would use too much memory. */
+function grown(part: Buffer<ArrayBuffer>, filled: number, more: number): Buffer<ArrayBuffer> {
   if (filled + more <= part.length) return part;
   const larger = Buffer.allocUnsafe(Math.min(partBytes, Math.max(part.length * 2, filled + more)));
   larger.set(part.subarray(0, filled));
   return larger;
 }
 
-/** As S3 says it, with its quotes taken off. */
+/** Removes the quotes. */
 export function etagOf(etag: string | undefined): string {
   return (etag ?? "").replaceAll('"', "");
 }

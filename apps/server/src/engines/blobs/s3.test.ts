@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 async function openStore(options: Partial<S3Options> = {}): Promise<BlobStore> {
-  if (!server) throw new Error("there is no S3 server");
+  if (!server) throw new Error("the S3 server is not running");
   const store = await openS3Blobs({ ...server, ...options });
   stores.push(store);
   return store;
@@ -80,7 +80,7 @@ describe.skipIf(!server)("uploads in parts", () => {
 
   afterAll(() => admin?.destroy());
 
-  test("keep every byte, whatever the chunks and however the length falls on the parts", async () => {
+  test("keep every byte, for any chunks and lengths", async () => {
     const blobs = await openStore();
     for (const [length, chunk] of [
       [partBytes - 1, 1_000_003],
@@ -103,7 +103,7 @@ describe.skipIf(!server)("uploads in parts", () => {
     expect(await begun()).toEqual([]);
   }, 60_000);
 
-  test("leave nothing when the body is too long, breaks or is given up, also where an object stands", async () => {
+  test("leave nothing if the body is too long, breaks or is aborted, and keep an existing object", async () => {
     const blobs = await openStore();
     const key = "parts/nothing-left";
     const kept = await blobs.put(key, Buffer.from("kept"), text);
@@ -137,7 +137,7 @@ describe.skipIf(!server)("uploads in parts", () => {
     expect(await blobs.stat(key)).toMatchObject({ size: 4, etag: kept.etag });
   }, 60_000);
 
-  test("take a body of single bytes without holding an object for each", async () => {
+  test("accept a body of single bytes without an object for each", async () => {
     const blobs = await openStore();
     setFlagsFromString("--expose-gc");
     const collectGarbage: () => void = runInNewContext("gc");
@@ -151,7 +151,7 @@ describe.skipIf(!server)("uploads in parts", () => {
     const body = Readable.from(
       (async function* () {
         for (let i = 0; i < bytes; i++) {
-          // As on a network: bytes that all come in one turn of the loop are held by the stream itself.
+          // As on a network: the stream itself buffers bytes that arrive in one tick.
           if (i % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
           yield Buffer.of(i & 255);
         }
@@ -162,14 +162,14 @@ describe.skipIf(!server)("uploads in parts", () => {
     expect(held).toBeLessThan(5_000_000);
   }, 60_000);
 
-  test("that a dead process left are given up after a day, and not before", async () => {
+  test("of a dead process are aborted after a day, and not before", async () => {
     const Key = "parts/abandoned";
     const { UploadId } = (await admin?.send(new CreateMultipartUploadCommand({ Bucket, Key }))) ?? {};
     await admin?.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Buffer.alloc(1000) }));
     const stored = (await server?.storedFiles()) ?? 0;
-    await (await openStore()).close(); // clears up at its start
+    await (await openStore()).close(); // Removes them at start.
     expect(await begun()).toHaveLength(1);
-    // Not with the store's own clock moved on: the server would refuse its signatures.
+    // The store's own clock cannot be moved: the server would refuse its signatures.
     const call = createS3Call(admin as S3Client);
     const tomorrow = new Date(Date.now() + 25 * 3_600_000);
     expect(await abortAbandonedUploads(call, String(Bucket), tomorrow)).toBe(1);
@@ -179,7 +179,7 @@ describe.skipIf(!server)("uploads in parts", () => {
 });
 
 describe.skipIf(!server)("a file that is taken over", () => {
-  test("stays where it was when it cannot be stored", async () => {
+  test("stays in place if it cannot be stored", async () => {
     const folder = await mkdtemp(join(tmpdir(), "s3-take-over-"));
     const path = join(folder, "made elsewhere");
     await writeFile(path, "made elsewhere");
@@ -197,7 +197,7 @@ describe.skipIf(!server)("a file that is taken over", () => {
 });
 
 describe.skipIf(!server)("links", () => {
-  test("lead to the server itself, or to the address by which clients know it", async () => {
+  test("point to the server, or to its public endpoint", async () => {
     const blobs = await openStore();
     const { url } = await blobs.signGet("a/b c", { base: "http://gantry.example", expiresInSeconds: 60, ...text });
     expect(url.startsWith(`${server?.endpoint}/${server?.bucket}/a/b%20c?`)).toBe(true);
@@ -226,7 +226,7 @@ describe.skipIf(!server)("the type of a download", () => {
 describe.skipIf(!server)("a server that is away", () => {
   const idle = { base: "", expiresInSeconds: 60, ...text };
 
-  test("is told as 503, retryable, by every call, and is found again by itself", async () => {
+  test("makes every call a retryable 503 and is used again once it is back", async () => {
     const blobs = await openStore({ patienceMs: 5000 });
     await blobs.put("outage/kept", Buffer.from("kept"), text);
     await server?.kill();
@@ -245,7 +245,7 @@ describe.skipIf(!server)("a server that is away", () => {
     expect(await blobs.stat("outage/new")).toBeUndefined();
   }, 60_000);
 
-  test("but not gone, and silent, keeps nobody waiting", async () => {
+  test("that accepts connections but does not answer keeps no call waiting", async () => {
     const blobs = await openStore({ patienceMs: 3000 });
     await blobs.put("outage/kept", Buffer.from("kept"), text);
     server?.pause();
@@ -325,7 +325,7 @@ describe.skipIf(!server)("the start", () => {
       /127\.0\.0\.1:1 cannot be used.*ECONNREFUSED/,
     );
     await expect(open({ secretAccessKey: "wrong" })).rejects.toThrow(/cannot be used: SignatureDoesNotMatch/);
-    await expect(open({ accessKeyId: "nobody" })).rejects.toThrow(/cannot be used: SignatureDoesNotMatch/);
+    await expect(open({ accessKeyId: "stranger" })).rejects.toThrow(/cannot be used: SignatureDoesNotMatch/);
     await expect(open({ region: "elsewhere-1" })).rejects.toThrow(/cannot be used: AuthorizationHeaderMalformed/);
     await expect(open({ bucket: "Not A Bucket" })).rejects.toThrow(/bucket Not A Bucket/);
   }, 60_000);
@@ -408,7 +408,7 @@ describe.skipIf(!server)("what an upload link brings without us", () => {
     expect(await openOwnedFile(files, { ...everythingOf(ownerId), s3Path, loc })).toMatchObject({ size: 4 });
   });
 
-  test("and nobody used is kept when it fits, and cleared away when it does not or never came", async () => {
+  test("that was not downloaded is kept if it fits and removed otherwise", async () => {
     const kept = await send(10);
     const large = await send(maxUploadBytes + 1);
     const never = await createUploadLink(files, { ownerId, base: "http://gantry.example" });

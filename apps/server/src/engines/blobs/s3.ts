@@ -23,16 +23,16 @@ import { encodeStrict } from "./uri-encoding.ts";
 export interface S3Options {
   /** Scheme, host and port of the server; buckets are addressed by path. */
   endpoint: string;
-  /** The address by which clients reach the same server, where it is another one: what links carry. */
+  /** URL of the same server for clients, used in links. */
   publicEndpoint?: string | undefined;
   bucket: string;
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
   clock?: Clock;
-  /** How long a call may take, besides the time for the bytes it carries. */
+  /** Deadline of a call, besides the time for its bytes. */
   patienceMs?: number;
-  /** Told when clearing up failed; it is tried again. */
+  /** Called when cleaning up failed; it is retried. */
   onTrouble?: (text: string, error: unknown) => void;
 }
 
@@ -43,9 +43,7 @@ const readBytes = 256 * 1024;
 const clearUpEveryMs = 6 * 3_600_000;
 
 /**
- * The external store: any server that speaks S3. Links lead straight to it, and no byte of a download passes through us.
- * Rejects, with the reason, when the bucket cannot be used; afterwards every call finds its own way to a server that
- * was away and is back.
+ * The external store: any S3 server. Links point straight to it. Rejects with the reason if the bucket cannot be used.
  */
 export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
   const { endpoint, publicEndpoint = endpoint, bucket, region, accessKeyId, secretAccessKey } = options;
@@ -56,7 +54,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
     region,
     credentials,
     forcePathStyle: true,
-    // Checksums in trailers are AWS's own; other servers refuse them.
+    // Servers other than AWS refuse checksums in trailers.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -75,7 +73,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
 
   const clearUp = () =>
     abortAbandonedUploads(call, bucket, clock.now()).catch((error: unknown) =>
-      onTrouble("Clearing up uploads that were not finished failed, it is tried again", error),
+      onTrouble("Removing unfinished uploads failed. Retrying.", error),
     );
   let clearing = clearUp();
   const clearTimer = setInterval(() => {
@@ -156,7 +154,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
         "response-content-type": contentType,
         "response-content-disposition": dispositionOf(contentType),
       });
-      // Whether a name is too long does not depend on the type that its bytes turn out to have.
+      // The limit for names does not depend on the detected content type.
       checkLinkLength(link.url.length - encodeStrict(contentType).length + longestEncodedType);
       return link;
     },
@@ -185,5 +183,5 @@ function toInfo({ ContentLength, ContentType, ETag, LastModified }: Described): 
 }
 
 function noSuchRange(start: number, end: number): RangeError {
-  return new RangeError(`no bytes ${start}-${end}`);
+  return new RangeError(`range ${start}-${end} is not available`);
 }

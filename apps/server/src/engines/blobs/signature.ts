@@ -3,9 +3,8 @@ import { fault } from "../../kernel/errors.ts";
 import { canonicalQuery, decodePercent, encodePath, parseQuery } from "./uri-encoding.ts";
 
 /**
- * AWS Signature V4 in a link's query, for S3: made for and checked on the links of the embedded store. The signature
- * binds the method, the path, the host and every query parameter; the body is left out (UNSIGNED-PAYLOAD), as in every
- * presigned S3 link.
+ * AWS Signature V4 query signatures for the links of the embedded store. They cover the method, path, host and every query
+ * parameter, but not the body (UNSIGNED-PAYLOAD), as in every presigned S3 link.
  */
 export interface SigningCredentials {
   readonly accessKeyId: string;
@@ -15,9 +14,9 @@ export interface SigningCredentials {
 export type LinkMethod = "GET" | "PUT" | "HEAD";
 
 export const maxLinkLength = 2083;
-/** A week: what AWS allows. */
+/** A week, the limit of AWS. */
 const maxExpiresSeconds = 604_800;
-/** How far the clock of the node that signed may be ahead of the one that checks. */
+/** Allowed clock difference between nodes. */
 const maxSkewMillis = 300_000;
 const algorithm = "AWS4-HMAC-SHA256";
 
@@ -26,7 +25,7 @@ interface Signed {
   host: string;
   /** Encoded. */
   path: string;
-  /** All of the query but the signature itself, in canonical form. */
+  /** Canonical query without the signature. */
   query: string;
   /** As in X-Amz-Date: 20130524T000000Z. */
   time: string;
@@ -50,7 +49,7 @@ function signatureOf(signed: Signed, secretAccessKey: string): Buffer {
     .digest();
 }
 
-/** Of the last day that was asked for: it takes longer to derive than the rest of a signature. */
+/** Cached: deriving the key of a day takes longer than the rest of a signature. */
 let lastSigningKey: { of: string; key: KeyObject } | undefined;
 
 function signingKeyOf(secretAccessKey: string, day: string, region: string): KeyObject {
@@ -65,11 +64,11 @@ function signingKeyOf(secretAccessKey: string, day: string, region: string): Key
 
 export interface LinkOptions {
   method: LinkMethod;
-  /** Scheme, host and, behind a proxy, a path before ours. */
+  /** Scheme, host and, behind a proxy, a path prefix. */
   base: string;
   /** Not encoded, with its leading slash. */
   path: string;
-  /** Further parameters; they are signed like the rest. */
+  /** Further signed parameters. */
   query?: Readonly<Record<string, string>>;
   region: string;
   credentials: SigningCredentials;
@@ -80,7 +79,7 @@ export interface LinkOptions {
 export function signLink(options: LinkOptions): string {
   const { method, region, credentials, expiresInSeconds } = options;
   if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < 1 || expiresInSeconds > maxExpiresSeconds) {
-    throw new RangeError(`a link lives 1 to ${maxExpiresSeconds} seconds, not ${expiresInSeconds}`);
+    throw new RangeError(`a link must expire after 1 to ${maxExpiresSeconds} seconds, not ${expiresInSeconds}`);
   }
   const base = new URL(options.base);
   const prefix = decodePercent(base.pathname.replace(/\/+$/, "")) ?? "";
@@ -100,7 +99,7 @@ export function signLink(options: LinkOptions): string {
   return url;
 }
 
-/** For every driver: a link that the specification's record could not carry is refused when it is made. */
+/** For every driver: the API limits the length of links. */
 export function checkLinkLength(length: number): void {
   if (length <= maxLinkLength) return;
   throw fault("string_too_long", `The name is too long: its link would exceed ${maxLinkLength} characters`, {
@@ -109,9 +108,9 @@ export function checkLinkLength(length: number): void {
 }
 
 export interface ReceivedLink {
-  /** Methods under which the link may have been signed; a HEAD request may use a GET link. */
+  /** Methods that the link may be signed for; HEAD may use a GET link. */
   methods: readonly LinkMethod[];
-  /** Where the client may have sent it: a proxy can change the host and take a path prefix off. Paths as received. */
+  /** Possible original addresses: a proxy can change the host and remove a path prefix. */
   addresses: readonly { host: string; path: string }[];
   /** As received, without the question mark. */
   query: string;
@@ -125,8 +124,8 @@ export function verifyLink(received: ReceivedLink): ReadonlyMap<string, string> 
   const { region, credentials } = received;
   const pairs = parseQuery(received.query);
   const values = new Map(pairs);
-  if (!pairs || !values.has("X-Amz-Signature")) throw fault("forbidden", "The link carries no signature");
-  // A name given twice could be read in one place and signed in another.
+  if (!pairs || !values.has("X-Amz-Signature")) throw fault("forbidden", "The link is not signed");
+  // A repeated name could be signed with one value and read with another.
   if (values.size !== pairs.length) throw wrong();
 
   const time = values.get("X-Amz-Date") ?? "";

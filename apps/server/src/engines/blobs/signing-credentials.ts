@@ -6,7 +6,7 @@ import type { SigningCredentials } from "./signature.ts";
 
 const fileName = "link-signing-key.json";
 
-/** What the embedded store signs its links with: made once, kept readable for the owner alone. */
+/** Credentials that sign the links of the embedded store, created at the first start and readable only by the owner. */
 export async function loadOrCreateSigningCredentials(home: string): Promise<SigningCredentials> {
   await mkdir(home, { recursive: true });
   const path = join(home, fileName);
@@ -21,7 +21,7 @@ async function load(path: string): Promise<SigningCredentials | undefined> {
     if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   }
-  // A backup that was unpacked may have widened it.
+  // An unpacked backup may have a wider mode.
   await chmod(path, 0o600);
   const { accessKeyId, secretAccessKey } = parse(text, path);
   if (typeof accessKeyId !== "string" || typeof secretAccessKey !== "string" || secretAccessKey.length < 32) {
@@ -39,7 +39,9 @@ function parse(text: string, path: string): Record<string, unknown> {
 }
 
 function damaged(path: string): Error {
-  return new Error(`${path} holds no signing credentials; remove it to make new ones (links made so far then end)`);
+  return new Error(
+    `${path} does not contain signing credentials. Remove it to create new ones; existing links then become invalid`,
+  );
 }
 
 async function create(home: string, path: string): Promise<SigningCredentials> {
@@ -56,7 +58,7 @@ async function create(home: string, path: string): Promise<SigningCredentials> {
     } finally {
       await handle.close();
     }
-    // Unlike a rename, a link does not replace: of two processes that start together one wins, and both use its key.
+    // Unlike rename, link does not replace: processes that start together use the same key.
     await link(temporary, path);
     await syncDirectory(home);
     return credentials;

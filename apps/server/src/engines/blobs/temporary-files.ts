@@ -7,14 +7,13 @@ const dayMillis = 86_400_000;
 export interface TemporaryFile {
   readonly path: string;
   readonly handle: FileHandle;
-  /** Closes and removes it; harmless after it was moved away. */
+  /** Closes and removes the file, if it was not moved. */
   discard(): Promise<void>;
 }
 
 /**
- * Where bodies are written until they are whole. A name carries the process that writes it, so that a starting process
- * removes what a dead one left and nothing of one that lives beside it. A process number may have been given away again
- * since: what is a day old goes too.
+ * Files for incomplete bodies. Names contain the process id, so that a starting process removes the files of dead ones
+ * only. Process ids are reused, so files older than a day are removed too.
  */
 export async function openTemporaryFiles(directory: string): Promise<{ create(): Promise<TemporaryFile> }> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -35,7 +34,7 @@ export async function openTemporaryFiles(directory: string): Promise<{ create():
   };
 }
 
-/** Tells this process from an earlier one of the same number: in a container each start has the number 1. */
+/** Distinguishes this process from an earlier one with the same id: in a container the id is always 1. */
 const ownMark = randomBytes(4).toString("hex");
 
 function isAbandoned(name: string): boolean {

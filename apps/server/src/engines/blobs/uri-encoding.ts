@@ -1,6 +1,6 @@
 /**
- * Percent-encoding as AWS Signature V4 wants it for S3: every byte of the UTF-8 form except the unreserved characters
- * of RFC 3986. `encodeURIComponent` leaves five more alone (`!'()*`).
+ * Percent-encoding of AWS Signature V4 for S3: every UTF-8 byte except the unreserved characters of RFC 3986.
+ * `encodeURIComponent` leaves five more (`!'()*`).
  */
 export function encodeStrict(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
@@ -9,12 +9,12 @@ export function encodeStrict(text: string): string {
   );
 }
 
-/** A path is encoded once and its slashes stay: S3 differs there from every other AWS service. */
+/** Encodes once and keeps slashes: S3 differs here from every other AWS service. */
 export function encodePath(path: string): string {
   return path.split("/").map(encodeStrict).join("/");
 }
 
-/** Undefined for what is no valid encoding of UTF-8. */
+/** Undefined if the text is not valid percent-encoded UTF-8. */
 export function decodePercent(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
@@ -25,13 +25,13 @@ export function decodePercent(text: string): string | undefined {
 
 export type QueryPairs = readonly (readonly [name: string, value: string])[];
 
-/** Every pair in the order it came, repeated names included. Undefined when one is no valid encoding. */
+/** All pairs in order, repeated names included. Undefined if one is not encoded correctly. */
 export function parseQuery(query: string): QueryPairs | undefined {
   const pairs: [string, string][] = [];
   for (const part of query.split("&")) {
     if (part === "") continue;
     const equals = part.indexOf("=");
-    // A client that rebuilds a link may write a space as "+"; a plus sign itself is always %2B in our links.
+    // Clients that rebuild a link may write a space as "+"; our links encode a plus sign as %2B.
     const [rawName, rawValue] = equals === -1 ? [part, ""] : [part.slice(0, equals), part.slice(equals + 1)];
     const name = decodePercent(rawName.replaceAll("+", " "));
     const value = decodePercent(rawValue.replaceAll("+", " "));
@@ -41,7 +41,7 @@ export function parseQuery(query: string): QueryPairs | undefined {
   return pairs;
 }
 
-/** Sorted by encoded name, then by encoded value; both are ASCII, so plain comparison is byte order. */
+/** Sorted by encoded name, then value. Both are ASCII, so string comparison is byte order. */
 export function canonicalQuery(pairs: QueryPairs): string {
   const encoded = pairs.map(([name, value]) => [encodeStrict(name), encodeStrict(value)] as const);
   const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
