@@ -57,7 +57,7 @@ test("the steps for systemd leave an installation that the command runs from, an
   expect(unmarked.asked).toBeUndefined();
 
   const readme = await readFile(join(checkout, "deploy", "README.md"), "utf8");
-  const step = /^ {4}(.*node_modules\/\.gantry-installed)$/m.exec(readme)?.[1];
+  const step = /^(.*node_modules\/\.gantry-installed)$/m.exec(readme)?.[1];
   await run("sh", ["-c", String(step)], { cwd: place });
   const marked = await setUp();
   expect([marked.stdout, marked.asked]).toEqual([process.execPath, undefined]);
