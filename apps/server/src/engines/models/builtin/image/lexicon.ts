@@ -1,5 +1,5 @@
 /**
- * Every word the painter understands. `docs/models/gantry-image.md` lists the same; a test holds the two together.
+ * Every word the painter understands. `docs/reference/gantry-image.md` lists the same; a test holds the two together.
  *
  * `place` says where a subject belongs, `height` how tall one alone stands (a share of the picture's shorter side),
  * `width` its breadth in heights, `many` how many a bare plural means, `most` how many are painted at the most.

@@ -72,7 +72,7 @@ test("every subject that stands as a thing has a painter", () => {
 });
 
 test("the documentation lists every word", () => {
-  const page = readFileSync(new URL("../../../../../../../docs/models/gantry-image.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../../../../../docs/reference/gantry-image.md", import.meta.url), "utf8");
   const words = [
     ...Object.entries(lexicon.subjects).flatMap(([subject, { words }]) => [subject, ...words]),
     ...[lexicon.times, lexicon.weathers, lexicon.moods].flatMap((table) => Object.values(table).flat()),

@@ -1,5 +1,5 @@
 /**
- * The content checker of the prompt: a short, documented word list (`docs/models/gantry-image.md`), no classifier. It
+ * The content checker of the prompt: a short, documented word list (`docs/reference/gantry-image.md`), no classifier. It
  * compares whole words, so "skilled", "Essex", "grape" and "cocktail" pass; spelling tricks are folded first (digits
  * for letters, look-alike letters, marks and spaces between letters, stretched letters).
  *
