@@ -1,6 +1,6 @@
 import { agentErrors, type ErrorRow, errorTable, type RunErrorType } from "@gantry/wire";
 
-const runErrors: Record<RunErrorType, string> = {
+export const runErrors: Record<RunErrorType, string> = {
   tool_error: "A tool failed in a way that the model cannot mend",
   timeout: "The run took longer than its time allows",
   internal: "The model could not be called, or something broke that is not the run's fault",

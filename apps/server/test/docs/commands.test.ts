@@ -1,0 +1,122 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
+import { type ScriptedServer, scriptedServer } from "../../src/engines/tools/scripted-server.fixture.ts";
+import { serveTenant, type TenantServer } from "../../src/features/connectors/idp/tenant-server.fixture.ts";
+import { type GantryNode, startGantry } from "../support/gantry.ts";
+import { allScopes } from "../support/idp-connector.ts";
+import { isFile, provide } from "../support/system-packages.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const root = fileURLToPath(new URL("../../../..", import.meta.url));
+const hasCurl = await provide({ name: "curl", packages: ["curl"], isThere: () => isFile("/usr/bin/curl") });
+const textOf = (page: string) => readFile(join(root, page), "utf8");
+
+/** Commands that cannot run here, by page and start of line. */
+const notRun: readonly [page: string, command: string, reason: string][] = [
+  ["README.md", "npm start", "starts a server: installation.test.ts"],
+  ["README.md", "npm test", "is the test run"],
+  ["docs/start.md", "npm start", "starts a server: installation.test.ts"],
+  ["docs/guides/your-models.md", "curl -sN $URL/api/v1/admin/claude", "needs the Anthropic API"],
+];
+const pagesNotRun: Readonly<Record<string, string>> = {
+  "CONTRIBUTING.md": "runs tests and servers",
+  "deploy/README.md": "needs Docker, Kubernetes, or systemd with root",
+};
+
+const commandsOf = (text: string) => [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block).join("");
+const pages: string[] = [];
+for (const page of execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" }).trim().split("\n"))
+  if (commandsOf(await textOf(page)) !== "" && !(page in pagesNotRun)) pages.push(page);
+
+const delivered: { headers: IncomingHttpHeaders; body: string }[] = [];
+const receiver = createServer(async (request, response) => {
+  const body = (await Array.fromAsync(request)).join("");
+  delivered.push({ headers: request.headers, body });
+  response.end();
+});
+let folder: string;
+let gantry: GantryNode;
+let tenant: TenantServer;
+let tools: ScriptedServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "gantry-docs-"));
+  await writeFile(join(folder, "authority.pem"), selfSigned.cert);
+  gantry = await startGantry({ env: { GANTRY_EXTRA_CA: join(folder, "authority.pem") } });
+  [tenant, tools] = await Promise.all([serveTenant(selfSigned), scriptedServer()]);
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  await gantry.close();
+  receiver.close();
+  await Promise.all([tenant.close(), tools.close(), rm(folder, { recursive: true })]);
+});
+
+const npx = `npx() { shift; "${process.execPath}" "${join(root, "packages/cli/src/main.ts")}" "$@"; }\n`;
+
+/** Runs the commands of a page in bash, in a folder of its own. Answers the folder and the lines that were printed. */
+async function follow(page: string): Promise<{ cwd: string; printed: string[] }> {
+  const skipped = notRun.filter(([of]) => of === page).map(([, command]) => command);
+  const code = commandsOf(await textOf(page))
+    .split("\n")
+    .filter((line) => !line.startsWith("read ") && !skipped.some((command) => line.startsWith(command)))
+    .join("\n")
+    .replaceAll("http://127.0.0.1:8080", gantry.url)
+    .replaceAll("https://example.com/hook", `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`)
+    .replaceAll("tenant.example.com", tenant.domain)
+    .replaceAll("@examples/", `@${root}/examples/`);
+  const typed = { KEY: gantry.adminKey, TOKEN: tenant.issue(allScopes), SERVER: tools.url, SERVER_TOKEN: "their-token" };
+  const settings = {
+    ...{ DATABASE_URL: gantry.databaseUrl, GANTRY_HOME: gantry.home },
+    ...{ GANTRY_URL: gantry.url, GANTRY_KEY: gantry.adminKey },
+  };
+  const cwd = join(folder, page.replaceAll("/", "-"));
+  await mkdir(cwd);
+  const env = { ...process.env, ...typed, ...settings };
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", npx + code], { cwd, env });
+  return { cwd, printed: stdout.split("\n") };
+}
+
+test("exceptions name commands that exist", async () => {
+  for (const [page, command] of notRun) expect(commandsOf(await textOf(page))).toContain(`${command}`);
+  for (const page of Object.keys(pagesNotRun)) expect(commandsOf(await textOf(page))).not.toBe("");
+  expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/start.md", "docs/operate/backup.md"]));
+});
+
+test.runIf(hasCurl).each(pages.filter((page) => page !== "README.md"))(
+  "the commands of %s print what it shows",
+  async (page) => {
+    const promised = [...(await textOf(page)).matchAll(/# → (.+)$/gm)].map(([, output]) => output);
+    const { printed } = await follow(page);
+    // Other lines are printed but not promised.
+    const wanted = new Set(promised);
+    expect(printed.filter((line) => wanted.has(line))).toEqual(promised);
+  },
+);
+
+test.runIf(hasCurl)("the README paints a picture, streams an answer and runs an agent", async () => {
+  const { cwd, printed } = await follow("README.md");
+  const picture = await readFile(join(cwd, "first.jpg"));
+  expect(picture.subarray(0, 3).toString("hex")).toBe("ffd8ff");
+  expect(printed.join("\n")).toContain("408");
+  expect(JSON.parse(printed.findLast((line) => line.startsWith("{")) ?? "")).toMatchObject({ status: "done" });
+});
+
+test.runIf(hasCurl)("the signature check of the guide accepts a delivery, and nothing else", async () => {
+  await waitFor("the delivery", () => delivered.length > 0);
+  const [, code] = /^```js\n(.*?)^```$/ms.exec(await textOf("docs/guides/predictions.md")) ?? [];
+  const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(`${code}; export { isGenuine };`)}`);
+  const { secrets } = (await gantry.call("GET", "/api/v2/webhooks/secret")).body;
+  const [{ headers, body } = expect.fail("no delivery")] = delivered;
+  expect(JSON.parse(body)).toMatchObject({ model: "gantry/image", infer_details: { status: 200 } });
+  expect(isGenuine(secrets[0], headers, body)).toBe(true);
+  expect(isGenuine(secrets[0], headers, `${body} `)).toBe(false);
+});
