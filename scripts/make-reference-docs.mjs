@@ -18,13 +18,19 @@ const code = (text) => `\`${text}\``;
 const row = (cells) => `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |`;
 const table = (head, rows) => [row(head), `|${"---|".repeat(head.length)}`, ...rows.map(row)].join("\n");
 
-const statusOf = ({ status, insideOf }) => (insideOf === undefined ? status : `${insideOf}, with ${status} in the body`);
+const statusOf = ({ status, insideOf }) =>
+  insideOf === undefined ? status : `${insideOf}, with ${status} in the body`;
 
 const tables = {
   settings: () =>
     table(
       ["setting", "default", "description", "values"],
-      Object.entries(settings).map(([name, { shown, meaning, takes = "any text" }]) => [code(name), shown, meaning, takes]),
+      Object.entries(settings).map(([name, { shown, meaning, takes = "any text" }]) => [
+        code(name),
+        shown,
+        meaning,
+        takes,
+      ]),
     ),
   metrics: () =>
     table(

@@ -31,7 +31,8 @@ const pagesNotRun: Readonly<Record<string, string>> = {
   "deploy/README.md": "needs Docker, Kubernetes, or systemd with root",
 };
 
-const commandsOf = (text: string) => [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block).join("");
+const commandsOf = (text: string) =>
+  [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block).join("");
 const pages: string[] = [];
 for (const page of execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" }).trim().split("\n"))
   if (commandsOf(await textOf(page)) !== "" && !(page in pagesNotRun)) pages.push(page);
@@ -73,7 +74,12 @@ async function follow(page: string): Promise<{ cwd: string; printed: string[] }>
     .replaceAll("https://example.com/hook", `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`)
     .replaceAll("tenant.example.com", tenant.domain)
     .replaceAll("@examples/", `@${root}/examples/`);
-  const typed = { KEY: gantry.adminKey, TOKEN: tenant.issue(allScopes), SERVER: tools.url, SERVER_TOKEN: "their-token" };
+  const typed = {
+    KEY: gantry.adminKey,
+    TOKEN: tenant.issue(allScopes),
+    SERVER: tools.url,
+    SERVER_TOKEN: "their-token",
+  };
   const settings = {
     ...{ DATABASE_URL: gantry.databaseUrl, GANTRY_HOME: gantry.home },
     ...{ GANTRY_URL: gantry.url, GANTRY_KEY: gantry.adminKey },

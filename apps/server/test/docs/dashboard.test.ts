@@ -12,7 +12,6 @@ const read = (...path: string[]) => readFileSync(join(deploy, ...path), "utf8");
 
 interface Metric {
   type: string;
-  /** Those that its samples carry. */
   labels: Set<string>;
 }
 
@@ -22,7 +21,7 @@ const receiver = createServer((request, response) => {
 });
 const exposed = new Map<string, Metric>();
 
-/** What a scrape of a server brings that has seen something of everything. */
+/** Reads the metrics of a server that has used every feature. */
 async function scrape(): Promise<void> {
   const text = await (await gantry.fetch("GET", "/metrics")).text();
   exposed.clear();
@@ -57,7 +56,7 @@ beforeAll(async () => {
   const text = { type: "string" };
   const object = (name: string) => ({ type: "object", required: [name], properties: { [name]: text } });
   const failing = {
-    ...{ title: "failing", description: "It answers nothing of use.", kind: "other", visibility: "private" },
+    ...{ title: "failing", description: "Answers nothing useful.", kind: "other", visibility: "private" },
     ...{ capacity: 1, pricing: {}, input: object("prompt"), output: object("output") },
     backend: { type: "cog", url: address },
   };
@@ -88,13 +87,13 @@ afterAll(async () => {
   receiver.close();
 });
 
-/** Labels that Prometheus adds to whatever it reads, and the bound of a bucket. */
+/** Labels that Prometheus adds, and the bound of a bucket. */
 const added = new Set(["job", "instance", "le"]);
 
 function faultsOf(expression: string): string[] {
   const faults: string[] = [];
   const names = [...expression.matchAll(/\b((?:gantry|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g)];
-  if (names.length === 0) faults.push(`${expression}: asks for nothing`);
+  if (names.length === 0) faults.push(`${expression}: has no metric`);
   const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/,\s*/));
   for (const [, name = "", matchers = ""] of names) {
     const metric = familyOf(name);
@@ -108,33 +107,33 @@ function faultsOf(expression: string): string[] {
   return faults;
 }
 
-test("every panel of the dashboard asks for metrics and labels that a server exposes", () => {
+test("every panel of the dashboard uses metrics and labels that a server exposes", () => {
   const { panels } = JSON.parse(read("grafana", "gantry.json")) as { panels: { targets?: { expr: string }[] }[] };
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   expect(expressions.length).toBeGreaterThan(30);
   expect(expressions.flatMap(faultsOf)).toEqual([]);
 });
 
-test("so do the alerts and the rules of the autoscaler", () => {
+test("alerts and autoscaler rules use metrics and labels that a server exposes", () => {
   const alerts = read("prometheus", "gantry-alerts.yaml")
     .split(/- alert: /)
     .slice(1);
   expect(alerts.length).toBeGreaterThan(5);
-  const ofOurs = alerts
+  const own = alerts
     .map((alert) => /expr: ((?:.|\n)*?)\n {8}for:/.exec(alert)?.[1] ?? "")
     .filter((expression) => !/^up\{/.test(expression));
-  expect(ofOurs.length).toBe(alerts.length - 1);
-  expect(ofOurs.flatMap(faultsOf)).toEqual([]);
+  expect(own.length).toBe(alerts.length - 1);
+  expect(own.flatMap(faultsOf)).toEqual([]);
   const adapter = read("kubernetes", "prometheus-adapter.yaml");
   const rules = [...adapter.matchAll(/name: \{ as: (\S+) \}\n\s+metricsQuery: (.*)/g)];
   expect(rules.flatMap(([, , rule = ""]) => faultsOf(rule))).toEqual([]);
-  // The autoscaler asks for what the adapter makes, and for nothing else.
+  // The autoscaler uses exactly the metrics of the adapter.
   const asked = [...read("kubernetes", "autoscaling.yaml").matchAll(/metric: \{ name: (\S+) \}/g)];
   expect(asked.map(([, name]) => name)).toEqual(rules.map(([, name]) => name));
   expect(asked).toHaveLength(2);
 });
 
-test("every probe of the manifests asks for a route that a server has", async () => {
+test("every probe of the manifests uses a route that exists", async () => {
   const files = readdirSync(join(deploy, "kubernetes")).map((name) => read("kubernetes", name));
   const probes = files.flatMap((text) => [...text.matchAll(/httpGet: \{ path: (\S+),/g)].map(([, path = ""]) => path));
   expect(probes).toHaveLength(6);

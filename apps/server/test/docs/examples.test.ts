@@ -80,12 +80,12 @@ describe("examples/agents", () => {
     expect(published.status, published.text).toBe(200);
   });
 
-  test("none tells of a default, since a value that is missing stays so", () => {
+  test("input schemas have no default, because runs do not apply defaults", () => {
     for (const [name, { input_schema }] of agents)
       expect(JSON.stringify(input_schema), name).not.toContain('"default"');
   });
 
-  test("the page reader is told what its reader asks, or nothing of it", async () => {
+  test("the page reader's goal has the question of its input, if there is one", async () => {
     const llm = await startScriptedLlm(() => ({ text: '{"title": "A page", "summary": "It is about ships."}' }));
     try {
       const [, chat] = models.find(([name]) => name === "openai-chat") ?? [];
@@ -103,8 +103,8 @@ describe("examples/agents", () => {
         llm.requests.length = 0;
         const run = await gantry.call("POST", `/v1/agents/${agent.id}/runs`, { json: { input, wait: 30 } });
         expect(run.body, run.text).toMatchObject({ status: "done", output: { title: "A page" } });
-        const said = llm.requests[0]?.messages.map(({ content }) => content ?? "").join("\n") ?? "";
-        goals.push(/Fetch .*/.exec(said)?.[0] ?? "");
+        const prompt = llm.requests[0]?.messages.map(({ content }) => content ?? "").join("\n") ?? "";
+        goals.push(/Fetch .*/.exec(prompt)?.[0] ?? "");
       }
       expect(goals).toEqual([
         "Fetch https://example.com/ with http_request and say what the page is about.",

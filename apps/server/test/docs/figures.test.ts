@@ -8,7 +8,7 @@ const files = globSync("{apps,packages}/**/*.{test,contract}.ts", {
   exclude: (name) => name === "node_modules" || name === "dist",
 }).filter((file) => !file.endsWith("figures.test.ts"));
 
-/** On a busy machine the same work takes many times as long. */
+/** A busy machine takes many times as long for the same work. */
 const leastBoundMs = 5_000;
 
 function linesOf(pattern: RegExp, isFault: (match: RegExpExecArray) => boolean = () => true): string[] {

@@ -46,10 +46,7 @@ test("docs/README.md lists every page", () => {
   );
   const missing = pages.filter(
     (page) =>
-      page.startsWith("docs/") &&
-      page !== "docs/README.md" &&
-      !/^docs\/decisions\/\d/.test(page) &&
-      !listed.has(page),
+      page.startsWith("docs/") && page !== "docs/README.md" && !/^docs\/decisions\/\d/.test(page) && !listed.has(page),
   );
   expect(missing).toEqual([]);
 });

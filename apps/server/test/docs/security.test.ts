@@ -6,7 +6,6 @@ import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 
-/** Within a row the folder of the first path holds for the names behind it. */
 function testsIn(row: string): string[] {
   let folder = "";
   return [...row.matchAll(/`([\w/-]+\.test\.ts)`/g)].map(([, path = ""]) => {
@@ -16,8 +15,8 @@ function testsIn(row: string): string[] {
   });
 }
 
-test("docs/security.md names a test for each promise, and each of them exists", async () => {
-  const page = await readFile(join(root, "docs/security.md"), "utf8");
+test("docs/operate/security.md names a test for each promise, and all of them exist", async () => {
+  const page = await readFile(join(root, "docs/operate/security.md"), "utf8");
   const promises = page.slice(page.indexOf("| promise |")).split("\n\n")[0]?.split("\n").slice(2) ?? [];
   expect(promises.length).toBeGreaterThan(20);
   expect(promises.filter((row) => testsIn(row).length === 0)).toEqual([]);
