@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -21,4 +22,11 @@ test("each table has rows", () => {
     "| `limit_exceeded` |",
   ])
     expect(text).toContain(row);
+});
+
+test("docs/reference/command.md shows every command with its options", () => {
+  const usages = readFileSync(join(root, "packages/cli/src/commands.ts"), "utf8").matchAll(/usage: "([^"]+)"/g);
+  const page = readFileSync(join(root, "docs/reference/command.md"), "utf8").replaceAll("\\|", "|");
+  const missing = [...usages].map(([, usage]) => `\`gantry ${usage}\``).filter((usage) => !page.includes(usage));
+  expect(missing).toEqual([]);
 });
