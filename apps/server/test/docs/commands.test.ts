@@ -33,9 +33,9 @@ const pagesNotRun: Readonly<Record<string, string>> = {
 
 const commandsOf = (text: string) =>
   [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block).join("");
+const allPages = execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" }).trim().split("\n");
 const pages: string[] = [];
-for (const page of execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" }).trim().split("\n"))
-  if (commandsOf(await textOf(page)) !== "" && !(page in pagesNotRun)) pages.push(page);
+for (const page of allPages) if (commandsOf(await textOf(page)) !== "" && !(page in pagesNotRun)) pages.push(page);
 
 const delivered: { headers: IncomingHttpHeaders; body: string }[] = [];
 const receiver = createServer(async (request, response) => {
@@ -125,4 +125,26 @@ test.runIf(hasCurl)("the signature check of the guide accepts a delivery, and no
   expect(JSON.parse(body)).toMatchObject({ model: "gantry/image", infer_details: { status: 200 } });
   expect(isGenuine(secrets[0], headers, body)).toBe(true);
   expect(isGenuine(secrets[0], headers, `${body} `)).toBe(false);
+});
+
+test("every route that a page names exists", async () => {
+  const parameters = (path: string) => path.replaceAll(/\{[^}]+\}/g, "{}");
+  const documents = ["/api/v1", "/api/v2", "/v1", "/api/v1/gantry/image", "/api/v1/gantry/text"];
+  const routes = new Set(["GET /docs/errors", "GET /docs/manifest.schema.json"]);
+  for (const document of documents) {
+    const { paths, servers } = (await gantry.call("GET", `${document}/openapi.json`)).body;
+    const base = new URL(servers[0].url).pathname.replace(/\/$/, "");
+    for (const [path, methods] of Object.entries<object>(paths))
+      for (const method of Object.keys(methods)) routes.add(`${method.toUpperCase()} ${parameters(base + path)}`);
+  }
+  const named = await Promise.all(
+    allPages.map(async (page) =>
+      [...(await textOf(page)).matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/[^\s`?]*)/g)].map(([, name = ""]) => ({
+        page,
+        name,
+      })),
+    ),
+  );
+  expect(named.flat().length).toBeGreaterThan(30);
+  expect(named.flat().filter(({ name }) => !routes.has(parameters(name)))).toEqual([]);
 });

@@ -139,3 +139,24 @@ test("every probe of the manifests uses a route that exists", async () => {
   expect(probes).toHaveLength(6);
   for (const path of new Set(probes)) expect((await fetch(gantry.url + path)).status, path).toBe(200);
 });
+
+test("panels of the dashboard have a query and fit the grid", () => {
+  const { panels } = JSON.parse(read("grafana", "gantry.json")) as {
+    panels: {
+      id: number;
+      type: string;
+      title: string;
+      targets?: { expr: string }[];
+      gridPos: { x: number; w: number };
+    }[];
+  };
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  for (const { type, title, targets, gridPos } of panels) {
+    expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);
+    if (type !== "row")
+      expect(
+        targets?.every(({ expr }) => /(gantry|process|nodejs)_/.test(expr)),
+        title,
+      ).toBe(true);
+  }
+});

@@ -1,9 +1,42 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { settings } from "../../src/config/config.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
+const { metrics }: { metrics: { name: string; type: string }[] } = await import(
+  join(root, "scripts", "make-reference-docs.mjs")
+);
+const files = execFileSync("git", ["ls-files", "README.md", "docs", "deploy"], { cwd: root, encoding: "utf8" })
+  .split("\n")
+  .filter((file) => /\.(md|json|yaml|env|service)$|Dockerfile$/.test(file))
+  .map((file) => ({ file, text: readFileSync(join(root, file), "utf8") }));
+
+const found = (pattern: RegExp) =>
+  files.flatMap(({ file, text }) => [...text.matchAll(pattern)].map((match) => ({ file, name: match[1] ?? "" })));
+
+test("every setting exists", () => {
+  const named = found(/\b((?:GANTRY|S3|OTEL)_[A-Z][A-Z_]*[A-Z]|DATABASE_URL|AMQP_URL)\b/g);
+  expect(named.length).toBeGreaterThan(100);
+  /** Settings of the command and of development. */
+  const others = ["GANTRY_URL", "GANTRY_KEY"];
+  expect(named.filter(({ name }) => !(name in settings) && !others.includes(name))).toEqual([]);
+});
+
+test("every metric exists", () => {
+  const exposed = new Set(
+    metrics.flatMap(({ name, type }) =>
+      type === "histogram" ? ["", "_bucket", "_sum", "_count"].map((end) => name + end) : [name],
+    ),
+  );
+  const named = found(/\b(gantry_[a-z_]*[a-z])\b/g);
+  expect(named.length).toBeGreaterThan(80);
+  const notMetrics = ["gantry_info", "gantry_image"];
+  expect(named.filter(({ name }) => !exposed.has(name) && !notMetrics.includes(name))).toEqual([]);
+});
+
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const source = "apps/server/src";
 const inCode = (text: string) => [...text.matchAll(/`([^`\s]+)`/g)].map(([, found = ""]) => found);
