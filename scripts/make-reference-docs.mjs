@@ -1,5 +1,5 @@
 /**
- * Writes the tables of docs/reference from the code: settings, metrics and errors. A test fails if a page is not current.
+ * Writes the tables of docs/reference from the code. A test fails if a page is not current.
  * Run it with Node 24: node_modules/.bin/node scripts/make-reference-docs.mjs
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -10,6 +10,7 @@ import { createMeasures } from "../apps/server/src/engines/telemetry/measures.ts
 import { runErrors } from "../apps/server/src/http/docs-pages/errors-page.ts";
 import { agentErrors } from "../packages/wire/src/agent-errors.ts";
 import { errorTable } from "../packages/wire/src/error-table.ts";
+import { accountDocument, agentsDocument, modelsDocument } from "../packages/wire/src/openapi/index.ts";
 
 /** Metrics of Gantry; those of the process come from a library under their usual names. */
 export const metrics = [...createMeasures().described, ...describedGauges()];
@@ -20,6 +21,20 @@ const table = (head, rows) => [row(head), `|${"---|".repeat(head.length)}`, ...r
 
 const statusOf = ({ status, insideOf }) =>
   insideOf === undefined ? status : `${insideOf}, with ${status} in the body`;
+
+/** Routes of an API, from its OpenAPI document. */
+const routes = (documentOf) => {
+  const { paths, servers } = documentOf("", "");
+  return table(
+    ["route", "use"],
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { summary }]) => [
+        code(`${method.toUpperCase()} ${servers[0].url}${path === "/" ? "" : path}`),
+        summary,
+      ]),
+    ),
+  );
+};
 
 const tables = {
   settings: () =>
@@ -58,9 +73,17 @@ const tables = {
       ["type", "description"],
       Object.entries(runErrors).map(([type, meaning]) => [code(type), meaning]),
     ),
+  "model routes": () => routes(modelsDocument),
+  "account routes": () => routes(accountDocument),
+  "agent routes": () => routes(agentsDocument),
 };
 
-const pages = { settings: ["settings"], metrics: ["metrics"], errors: ["errors", "agent errors", "run errors"] };
+const pages = {
+  settings: ["settings"],
+  metrics: ["metrics"],
+  errors: ["errors", "agent errors", "run errors"],
+  api: ["model routes", "account routes", "agent routes"],
+};
 
 /** Each page with its tables as the code has them now. */
 export const references = Object.entries(pages).map(([name, contained]) => {

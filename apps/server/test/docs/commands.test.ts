@@ -135,7 +135,8 @@ test("every route that a page names exists", async () => {
     const { paths, servers } = (await gantry.call("GET", `${document}/openapi.json`)).body;
     const base = new URL(servers[0].url).pathname.replace(/\/$/, "");
     for (const [path, methods] of Object.entries<object>(paths))
-      for (const method of Object.keys(methods)) routes.add(`${method.toUpperCase()} ${parameters(base + path)}`);
+      for (const method of Object.keys(methods))
+        routes.add(`${method.toUpperCase()} ${parameters(path === "/" ? base : base + path)}`);
   }
   const named = await Promise.all(
     allPages.map(async (page) =>

@@ -20,6 +20,7 @@ test("each table has rows", () => {
     "| `missing` | 422 |",
     "| `agent_not_published` | 400 |",
     "| `limit_exceeded` |",
+    "| `POST /v1/agents` |",
   ])
     expect(text).toContain(row);
 });
