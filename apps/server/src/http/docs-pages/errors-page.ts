@@ -1,13 +1,13 @@
 import { agentErrors, type ErrorRow, errorTable, type RunErrorType } from "@gantry/wire";
 
 export const runErrors: Record<RunErrorType, string> = {
-  tool_error: "A tool failed in a way that the model cannot mend",
-  timeout: "The run took longer than its time allows",
-  internal: "The model could not be called, or something broke that is not the run's fault",
-  cancelled: "Somebody cancelled the run",
-  limit_exceeded: "A limit of the run was reached: steps, cost or depth",
-  insufficient_funds: "Its user's balance does not cover the next call",
-  invalid_input: "What the run was given cannot be used",
+  tool_error: "The same tool call failed three times in a row",
+  timeout: "The run exceeded its time limit",
+  internal: "The model could not be called, or the server failed",
+  cancelled: "The run was cancelled",
+  limit_exceeded: "The run reached a limit: steps, cost or depth",
+  insufficient_funds: "The balance does not cover the next call",
+  invalid_input: "The input of the run cannot be used",
 };
 
 const forms: Record<ErrorRow["form"], string> = {
@@ -18,7 +18,7 @@ const forms: Record<ErrorRow["form"], string> = {
 };
 const agentsForm = '<code>{"error": {"type", "code", "message", "details"}}</code>';
 
-/** The page that every error's `url` points to: one section a row of the error table, its type as the anchor. */
+/** The page that the `url` of every error links to, with one section for each type. */
 export function errorsPage(): string {
   const sections = Object.entries(errorTable)
     .map(([type, row]) => section(type, row))
@@ -39,13 +39,12 @@ export function errorsPage(): string {
 </head>
 <body>
 <h1>Error types</h1>
-<p>Decide by the status and by the machine-readable <code>type</code>, where the form of the body has one, never by the
-message. The agents platform under <code>/v1</code> has types of its own, which are <a href="#agents">below</a>. The
-response header <code>X-Service-Retryable</code> says whether the same request might succeed later; the values below
-are the defaults. A failed prediction is never charged.</p>
+<p>Decide by the status and the <code>type</code>, never by the message. The response header
+<code>X-Service-Retryable</code> says whether the same request may succeed later; the values below are the defaults.
+Failed predictions cost nothing. The agents platform under <code>/v1</code> has <a href="#agents">separate types</a>.</p>
 ${sections}
 <h1 id="agents">Errors of the agents platform</h1>
-<p>Answers under <code>/v1</code> are ${agentsForm}:</p>
+<p>Errors under <code>/v1</code> are ${agentsForm}:</p>
 <dl>
 ${rows(agentErrors)}
 </dl>
@@ -60,7 +59,7 @@ ${rows(runErrors)}
 
 function rows(table: Readonly<Record<string, string | number>>): string {
   return Object.entries(table)
-    .map(([type, told]) => `<dt><code>${type}</code></dt><dd>${told}</dd>`)
+    .map(([type, value]) => `<dt><code>${type}</code></dt><dd>${value}</dd>`)
     .join("\n");
 }
 

@@ -10,12 +10,11 @@ interface DocsPagesDeps {
   hasConsole: boolean;
 }
 
-/** Pages that need no key: what one finds at the address itself, what error links point to, and what editors load. */
+/** Pages without a key: the front page, the error types, and the JSON Schema for editors. */
 export async function docsPages(app: FastifyInstance, { version, hasConsole }: DocsPagesDeps): Promise<void> {
   const front = frontPage(version, hasConsole);
   app.get("/", (request, reply) => {
     reply.header("vary", "accept");
-    // A browser, whose user wants to see something.
     if (hasConsole && prefers(request.headers.accept, "text/html", "text/plain")) return reply.redirect("console/");
     return reply.type("text/plain; charset=utf-8").send(front);
   });
