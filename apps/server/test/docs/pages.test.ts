@@ -1,4 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
+import { createReadStream } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import * as sdk from "../../../../packages/sdk/src/index.ts";
 import { selfSigned } from "../../src/engines/net/self-signed.fixture.ts";
 import { type ScriptedServer, scriptedServer } from "../../src/engines/tools/scripted-server.fixture.ts";
 import { serveTenant, type TenantServer } from "../../src/features/connectors/idp/tenant-server.fixture.ts";
@@ -125,6 +128,38 @@ test.runIf(hasCurl)("the signature check of the guide accepts a delivery, and no
   expect(JSON.parse(body)).toMatchObject({ model: "gantry/image", infer_details: { status: 200 } });
   expect(isGenuine(secrets[0], headers, body)).toBe(true);
   expect(isGenuine(secrets[0], headers, `${body} `)).toBe(false);
+});
+
+test.each([
+  ["packages/sdk/README.md", 14],
+  ["docs/guides/typescript.md", 1],
+])("the programs of %s print what it shows", async (page, least) => {
+  const text = await textOf(page);
+  const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = ""]) => code);
+  expect(blocks.length).toBeGreaterThanOrEqual(least);
+  const png = await sharp({ create: { width: 40, height: 30, channels: 3, background: "#2060c0" } })
+    .png()
+    .toBuffer();
+  const reportPath = join(folder, "report.csv");
+  await writeFile(reportPath, "year,ships\n1907,12\n");
+  const printed: string[] = [];
+  const given = {
+    ...sdk,
+    createReadStream,
+    process: { env: { GANTRY_URL: gantry.url, GANTRY_KEY: gantry.adminKey } },
+    console: { log: (...values: unknown[]) => printed.push(values.join(" ")) },
+    photo: new File([new Uint8Array(png)], "photo.png"),
+    reportPath,
+    toolServerUrl: tools.url,
+    domain: tenant.domain,
+    token: tenant.issue(allScopes),
+  };
+  const code = blocks.join("\n").replaceAll(/^import .* from "[@\w:/]+";$/gm, "");
+  const AsyncFunction = (async () => {}).constructor as new (
+    ...args: string[]
+  ) => (...args: unknown[]) => Promise<void>;
+  await new AsyncFunction(...Object.keys(given), code)(...Object.values(given));
+  expect(printed).toEqual([...text.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, output]) => output));
 });
 
 test("every route that a page names exists", async () => {
