@@ -4,8 +4,8 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient } from "./api/query-client.ts";
 import { createConsoleRouter } from "./router.tsx";
-import { watchReach } from "./shell/reach-watch.ts";
-import { sayWhatWasKept } from "./shell/reload.ts";
+import { watchConnection } from "./shell/connection-watch.ts";
+import { showMessageAfterReload } from "./shell/reload.ts";
 import { watchSession } from "./shell/session-watch.ts";
 import { applyTheme } from "./shell/theme.ts";
 import { Toasts } from "./ui/toasts.tsx";
@@ -15,11 +15,11 @@ applyTheme();
 const queries = createQueryClient();
 const router = createConsoleRouter(queries);
 watchSession(queries);
-watchReach(queries);
-sayWhatWasKept();
+watchConnection(queries);
+showMessageAfterReload();
 
 const root = document.getElementById("root");
-if (!root) throw new Error("the page has no root");
+if (!root) throw new Error("index.html has no #root element");
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router";
 import { isSignedOut } from "./api/client.ts";
-import { BrokenPage, NoSuchPage } from "./pages/no-such-page.tsx";
+import { BrokenPage, NotFoundPage } from "./pages/not-found-page.tsx";
 import { OverviewPage } from "./pages/overview/overview-page.tsx";
 import { SignInPage } from "./pages/sign-in/sign-in-page.tsx";
 import {
@@ -22,7 +22,7 @@ import { sessionQuery } from "./shell/session.ts";
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   component: Outlet,
-  notFoundComponent: NoSuchPage,
+  notFoundComponent: NotFoundPage,
 });
 
 const signIn = createRoute({
@@ -32,7 +32,7 @@ const signIn = createRoute({
   component: SignInPage,
 });
 
-/** All that needs somebody who is signed in. */
+/** Everything that requires a signed-in user. */
 const app = createRoute({
   getParentRoute: () => root,
   id: "app",
@@ -49,7 +49,7 @@ const app = createRoute({
 
 const inApp = { getParentRoute: () => app };
 
-/** The places of the console, in the order of the sidebar. */
+/** In the order of the sidebar. */
 const pages = [
   createRoute({ ...inApp, path: "/", component: OverviewPage }),
   createRoute({
@@ -208,7 +208,7 @@ export function createConsoleRouter(queries: QueryClient) {
   return createRouter({
     routeTree: root.addChildren([signIn, app.addChildren(pages)]),
     basepath: "/console",
-    // What a route does not take out of an address is not left in it, whoever wrote the link.
+    // Removes search parameters that the route does not know.
     search: { strict: true },
     context: { queries },
     defaultErrorComponent: BrokenPage,

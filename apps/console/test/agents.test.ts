@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { inTurn, type ScriptedLlm, startScriptedLlm, toolResults } from "../../server/test/support/scripted-llm.ts";
 import { test } from "./support/console-test.ts";
-import { putAgent, putModel, textModel } from "./support/made.ts";
+import { putAgent, putModel, textModel } from "./support/fixtures.ts";
 import { figure, loseAnswer, soon, toast } from "./support/on-page.ts";
 
 let llm: ScriptedLlm;
@@ -15,19 +15,16 @@ const calculation = { calls: [{ name: "run_javascript", args: { code: "6 * 7" } 
 const asking = { type: "tool", id: "run_javascript", confirm: "always" };
 const runIdIn = (page: Page) => new URL(page.url()).pathname.split("/").at(-1);
 
-/** From the agent's page to its run, and the question that the run asks. */
-async function runUntilAsked(page: Page, button: string) {
+/** Starts a run and returns the confirmation that it asks for. */
+async function runUntilConfirmation(page: Page, button: string) {
   await page.getByRole("button", { name: button, exact: true }).click();
   await page.waitForURL(/\/console\/runs\/run_/);
-  const question = page.getByRole("region", { name: "Question about run_javascript" });
-  await question.waitFor();
-  return question;
+  const confirmation = page.getByRole("region", { name: "Confirmation for run_javascript" });
+  await confirmation.waitFor();
+  return confirmation;
 }
 
-test("an agent is made in the form, published and run; what it asks is approved, and it ends with its result", async ({
-  gantry,
-  page,
-}) => {
+test("an agent is created, published and run with an approval", async ({ gantry, page }) => {
   await putModel(gantry, "llm", textModel(llm.url));
   llm.script = inTurn(calculation, { text: "It is 42." });
   await page.goto("/console/agents");
@@ -38,53 +35,53 @@ test("an agent is made in the form, published and run; what it asks is approved,
   await model.fill("admin/no-such");
   await page.getByLabel("Search tools").fill("run_java");
   await page.getByRole("checkbox", { name: /run_javascript/ }).check();
-  await page.getByLabel("When run_javascript asks").selectOption("Always asks");
-  await page.getByRole("button", { name: "Add a field" }).click();
+  await page.getByLabel("Confirmation for run_javascript").selectOption("Always ask");
+  await page.getByRole("button", { name: "Add field" }).click();
   await page.getByLabel("Name of field 1").fill("what");
   await page.getByRole("checkbox", { name: "Required" }).check();
-  await page.getByRole("button", { name: "Make the agent" }).click();
+  await page.getByRole("button", { name: "Create agent" }).click();
   await soon(() => model.getAttribute("aria-invalid")).toBe("true");
   await model.fill("admin/llm");
-  await page.getByRole("button", { name: "Make the agent" }).click();
-  await toast(page, "Calculator is made, as a draft").waitFor();
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await toast(page, "Draft saved").waitFor();
 
   await page.getByRole("button", { name: "Publish" }).click();
   await page.getByRole("dialog", { name: "Publish Calculator" }).getByRole("button", { name: "Publish" }).click();
-  await toast(page, "Calculator is published").waitFor();
+  await toast(page, "Calculator published").waitFor();
 
-  // What the agent must have is asked for before it is run.
+  // Required inputs are checked before the run starts.
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await soon(() => page.getByLabel("what").getAttribute("aria-invalid")).toBe("true");
   await page.getByLabel("what").fill("six times seven");
-  const question = await runUntilAsked(page, "Run");
-  expect(await question.innerText()).toContain("6 * 7");
-  await page.getByText("needs your answer").first().waitFor();
-  await question.getByRole("button", { name: "Approve" }).click();
+  const confirmation = await runUntilConfirmation(page, "Run");
+  expect(await confirmation.innerText()).toContain("6 * 7");
+  await page.getByText("Needs approval").first().waitFor();
+  await confirmation.getByRole("button", { name: "Approve" }).click();
   await page.getByRole("heading", { name: "Result" }).waitFor();
   await page.getByRole("tabpanel").getByText("It is 42.").waitFor();
-  await page.getByText("done", { exact: true }).waitFor();
-  expect(await question.count()).toBe(0);
+  await page.getByText("Done", { exact: true }).first().waitFor();
+  expect(await confirmation.count()).toBe(0);
 
   const run = await gantry.call("GET", `/v1/runs/${runIdIn(page)}`);
   expect(run.body).toMatchObject({ status: "done", input: { what: "six times seven" }, output: { text: "It is 42." } });
   expect(toolResults(llm.requests.at(-1))).toEqual(["42"]);
 });
 
-test("a run whose start was not answered is not started and paid twice", async ({ gantry, page }) => {
+test("a run is started once after a lost answer", async ({ gantry, page }) => {
   await putModel(gantry, "llm", textModel(llm.url));
   const agent = await putAgent(gantry, { name: "Started Once", model: "admin/llm" });
   llm.script = () => ({ text: "Done." });
   await page.goto(`/console/agents/${agent}`);
   await page.route(`**/v1/agents/${agent}/runs`, loseAnswer);
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByText("It may have been done").waitFor();
+  await page.getByText("This request may have gone through").waitFor();
   await page.unrouteAll();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.waitForURL(/\/console\/runs\/run_/);
   expect((await gantry.call("GET", `/v1/agents/${agent}/runs`)).body.total).toBe(1);
 });
 
-test("what a goal names and no input has is told as what to do", async ({ gantry, page }) => {
+test("a goal with a missing input shows how to fix it", async ({ gantry, page }) => {
   await putModel(gantry, "llm", textModel(llm.url));
   const input_schema = { type: "object", properties: { topic: { type: "string" } } };
   const agent = await putAgent(gantry, {
@@ -93,29 +90,29 @@ test("what a goal names and no input has is told as what to do", async ({ gantry
     goal: "About {{subject}}.",
     input_schema,
   });
-  const told = "The goal uses {{subject}}, but there is no such input: add it under Input";
+  const warning = "The goal uses {{subject}}, but this input doesn't exist. Add it under Input.";
   await page.goto(`/console/agents/${agent}`);
-  await page.getByText(told).waitFor();
+  await page.getByText(warning).waitFor();
   await page.goto("/console/agents");
-  await page.getByText(`Warnings: ${told}`).waitFor({ state: "attached" });
+  await page.getByText(`Warnings: ${warning}`).waitFor({ state: "attached" });
 });
 
-test("what is denied is not done, and the model is told why", async ({ gantry, page }) => {
+test("a denied call is not made, and the model receives the reason", async ({ gantry, page }) => {
   await putModel(gantry, "llm", textModel(llm.url));
   const agent = await putAgent(gantry, { name: "Denied", model: "admin/llm", tools: [asking] });
   llm.script = inTurn(calculation, { text: "Then not." });
   await page.goto(`/console/agents/${agent}`);
-  const question = await runUntilAsked(page, "Run");
-  await question.getByLabel("Reason").fill("Not on a Sunday");
-  await question.getByRole("button", { name: "Deny" }).click();
+  const confirmation = await runUntilConfirmation(page, "Run");
+  await confirmation.getByLabel("Reason").fill("Not on a Sunday");
+  await confirmation.getByRole("button", { name: "Deny" }).click();
   await page.getByRole("tabpanel").getByText("Then not.").waitFor();
-  await page.getByRole("list", { name: "What the run did" }).getByText("denied", { exact: true }).waitFor();
-  const [told] = toolResults(llm.requests.at(-1));
-  expect(told).toContain("Not on a Sunday");
-  expect(told).not.toContain("42");
+  await page.getByRole("list", { name: "Run log" }).getByText("Denied", { exact: true }).waitFor();
+  const [result] = toolResults(llm.requests.at(-1));
+  expect(result).toContain("Not on a Sunday");
+  expect(result).not.toContain("42");
 });
 
-test("an agent is offered for a price, bought by another user, and pays its maker", async ({ gantry, pageOf }) => {
+test("another user pays the creator for a run of a public agent", async ({ gantry, pageOf }) => {
   await putModel(gantry, "llm", textModel(llm.url));
   const keys = { maker: await gantry.newUser("maker", { credit: 0 }), buyer: await gantry.newUser("buyer") };
   const agent = await putAgent(gantry, { name: "For Sale", goal: "A secret goal.", model: "admin/llm" }, keys.maker);
@@ -124,12 +121,12 @@ test("an agent is offered for a price, bought by another user, and pays its make
   const maker = await pageOf(keys.maker);
   await maker.goto(`/console/agents/${agent}?tab=share`);
   await maker.getByLabel("Visibility").selectOption("public");
-  await maker.getByLabel("Price a run, in dollars").fill("0.5");
+  await maker.getByLabel("Price per run ($)").fill("0.5");
   await maker.getByRole("button", { name: "Save" }).click();
-  await toast(maker, "Saved; the price counts from the next publishing").waitFor();
+  await toast(maker, "Saved. Publish to apply the new price.").waitFor();
   await maker.getByRole("button", { name: "Publish changes" }).click();
   await maker.getByRole("dialog").getByRole("button", { name: "Publish" }).click();
-  await toast(maker, "For Sale is published").waitFor();
+  await toast(maker, "For Sale published").waitFor();
 
   const buyer = await pageOf(keys.buyer);
   await buyer.goto("/console/marketplace");
@@ -146,7 +143,7 @@ test("an agent is offered for a price, bought by another user, and pays its make
   await maker.getByRole("link", { name: "Overview" }).click();
   await soon(() => figure(maker, "Balance").innerText()).toBe("$0.50");
 
-  // A price that changes while the page is open is shown before it is paid.
+  // A price that changes while the page is open is shown before the user pays it.
   await buyer.goto("/console/marketplace/maker/for-sale");
   await buyer.getByText("admin/llm:").waitFor();
   await buyer.getByRole("button", { name: "Run for $0.50" }).waitFor();

@@ -12,21 +12,21 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.close());
 
-/** As a browser asks, without a key. */
+/** Like a browser without a key. */
 const ask = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
   fetch(gantry.url + path, { method, headers: { "accept-encoding": "br", ...headers }, redirect: "manual" });
 
-test("every place of the console is the page, which is asked for anew each time", async () => {
+test("every console path serves the page, which browsers revalidate", async () => {
   for (const path of ["/console/", "/console/models/admin/mine", "/console/sign-in"]) {
-    const answer = await ask(path);
-    expect([answer.status, answer.headers.get("cache-control")], path).toEqual([200, "no-cache"]);
-    expect(await answer.text()).toContain(script);
-    const again = await ask(path, { "if-none-match": String(answer.headers.get("etag")) });
+    const response = await ask(path);
+    expect([response.status, response.headers.get("cache-control")], path).toEqual([200, "no-cache"]);
+    expect(await response.text()).toContain(script);
+    const again = await ask(path, { "if-none-match": String(response.headers.get("etag")) });
     expect([again.status, await again.text()]).toEqual([304, ""]);
   }
 });
 
-test("what the build made is kept for ever, comes packed, and is gone with its build", async () => {
+test("assets are compressed, immutable, and exist only in their build", async () => {
   const answer = await ask(script);
   expect([answer.status, answer.headers.get("content-encoding"), answer.headers.get("cache-control")]).toEqual([
     200,
@@ -38,7 +38,7 @@ test("what the build made is kept for ever, comes packed, and is gone with its b
   expect((await ask("/console/assets/index-00000000.js")).status).toBe(404);
 });
 
-test("other spellings and methods are answered as everywhere", async () => {
+test("the bare path redirects, and other methods are refused", async () => {
   const bare = await ask("/console");
   expect([bare.status, bare.headers.get("location")]).toEqual([302, "console/"]);
   for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
@@ -47,17 +47,17 @@ test("other spellings and methods are answered as everywhere", async () => {
   }
 });
 
-test("nothing of the build is served beside what pages need", async () => {
+test("internal files of the build are not served", async () => {
   expect(await (await ask("/console/.sources")).text()).toContain("<!doctype html>");
 });
 
-test("all of it counts as one route", async () => {
+test("the console counts as one route in the metrics", async () => {
   for (const path of ["/console", "/console/", "/console/runs", script]) await (await ask(path)).arrayBuffer();
   const figures = await (await ask("/metrics", { "x-api-key": gantry.adminKey })).text();
   expect(new Set(figures.match(/route="\/console[^"]*"/g))).toEqual(new Set(['route="/console/*"']));
 });
 
-test("where files are in a bucket, pages may load and store them there", async () => {
+test("the content security policy allows the public origin of files", async () => {
   const policy = String((await ask("/console/")).headers.get("content-security-policy"));
   expect(policy).toMatch(/connect-src 'self';/);
   const publicUrl = "https://gantry.example/under";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { type ChatServer, startChatServer } from "../../server/test/support/chat-server.ts";
 import { test } from "./support/console-test.ts";
-import { putModel, textModel } from "./support/made.ts";
-import { figure, loseAnswer, rowOf, saidAt, soon, submitAt, toast } from "./support/on-page.ts";
+import { putModel, textModel } from "./support/fixtures.ts";
+import { descriptionOf, figure, loseAnswer, rowOf, soon, submitAt, toast } from "./support/on-page.ts";
 
-/** Answers for all models that are made here. */
+/** The upstream of all models in this file. */
 let chat: ChatServer;
 beforeAll(async () => {
   chat = await startChatServer();
@@ -13,7 +13,7 @@ afterAll(() => chat.close());
 
 const manifest = (changes: object = {}) => textModel(chat.url, changes);
 
-/** In the page; a picture that was refused or cannot be read has none. */
+/** Runs in the page. A picture that failed to load has no width. */
 async function widthOf(picture: { decode(): Promise<void>; naturalWidth: number }): Promise<number> {
   await picture.decode();
   return picture.naturalWidth;
@@ -21,7 +21,7 @@ async function widthOf(picture: { decode(): Promise<void>; naturalWidth: number 
 const selectedIn = (area: { value: string; selectionStart: number; selectionEnd: number }) =>
   area.value.slice(area.selectionStart, area.selectionEnd);
 
-test("a model is found by its name, and by its kind", async ({ page }) => {
+test("models are searched by name and filtered by type", async ({ page }) => {
   await page.goto("/console/models");
   const models = page.getByRole("list", { name: "Models" });
   await models.getByRole("link", { name: "Gantry Image" }).waitFor();
@@ -31,12 +31,12 @@ test("a model is found by its name, and by its kind", async ({ page }) => {
 
   await page.getByLabel("Search by name or title").fill("no such thing");
   await page.getByRole("button", { name: "Show all models" }).click();
-  await page.getByLabel("Kind").selectOption("text");
+  await page.getByLabel("Type").selectOption("text");
   await models.getByRole("link", { name: "Gantry Rules" }).waitFor();
   await soon(() => models.getByRole("link", { name: "Gantry Image" }).count()).toBe(0);
 });
 
-test("a run that is asked for twice in a moment is made and paid once", async ({ gantry, pageOf }) => {
+test("a double click runs and charges a prediction once", async ({ gantry, pageOf }) => {
   const key = await gantry.newUser("double-clicker", { credit: 10 });
   const made = async () => (await gantry.call("GET", "/api/v2/usage", { key })).body.total_count;
   const page = await pageOf(key);
@@ -49,11 +49,11 @@ test("a run that is asked for twice in a moment is made and paid once", async ({
   await page.getByLabel("Prompt (required)").press("Control+Enter");
   await soon(() => page.getByText("Cost $0.03").count()).toBe(2);
 
-  // What was not answered is asked for under the same name again.
+  // A retry after a lost answer uses the same Idempotency-Key.
   await page.route("**/predict/async/", loseAnswer);
   await page.waitForTimeout(600);
   await submitAt(form, [0]);
-  await page.getByText("It may have been done").waitFor();
+  await page.getByText("This request may have gone through").waitFor();
   await page.unrouteAll();
   await page.waitForTimeout(600);
   await submitAt(form, [0]);
@@ -61,7 +61,7 @@ test("a run that is asked for twice in a moment is made and paid once", async ({
   expect(await made()).toBe(3);
 });
 
-test("a picture is painted, seen, counted and paid", async ({ gantry, pageOf }) => {
+test("an image is generated, shown, listed in the usage and charged", async ({ gantry, pageOf }) => {
   const key = await gantry.newUser("painter", { credit: 10 });
   const page = await pageOf(key);
   await page.goto("/console/");
@@ -75,13 +75,13 @@ test("a picture is painted, seen, counted and paid", async ({ gantry, pageOf }) 
   await picture.waitFor();
   expect(await picture.evaluate(widthOf)).toBe(1280);
   await page.getByText("Cost $0.03").waitFor();
-  await page.getByText(/^Ran [\d.]+ m?s$/).waitFor();
+  await page.getByText(/^Duration [\d.]+ m?s$/).waitFor();
 
   await page.getByRole("link", { name: "Usage" }).click();
   const row = rowOf(page, "Predictions", "gantry/image");
-  await row.getByText("done").waitFor();
+  await row.getByText("Done").waitFor();
   expect(await row.innerText()).toContain("$0.03");
-  // What was painted is kept, and shown again.
+  // The stored result is shown again.
   await row.getByRole("button", { name: "gantry/image" }).click();
   await page.getByRole("dialog").getByRole("img", { name: "image" }).waitFor();
   await page.keyboard.press("Escape");
@@ -91,7 +91,7 @@ test("a picture is painted, seen, counted and paid", async ({ gantry, pageOf }) 
   expect((await gantry.call("GET", "/api/v2/me", { key })).body).toMatchObject({ balance: 9.97, reserved: 0 });
 });
 
-test("what a model streams is seen as it comes, and stops upstream when it is stopped", async ({ gantry, page }) => {
+test("streamed text appears as it arrives, and Stop cancels the upstream request", async ({ gantry, page }) => {
   await putModel(gantry, "slow", manifest());
   await page.goto("/console/models/admin/slow");
   await page.getByLabel("Prompt (required)").fill("Speak");
@@ -103,9 +103,9 @@ test("what a model streams is seen as it comes, and stops upstream when it is st
   await page.getByText("Hello, you", { exact: true }).waitFor();
 
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByText("cancelled", { exact: true }).waitFor();
+  await page.getByText("Cancelled", { exact: true }).waitFor();
   await soon(() => chat.open).toBe(0);
-  // What it said stays to be read, and stands in the usage as it ended.
+  // The streamed text stays visible, and the usage lists the prediction as cancelled.
   expect(await page.getByText("Hello, you", { exact: true }).isVisible()).toBe(true);
   await soon(async () => (await gantry.call("GET", "/api/v2/usage")).body.results[0]).toMatchObject({
     model_name: "admin/slow",
@@ -113,7 +113,7 @@ test("what a model streams is seen as it comes, and stops upstream when it is st
   });
 });
 
-test("what is wrong with a field is told at the field, by the page and by the service", async ({ gantry, page }) => {
+test("errors of the form and of the API appear at the field", async ({ gantry, page }) => {
   const prompt = { type: "string", title: "Prompt", maxLength: 7 };
   const input = { type: "object", properties: { prompt }, required: ["prompt"] };
   await putModel(gantry, "narrow", manifest({ input }));
@@ -127,40 +127,40 @@ test("what is wrong with a field is told at the field, by the page and by the se
 
   await run.click();
   await soon(() => field.getAttribute("aria-invalid")).toBe("true");
-  expect(await saidAt(field)).toMatch(/7 characters/);
+  expect(await descriptionOf(field)).toMatch(/7 characters/);
   expect(await page.locator("*:focus").getAttribute("id")).toBe(await field.getAttribute("id"));
-  // It was none, so it is not shown as one.
-  await page.getByText("Nothing has run yet").waitFor();
+  // A refused input does not count as a run.
+  await page.getByText("No output yet").waitFor();
   await field.fill("monkeys");
   await run.click();
   await soon(() => chat.open).toBe(1);
   chat.say("Ook");
   chat.end();
-  await page.getByText("done", { exact: true }).waitFor();
+  await page.getByText("Done", { exact: true }).waitFor();
 });
 
-test("a model is made from JSON, after a fault in it was told at its line, and deleted", async ({ gantry, page }) => {
+test("a model is created from JSON, with errors shown at their lines, and deleted", async ({ gantry, page }) => {
   const named = { title: "Made of JSON" };
   await page.goto("/console/models");
   await page.getByRole("button", { name: "New model" }).click();
   const dialog = page.getByRole("dialog", { name: "New model" });
   await dialog.getByLabel("Name").fill("of-json");
-  const editor = dialog.getByLabel("Manifest as JSON");
+  const editor = dialog.getByLabel("Manifest (JSON)");
   const create = dialog.getByRole("button", { name: "Create model" });
   await editor.fill('{\n  "title": "Made of JSON",\n  kind\n}');
   await create.click();
-  await dialog.getByRole("alert").getByText("Line 3: From here on this is no JSON").waitFor();
+  await dialog.getByRole("alert").getByText("Line 3: Invalid JSON from this line").waitFor();
 
   const faulty = JSON.stringify(manifest({ ...named, kind: "poem" }), null, 2);
   await editor.fill(faulty);
   await create.click();
-  const line = 1 + faulty.split("\n").findIndex((one) => one.includes('"kind"'));
+  const line = 1 + faulty.split("\n").findIndex((text) => text.includes('"kind"'));
   await dialog.getByRole("button", { name: `Line ${line}, kind:` }).click();
   expect(await editor.evaluate(selectedIn)).toContain("poem");
 
   await editor.fill(JSON.stringify(manifest(named), null, 2));
   await create.click();
-  await toast(page, "admin/of-json is there").waitFor();
+  await toast(page, "Model admin/of-json created").waitFor();
   await page.getByRole("heading", { name: "Made of JSON" }).waitFor();
   expect((await gantry.call("GET", "/api/v1/admin/of-json")).body).toMatchObject({ title: "Made of JSON" });
 

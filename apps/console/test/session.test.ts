@@ -9,38 +9,38 @@ const linkOf = async (gantry: GantryNode, key: string): Promise<string> =>
 
 const shownUser = (page: Page) => page.getByRole("complementary").getByTitle(/^[a-z0-9-]+$/);
 const pathOf = (page: Page): string => new URL(page.url()).pathname;
-const question = (username: string) => `You are signed in as ${username}. Sign in by this link as another?`;
+const question = (username: string) => `You're signed in as ${username}. Use this link to switch account?`;
 
-/** Puts the pages of a browser into the session of a key, without a word to them. */
+/** Changes the session of a browser without notifying its pages. */
 async function sessionOf(page: Page, key: string): Promise<void> {
   await signInBrowser(page.context(), new URL(page.url()).origin, key);
 }
 
-test("a link takes nobody into another account unasked", async ({ gantry, pageOf }) => {
+test("a sign-in link asks before it switches the account", async ({ gantry, pageOf }) => {
   const page = await pageOf(await gantry.newUser("asked"));
   const mallory = await gantry.newUser("mallory");
   const link = await linkOf(gantry, mallory);
   await page.goto(link);
   await page.getByText(question("asked")).waitFor();
   expect(page.url()).not.toContain("#");
-  await page.getByRole("button", { name: "Stay as asked" }).click();
+  await page.getByRole("button", { name: "Stay signed in as asked" }).click();
   await soon(() => shownUser(page).innerText()).toBe("asked");
 
-  // It was not spent.
+  // The link is still unused.
   await page.goto(link);
-  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Switch account" }).click();
   await soon(() => shownUser(page).innerText()).toBe("mallory");
 });
 
-test("tabs follow whoever signs in or out in another", async ({ gantry, pageOf }) => {
+test("tabs follow a sign-in or sign-out in another tab", async ({ gantry, pageOf }) => {
   const bob = await gantry.newUser("bob");
   const first = await pageOf(bob);
   const second = await first.context().newPage();
   await first.goto("/console/keys");
   await soon(() => shownUser(first).innerText()).toBe("bob");
   await second.goto(await linkOf(gantry, await gantry.newUser("eve")));
-  await second.getByRole("button", { name: "Continue" }).click();
-  await toast(first, "You are signed in as eve now").waitFor();
+  await second.getByRole("button", { name: "Switch account" }).click();
+  await toast(first, "You're now signed in as eve").waitFor();
   await soon(() => shownUser(first).innerText()).toBe("eve");
   expect(pathOf(first)).toBe("/console/keys");
 
@@ -49,12 +49,12 @@ test("tabs follow whoever signs in or out in another", async ({ gantry, pageOf }
   await second.getByLabel("API key").fill(bob);
   await second.getByRole("button", { name: "Sign in" }).click();
   await soon(() => shownUser(second).innerText()).toBe("bob");
-  // Where it was before.
+  // The first tab keeps its page.
   await soon(() => shownUser(first).innerText()).toBe("bob");
   expect(pathOf(first)).toBe("/console/keys");
 });
 
-test("nothing is done in the name of whoever has signed in since", async ({ gantry, pageOf }) => {
+test("an action is refused after another user has signed in", async ({ gantry, pageOf }) => {
   const page = await pageOf(await gantry.newUser("carol"));
   const dave = await gantry.newUser("dave");
   await page.goto("/console/secrets");
@@ -63,13 +63,13 @@ test("nothing is done in the name of whoever has signed in since", async ({ gant
   await form.getByLabel("Name").fill("of-carol");
   await form.getByLabel("Value").fill("very secret");
   await sessionOf(page, dave);
-  await form.getByRole("button", { name: "Store it" }).click();
-  await toast(page, "You are signed in as dave now").waitFor();
+  await form.getByRole("button", { name: "Save secret" }).click();
+  await toast(page, "You're now signed in as dave").waitFor();
   await soon(() => shownUser(page).innerText()).toBe("dave");
   expect((await gantry.call("GET", "/api/v2/secrets", { key: dave })).body.results).toEqual([]);
 });
 
-test("a link that is pasted into the page's address is tried, and each one anew", async ({ gantry, visitor }) => {
+test("every sign-in link pasted into the address bar is tried", async ({ gantry, visitor }) => {
   await visitor.goto("/console/sign-in");
   await visitor.getByLabel("API key").waitFor();
   await visitor.goto("/console/sign-in#no-such-token");
@@ -80,27 +80,27 @@ test("a link that is pasted into the page's address is tried, and each one anew"
   expect(visitor.url()).not.toContain("#");
 });
 
-test("whoever is signed in has no use for the sign-in page", async ({ page }) => {
+test("the sign-in page redirects signed-in users", async ({ page }) => {
   await page.goto("/console/sign-in?from=%2Fkeys");
   await page.getByRole("heading", { name: "API keys" }).waitFor();
   await page.goto("/console/sign-in");
   await page.getByRole("heading", { name: "Overview" }).waitFor();
 });
 
-test("what was written is there after the session had ended, by a key", async ({ gantry, pageOf }) => {
+test("signing in again with a key keeps unsaved input", async ({ gantry, pageOf }) => {
   const frank = await gantry.newUser("frank");
   const page = await pageOf(frank);
   await page.goto("/console/agents/new");
   await page.getByLabel("Name").first().fill("Written for an hour");
   await page.context().clearCookies();
   await page.getByRole("link", { name: "Gantry" }).hover();
-  await page.getByRole("button", { name: /^(Create|Make)/ }).click();
+  await page.getByRole("button", { name: "Create agent" }).click();
   const dialog = page.getByRole("dialog", { name: "Your session has ended" });
   await dialog.getByLabel("API key").fill("gk_000000000000_wrong");
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await dialog.getByRole("alert").waitFor();
 
-  // Put off, it stays said.
+  // A dismissed dialog leaves a banner.
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Sign in again" }).click();
   await dialog.getByLabel("API key").fill(frank);
@@ -110,10 +110,7 @@ test("what was written is there after the session had ended, by a key", async ({
   expect(pathOf(page)).toBe("/console/agents/new");
 });
 
-test("a link in another tab goes on with an ended session, and what could not be read is", async ({
-  gantry,
-  pageOf,
-}) => {
+test("a sign-in link in another tab resumes an ended session", async ({ gantry, pageOf }) => {
   const grace = await gantry.newUser("grace");
   const page = await pageOf(grace);
   await page.goto("/console/");
@@ -128,7 +125,7 @@ test("a link in another tab goes on with an ended session, and what could not be
   await page.getByRole("table", { name: "API keys" }).waitFor();
 });
 
-test("another who signs in where a session has ended finds nothing of the one before", async ({ gantry, pageOf }) => {
+test("another user who signs in after a session has ended sees no data of the first", async ({ gantry, pageOf }) => {
   const page = await pageOf(await gantry.newUser("henry"));
   await page.goto("/console/");
   await soon(() => shownUser(page).innerText()).toBe("henry");
@@ -137,31 +134,32 @@ test("another who signs in where a session has ended finds nothing of the one be
   const dialog = page.getByRole("dialog", { name: "Your session has ended" });
   await dialog.getByLabel("API key").fill(await gantry.newUser("iris"));
   await dialog.getByRole("button", { name: "Sign in" }).click();
-  await toast(page, "You are signed in as iris now").waitFor();
+  await toast(page, "You're now signed in as iris").waitFor();
   await soon(() => shownUser(page).innerText()).toBe("iris");
 });
 
-test("a key that is limited says so, and is not shown what it cannot open", async ({ gantry, pageOf }) => {
+test("a limited key shows its limits and hides pages that it cannot open", async ({ gantry, pageOf }) => {
   await gantry.newUser("jane");
   const keyOf = async (body: object): Promise<string> =>
     (await gantry.call("POST", "/api/v2/admin/users/jane/keys", { json: body })).body.key;
-  const places = async (page: Page) => (await page.getByRole("navigation", { name: "Places" }).innerText()).split("\n");
+  const entriesOf = async (page: Page) =>
+    (await page.getByRole("navigation", { name: "Main" }).innerText()).split("\n");
 
   const confined = await pageOf(await keyOf({ name: "ci", models: ["gantry/text"] }));
   await confined.goto("/console/");
-  for (const words of ["key ci", "only gantry/text"]) await confined.getByText(words, { exact: true }).waitFor();
+  for (const text of ["Key: ci", "Only gantry/text"]) await confined.getByText(text, { exact: true }).waitFor();
   const closed = ["Tool servers", "Drives", "Identity tenant", "Secrets"];
-  expect((await places(confined)).filter((one) => closed.includes(one.trim()))).toEqual([]);
-  expect(await places(confined)).toEqual(expect.arrayContaining(["Models", "Runs", "API keys"]));
+  expect((await entriesOf(confined)).filter((entry) => closed.includes(entry.trim()))).toEqual([]);
+  expect(await entriesOf(confined)).toEqual(expect.arrayContaining(["Models", "Runs", "API keys"]));
 
   const limited = await pageOf(await keyOf({ name: "cheap", monthly_limit: 0.02 }));
   await limited.goto("/console/");
-  await limited.getByText("at most $0.02 a month", { exact: true }).waitFor();
-  for (const place of ["Overview", "Money"]) {
-    await limited.getByRole("link", { name: place }).click();
-    await limited.getByRole("heading", { name: place }).waitFor();
-    await limited.getByText("The key cheap has a monthly limit of its own").waitFor();
+  await limited.getByText("$0.02 per month", { exact: true }).waitFor();
+  for (const title of ["Overview", "Money"]) {
+    await limited.getByRole("link", { name: title }).click();
+    await limited.getByRole("heading", { name: title }).waitFor();
+    await limited.getByText('Key "cheap" has a monthly limit').waitFor();
   }
-  expect(await places(limited)).toEqual(expect.arrayContaining(["Files", "Drives"]));
-  expect(await places(limited)).not.toContain("Secrets");
+  expect(await entriesOf(limited)).toEqual(expect.arrayContaining(["Files", "Drives"]));
+  expect(await entriesOf(limited)).not.toContain("Secrets");
 });

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { test } from "./support/console-test.ts";
 
-test("whoever has not signed in is asked for a key", async ({ visitor }) => {
+test("the sign-in page asks for a key", async ({ visitor }) => {
   await visitor.goto("/console/sign-in");
   await visitor.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
   expect(await visitor.title()).toBe("Sign in · Gantry");
@@ -9,7 +9,7 @@ test("whoever has not signed in is asked for a key", async ({ visitor }) => {
   expect(await visitor.getByLabel("API key").getAttribute("type")).toBe("password");
 });
 
-test("a wrong key is refused, and said to be", async ({ visitor }) => {
+test("a wrong key shows an error", async ({ visitor }) => {
   await visitor.goto("/console/sign-in");
   await visitor.getByLabel("API key").fill("gk_000000000000_wrong");
   await visitor.getByRole("button", { name: "Sign in" }).click();
@@ -18,16 +18,14 @@ test("a wrong key is refused, and said to be", async ({ visitor }) => {
   expect(new URL(visitor.url()).pathname).toBe("/console/sign-in");
 });
 
-test("whoever opens the address of the server is led to the console, and there asked to sign in", async ({
-  visitor,
-}) => {
+test("the root of the server leads to the sign-in page", async ({ visitor }) => {
   await visitor.goto("/");
   await visitor.getByRole("heading", { name: "Sign in to Gantry" }).waitFor();
   expect(new URL(visitor.url()).pathname).toBe("/console/sign-in");
 });
 
-test("whoever has a session sees the console", async ({ page }) => {
+test("a session opens the console", async ({ page }) => {
   await page.goto("/console/");
-  await page.getByRole("navigation", { name: "Places" }).waitFor();
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
   expect(new URL(page.url()).pathname).toBe("/console/");
 });

@@ -9,41 +9,41 @@ import { serveTenant, type TenantServer } from "../../server/src/features/connec
 import { consoleTest } from "./support/console-test.ts";
 import { rowOf, soon, toast } from "./support/on-page.ts";
 
-let room: string;
+let folder: string;
 let tools: EverythingServer;
 let tenant: TenantServer;
 beforeAll(async () => {
-  room = await mkdtemp(join(tmpdir(), "gantry-console-tools-"));
+  folder = await mkdtemp(join(tmpdir(), "gantry-console-tools-"));
   tools = await everythingServer("streamable_http");
   tenant = await serveTenant(selfSigned);
 });
 afterAll(async () => {
   await tools.kill();
   await tenant.close();
-  await rm(room, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
 });
 
-/** On a server that trusts the certificate of the tests' tenant. */
+/** The server trusts the certificate of the test tenant. */
 const test = consoleTest(async () => {
-  const authority = join(room, "authority.pem");
+  const authority = join(folder, "authority.pem");
   await writeFile(authority, selfSigned.cert);
   return { GANTRY_EXTRA_CA: authority };
 });
 
-test("a tool server is added, its tools are seen, and it is deleted", async ({ gantry, page }) => {
+test("a tool server is connected, its tools are listed, and it is deleted", async ({ gantry, page }) => {
   await page.goto("/console/tool-servers");
-  await page.getByRole("button", { name: "Add a server" }).click();
-  const form = page.getByRole("dialog", { name: "Add a tool server" });
-  const add = form.getByRole("button", { name: "Add and connect" });
+  await page.getByRole("button", { name: "Connect server" }).click();
+  const form = page.getByRole("dialog", { name: "Connect tool server" });
+  const add = form.getByRole("button", { name: "Connect", exact: true });
   await form.getByLabel("Name").fill("not a name");
-  await form.getByLabel("Address").fill(tools.url);
+  await form.getByLabel("URL").fill(tools.url);
   await add.click();
   await soon(() => form.getByLabel("Name").getAttribute("aria-invalid")).toBe("true");
   await form.getByLabel("Name").fill("everything");
   await add.click();
-  await toast(page, "Added and connected").waitFor();
+  await toast(page, "Tool server connected").waitFor();
   await page.getByRole("heading", { name: /^Tools \(\d+\)$/ }).waitFor();
-  await page.getByLabel("Find a tool").fill("echo");
+  await page.getByLabel("Search tools").fill("echo");
   await page.getByText("echo", { exact: true }).click();
   await page.getByText("everything__echo").waitFor();
 
@@ -53,13 +53,13 @@ test("a tool server is added, its tools are seen, and it is deleted", async ({ g
   expect((await gantry.call("GET", "/v1/mcp-servers")).body.total).toBe(0);
 });
 
-test("a drive takes files, shows them, gives them back byte by byte, and lets them go", async ({ gantry, page }) => {
+test("files of a drive are uploaded, previewed, downloaded and deleted", async ({ gantry, page }) => {
   await page.goto("/console/drives");
   await page.getByRole("button", { name: "New drive" }).click();
   const form = page.getByRole("dialog", { name: "New drive" });
   await form.getByLabel("Name").fill("Shelf");
-  await form.getByRole("button", { name: "Make it" }).click();
-  await page.getByText("The drive is empty").waitFor();
+  await form.getByRole("button", { name: "Create drive" }).click();
+  await page.getByText("This drive is empty").waitFor();
 
   const bytes = randomBytes(100_000);
   const note = { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("Read me: žluť") };
@@ -68,7 +68,7 @@ test("a drive takes files, shows them, gives them back byte by byte, and lets th
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Folder").fill("/papers");
   await dialog.getByRole("button", { name: "Upload" }).click();
-  await page.getByRole("dialog", { name: "Upload ended" }).getByRole("button", { name: "Close" }).last().click();
+  await page.getByRole("dialog", { name: "Upload finished" }).getByRole("button", { name: "Close" }).last().click();
 
   await page.getByRole("link", { name: "papers" }).click();
   const files = "Files and folders";
@@ -82,36 +82,34 @@ test("a drive takes files, shows them, gives them back byte by byte, and lets th
     rowOf(page, files, "data.bin").getByRole("button", { name: "Download" }).click(),
   ]);
   expect(download.suggestedFilename()).toBe("data.bin");
-  const saved = join(room, "saved.bin");
+  const saved = join(folder, "saved.bin");
   await download.saveAs(saved);
   expect(bytes.equals(await readFile(saved))).toBe(true);
 
   await rowOf(page, files, "data.bin").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog", { name: "Delete data.bin?" }).getByRole("button", { name: "Delete" }).click();
   await soon(() => rowOf(page, files, "data.bin").count()).toBe(0);
-  await page.getByRole("button", { name: "Delete this folder" }).click();
-  await dialog.getByRole("button", { name: "Delete this folder" }).click();
-  await page.getByText("The drive is empty").waitFor();
+  await page.getByRole("button", { name: "Delete folder" }).click();
+  await dialog.getByRole("button", { name: "Delete folder" }).click();
+  await page.getByText("This drive is empty").waitFor();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();
   await page.getByText("No drives yet").waitFor();
   expect((await gantry.call("GET", "/v1/drives")).body.total).toBe(0);
 });
 
-test("a tenant is connected and read; what would be written is shown first, and sent once it is confirmed", async ({
-  page,
-}) => {
+test("a write to an identity tenant is previewed and sent only after confirmation", async ({ page }) => {
   const token = tenant.issue(["read:roles", "update:roles"]);
   await page.goto("/console/identity");
-  await page.getByRole("button", { name: "Connect a tenant" }).click();
-  const form = page.getByRole("dialog", { name: "Connect a tenant" });
+  await page.getByRole("button", { name: "Connect tenant" }).click();
+  const form = page.getByRole("dialog", { name: "Connect tenant" });
   await form.getByLabel("Domain").fill(tenant.domain);
   await form.getByLabel("Token").fill(token);
-  await form.getByRole("button", { name: "Try and connect" }).click();
+  await form.getByRole("button", { name: "Connect tenant" }).click();
   await page.getByRole("heading", { name: tenant.domain }).waitFor();
   expect(await page.content()).not.toContain(token);
 
-  await page.getByLabel("Find an action").fill("role_get");
+  await page.getByLabel("Search actions").fill("role_get");
   await page.getByRole("link", { name: /^idp_role_get/ }).click();
   await page.getByLabel("id", { exact: false }).fill("rol_1");
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -122,16 +120,16 @@ test("a tenant is connected and read; what would be written is shown first, and 
   await page.getByLabel("description").fill("Edits texts");
   const written = () => tenant.seen.filter(({ method }) => method === "PATCH");
   await page.getByRole("button", { name: "Preview" }).click();
-  const question = page.getByRole("dialog", { name: `Send this to ${tenant.domain}?` });
-  await question.getByText(/^PATCH .*\/roles\/rol_1$/).waitFor();
-  const change = rowOf(page, "What changes", "description");
+  const preview = page.getByRole("dialog", { name: `Send this to ${tenant.domain}?` });
+  await preview.getByText(/^PATCH .*\/roles\/rol_1$/).waitFor();
+  const change = rowOf(page, "Changes", "description");
   expect(await change.getByRole("cell").allInnerTexts()).toEqual(["description", "Edits", "Edits texts"]);
-  await question.getByRole("button", { name: "Cancel" }).click();
+  await preview.getByRole("button", { name: "Cancel" }).click();
   expect(written()).toEqual([]);
 
   await page.getByRole("button", { name: "Preview" }).click();
-  await question.getByRole("button", { name: "Yes, send it" }).click();
-  await toast(page, "idp_role_update is done").waitFor();
+  await preview.getByRole("button", { name: "Send" }).click();
+  await toast(page, "idp_role_update done").waitFor();
   await page.getByRole("status").getByText('"description": "Edits texts"').waitFor();
   expect(written()).toMatchObject([{ body: { description: "Edits texts" } }]);
 });

@@ -1,42 +1,44 @@
-import { tellNews } from "./news.ts";
+import { serverEvents } from "./server-events.ts";
 
-/** Whom the page shows as signed in; undefined while that is nobody, or not known. */
+/** The user that the page shows as signed in; undefined when signed out or not known yet. */
 let shown: string | undefined;
 export const shownUser = (): string | undefined => shown;
 export function showUser(username: string | undefined): void {
   shown = username;
 }
 
-/** What the header says of a call that is to be answered whoever is signed in. */
-export const anybody = "1";
+/** Header value of a call that any signed-in user may make. */
+export const anyUser = "1";
 
 /**
- * Calls the service with the session, whose cookie counts only beside a header that no page of another site can send. It
- * names whom the page shows: where another has signed in since, nothing is done or told in the wrong name.
+ * Calls the API with the session cookie. The cookie counts only together with a header that other sites cannot send. The
+ * header names the user that the page shows: if another user has signed in since, the server refuses the call.
  */
 export async function fetchAsConsole(
   input: string | URL | Request,
   init?: RequestInit,
-  as = shown ?? anybody,
+  as = shown ?? anyUser,
 ): Promise<Response> {
-  // A link to a bucket is somebody else's address: it gets nothing of ours.
+  // Links to a bucket lead to another origin, which must not receive our header.
   const isOwn = new URL(input instanceof Request ? input.url : input, location.href).origin === location.origin;
   if (!isOwn) return fetch(input, init);
   const headers = new Headers(init?.headers);
   headers.set("x-gantry-console", as);
   try {
     const response = await fetch(input, { ...init, headers });
-    heed(response, as, init?.method);
+    reportEvents(response, as, init?.method);
     return response;
   } catch (error) {
-    if (!init?.signal?.aborted) tellNews({ kind: "unreached" });
+    if (!init?.signal?.aborted) serverEvents.set({ kind: "unreached" });
     throw error;
   }
 }
 
-function heed({ status, headers }: Response, as: string, method = "GET"): void {
-  tellNews({ kind: "reached" });
-  const other = headers.get("x-gantry-session");
-  if (status === 409 && other !== null) tellNews({ kind: "other", username: other });
-  if (status === 401 && as !== anybody) tellNews({ kind: "ended", wasAction: method !== "GET" && method !== "HEAD" });
+function reportEvents({ status, headers }: Response, as: string, method = "GET"): void {
+  serverEvents.set({ kind: "reached" });
+  const otherUser = headers.get("x-gantry-session");
+  if (status === 409 && otherUser !== null) serverEvents.set({ kind: "user-changed", username: otherUser });
+  if (status === 401 && as !== anyUser) {
+    serverEvents.set({ kind: "session-ended", wasAction: method !== "GET" && method !== "HEAD" });
+  }
 }

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client.ts";
 
-/** What the one who is signed in has: balance, reserve and plan. */
+/** Balance, holds and plan of the signed-in user. */
 export const meQuery = queryOptions({ queryKey: ["me"], queryFn: ({ signal }) => api.me({ signal }) });

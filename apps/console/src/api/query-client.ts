@@ -1,30 +1,34 @@
 import { GantryError } from "@gantry/sdk";
 import { MutationCache, QueryClient } from "@tanstack/react-query";
-import { wordsOf } from "../ui/failure-words.rules.ts";
+import { errorText } from "../ui/error-text.rules.ts";
 import { toast } from "../ui/toast.ts";
 import { isSignedOut } from "./client.ts";
 
 /**
- * Queries are named from the large to the small: the thing whose change makes all below it be asked again ("drives"),
- * what of it is read ("page", "one", "all") where that is more than one thing, and on what that depends, one value as it
- * is and several as an object with their names. Whoever changes something invalidates by the first word alone; what must
- * not be asked again then, such as what is slow or never changes, has a first word of its own.
+ * Query keys go from general to specific:
+ *
+ * 1. the resource whose change invalidates the query, such as "drives";
+ * 2. the view, such as "page", "one" or "all", if the resource has several;
+ * 3. the parameters: a single value as it is, several as an object.
+ *
+ * Mutations invalidate by the first element only. A query that must survive this, because it is slow or never changes,
+ * has its own first element.
  */
 export function createQueryClient(): QueryClient {
-  // A server on the same machine is there without any network: only trying tells.
+  // A server on the same machine answers without a network, so React Query must not wait for one.
   const networkMode = "always";
   return new QueryClient({
     mutationCache: new MutationCache({
       onError(error, _given, _context, mutation) {
-        // A form that shows its own failure says so, and that a session has ended is asked about: once is enough.
-        if (!mutation.meta?.showsFailure && !isSignedOut(error)) toast(wordsOf(error), "bad");
+        // Forms with `showsFailure` show the error themselves, and an ended session opens a dialog.
+        if (!mutation.meta?.showsFailure && !isSignedOut(error)) toast(errorText(error), "bad");
       },
     }),
     defaultOptions: {
       queries: {
         networkMode,
         staleTime: 5_000,
-        // The client of the service repeats what is worth it.
+        // The SDK already retries.
         retry: false,
         throwOnError: (error) => !(error instanceof GantryError),
       },

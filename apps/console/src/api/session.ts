@@ -1,5 +1,5 @@
 import { GantryError } from "@gantry/sdk";
-import { anybody, fetchAsConsole, showUser } from "./fetch-as-console.ts";
+import { anyUser, fetchAsConsole, showUser } from "./fetch-as-console.ts";
 
 export interface Session {
   username: string;
@@ -8,10 +8,10 @@ export interface Session {
   key: SessionKey;
 }
 
-/** The key that is signed in with, and what it is limited to. */
+/** The key of this session, and its limits. */
 export interface SessionKey {
   name: string;
-  /** Null: all that its user may call. */
+  /** Null: every model that the user may call. */
   models: string[] | null;
   /** Dollars. */
   monthly_limit: number | null;
@@ -36,7 +36,7 @@ async function messageOf(response: Response): Promise<string> {
   const body = (await response.json().catch(() => undefined)) as
     | { error?: { message?: string }; detail?: { msg?: string }[] }
     | undefined;
-  return body?.error?.message ?? body?.detail?.[0]?.msg ?? `The server answers ${response.status}`;
+  return body?.error?.message ?? body?.detail?.[0]?.msg ?? `The server responded with status ${response.status}`;
 }
 
 export async function readSession(): Promise<Session> {
@@ -45,10 +45,10 @@ export async function readSession(): Promise<Session> {
   return session;
 }
 
-/** With an API key, or with the token of a one-time link. The page goes on showing whom it showed. */
+/** With an API key or the token of a one-time link. The caller decides whether the page switches to the new user. */
 export async function signIn(credential: { key: string } | { token: string }): Promise<Session> {
   const headers = { "content-type": "application/json" };
-  const answer = await askSession({ method: "POST", body: JSON.stringify(credential), headers }, anybody);
+  const answer = await askSession({ method: "POST", body: JSON.stringify(credential), headers }, anyUser);
   return answer.json() as Promise<Session>;
 }
 

@@ -1,9 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { LogOut, Moon, Sun } from "lucide-react";
-import { wordsOf } from "../ui/failure-words.rules.ts";
+import { errorText } from "../ui/error-text.rules.ts";
 import { toast } from "../ui/toast.ts";
-import { limitsOf } from "./key-reach.rules.ts";
+import { limitsOf } from "./key-access.rules.ts";
 import { useSession } from "./session.ts";
 import { leave } from "./session-watch.ts";
 import { chooseTheme, useTheme } from "./theme.ts";
@@ -19,7 +19,7 @@ export function Account() {
       await leave(queries);
       await navigate({ to: "/sign-in" });
     } catch (error) {
-      toast(wordsOf(error), "bad");
+      toast(errorText(error), "bad");
     }
   };
   const icon = "rounded p-1.5 text-muted hover:bg-sunken hover:text-ink";
@@ -31,9 +31,9 @@ export function Account() {
         </p>
         {limits.length > 0 && (
           <div className="text-muted text-xs">
-            {[`key ${key.name}`, ...limits].map((words) => (
-              <p key={words} className="line-clamp-2" title={words}>
-                {words}
+            {[`Key: ${key.name}`, ...limits].map((text) => (
+              <p key={text} className="line-clamp-2" title={text}>
+                {text}
               </p>
             ))}
           </div>
@@ -42,7 +42,7 @@ export function Account() {
       <span className="flex shrink-0">
         <button
           type="button"
-          aria-label={theme === "dark" ? "Light colours" : "Dark colours"}
+          aria-label={theme === "dark" ? "Switch to light mode" : "Switch to dark mode"}
           className={icon}
           onClick={() => chooseTheme(theme === "dark" ? "light" : "dark")}
         >

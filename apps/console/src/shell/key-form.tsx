@@ -2,7 +2,7 @@ import { type FormEvent, useState } from "react";
 import { Button } from "../ui/button.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 
-/** Signs in with a key, which is kept nowhere but in the field. */
+/** The key is kept only in the input, never in storage. */
 export function KeyForm({ busy, onKey }: { busy: boolean; onKey(key: string): void }) {
   const [key, setKey] = useState("");
   const submit = (event: FormEvent) => {
@@ -11,7 +11,7 @@ export function KeyForm({ busy, onKey }: { busy: boolean; onKey(key: string): vo
   };
   return (
     <form className="flex flex-col gap-4" onSubmit={submit}>
-      <Field label="API key" hint="It begins with gk_ unless the operator chose another.">
+      <Field label="API key" hint="Starts with gk_.">
         {(control) => (
           <TextInput
             {...control}

@@ -1,10 +1,10 @@
 import { type ComponentType, createElement, use } from "react";
 
-/** A part of the console that could not be loaded: the server is away, or has another build of the console by now. */
-export class MissingPart extends Error {
+/** The server cannot be reached, or serves a newer build. */
+export class MissingChunk extends Error {
   readonly tryAgain: () => Promise<unknown>;
   constructor(cause: unknown, tryAgain: () => Promise<unknown>) {
-    super("This part of the console could not be loaded", { cause });
+    super("This page could not be loaded", { cause });
     this.tryAgain = tryAgain;
   }
 }
@@ -12,24 +12,24 @@ export class MissingPart extends Error {
 const loads: (() => Promise<unknown>)[] = [];
 
 /**
- * A page in a part of its own, which the router loads on the way to it. That of the router itself would reload the whole
- * console when a part is missing, and leave whoever is offline with nothing.
+ * A page in its own chunk. The router's own lazy component reloads the whole console when a chunk is missing, which
+ * leaves an offline user with an empty page.
  */
 export function lazyPage<Name extends string>(read: () => Promise<Record<Name, ComponentType>>, name: Name) {
-  let part: Promise<void> | undefined;
+  let loading: Promise<void> | undefined;
   let page: ComponentType | undefined;
   const preload = (): Promise<void> => {
-    part ??= read().then(
+    loading ??= read().then(
       (found) => {
         page = found[name];
       },
       (cause) => {
-        // The next one who wants it tries anew.
-        part = undefined;
-        throw new MissingPart(cause, preload);
+        // The next visit retries.
+        loading = undefined;
+        throw new MissingChunk(cause, preload);
       },
     );
-    return part;
+    return loading;
   };
   loads.push(preload);
   const Page = () => {
@@ -39,16 +39,16 @@ export function lazyPage<Name extends string>(read: () => Promise<Record<Name, C
   return Object.assign(Page, { preload });
 }
 
-/** Loads one part after the other while nothing else is to be done, so that a page opens at once, and also offline. */
-export function loadPartsWhenIdle(): void {
-  // Not every browser says when it is idle.
+/** Loads chunk after chunk while the browser is idle, so that pages open immediately, even offline. */
+export function preloadPagesWhenIdle(): void {
+  // Safari has no requestIdleCallback.
   const whenIdle = globalThis.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 1_000));
   const loadFrom = (n: number) => {
     const load = loads[n];
     if (!load) return;
     whenIdle(() => {
       const next = () => loadFrom(n + 1);
-      // One that is missing is told to whoever opens it.
+      // A failed chunk is reported when its page is opened.
       load().then(next, next);
     });
   };

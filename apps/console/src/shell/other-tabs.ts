@@ -1,12 +1,12 @@
-/** What the tabs of a browser tell each other: they have one session together. */
-export type TabNews = { kind: "signed in"; username: string } | { kind: "signed out" };
+/** All tabs of a browser share one session. */
+export type TabMessage = { kind: "signed in"; username: string } | { kind: "signed out" };
 
 const channel = new BroadcastChannel("gantry-session");
 
-export function tellOtherTabs(news: TabNews): void {
-  channel.postMessage(news);
+export function tellOtherTabs(message: TabMessage): void {
+  channel.postMessage(message);
 }
 
-export function onOtherTabs(listener: (news: TabNews) => void): void {
-  channel.onmessage = ({ data }: MessageEvent<TabNews>) => listener(data);
+export function onOtherTabs(listener: (message: TabMessage) => void): void {
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => listener(data);
 }

@@ -1,22 +1,22 @@
 import { toast } from "../ui/toast.ts";
 
-const kept = "gantry-said-after-reload";
-let isAsked = false;
+const storageKey = "gantry-after-reload";
+let isRequested = false;
 
 /**
- * Begins anew, with nothing left of what the page had read for somebody else; `words` are said then. Asked once: a page
- * with something unsaved lets its user stay to copy it, and then this is not tried again at every call.
+ * Reloads the page, so that no data of another user stays in memory, then shows `message`. Only the first call counts: a
+ * page with unsaved changes lets its user stay, and later calls must not ask again.
  */
-export function reload(words?: string): void {
-  if (isAsked) return;
-  isAsked = true;
-  if (words !== undefined) sessionStorage.setItem(kept, words);
+export function reload(message?: string): void {
+  if (isRequested) return;
+  isRequested = true;
+  if (message !== undefined) sessionStorage.setItem(storageKey, message);
   location.reload();
 }
 
-export function sayWhatWasKept(): void {
-  const words = sessionStorage.getItem(kept);
-  if (words === null) return;
-  sessionStorage.removeItem(kept);
-  toast(words, "info");
+export function showMessageAfterReload(): void {
+  const message = sessionStorage.getItem(storageKey);
+  if (message === null) return;
+  sessionStorage.removeItem(storageKey);
+  toast(message, "info");
 }

@@ -2,14 +2,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { signIn } from "../api/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/notice.tsx";
+import { changeConsoleStatus, useConsoleStatus } from "./console-status.ts";
 import { KeyForm } from "./key-form.tsx";
 import { useSession } from "./session.ts";
 import { enter } from "./session-watch.ts";
-import { setTrouble, useTrouble } from "./trouble.ts";
 
-/** Asks to sign in again over whatever page is open, so that nothing on it is lost. */
+/** A dialog over the open page, so that unsaved input is kept. */
 export function SessionEnded() {
-  const { session } = useTrouble();
+  const { session } = useConsoleStatus();
   const { username } = useSession();
   const queries = useQueryClient();
   const entering = useMutation({
@@ -20,12 +20,12 @@ export function SessionEnded() {
   return (
     <Dialog
       open={session === "ended"}
-      onClose={() => setTrouble({ session: "put off" })}
+      onClose={() => changeConsoleStatus({ session: "dismissed" })}
       title="Your session has ended"
       description={
         <>
-          Sign in again as {username}, and this page goes on as it is. A link from <code>npx gantry sign-in</code>,
-          opened in another tab, does the same.
+          Sign in again as {username} to continue on this page. You can also open a link from{" "}
+          <code>npx gantry sign-in</code> in another tab.
         </>
       }
     >

@@ -1,32 +1,23 @@
-import { useSyncExternalStore } from "react";
+import { createStore, useStore } from "../ui/store.ts";
 
 export type Theme = "light" | "dark";
 
-const stored = "gantry-theme";
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const listeners = new Set<() => void>();
+const storageKey = "gantry-theme";
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+const theme = createStore<Theme>("light");
 
-const chosen = (): Theme | undefined => {
-  const value = localStorage.getItem(stored);
-  return value === "light" || value === "dark" ? value : undefined;
-};
-const current = (): Theme => chosen() ?? (dark.matches ? "dark" : "light");
+export const useTheme = (): Theme => useStore(theme);
 
-/** What was chosen here, else what the system says; also when that changes while the page is open. */
+/** Uses the theme chosen in this browser, or follows the system. */
 export function applyTheme(): void {
-  document.documentElement.dataset.theme = current();
-  for (const listener of listeners) listener();
+  const chosen = localStorage.getItem(storageKey);
+  const next = chosen === "light" || chosen === "dark" ? chosen : systemDark.matches ? "dark" : "light";
+  document.documentElement.dataset.theme = next;
+  theme.set(next);
 }
-dark.addEventListener("change", applyTheme);
+systemDark.addEventListener("change", applyTheme);
 
-export function chooseTheme(theme: Theme): void {
-  localStorage.setItem(stored, theme);
+export function chooseTheme(chosen: Theme): void {
+  localStorage.setItem(storageKey, chosen);
   applyTheme();
-}
-
-export function useTheme(): Theme {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, current);
 }

@@ -6,11 +6,11 @@ const failure = (status: number, type?: string) =>
   new GantryError({ status, type, message: "no", retryable: false, requestId: undefined, body: undefined });
 const lost = failure(0, "connection_error");
 
-/** Sends contents in turn, each with what it comes to; answers the keys that they went out under. */
+/** Sends each content with its outcome and returns the keys that were used. */
 async function keysOf(sent: readonly [content: unknown, end: unknown][]): Promise<string[]> {
-  let made = 0;
+  let created = 0;
   const keys: string[] = [];
-  const attempts = createAttempts(() => `key ${++made}`);
+  const attempts = createAttempts(() => `key ${++created}`);
   for (const [content, end] of sent) {
     const go = async (key: string) => {
       keys.push(key);
@@ -21,7 +21,7 @@ async function keysOf(sent: readonly [content: unknown, end: unknown][]): Promis
   return keys;
 }
 
-test("what was not answered keeps its key until it is", async () => {
+test("an unanswered request keeps its key until it is answered", async () => {
   const five = { amount: 5 };
   const keys = await keysOf([
     [five, lost],
@@ -32,7 +32,7 @@ test("what was not answered keeps its key until it is", async () => {
   expect(keys).toEqual(["key 1", "key 1", "key 1", "key 2"]);
 });
 
-test("other content, and what was refused, gets a key of its own", async () => {
+test("other content, or a refusal, starts a new key", async () => {
   expect(
     await keysOf([
       [{ amount: 5 }, lost],
@@ -49,7 +49,7 @@ test("other content, and what was refused, gets a key of its own", async () => {
   }
 });
 
-test("files are told apart", async () => {
+test("files with different content count as different requests", async () => {
   const file = (text: string) => ({ image: new File([text], "a.png", { lastModified: 1 }) });
   expect(
     await keysOf([
@@ -60,7 +60,7 @@ test("files are told apart", async () => {
   ).toEqual(["key 1", "key 1", "key 2"]);
 });
 
-test("keys of its own making differ", async () => {
+test("generated keys differ", async () => {
   const keys = new Set<string>();
   for (let n = 0; n < 3; n++) await createAttempts().send(n, async (key) => keys.add(key));
   expect(keys.size).toBe(3);

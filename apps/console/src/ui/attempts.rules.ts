@@ -1,27 +1,27 @@
 import { GantryError } from "@gantry/sdk";
 
-/** Whether what was sent may have been done all the same: it was not refused, only its answer is missing. */
+/** Whether the request may have succeeded although no answer arrived. */
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof GantryError)) return true;
-  // With 503 the service takes nothing in.
+  // The server answers 503 before it accepts any work.
   return error.type === "connection_error" || (error.status >= 500 && error.status !== 503);
 }
 
 export interface Attempts {
-  /** `content` tells apart what is sent. */
+  /** Equal `content` means the same request. */
   send<Answer>(content: unknown, go: (idempotencyKey: string) => Promise<Answer>): Promise<Answer>;
 }
 
 /**
- * What costs something goes out under an Idempotency-Key. Where no answer came, the same content goes out under the
- * same key again, and is not done twice; other content, and whatever follows an answer, gets a new one.
+ * Adds an Idempotency-Key to requests that cost money. A request that got no answer keeps its key when it is sent again
+ * with the same content. Other content, or any answer, starts a new key.
  */
 export function createAttempts(newKey: () => string = randomKey): Attempts {
-  let unanswered: { said: string; key: string } | undefined;
+  let unanswered: { content: string; key: string } | undefined;
   return {
-    async send(content, go) {
-      const said = JSON.stringify(content, withFiles) ?? "";
-      const attempt = unanswered?.said === said ? unanswered : { said, key: newKey() };
+    async send(sent, go) {
+      const content = JSON.stringify(sent, withFiles) ?? "";
+      const attempt = unanswered?.content === content ? unanswered : { content, key: newKey() };
       unanswered = undefined;
       try {
         return await go(attempt.key);
@@ -33,12 +33,12 @@ export function createAttempts(newKey: () => string = randomKey): Attempts {
   };
 }
 
-/** JSON says nothing of a file. */
+/** JSON.stringify turns a file into {}. */
 function withFiles(_name: string, value: unknown): unknown {
   if (!(value instanceof File)) return value;
   const { name, size, type, lastModified } = value;
   return { name, size, type, lastModified };
 }
 
-/** Not randomUUID, which browsers have on https alone. */
+/** crypto.randomUUID exists only on HTTPS pages. */
 const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join("-");

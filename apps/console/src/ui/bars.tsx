@@ -4,9 +4,9 @@ interface BarsProps {
   format(value: number): string;
 }
 
-/** A row of bars, the newest at the right; who cannot see it is read the same figures. */
+/** A bar chart, newest bar on the right. Screen readers get the same figures as a list. */
 export function Bars({ label, bars, format }: BarsProps) {
-  const most = Math.max(...bars.map(({ value }) => value), 0);
+  const peak = Math.max(...bars.map(({ value }) => value), 0);
   return (
     <figure aria-label={label}>
       <div className="flex h-36 items-end gap-1" aria-hidden>
@@ -14,14 +14,14 @@ export function Bars({ label, bars, format }: BarsProps) {
           <div key={key} title={`${title}: ${format(value)}`} className="group flex h-full min-w-0 flex-1 items-end">
             <div
               className="w-full rounded-t bg-accent/80 group-hover:bg-accent"
-              style={{ height: most === 0 ? "1px" : `max(1px, ${(100 * value) / most}%)` }}
+              style={{ height: peak === 0 ? "1px" : `max(1px, ${(100 * value) / peak}%)` }}
             />
           </div>
         ))}
       </div>
       <figcaption className="mt-1 flex justify-between text-muted text-xs" aria-hidden>
         <span>{bars[0]?.title}</span>
-        <span>most: {format(most)}</span>
+        <span>Peak {format(peak)}</span>
         <span>{bars.at(-1)?.title}</span>
       </figcaption>
       <ul className="sr-only">

@@ -17,7 +17,7 @@ export const buttonClass = (kind: Kind = "plain"): string =>
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: Kind;
   icon?: ReactNode;
-  /** It is being done: the button says so and cannot be pressed again. */
+  /** Shows a spinner and disables the button. */
   busy?: boolean;
 }
 

@@ -11,8 +11,8 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
       setCopied(true);
       setTimeout(() => setCopied(false), 1_500);
     } catch {
-      // A page that did not come over TLS has no clipboard.
-      toast("The browser does not let this page copy: select the text and copy it yourself", "warn");
+      // Pages served without TLS have no clipboard.
+      toast("Your browser blocked copying. Select the text and copy it yourself.", "warn");
     }
   };
   return (
@@ -25,11 +25,10 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
 interface CodeBlockProps {
   text: string;
   label: string;
-  /** Long lines are broken: for what has to be read to its end. */
+  /** Wraps long lines instead of scrolling. */
   wrap?: boolean;
 }
 
-/** A text to read as it is, and to take along. */
 export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
   return (
     <figure className="overflow-hidden rounded-md border border-line bg-sunken">

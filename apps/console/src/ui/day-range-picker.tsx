@@ -1,7 +1,7 @@
 import { type DayRange, dayRange, endingAt, isSameRange, presets } from "./day-range.rules.ts";
 import { Field, TextInput } from "./field.tsx";
 
-/** Of which days: by a preset, or from one day to another. They are those of UTC, as the service counts them. */
+/** Days are UTC days, like in the API. */
 export function DayRangePicker({ range, onRange }: { range: DayRange; onRange(range: DayRange): void }) {
   return (
     <div className="flex flex-wrap items-end gap-x-4 gap-y-2">

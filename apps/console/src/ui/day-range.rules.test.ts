@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { dayRange, endingAt, momentsOf, presets } from "./day-range.rules.ts";
 
-describe("a range of days", () => {
-  it("is read from an address, without what is no day", () => {
+describe("day range", () => {
+  it("is read from search parameters without invalid days", () => {
     expect(dayRange({ from: "2026-01-31", to: "2026-02-30" })).toEqual({ from: "2026-01-31" });
     expect(dayRange({ from: "yesterday", to: 7 })).toEqual({});
     expect(dayRange({ from: "2026-02-01", to: "2026-01-01" })).toEqual({ from: "2026-02-01" });
   });
 
-  it("goes from the first moment to the last", () => {
+  it("spans its first to its last microsecond", () => {
     expect(momentsOf({ from: "2026-01-31", to: "2026-01-31" })).toEqual({
       first: "2026-01-31T00:00:00Z",
       last: "2026-01-31T23:59:59.999999Z",
@@ -16,17 +16,17 @@ describe("a range of days", () => {
     expect(momentsOf({})).toEqual({ first: undefined, last: undefined });
   });
 
-  it("ends where it was said last", () => {
+  it("ends at the day that was chosen last", () => {
     expect(endingAt({ from: "2026-02-01" }, "2026-02-03")).toEqual({ from: "2026-02-01", to: "2026-02-03" });
     expect(endingAt({ from: "2026-02-01" }, "2026-01-03")).toEqual({ to: "2026-01-03" });
     expect(endingAt({ from: "2026-02-01", to: "2026-02-03" }, "")).toEqual({ from: "2026-02-01" });
   });
 });
 
-describe("the ranges that are mostly chosen", () => {
+describe("preset ranges", () => {
   const named = (name: string, now: string) => presets(new Date(now)).find((preset) => preset.name === name)?.range;
 
-  it("are whole days of UTC, today included", () => {
+  it("are whole UTC days and include today", () => {
     expect(named("Today", "2026-03-01T23:30:00Z")).toEqual({ from: "2026-03-01", to: "2026-03-01" });
     expect(named("Last 7 days", "2026-03-03T23:59:59Z")).toEqual({ from: "2026-02-25", to: "2026-03-03" });
     expect(named("This month", "2026-03-01T00:00:00Z")).toEqual({ from: "2026-03-01", to: "2026-03-01" });

@@ -1,4 +1,4 @@
-/** Days of UTC, as 2026-01-31; both belong to the range, and one that is left out bounds nothing. */
+/** UTC days such as 2026-01-31, both inclusive. A missing end is open. */
 export interface DayRange {
   from?: string;
   to?: string;
@@ -14,24 +14,23 @@ function isDay(text: unknown): text is string {
   return !Number.isNaN(parsed.getTime()) && dayOf(parsed) === text;
 }
 
-/** What an address says of a range; what is no day, or an end before the beginning, says nothing. */
+/** Reads a range from search parameters. Drops invalid days, and an end before the start. */
 export function dayRange({ from, to }: Record<string, unknown>): DayRange {
   const isBackwards = isDay(from) && isDay(to) && from > to;
   return { ...(isDay(from) && { from }), ...(isDay(to) && !isBackwards && { to }) };
 }
 
-/** The end that was just chosen counts, and not a beginning behind it. */
+/** Drops the start if the new end is before it. */
 export const endingAt = ({ from = "" }: DayRange, to: string): DayRange =>
   dayRange(to !== "" && to < from ? { to } : { from, to });
 
-/** The first and the last moment of a range, as finely as the service counts. */
+/** In microseconds, the resolution of the API. */
 export function momentsOf({ from, to }: DayRange): { first: string | undefined; last: string | undefined } {
   return { first: from && `${from}T00:00:00Z`, last: to && `${to}T23:59:59.999999Z` };
 }
 
-export const isSameRange = (one: DayRange, other: DayRange): boolean => one.from === other.from && one.to === other.to;
+export const isSameRange = (a: DayRange, b: DayRange): boolean => a.from === b.from && a.to === b.to;
 
-/** The ranges that are mostly chosen. */
 export function presets(now: Date): { name: string; range: DayRange }[] {
   const to = dayOf(now);
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];

@@ -10,11 +10,11 @@ import { Failure, Notice } from "./notice.tsx";
 interface DeleteInUseButtonProps {
   question: string;
   explanation: ReactNode;
-  /** With `force` it goes although agents use it. */
+  /** `force`: delete even if agents use the resource. */
   onDelete(force: boolean): Promise<void>;
 }
 
-/** Deletes what agents may be using: where some do, it names them and asks again. */
+/** Deletes a resource. If agents use it, lists them and asks again. */
 export function DeleteInUseButton({ question, explanation, onDelete }: DeleteInUseButtonProps) {
   const [open, setOpen] = useState(false);
   const deleting = useMutation({
@@ -34,7 +34,7 @@ export function DeleteInUseButton({ question, explanation, onDelete }: DeleteInU
       </Button>
       <Dialog open={open} onClose={close} title={question} description={explanation}>
         {users && (
-          <Notice tone="warn" title={users.length === 1 ? "An agent uses it" : `${users.length} agents use it`}>
+          <Notice tone="warn" title={users.length === 1 ? "Used by 1 agent" : `Used by ${users.length} agents`}>
             <ul className="my-1 list-disc pl-4">
               {users.map(({ id, name }) => (
                 <li key={id}>
@@ -44,12 +44,12 @@ export function DeleteInUseButton({ question, explanation, onDelete }: DeleteInU
                 </li>
               ))}
             </ul>
-            <p>Their runs go on, but can no longer use it.</p>
+            <p>Running runs continue without it.</p>
           </Notice>
         )}
         {deleting.isError && !users && <Failure error={deleting.error} />}
         <div className="mt-4 flex justify-end gap-2">
-          <Button onClick={close}>Keep it</Button>
+          <Button onClick={close}>Cancel</Button>
           <Button kind="danger" busy={deleting.isPending} onClick={() => deleting.mutate(users !== undefined)}>
             {users ? "Delete anyway" : "Delete"}
           </Button>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** One entry of a list of facts (`dl`). */
+/** Use inside a `dl`. */
 export function Detail({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="min-w-0">

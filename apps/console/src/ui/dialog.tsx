@@ -11,7 +11,7 @@ interface DialogProps {
   title: string;
   description?: ReactNode;
   wide?: boolean;
-  /** What it shows would be lost by a slip: it has no other way out than its own buttons. */
+  /** Only its own buttons close the dialog, because its content cannot be shown again. */
   staysOpen?: boolean;
   children: ReactNode;
 }
@@ -33,7 +33,7 @@ export function Dialog({ open, onClose, title, description, wide = false, staysO
           onOpenAutoFocus={() => {
             opener.current = document.activeElement;
           }}
-          // It has no trigger of its own, so it is told where to go back to.
+          // Without a Radix trigger the dialog cannot know where focus came from.
           onCloseAutoFocus={(event) => {
             event.preventDefault();
             if (opener.current instanceof HTMLElement) opener.current.focus();
@@ -61,24 +61,24 @@ export function Dialog({ open, onClose, title, description, wide = false, staysO
 }
 
 interface ConfirmButtonProps {
-  /** What the button says, before and in the question. */
+  /** Of the button, and of the confirming button in the dialog. */
   label: string;
   question: string;
-  /** What follows from it. */
+  /** The consequences. */
   explanation?: ReactNode;
-  /** What the button says that does nothing. */
-  keep?: string;
+  /** Label of the button that closes the dialog. */
+  cancel?: string;
   icon?: ReactNode;
   quiet?: boolean;
   onConfirm(): Promise<unknown>;
 }
 
-/** For what cannot be taken back. */
+/** For actions that cannot be undone. */
 export function ConfirmButton({
   label,
   question,
   explanation,
-  keep = "Keep it",
+  cancel = "Cancel",
   icon,
   quiet = false,
   onConfirm,
@@ -91,7 +91,7 @@ export function ConfirmButton({
       await onConfirm();
       setOpen(false);
     } catch {
-      // It was told by who failed; the question stays.
+      // The mutation reports its own error; the dialog stays open.
     } finally {
       setBusy(false);
     }
@@ -103,7 +103,7 @@ export function ConfirmButton({
       </Button>
       <Dialog open={open} onClose={() => setOpen(false)} title={question} description={explanation}>
         <div className="flex justify-end gap-2">
-          <Button onClick={() => setOpen(false)}>{keep}</Button>
+          <Button onClick={() => setOpen(false)}>{cancel}</Button>
           <Button kind="danger" busy={busy} onClick={() => void confirm()}>
             {label}
           </Button>
@@ -117,17 +117,16 @@ interface SecretDialogProps {
   /** Undefined: closed. */
   secret: string | undefined;
   title: string;
-  /** What else is to be known of it. */
   children?: ReactNode;
   onClose(): void;
 }
 
-/** A secret that the service tells once. */
+/** Shows a secret that the API returns only once. */
 export function SecretDialog({ secret, title, children, onClose }: SecretDialogProps) {
   const isOpen = secret !== undefined;
   useEffect(() => {
     if (!isOpen) return;
-    // Meanwhile nothing is asked by itself: the answer may be that whoever looks is signed out, and leads away.
+    // Pauses background refetching: an ended session would open another dialog over the secret.
     focusManager.setFocused(false);
     return () => focusManager.setFocused(undefined);
   }, [isOpen]);
@@ -137,7 +136,7 @@ export function SecretDialog({ secret, title, children, onClose }: SecretDialogP
       staysOpen
       onClose={onClose}
       title={title}
-      description="It is shown this once: copy it now, it cannot be read again."
+      description="Copy it now. You won't be able to see it again."
     >
       <div className="flex items-center gap-2 rounded-md border border-line bg-sunken p-2">
         <code className="min-w-0 flex-1 break-all" data-secret>
@@ -148,7 +147,7 @@ export function SecretDialog({ secret, title, children, onClose }: SecretDialogP
       {children}
       <div className="mt-4 flex justify-end">
         <Button kind="primary" onClick={onClose}>
-          I have copied it
+          I've copied it
         </Button>
       </div>
     </Dialog>

@@ -13,12 +13,12 @@ const refusal = (...issues: [GantryIssue["loc"], string][]) =>
     issues: issues.map(([loc, message]) => ({ loc, message, type: "value_error" })),
   });
 
-describe("what the service refused, by field", () => {
-  it("has nothing where nothing failed", () => {
+describe("errors by field", () => {
+  it("are empty without a failure", () => {
     expect(fieldErrors(null, ["name"])).toEqual({ of: {}, rest: undefined, failure: undefined });
   });
 
-  it("stands at the field it names, wherever in the request that is", () => {
+  it("appear at the field, wherever in the request it is", () => {
     const error = refusal([["path", "name"], "Too long"], [["body", "auth", "token"], "Too short"]);
     expect(fieldErrors(error, ["name", "auth.token"])).toEqual({
       of: { name: "Too long", "auth.token": "Too short" },
@@ -27,7 +27,7 @@ describe("what the service refused, by field", () => {
     });
   });
 
-  it("is all that is wrong with a field, each thing once", () => {
+  it("join all messages of a field without duplicates", () => {
     const error = refusal(
       [["body", "name"], "Too long"],
       [["body", "name"], "Has spaces"],
@@ -36,18 +36,18 @@ describe("what the service refused, by field", () => {
     expect(fieldErrors(error, ["name"]).of).toEqual({ name: "Too long; Has spaces" });
   });
 
-  it("stands at the box of the whole object where its part has none, and names the part", () => {
+  it("appear at the surrounding object if its part has no input, and name the part", () => {
     const error = refusal([["body", "options", 0, "size"], "Too large"]);
     expect(fieldErrors(error, ["options"]).of).toEqual({ options: "0.size: Too large" });
     expect(fieldErrors(error, ["options", "options.0"]).of).toEqual({ "options.0": "size: Too large" });
   });
 
-  it("does not count the entries of a list", () => {
-    const error = refusal([["body", "models", 0], "There is no a/b"], [["body", "models", 2], "There is no c/d"]);
-    expect(fieldErrors(error, ["models"]).of).toEqual({ models: "There is no a/b; There is no c/d" });
+  it("leave out the index of list entries", () => {
+    const error = refusal([["body", "models", 0], "a/b does not exist"], [["body", "models", 2], "c/d does not exist"]);
+    expect(fieldErrors(error, ["models"]).of).toEqual({ models: "a/b does not exist; c/d does not exist" });
   });
 
-  it("is told whole where one of it has no field", () => {
+  it("keep the whole failure if an issue has no field", () => {
     const error = refusal([["body", "name"], "Too long"], [["body"], "Nothing to change"]);
     expect(fieldErrors(error, ["name"])).toMatchObject({ of: { name: "Too long" }, rest: error });
     const other = new Error("no answer");

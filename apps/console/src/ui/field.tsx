@@ -4,7 +4,7 @@ const box =
   "w-full rounded-md border border-strong-line bg-panel px-2.5 py-1.5 placeholder:text-muted/70 " +
   "aria-invalid:border-bad disabled:opacity-60";
 
-/** What ties a control to its label, its hint and what is wrong with it. */
+/** Ties a control to its label, hint and error. */
 export interface ControlProps {
   id: string;
   "aria-describedby": string | undefined;
@@ -21,7 +21,7 @@ interface FieldProps {
 
 export function Field({ label, hint, error, required = false, children }: FieldProps) {
   const id = useId();
-  const said = error ?? hint;
+  const description = error ?? hint;
   return (
     <div className="flex flex-col gap-1">
       <label htmlFor={id} className="font-medium">
@@ -30,12 +30,12 @@ export function Field({ label, hint, error, required = false, children }: FieldP
       </label>
       {children({
         id,
-        "aria-describedby": said === undefined ? undefined : `${id}-said`,
+        "aria-describedby": description === undefined ? undefined : `${id}-description`,
         "aria-invalid": error === undefined ? undefined : true,
       })}
-      {said !== undefined && (
-        <p id={`${id}-said`} className={`text-xs ${error === undefined ? "text-muted" : "text-bad"}`}>
-          {said}
+      {description !== undefined && (
+        <p id={`${id}-description`} className={`text-xs ${error === undefined ? "text-muted" : "text-bad"}`}>
+          {description}
         </p>
       )}
     </div>
@@ -50,7 +50,6 @@ export function TextArea({ className = "", ...rest }: ComponentProps<"textarea">
   return <textarea rows={4} {...rest} className={`${box} ${className}`} />;
 }
 
-/** For what is written in JSON or in code. */
 export function CodeArea({ className = "", ...rest }: ComponentProps<"textarea">) {
   return <TextArea spellCheck={false} {...rest} className={`font-mono text-xs ${className}`} />;
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** One number that counts, under its name. Stands in a <dl>. */
+/** Use inside a `dl`. */
 export function Figure({ name, value, note }: { name: string; value: ReactNode; note?: ReactNode }) {
   return (
     <div className="min-w-0 rounded-lg border border-line bg-panel p-4">

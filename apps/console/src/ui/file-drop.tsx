@@ -4,7 +4,7 @@ import type { ControlProps } from "./field.tsx";
 import { useFileDrop } from "./use-file-drop.ts";
 
 interface FileDropProps extends Partial<ControlProps> {
-  /** As of an input; empty: every file. */
+  /** Like the attribute of an input; empty: every file. */
   accept?: string;
   multiple?: boolean;
   disabled?: boolean;
@@ -12,7 +12,6 @@ interface FileDropProps extends Partial<ControlProps> {
   children: ReactNode;
 }
 
-/** Files by dropping them here, or by choosing them. */
 export function FileDrop({
   accept = "",
   multiple = false,
@@ -42,7 +41,7 @@ export function FileDrop({
         disabled={disabled}
         onChange={(event) => {
           take(event.target.files);
-          // The same file may be chosen again after it was taken away.
+          // Lets the user choose the same file again after removing it.
           event.target.value = "";
         }}
       />

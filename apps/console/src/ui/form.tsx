@@ -5,17 +5,17 @@ import { Failure } from "./notice.tsx";
 
 interface FormProps {
   onSubmit(): void;
-  /** What the button says that sends it. */
+  /** Label of the submit button. */
   submit: string;
   busy: boolean;
   disabled?: boolean;
-  /** What was refused last; the fields say their own part of it. */
+  /** Errors of the last attempt. The fields show their own. */
   errors: FieldErrors;
   onCancel?: (() => void) | undefined;
   children: ReactNode;
 }
 
-/** What a form has beside its fields: the failure, the button, and the way to the field that is wrong. */
+/** Shows the failure, and moves focus to the first invalid field. */
 export function Form({ onSubmit, submit, busy, disabled = false, errors, onCancel, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {

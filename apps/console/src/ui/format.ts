@@ -1,4 +1,4 @@
-/** Dollars; of small amounts as many places as it takes to see them. */
+/** Dollars, with more decimals for small amounts. */
 export function money(dollars: number): string {
   const places = dollars !== 0 && Math.abs(dollars) < 0.01 ? 6 : Math.abs(dollars) < 1 ? 4 : 2;
   const text = Math.abs(dollars).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: places });
@@ -8,7 +8,6 @@ export function money(dollars: number): string {
 export const count = (n: number): string => n.toLocaleString("en-US");
 
 const units = ["B", "kB", "MB", "GB", "TB"];
-/** Each unit is 1024 of the one before. */
 const step = 1024;
 
 export function bytes(n: number): string {
@@ -35,14 +34,14 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1],
 ];
 
-/** As "3 hours ago" or "in 2 days". */
+/** For example "3 hours ago" or "in 2 days". */
 export function ago(moment: string | Date, now = Date.now()): string {
   const difference = (new Date(moment).getTime() - now) / 1000;
   const [unit, size] = steps.find(([, s]) => Math.abs(difference) >= s) ?? ["second", 1];
   return relative.format(Math.round(difference / size), unit);
 }
 
-/** A span of time in the largest unit that it is a whole number of, as "5 minutes". */
+/** In the largest unit that divides it, for example "5 minutes". */
 export function span(seconds: number): string {
   const [unit, size] = spanUnits.find(([, each]) => seconds % each === 0) ?? ["second", 1];
   const n = seconds / size;

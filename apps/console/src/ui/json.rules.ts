@@ -4,12 +4,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 export const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? "";
 
-/** A JSON object out of a text that somebody writes, or what is wrong with it. */
 export function readObject(text: string): { value: Record<string, unknown> } | { fault: string } {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? { value } : { fault: "Must be a JSON object: { … }" };
   } catch (error) {
-    return { fault: `No valid JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { fault: `Invalid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
 }

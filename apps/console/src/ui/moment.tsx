@@ -1,6 +1,6 @@
 import { ago, time } from "./format.ts";
 
-/** A moment as people say it; the exact one is told to whoever points at it. */
+/** Relative time; the tooltip shows the exact time. */
 export function Moment({ at }: { at: string | null | undefined }) {
   if (!at) return <span className="text-muted">never</span>;
   return (

@@ -3,7 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert, Info, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
-import { isOfConnection, mayHelpToRetry, wordsOf, wordsOfIssue } from "./failure-words.rules.ts";
+import { errorText, isConnectionError, issueText, isWorthRetrying } from "./error-text.rules.ts";
 import type { Tone } from "./toast.ts";
 
 const tones: Record<Tone, string> = {
@@ -27,22 +27,21 @@ export function Notice({ tone = "info", title, children }: { tone?: Tone; title?
   );
 }
 
-/** What went wrong, field by field where the service says so, and by which number it can be found in the logs. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const issues = error instanceof GantryError ? error.issues : [];
   const requestId = error instanceof GantryError ? error.requestId : undefined;
   return (
-    <Notice tone="bad" title={issues.length > 1 ? `${issues.length} things are wrong` : wordsOf(error)}>
+    <Notice tone="bad" title={issues.length > 1 ? `${issues.length} problems` : errorText(error)}>
       {issues.length > 1 && (
         <ul className="mt-1 list-disc pl-4">
-          {[...new Set(issues.map(wordsOfIssue))].map((words) => (
-            <li key={words}>{words}</li>
+          {[...new Set(issues.map(issueText))].map((text) => (
+            <li key={text}>{text}</li>
           ))}
         </ul>
       )}
-      {isOfConnection(error) && <p className="mt-1 text-muted text-xs">{error.message}</p>}
+      {isConnectionError(error) && <p className="mt-1 text-muted text-xs">{error.message}</p>}
       {requestId && <p className="mt-1 text-muted text-xs">Request {requestId}</p>}
-      {onRetry && mayHelpToRetry(error) && (
+      {onRetry && isWorthRetrying(error) && (
         <Button className="mt-2" onClick={onRetry}>
           Try again
         </Button>
@@ -54,7 +53,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
 export function Loading() {
   return (
     <p className="flex items-center justify-center gap-2 p-8 text-muted">
-      <LoaderCircle size={16} className="animate-spin" /> Loading
+      <LoaderCircle size={16} className="animate-spin" /> Loading…
     </p>
   );
 }
@@ -70,12 +69,12 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 
 interface LoadedProps<T> {
   query: UseQueryResult<T>;
-  /** A failure is what it came to, and asking again would tell the same. */
+  /** The failure is the result: no retry button. */
   isFinal?: boolean;
   children(data: T): ReactNode;
 }
 
-/** What a query came to: its data, or why there is none. What was there before stays while it is asked again. */
+/** The data of a query, or its error. Earlier data stays visible during a refetch. */
 export function Loaded<T>({ query, isFinal = false, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.isError) return <Failure error={query.error} {...(!isFinal && { onRetry: () => void query.refetch() })} />;

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from "react";
 
 interface PageProps {
   title: string;
-  /** One sentence: what this page is for. */
+  /** One sentence: the purpose of the page. */
   lead?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
@@ -29,7 +29,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
 interface PanelProps {
   title?: ReactNode;
   actions?: ReactNode;
-  /** The content goes to the edges: a table. */
+  /** No padding, for tables. */
   flush?: boolean;
   className?: string;
   children: ReactNode;
@@ -44,7 +44,7 @@ export function Panel({ title, actions, flush = false, className = "", children 
           {actions}
         </div>
       )}
-      {/* Why a table could not be read keeps off the edges. */}
+      {/* An error in place of a table still needs a margin. */}
       <div className={flush ? "*:[[role=alert]]:m-4" : "p-4"}>{children}</div>
     </section>
   );

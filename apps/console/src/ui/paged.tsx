@@ -5,18 +5,16 @@ import { Loaded, Loading } from "./notice.tsx";
 import { lastPageInstead } from "./paged.rules.ts";
 import { type Column, Pager, Table } from "./table.tsx";
 
-/** `replace`: in the place of the address that was asked for. */
+/** `replace`: replaces the current history entry. */
 export type OnPage = (page: number, how?: { replace: boolean }) => void;
 
 interface PagedProps<Row> {
   query: UseQueryResult<Page<Row>>;
-  /** Shown where the list has nothing. */
   empty: ReactNode;
   onPage: OnPage;
   children(rows: Row[]): ReactNode;
 }
 
-/** A list of the service, page by page. */
 export function Paged<Row>({ query, empty, onPage, children }: PagedProps<Row>) {
   return (
     <Loaded query={query}>
@@ -35,7 +33,7 @@ export function Paged<Row>({ query, empty, onPage, children }: PagedProps<Row>) 
   );
 }
 
-/** Goes there instead of here, so that the way back does not lead here again. */
+/** Replaces the history entry, so that Back does not return to the missing page. */
 export function ToPage({ page, onPage }: { page: number; onPage: OnPage }) {
   const go = useRef(onPage);
   useEffect(() => go.current(page, { replace: true }), [page]);

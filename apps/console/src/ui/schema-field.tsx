@@ -36,9 +36,9 @@ function SchemaInput({ control, field: { kind, choices, isRequired }, value, onV
       return (
         <Select {...given}>
           <option value="">{isRequired ? "Choose" : "Not set"}</option>
-          {(kind === "yes-no" ? yesNo : choices.map((choice) => [choice, choice] as const)).map(([choice, word]) => (
+          {(kind === "yes-no" ? yesNo : choices.map((choice) => [choice, choice] as const)).map(([choice, text]) => (
             <option key={choice} value={choice}>
-              {word}
+              {text}
             </option>
           ))}
         </Select>

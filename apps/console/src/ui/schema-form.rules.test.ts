@@ -18,7 +18,7 @@ const fields = schemaFields({
 });
 const of = (name: string) => fields.find((field) => field.name === name);
 
-test("each field is asked for in the way that suits it, the required ones first", () => {
+test("fields get an input of their type, required ones first", () => {
   expect(fields.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
     "topic paragraph",
     "depth number",
@@ -31,13 +31,13 @@ test("each field is asked for in the way that suits it, the required ones first"
     "either json",
     "password secret",
   ]);
-  expect(of("depth")).toMatchObject({ initial: "2", hint: "How deep. From 1 to 5.", label: "depth" });
+  expect(of("depth")).toMatchObject({ initial: "2", hint: "How deep. Between 1 and 5.", label: "depth" });
   expect(of("name")).toMatchObject({ initial: "", hint: undefined, label: "Full name" });
   expect(of("style")?.choices).toEqual(["plain", "formal"]);
-  expect(of("places")?.hint).toBe("As JSON: a list.");
+  expect(of("places")?.hint).toBe("JSON list.");
 });
 
-test("what is typed is read, and what is left empty is left out", () => {
+test("entered text is parsed, and empty fields are left out", () => {
   const typed = { topic: "piers ", name: " Ann ", urgent: "false", tags: "a\n\n b ", places: "[{}]", either: "null" };
   expect(readFields(fields, { ...typed, password: " with spaces " })).toEqual({
     values: {
@@ -54,16 +54,16 @@ test("what is typed is read, and what is left empty is left out", () => {
   });
 });
 
-test("what is missing or cannot be read is told at its field", () => {
+test("missing and invalid values are reported by field", () => {
   expect(readFields(fields, { depth: "deep", places: "[a]" }).faults).toEqual({
     topic: "This field is required",
     depth: "Must be a number",
-    places: "This is no JSON",
+    places: "Invalid JSON",
   });
 });
 
-test("a hint is made of sentences", () => {
-  expect(hint("Ids.", ["One a line."])).toBe("Ids. One a line.");
+test("a hint consists of sentences", () => {
+  expect(hint("Ids.", ["One per line."])).toBe("Ids. One per line.");
   expect(hint("Ids", [undefined])).toBe("Ids");
   expect(hint(undefined, [])).toBeUndefined();
 });

@@ -1,23 +1,21 @@
 import { isRecord, pretty } from "./json.rules.ts";
-import { propertiesOf, type Schema, textIn, typesOf } from "./schema-words.rules.ts";
+import { propertiesOf, type Schema, textIn, typesOf } from "./schema-text.rules.ts";
 
-/** How a value is asked for. `lines`: one text a line; `json`: whatever has parts. */
+/** `lines`: one string per line. `json`: structured values. */
 export type InputKind = "text" | "paragraph" | "code" | "secret" | "number" | "yes-no" | "choice" | "lines" | "json";
 
-/** One field of an object, as a form asks for it: whatever it is, it is written as text. */
+/** A field of a form. Every value is entered as text. */
 export interface SchemaField {
   name: string;
   label: string;
   kind: InputKind;
   hint: string | undefined;
   isRequired: boolean;
-  /** What the form begins with. */
   initial: string;
-  /** Of a choice. */
   choices: readonly string[];
 }
 
-/** The form for a schema, what must be given first. */
+/** Required fields first. */
 export function schemaFields(schema: Schema): SchemaField[] {
   return propertiesOf(schema).map(({ name, isRequired, schema: field }) => {
     const kind = kindOf(field);
@@ -33,7 +31,7 @@ export function schemaFields(schema: Schema): SchemaField[] {
   });
 }
 
-/** Texts that may be longer get a box of several lines. */
+/** Longer strings get a text area. */
 const longestLine = 200;
 
 function kindOf(schema: Schema): InputKind {
@@ -51,33 +49,32 @@ function kindOf(schema: Schema): InputKind {
   return typeof schema.maxLength === "number" && schema.maxLength <= longestLine ? "text" : "paragraph";
 }
 
-/** Only texts are chosen from: anything else would become one. */
+/** Only strings: a select would turn other values into strings. */
 function choicesIn({ enum: values }: Schema): string[] | undefined {
   const given = Array.isArray(values) ? values.filter((value) => value !== null) : [];
   return given.length > 0 && given.every((value) => typeof value === "string") ? given : undefined;
 }
 
-const forms: Readonly<Record<string, string>> = { array: "As JSON: a list.", object: "As JSON: an object." };
+const forms: Readonly<Record<string, string>> = { array: "JSON list.", object: "JSON object." };
 
 function hintOf(schema: Schema, kind: InputKind): string | undefined {
   return hint(schema.description, [
-    kind === "number" ? boundsInWords(schema) : undefined,
-    kind === "lines" ? "One a line." : undefined,
-    kind === "json" ? (forms[typesOf(schema).join()] ?? "As JSON.") : undefined,
+    kind === "number" ? boundsText(schema) : undefined,
+    kind === "lines" ? "One per line." : undefined,
+    kind === "json" ? (forms[typesOf(schema).join()] ?? "JSON.") : undefined,
   ]);
 }
 
-/** What a field says of itself, and what the form adds. */
+/** The schema's description, then sentences that the form adds. */
 export function hint(description: unknown, further: readonly (string | undefined)[]): string | undefined {
-  const said = further.filter((part) => part !== undefined);
+  const added = further.filter((part) => part !== undefined);
   const first = textIn(description);
-  // Two sentences in a row want a full stop between them.
-  const ended = first !== undefined && said.length > 0 && !/[.!?:]$/.test(first) ? `${first}.` : first;
-  return [ended ?? [], ...said].flat().join(" ") || undefined;
+  const ended = first !== undefined && added.length > 0 && !/[.!?:]$/.test(first) ? `${first}.` : first;
+  return [ended ?? [], ...added].flat().join(" ") || undefined;
 }
 
-export function boundsInWords({ minimum: least, maximum: most }: Schema): string | undefined {
-  if (typeof least === "number" && typeof most === "number") return `From ${least} to ${most}.`;
+export function boundsText({ minimum: least, maximum: most }: Schema): string | undefined {
+  if (typeof least === "number" && typeof most === "number") return `Between ${least} and ${most}.`;
   if (typeof least === "number") return `At least ${least}.`;
   return typeof most === "number" ? `At most ${most}.` : undefined;
 }
@@ -92,11 +89,11 @@ export type Typed = Readonly<Record<string, string>>;
 
 export interface ReadFields {
   values: Record<string, unknown>;
-  /** What is missing or cannot be read, by field. */
+  /** Messages by field. */
   faults: Record<string, string>;
 }
 
-/** What was typed, as it is sent: what is left empty is left out. */
+/** Parses the entered text. Empty fields are left out. */
 export function readFields(fields: readonly SchemaField[], typed: Typed): ReadFields {
   const values: Record<string, unknown> = {};
   const faults: Record<string, string> = {};
@@ -107,7 +104,7 @@ export function readFields(fields: readonly SchemaField[], typed: Typed): ReadFi
       continue;
     }
     const value = readAs(kind, text);
-    if (value === undefined) faults[name] = kind === "json" ? "This is no JSON" : "Must be a number";
+    if (value === undefined) faults[name] = kind === "json" ? "Invalid JSON" : "Must be a number";
     else values[name] = value;
   }
   return { values, faults };

@@ -3,9 +3,8 @@ import type { ReactNode } from "react";
 export interface Column<Row> {
   head: string;
   cell(row: Row): ReactNode;
-  /** Numbers stand at the right. */
   align?: "right";
-  /** Left out where the window is narrow. */
+  /** Hidden on narrow screens. */
   wide?: boolean;
 }
 
@@ -13,7 +12,6 @@ interface TableProps<Row> {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf(row: Row): string;
-  /** Shown where there are none; left out where there are always some. */
   empty?: ReactNode;
   label: string;
 }
@@ -66,7 +64,7 @@ export function Pager({ page, totalPages, total, onPage }: PagerProps) {
       className="flex items-center justify-between gap-3 border-line border-t px-4 py-2 text-muted"
     >
       <span>
-        Page {page} of {totalPages}, {total.toLocaleString()} in all
+        Page {page} of {totalPages}, {total.toLocaleString()} in total
       </span>
       <span className="flex gap-2">
         <button type="button" className={step} disabled={page <= 1} onClick={() => onPage(page - 1)}>

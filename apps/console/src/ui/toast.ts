@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { createStore, useStore } from "./store.ts";
 
 export type Tone = "plain" | "good" | "bad" | "warn" | "info";
 
@@ -9,32 +9,17 @@ export interface Toast {
 }
 
 const shownMs = 5_000;
-let toasts: readonly Toast[] = [];
 let lastId = 0;
-const listeners = new Set<() => void>();
+const toasts = createStore<readonly Toast[]>([]);
 
-function set(next: readonly Toast[]): void {
-  toasts = next;
-  for (const listener of listeners) listener();
-}
+export const useToasts = (): readonly Toast[] => useStore(toasts);
 
-/** Tells something that needs no answer; it goes away by itself. */
 export function toast(text: string, tone: Tone = "good"): void {
   const id = ++lastId;
-  set([...toasts, { id, text, tone }]);
+  toasts.set([...toasts.get(), { id, text, tone }]);
   setTimeout(() => dismiss(id), shownMs);
 }
 
 export function dismiss(id: number): void {
-  set(toasts.filter((one) => one.id !== id));
-}
-
-export function useToasts(): readonly Toast[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => toasts,
-  );
+  toasts.set(toasts.get().filter((shown) => shown.id !== id));
 }

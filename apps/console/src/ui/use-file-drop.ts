@@ -2,11 +2,11 @@ import { type DragEvent, useEffect, useState } from "react";
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes("Files");
 
-/** Lets files be dropped on an element. What was dropped is to be read at once: the browser forgets it with the turn. */
+/** Read the dropped files within `onDrop`: the browser clears the transfer after the event. */
 export function useFileDrop(onDrop: (dropped: DataTransfer) => void) {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
-    // One that is dropped beside it would be opened by the browser in place of the console.
+    // A file dropped elsewhere on the page would replace the console.
     const stay = (event: Event) => event.preventDefault();
     addEventListener("dragover", stay);
     addEventListener("drop", stay);
@@ -22,7 +22,7 @@ export function useFileDrop(onDrop: (dropped: DataTransfer) => void) {
       setOver(true);
     },
     onDragLeave(event: DragEvent) {
-      // Going over something within is no leaving.
+      // Entering a child element also fires dragleave.
       if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false);
     },
     onDrop(event: DragEvent) {

@@ -8,7 +8,7 @@ export const hasChromium = await provide({
   isThere: () => isFile(program),
 });
 
-/** It calls nobody but the server under test. */
+/** Keeps Chromium from calling anything but the server under test. */
 const flags = [
   "--no-sandbox",
   "--disable-background-networking",
@@ -19,29 +19,29 @@ const flags = [
 
 export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: program, args: flags });
 
-/** A browser of its own as far as pages can tell. */
+/** A separate browser profile. */
 export interface Visit {
   readonly context: BrowserContext;
   newPage(): Promise<Page>;
-  /** What no page of it may have come to: errors that it wrote or threw, refusals of its policy, answers of 5xx. */
+  /** Logged or thrown errors, violations of the content security policy, and 5xx responses; must stay empty. */
   readonly troubles: string[];
 }
 
-/** A refusal that a page shows to its user is written by the browser as well; those that nobody expects are looked at. */
-const ofRefusal = /^Failed to load resource: the server responded with a status of 4\d\d/;
+/** The browser also logs 4xx responses that the page handles. */
+const isHandled = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
 export async function visit(browser: Browser, baseURL: string): Promise<Visit> {
   const context = await browser.newContext({ baseURL });
-  // Before the test's own time is over, to be told what it waits for.
+  // Shorter than the test's timeout, so that the error names what it waited for.
   context.setDefaultTimeout(10_000);
   const troubles: string[] = [];
   context.on("console", (message) => {
     const text = message.text();
-    if (message.type() === "error" && !ofRefusal.test(text)) troubles.push(`written: ${text}`);
+    if (message.type() === "error" && !isHandled.test(text)) troubles.push(`logged: ${text}`);
   });
   context.on("weberror", (error) => troubles.push(`thrown: ${error.error().stack}`));
   context.on("response", (response) => {
-    if (response.status() >= 500) troubles.push(`answered: ${response.status()} ${response.url()}`);
+    if (response.status() >= 500) troubles.push(`response: ${response.status()} ${response.url()}`);
   });
   return { context, newPage: () => context.newPage(), troubles };
 }

@@ -3,13 +3,11 @@ import { test as base, expect } from "vitest";
 import { startGantry } from "../../../server/test/support/gantry.ts";
 import { hasChromium, launchBrowser, type Visit, visit } from "./browser.ts";
 
-/** The name of the session's cookie, which counts beside the header that the pages send. */
 export const sessionCookie = "gantry_session";
 
-/** Leaves the cookie in the browser, as a page that signs in does. */
 export async function signInBrowser({ request }: BrowserContext, url: string, key: string): Promise<void> {
-  const answer = await request.post(`${url}/console/api/session`, { data: { key } });
-  expect(answer.status(), await answer.text()).toBe(200);
+  const response = await request.post(`${url}/console/api/session`, { data: { key } });
+  expect(response.status(), await response.text()).toBe(200);
 }
 
 async function leave({ context, troubles }: Visit): Promise<void> {
@@ -18,9 +16,8 @@ async function leave({ context, troubles }: Visit): Promise<void> {
 }
 
 /**
- * A test in a real browser against a whole server, which a file has to itself. `page` is signed in as the user admin,
- * `pageOf` as the user of a key in a browser of its own, `visitor` not at all; a test with a page that came to trouble
- * fails, whatever else it found.
+ * Browser tests against a server of their own per file. `page` is signed in as admin, `pageOf` as the user of a key in a
+ * separate browser profile, `visitor` is not signed in. A test fails if one of its pages has troubles.
  */
 export const consoleTest = (environment: () => Promise<Record<string, string>> = async () => ({})) =>
   base
@@ -49,7 +46,7 @@ export const consoleTest = (environment: () => Promise<Record<string, string>> =
     .extend("pageOf", async ({ browser, gantry }, { onCleanup }) => {
       const visits: Visit[] = [];
       onCleanup(async () => {
-        for (const one of visits) await leave(one);
+        for (const opened of visits) await leave(opened);
       });
       return async (key: string): Promise<Page> => {
         const own = await visit(browser, gantry.url);

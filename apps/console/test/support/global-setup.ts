@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const checkout = fileURLToPath(new URL("../../../..", import.meta.url));
 
-/** The console as its sources are now, once for the run. */
+/** Builds the console once per test run. */
 export default async function setup(): Promise<void> {
   await promisify(execFile)(process.execPath, ["scripts/build.mjs"], { cwd: checkout });
 }

@@ -5,11 +5,11 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog, SecretDialog } from "../../ui/dialog.tsx";
-import { wordsOf } from "../../ui/failure-words.rules.ts";
+import { errorText } from "../../ui/error-text.rules.ts";
 import { toast } from "../../ui/toast.ts";
 import { UserForm, type WantedUser } from "./user-form.tsx";
 
-/** A user and its first key: without one it could do nothing. */
+/** Creates a first key too, because a user cannot sign in without one. */
 async function createWithKey({ username, plan, role, password }: WantedUser) {
   const body: CreateUserBody = { username, plan, role, ...(password && { password }) };
   const user = await api.admin.users.create(body);
@@ -17,8 +17,8 @@ async function createWithKey({ username, plan, role, password }: WantedUser) {
     const { key } = await api.admin.users.createKey(username, { name: "first" });
     return { username: user.username, key };
   } catch (error) {
-    // The user is there all the same, and can be given a key on its page.
-    toast(`${username} has no key yet: ${wordsOf(error)}`, "warn");
+    // The user exists, and an admin can create a key on the user's page.
+    toast(`User created, but without a key: ${errorText(error)}`, "warn");
     return { username: user.username, key: undefined };
   }
 }
@@ -28,12 +28,12 @@ export function NewUser() {
   const queries = useQueryClient();
   const creating = useMutation({
     meta: { showsFailure: true },
-    // The whole key is in the answer: nothing of it stays once it was shown.
+    // The result contains the key, which must not stay in the cache.
     gcTime: 0,
     mutationFn: createWithKey,
     async onSuccess({ username }) {
       setOpen(false);
-      toast(`The user ${username} is made`);
+      toast(`User ${username} created`);
       await queries.invalidateQueries({ queryKey: ["admin"] });
     },
   });
@@ -50,13 +50,13 @@ export function NewUser() {
         open={isOpen}
         onClose={close}
         title="New user"
-        description="You are shown its first API key once it is made."
+        description="After you create the user, their first API key is shown once."
       >
         <UserForm creating={creating} onCancel={close} />
       </Dialog>
       <SecretDialog
         secret={creating.data?.key}
-        title={`The first key of ${creating.data?.username}`}
+        title={`First API key of ${creating.data?.username}`}
         onClose={creating.reset}
       />
     </>

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { TextInput } from "../../ui/field.tsx";
 
-/** To a user whose name is known, whichever page it is on. */
+/** Opens a user by name, without paging through the list. */
 export function OpenUser() {
   const [username, setUsername] = useState("");
   const navigate = useNavigate();

@@ -1,41 +1,41 @@
 import type { PutPlanBody } from "@gantry/sdk";
 import { bytes, count } from "../../ui/format.ts";
 
-/** A limit as a form holds it; empty is none. */
+/** Empty: no limit. */
 export const limitText = (limit: number | null): string => (limit === null ? "" : String(limit));
 
-/** NaN where it is no number: the form says so before it is sent. */
+/** NaN if the text is not a number; the form shows the error. */
 export const limitOf = (text: string): number | null => (text.trim() === "" ? null : Number(text));
 
 export const limitIssue = (text: string): string | undefined => {
   const limit = limitOf(text);
-  return limit === null || (Number.isInteger(limit) && limit >= 1) ? undefined : "Must be a whole number from 1 on";
+  return limit === null || (Number.isInteger(limit) && limit >= 1) ? undefined : "Must be a whole number of at least 1";
 };
 
 const mb = 1024 * 1024;
 
-/** A quota as a form holds it, in MB; empty is the server's default. */
+/** In MB. Empty: the server's default. */
 export const quotaText = (bytes: number | null): string => (bytes === null ? "" : String(bytes / mb));
 
 export const quotaOf = (text: string): number | null => (text.trim() === "" ? null : Math.round(Number(text) * mb));
 
 export const quotaIssue = (text: string): string | undefined => {
   const quota = quotaOf(text);
-  return quota === null || (Number.isSafeInteger(quota) && quota >= 0) ? undefined : "Must be a number from 0 on";
+  return quota === null || (Number.isSafeInteger(quota) && quota >= 0) ? undefined : "Must be 0 or more";
 };
 
-export function wordsOfQuota(quota: number | null): string {
-  if (quota === null) return "default";
-  return quota === 0 ? "any" : bytes(quota);
+export function quotaLabel(quota: number | null): string {
+  if (quota === null) return "Default";
+  return quota === 0 ? "Unlimited" : bytes(quota);
 }
 
-/** As "600 a minute, 32 at once, 100 MB". */
-export function wordsOfLimits({ requests_per_minute, parallel, storage_bytes = null }: PutPlanBody): string {
-  const quota = storage_bytes === null || storage_bytes === 0 ? [] : [bytes(storage_bytes)];
-  if (requests_per_minute === null && parallel === null && quota.length === 0) return "no limits";
+/** For example "600 requests/min, 32 concurrent, 100 MB storage". */
+export function limitsText({ requests_per_minute, parallel, storage_bytes = null }: PutPlanBody): string {
+  const quota = storage_bytes === null || storage_bytes === 0 ? [] : [`${bytes(storage_bytes)} storage`];
+  if (requests_per_minute === null && parallel === null && quota.length === 0) return "No limits";
   return [
-    requests_per_minute === null ? "any number of requests" : `${count(requests_per_minute)} a minute`,
-    parallel === null ? "any number at once" : `${count(parallel)} at once`,
+    requests_per_minute === null ? "Unlimited requests" : `${count(requests_per_minute)} requests/min`,
+    parallel === null ? "unlimited concurrency" : `${count(parallel)} concurrent`,
     ...quota,
   ].join(", ");
 }

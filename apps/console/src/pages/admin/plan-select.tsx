@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ControlProps, Select } from "../../ui/field.tsx";
-import { wordsOfLimits } from "./plan-limits.rules.ts";
+import { limitsText } from "./plan-limits.rules.ts";
 import { allPlans } from "./plans-query.ts";
 
 interface PlanSelectProps {
@@ -15,7 +15,7 @@ export function PlanSelect({ control, value, onPlan }: PlanSelectProps) {
     <Select {...control} value={value} onChange={(event) => onPlan(event.target.value)}>
       {plans.data?.map((plan) => (
         <option key={plan.name} value={plan.name}>
-          {plan.name}: {wordsOfLimits(plan)}
+          {plan.name}: {limitsText(plan)}
         </option>
       )) ?? <option>{value}</option>}
     </Select>

@@ -11,11 +11,11 @@ import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { toast } from "../../ui/toast.ts";
 import { OnlyAdmins } from "./only-admins.tsx";
-import { wordsOfLimits, wordsOfQuota } from "./plan-limits.rules.ts";
+import { limitsText, quotaLabel } from "./plan-limits.rules.ts";
 import { PutPlan } from "./put-plan.tsx";
 
 const title = "Plans";
-/** Every installation has these, and the service keeps them. */
+/** The API refuses to delete these. */
 const builtIn = ["free", "pro", "unlimited"];
 
 export function PlansPage() {
@@ -26,7 +26,7 @@ export function PlansPage() {
   );
 }
 
-const limit = (n: number | null) => (n === null ? <span className="text-muted">any</span> : count(n));
+const limit = (n: number | null) => (n === null ? <span className="text-muted">Unlimited</span> : count(n));
 
 const columns: readonly Column<PlanRecord>[] = [
   {
@@ -34,25 +34,25 @@ const columns: readonly Column<PlanRecord>[] = [
     cell: (plan) => (
       <>
         <code className="break-all">{plan.name}</code>
-        <p className="text-muted text-xs md:hidden">{wordsOfLimits(plan)}</p>
+        <p className="text-muted text-xs md:hidden">{limitsText(plan)}</p>
       </>
     ),
   },
   {
-    head: "Requests a minute",
+    head: "Requests per minute",
     align: "right",
     wide: true,
     cell: ({ requests_per_minute }) => limit(requests_per_minute),
   },
-  { head: "At once", align: "right", wide: true, cell: ({ parallel }) => limit(parallel) },
-  { head: "Storage", align: "right", wide: true, cell: ({ storage_bytes }) => wordsOfQuota(storage_bytes) },
+  { head: "Concurrent", align: "right", wide: true, cell: ({ parallel }) => limit(parallel) },
+  { head: "Storage", align: "right", wide: true, cell: ({ storage_bytes }) => quotaLabel(storage_bytes) },
   { head: "Users", align: "right", wide: true, cell: ({ users }) => count(users) },
   {
     head: "Actions",
     align: "right",
     cell: (plan) => (
       <div className="flex justify-end">
-        <PutPlan label="Change" plan={plan} />
+        <PutPlan label="Edit" plan={plan} />
         {!builtIn.includes(plan.name) && plan.users === 0 && <DeletePlan name={plan.name} />}
       </div>
     ),
@@ -70,7 +70,7 @@ function Plans() {
   return (
     <Page
       title={title}
-      lead="What users may do at most, over all servers together. One that is built in, or that somebody has, cannot be deleted."
+      lead="Rate limits per user, across all servers. Built-in plans and plans in use can't be deleted."
       actions={<PutPlan label="New plan" icon={<Plus size={14} />} />}
     >
       <Panel flush>
@@ -92,7 +92,7 @@ function DeletePlan({ name }: { name: string }) {
   const deleting = useMutation({
     mutationFn: () => api.admin.plans.delete(name),
     async onSuccess() {
-      toast(`The plan ${name} is deleted`);
+      toast(`Plan ${name} deleted`);
       await queries.invalidateQueries({ queryKey: ["admin"] });
     },
   });
@@ -100,8 +100,8 @@ function DeletePlan({ name }: { name: string }) {
     <ConfirmButton
       label="Delete"
       quiet
-      question={`Delete the plan ${name}?`}
-      explanation="Nobody has it."
+      question={`Delete plan ${name}?`}
+      explanation="No user has this plan."
       onConfirm={() => deleting.mutateAsync()}
     />
   );

@@ -1,7 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 
-/** Every plan, for whoever chooses one. */
 export const allPlans = queryOptions({
   queryKey: ["admin", "all-plans"],
   queryFn: ({ signal }) => Array.fromAsync(api.admin.plans.each({ signal })),

@@ -14,7 +14,7 @@ import { allPlans } from "./plans-query.ts";
 interface PutPlanProps {
   label: string;
   icon?: ReactNode;
-  /** The one to change; none: a new one. */
+  /** Undefined: create a plan. */
   plan?: PlanRecord;
 }
 
@@ -34,9 +34,9 @@ export function PutPlan({ label, icon, plan }: PutPlanProps) {
       <Dialog
         open={isOpen}
         onClose={close}
-        title={plan ? `Change the plan ${plan.name}` : "New plan"}
+        title={plan ? `Edit plan ${plan.name}` : "New plan"}
         description={
-          plan ? "It holds from the next request on, for everyone who has it." : "What its users may do at most."
+          plan ? "Applies to new requests of all users with this plan." : "Limits for each user with this plan."
         }
       >
         <PlanForm plan={plan} onDone={close} />
@@ -54,9 +54,10 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
   const putting = useMutation({
     meta: { showsFailure: true },
     async mutationFn() {
-      // To the service a new plan and a change are the same; here nobody changes one by mistake.
+      // The API has one call for both. Creating a plan must not overwrite an existing one.
       const plans = plan ? [] : await queries.fetchQuery({ ...allPlans, staleTime: 0 });
-      if (plans.some((one) => one.name === name.trim())) throw new Error(`There is a plan ${name.trim()} already`);
+      if (plans.some((existing) => existing.name === name.trim()))
+        throw new Error(`Plan ${name.trim()} already exists`);
       return api.admin.plans.put(name.trim(), {
         requests_per_minute: limitOf(perMinute),
         parallel: limitOf(parallel),
@@ -64,7 +65,7 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       });
     },
     async onSuccess() {
-      toast(plan ? `${plan.name} is changed` : `The plan ${name.trim()} is made`);
+      toast(plan ? `Plan ${plan.name} saved` : `Plan ${name.trim()} created`);
       onDone();
       await queries.invalidateQueries({ queryKey: ["admin"] });
     },
@@ -73,7 +74,7 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
   const issues = { perMinute: limitIssue(perMinute), parallel: limitIssue(parallel), storage: quotaIssue(storage) };
   return (
     <Form
-      submit={plan ? "Change it" : "Make the plan"}
+      submit={plan ? "Save plan" : "Create plan"}
       busy={putting.isPending}
       disabled={name.trim() === "" || Object.values(issues).some((issue) => issue !== undefined)}
       errors={errors}
@@ -81,15 +82,20 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       onCancel={onDone}
     >
       {!plan && (
-        <Field label="Name" required hint="a-z, 0-9 and -; it stays." error={errors.of.name}>
+        <Field
+          label="Name"
+          required
+          hint="Lowercase letters, digits and hyphens. Can't be changed later."
+          error={errors.of.name}
+        >
           {(control) => (
             <TextInput {...control} required maxLength={39} value={name} onChange={(e) => setName(e.target.value)} />
           )}
         </Field>
       )}
       <Field
-        label="Requests a minute"
-        hint="Predictions and new runs, over all servers. Empty: no limit."
+        label="Requests per minute"
+        hint="Predictions and new runs, across all servers. Leave empty for no limit."
         error={issues.perMinute ?? errors.of.requests_per_minute}
       >
         {(control) => (
@@ -103,8 +109,8 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
         )}
       </Field>
       <Field
-        label="At once"
-        hint="Predictions, and runs of agents, at the same time. Queued ones beyond it wait. Empty: no limit."
+        label="Concurrent"
+        hint="Predictions and agent runs at the same time. Queued work above the limit waits. Leave empty for no limit."
         error={issues.parallel ?? errors.of.parallel}
       >
         {(control) => (
@@ -119,14 +125,14 @@ function PlanForm({ plan, onDone }: { plan: PlanRecord | undefined; onDone(): vo
       </Field>
       <Field
         label="Storage (MB)"
-        hint="Uploads and drives of each user. Empty: the server's default. 0: no quota."
+        hint="Uploads and drives of each user. Leave empty for the server's default; 0 means unlimited."
         error={issues.storage ?? errors.of.storage_bytes}
       >
         {(control) => (
           <TextInput
             {...control}
             inputMode="decimal"
-            placeholder="Server's default"
+            placeholder="Server default"
             value={storage}
             onChange={(e) => setStorage(e.target.value)}
           />

@@ -5,11 +5,11 @@ import { Empty } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 
-/** Some of many, as "1 admin, 2 disabled"; what there is none of is not worth a word. */
+/** For example "1 admin, 2 disabled". Zeros are left out. */
 const some = (parts: readonly [number, string][]): string =>
   parts
     .filter(([n]) => n > 0)
-    .map(([n, what]) => `${count(n)} ${what}`)
+    .map(([n, label]) => `${count(n)} ${label}`)
     .join(", ");
 
 export function ServiceFigures({
@@ -22,7 +22,7 @@ export function ServiceFigures({
       <Figure
         name="Running"
         value={count(predictions.running)}
-        note={`${count(predictions.waiting)} waiting, ${count(nodes)} ${nodes === 1 ? "server" : "servers"}`}
+        note={`${count(predictions.waiting)} queued, ${count(nodes)} ${nodes === 1 ? "server" : "servers"}`}
       />
       <Figure
         name="Users"
@@ -30,7 +30,7 @@ export function ServiceFigures({
         note={some([
           [users.admins, users.admins === 1 ? "admin" : "admins"],
           [users.disabled, "disabled"],
-          [users.below_zero, "below zero"],
+          [users.below_zero, "with a negative balance"],
         ])}
       />
       <Figure
@@ -47,21 +47,21 @@ export function ServiceFigures({
   );
 }
 
-export function TurnoverPanel({ overview: { today, last_7_days } }: { overview: OverviewRecord }) {
+export function SpendingPanel({ overview: { today, last_7_days } }: { overview: OverviewRecord }) {
   const rows: (Turnover & { name: string })[] = [
     { name: "Today (UTC)", ...today },
     { name: "Last 7 days", ...last_7_days },
   ];
   return (
-    <Panel title="Turnover" flush>
+    <Panel title="Spending" flush>
       <Table
-        label="Turnover"
+        label="Spending"
         rows={rows}
         keyOf={({ name }) => name}
         columns={[
-          { head: "When", cell: ({ name }) => name },
+          { head: "Period", cell: ({ name }) => name },
           { head: "Requests", align: "right", cell: ({ requests }) => count(requests) },
-          { head: "Paid", align: "right", cell: ({ paid_requests }) => count(paid_requests) },
+          { head: "Paid requests", align: "right", cell: ({ paid_requests }) => count(paid_requests) },
           { head: "Spent", align: "right", cell: ({ spent }) => money(spent) },
         ]}
       />
@@ -71,9 +71,9 @@ export function TurnoverPanel({ overview: { today, last_7_days } }: { overview: 
 
 export function TopModels({ models }: { models: OverviewRecord["top_models"] }) {
   return (
-    <Panel title="What cost most in 7 days" flush>
+    <Panel title="Top models, last 7 days" flush>
       <Table
-        label="What cost most in 7 days"
+        label="Top models, last 7 days"
         rows={models}
         keyOf={({ model_name }) => model_name}
         columns={[
@@ -81,7 +81,7 @@ export function TopModels({ models }: { models: OverviewRecord["top_models"] }) 
           { head: "Requests", align: "right", cell: ({ requests }) => count(requests) },
           { head: "Spent", align: "right", cell: ({ spent }) => money(spent) },
         ]}
-        empty={<Empty title="Nothing was paid in 7 days" />}
+        empty={<Empty title="No spending in the last 7 days" />}
       />
     </Panel>
   );

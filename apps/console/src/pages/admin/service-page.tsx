@@ -3,9 +3,9 @@ import { api } from "../../api/client.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Loaded } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Books } from "./books.tsx";
+import { LedgerPanel } from "./ledger-panel.tsx";
 import { OnlyAdmins } from "./only-admins.tsx";
-import { ServiceFigures, TopModels, TurnoverPanel } from "./service-figures.tsx";
+import { ServiceFigures, SpendingPanel, TopModels } from "./service-figures.tsx";
 
 const refreshMs = 10_000;
 const title = "Service";
@@ -25,17 +25,17 @@ function Service() {
     refetchInterval: refreshMs,
   });
   return (
-    <Page title={title} lead="The whole installation on one page." actions={<Readiness />}>
+    <Page title={title} lead="Load, users, spending and ledger of this installation." actions={<Readiness />}>
       <Loaded query={overview}>
         {(data) => (
           <>
             <ServiceFigures overview={data} />
             <div className="grid items-start gap-5 lg:grid-cols-2">
               <div className="flex min-w-0 flex-col gap-5">
-                <TurnoverPanel overview={data} />
+                <SpendingPanel overview={data} />
                 <TopModels models={data.top_models} />
               </div>
-              <Books books={data.books} />
+              <LedgerPanel books={data.books} />
             </div>
           </>
         )}
@@ -44,7 +44,7 @@ function Service() {
   );
 }
 
-/** What a load balancer is told: whether the server lives, and whether it takes work. */
+/** The same health checks that a load balancer uses. */
 function Readiness() {
   const health = useQuery({
     queryKey: ["health"],
@@ -57,13 +57,13 @@ function Readiness() {
   return (
     <span role="status">
       {!health.data ? (
-        <Badge>asking</Badge>
+        <Badge>Checking</Badge>
       ) : health.data.isReady ? (
-        <Badge tone="good">ready</Badge>
+        <Badge tone="good">Ready</Badge>
       ) : health.data.isUp ? (
-        <Badge tone="warn">up, but not ready for work</Badge>
+        <Badge tone="warn">Up, not ready</Badge>
       ) : (
-        <Badge tone="bad">does not answer</Badge>
+        <Badge tone="bad">Not responding</Badge>
       )}
     </span>
   );

@@ -12,7 +12,7 @@ import { toast } from "../../ui/toast.ts";
 
 type Target = Pick<TakeDownRecord, "kind" | "id">;
 
-/** For admins, beside what somebody offers. */
+/** Shown to admins only. */
 export function TakeDown({ kind, id }: Target) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -25,8 +25,8 @@ export function TakeDown({ kind, id }: Target) {
       <Dialog
         open={isOpen}
         onClose={close}
-        title={`Take this ${kind} down?`}
-        description="Only its owner can see and use it until an admin restores it. Work that has begun goes on."
+        title={`Take down this ${kind}?`}
+        description="Until an admin restores it, only the owner can see and use it. Running work is not affected."
       >
         <ReasonForm kind={kind} id={id} onDone={close} />
       </Dialog>
@@ -41,7 +41,7 @@ function ReasonForm({ kind, id, onDone }: Target & { onDone(): void }) {
     meta: { showsFailure: true },
     mutationFn: () => api.admin.takeDowns[kind](id, reason.trim()),
     async onSuccess() {
-      toast(`The ${kind} is taken down`);
+      toast(`${kind === "agent" ? "Agent" : "Model"} taken down`);
       onDone();
       await queries.invalidateQueries();
     },
@@ -56,7 +56,7 @@ function ReasonForm({ kind, id, onDone }: Target & { onDone(): void }) {
       onSubmit={() => sending.mutate()}
       onCancel={onDone}
     >
-      <Field label="Reason" required hint="The owner reads it." error={errors.of.reason}>
+      <Field label="Reason" required hint="Shown to the owner." error={errors.of.reason}>
         {(control) => (
           <TextArea
             {...control}

@@ -24,7 +24,7 @@ export function TakeDownsPage() {
 
 const columns: readonly Column<TakeDownRecord>[] = [
   {
-    head: "What",
+    head: "Agent or model",
     cell: ({ kind, id, name }) => (
       <div className="min-w-32 wrap-anywhere">
         <Badge>{kind}</Badge> {name}
@@ -51,7 +51,7 @@ function TakeDowns() {
   return (
     <Page
       title={title}
-      lead="Agents and models that only their owners can use. Take one down on its page in the marketplace or under Models."
+      lead="Agents and models that an admin has hidden from everyone but their owner. To take one down, open its page in the marketplace or under Models."
     >
       <Panel flush>
         <PagedTable
@@ -60,7 +60,7 @@ function TakeDowns() {
           columns={columns}
           keyOf={({ id }) => id}
           onPage={(to, how) => void navigate({ to: "/admin/take-downs", search: { page: to }, ...how })}
-          empty={<Empty title="Nothing is taken down" />}
+          empty={<Empty title="No take-downs" />}
         />
       </Panel>
     </Page>
@@ -72,7 +72,7 @@ function Restore({ record: { kind, id, name } }: { record: TakeDownRecord }) {
   const restoring = useMutation({
     mutationFn: () => (kind === "agent" ? api.admin.takeDowns.restoreAgent(id) : api.admin.takeDowns.restoreModel(id)),
     async onSuccess() {
-      toast(`${name} is restored`);
+      toast(`${name} restored`);
       await queries.invalidateQueries();
     },
   });
@@ -81,8 +81,7 @@ function Restore({ record: { kind, id, name } }: { record: TakeDownRecord }) {
       label="Restore"
       quiet
       question={`Restore ${name}?`}
-      explanation="It gets back the visibility that it had."
-      keep="Leave it"
+      explanation="Its earlier visibility applies again."
       onConfirm={() => restoring.mutateAsync()}
     />
   );

@@ -6,16 +6,15 @@ import { userQuery } from "./user-query.ts";
 
 interface Change {
   change: ChangeUserBody;
-  /** What is said when it is done. */
+  /** Text of the toast. */
   done: string;
 }
 
-/** Changes a user, and what is shown of it. */
 export function useChangeUser(username: string, { showsFailure = false } = {}) {
   const queries = useQueryClient();
   return useMutation({
     meta: { showsFailure },
-    // A password may be among it.
+    // The change may contain a password, which must not stay in the cache.
     gcTime: 0,
     mutationFn: ({ change }: Change) => api.admin.users.update(username, change),
     async onSuccess(user, { done }) {

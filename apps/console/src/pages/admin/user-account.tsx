@@ -8,7 +8,6 @@ import { useChangeUser } from "./use-change-user.ts";
 import { UserPassword } from "./user-password.tsx";
 import { UserPlan } from "./user-plan.tsx";
 
-/** What a user is and may. */
 export function UserAccount({ user }: { user: UserRecord }) {
   return (
     <Panel title="Account">
@@ -35,7 +34,7 @@ function Row({ name, children, action }: { name: string; children: ReactNode; ac
 }
 
 function useWarningOfSelf(username: string): string {
-  return useSession().username === username ? " This is you: another admin would have to undo it." : "";
+  return useSession().username === username ? " This is your own account: only another admin can undo this." : "";
 }
 
 function Role({ user: { username, role } }: { user: UserRecord }) {
@@ -47,24 +46,23 @@ function Role({ user: { username, role } }: { user: UserRecord }) {
       name="Role"
       action={
         <ConfirmButton
-          label={isAdmin ? "Make a user" : "Make an admin"}
-          question={isAdmin ? `Take the role of an admin from ${username}?` : `Make ${username} an admin?`}
+          label={isAdmin ? "Remove admin role" : "Make admin"}
+          question={isAdmin ? `Remove the admin role from ${username}?` : `Make ${username} an admin?`}
           explanation={
             isAdmin
-              ? `It sees and changes nothing of others from then on.${ofSelf}`
-              : "An admin sees and changes everything: users, money, plans and everyone's models."
+              ? `${username} can no longer see or change resources of other users.${ofSelf}`
+              : "Admins can see and change everything: users, money, plans and all models."
           }
-          keep="Leave it"
           onConfirm={() =>
             changing.mutateAsync({
               change: { role: isAdmin ? "user" : "admin" },
-              done: isAdmin ? `${username} is a user` : `${username} is an admin`,
+              done: isAdmin ? `${username} is no longer an admin` : `${username} is now an admin`,
             })
           }
         />
       }
     >
-      {isAdmin ? "Admin: may do everything." : "User: has what is its own."}
+      {isAdmin ? "Admin: full access to this installation." : "User: can manage their own resources."}
     </Row>
   );
 }
@@ -79,7 +77,7 @@ function Access({ user: { username, disabled } }: { user: UserRecord }) {
         disabled ? (
           <Button
             busy={changing.isPending}
-            onClick={() => changing.mutate({ change: { disabled: false }, done: `${username} is enabled` })}
+            onClick={() => changing.mutate({ change: { disabled: false }, done: `${username} enabled` })}
           >
             Enable
           </Button>
@@ -87,14 +85,13 @@ function Access({ user: { username, disabled } }: { user: UserRecord }) {
           <ConfirmButton
             label="Disable"
             question={`Disable ${username}?`}
-            explanation={`Its keys stop at once, and its models and agents are found by nobody until it is enabled again.${ofSelf}`}
-            keep="Leave it"
-            onConfirm={() => changing.mutateAsync({ change: { disabled: true }, done: `${username} is disabled` })}
+            explanation={`Their keys stop working immediately, and their models and agents are hidden until you enable the account again.${ofSelf}`}
+            onConfirm={() => changing.mutateAsync({ change: { disabled: true }, done: `${username} disabled` })}
           />
         )
       }
     >
-      {disabled ? "Disabled: no key of it works." : "Enabled."}
+      {disabled ? "Disabled: all keys are blocked." : "Enabled."}
     </Row>
   );
 }

@@ -1,12 +1,11 @@
 import type { UserRecord } from "@gantry/sdk";
 import { Badge } from "../../ui/badge.tsx";
 
-/** What is unusual about a user. */
 export function UserBadges({ user: { role, disabled } }: { user: UserRecord }) {
   return (
     <>
-      {role === "admin" && <Badge tone="info">admin</Badge>}
-      {disabled && <Badge tone="bad">disabled</Badge>}
+      {role === "admin" && <Badge tone="info">Admin</Badge>}
+      {disabled && <Badge tone="bad">Disabled</Badge>}
     </>
   );
 }

@@ -24,7 +24,7 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
   const errors = fieldErrors(creating.error, ["username", "plan", "role", "password"]);
   return (
     <Form
-      submit="Make the user"
+      submit="Create user"
       busy={creating.isPending}
       disabled={wanted.username.trim() === ""}
       errors={errors}
@@ -34,7 +34,7 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
       <Field
         label="Username"
         required
-        hint="2 to 39 of a-z, 0-9 and -. It stands before the names of the user's models and stays."
+        hint="2 to 39 lowercase letters, digits or hyphens. Part of the user's model names; can't be changed later."
         error={errors.of.username}
       >
         {(control) => (
@@ -48,10 +48,10 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
           />
         )}
       </Field>
-      <Field label="Plan" hint="How much at a time." error={errors.of.plan}>
+      <Field label="Plan" hint="Rate limits and storage." error={errors.of.plan}>
         {(control) => <PlanSelect control={control} value={wanted.plan} onPlan={(plan) => set({ plan })} />}
       </Field>
-      <Field label="Role" hint="An admin may do everything on this installation." error={errors.of.role}>
+      <Field label="Role" hint="Admins have full access to this installation." error={errors.of.role}>
         {(control) => (
           <Select {...control} value={wanted.role} onChange={(e) => set({ role: e.target.value as RoleName })}>
             <option value="user">User</option>
@@ -59,7 +59,7 @@ export function UserForm({ creating, onCancel }: UserFormProps) {
           </Select>
         )}
       </Field>
-      <Field label="Password" hint="8 characters or more; empty: none. Keys need none." error={errors.of.password}>
+      <Field label="Password" hint="Optional. At least 8 characters." error={errors.of.password}>
         {(control) => (
           <TextInput
             {...control}

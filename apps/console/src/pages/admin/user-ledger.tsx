@@ -15,16 +15,16 @@ export function UserLedger({ username }: { username: string }) {
     placeholderData: keepPreviousData,
   });
   return (
-    <Panel title="Movements" flush>
+    <Panel title="Transactions" flush>
       <PagedTable
-        label="Movements"
+        label="Transactions"
         query={entries}
         keyOf={({ id }) => String(id)}
         columns={ledgerColumns({ own: false })}
         onPage={(to, how) =>
           void navigate({ to: "/admin/users/$username", params: { username }, search: { page: to }, ...how })
         }
-        empty={<Empty title="Nothing has moved yet">Add money above, so that {username} can run something.</Empty>}
+        empty={<Empty title="No transactions yet">Add credit above so that {username} can run paid models.</Empty>}
       />
     </Panel>
   );

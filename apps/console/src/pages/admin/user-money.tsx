@@ -6,38 +6,37 @@ import { Field, Select, TextInput } from "../../ui/field.tsx";
 import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Form } from "../../ui/form.tsx";
 import { money } from "../../ui/format.ts";
-import { MayBeDone } from "../../ui/may-be-done.tsx";
+import { MayHaveSucceeded } from "../../ui/may-have-succeeded.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
-import { useSentOnce } from "../../ui/use-sent-once.ts";
+import { useIdempotentMutation } from "../../ui/use-idempotent-mutation.ts";
 import { balanceAfter, signedAmount } from "./credit.rules.ts";
 
 type Direction = "add" | "take";
 
-/** Money in or out of a wallet, with the balance that comes of it. */
 export function UserMoney({ user: { username, balance } }: { user: UserRecord }) {
   const [direction, setDirection] = useState<Direction>("add");
   const [text, setText] = useState("");
   const [reason, setReason] = useState("");
   const queries = useQueryClient();
-  const moving = useSentOnce({
+  const moving = useIdempotentMutation({
     meta: { showsFailure: true },
     send: (credit: { amount: number; reason: string }, idempotencyKey) =>
       api.admin.users.credit(username, credit, { idempotencyKey }),
     onSuccess({ balance: after }) {
-      toast(`The balance of ${username} is ${money(after)}`);
+      toast(`New balance of ${username}: ${money(after)}`);
       setDirection("add");
       setText("");
       setReason("");
     },
-    // Also after a failure: it may have been booked.
+    // Also after a failure: the credit may have been booked.
     onSettled: () => queries.invalidateQueries({ queryKey: ["admin"] }),
   });
   const errors = fieldErrors(moving.error, ["amount", "reason"]);
   const amount = signedAmount(text, direction);
-  const verb = direction === "add" ? "Add" : "Take away";
+  const verb = direction === "add" ? "Add" : "Remove";
   return (
-    <Panel title="Add or take money">
+    <Panel title="Adjust balance">
       <Form
         submit={amount === undefined ? verb : `${verb} ${money(Math.abs(amount))}`}
         busy={moving.isPending}
@@ -46,16 +45,16 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
         onSubmit={() => amount !== undefined && moving.mutate({ amount, reason: reason.trim() })}
       >
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Direction">
+          <Field label="Change">
             {(control) => (
               <Select {...control} value={direction} onChange={(e) => setDirection(e.target.value as Direction)}>
-                <option value="add">Add</option>
-                <option value="take">Take away</option>
+                <option value="add">Add credit</option>
+                <option value="take">Remove credit</option>
               </Select>
             )}
           </Field>
           <Field
-            label="Amount in dollars"
+            label="Amount ($)"
             required
             hint={<After balance={balance} amount={amount} />}
             error={errors.of.amount}
@@ -68,7 +67,7 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
                 placeholder="0.00"
                 value={text}
                 onChange={(e) => {
-                  // What was wrong with the last amount hides what this one comes to.
+                  // The error would hide the preview of the new balance.
                   if (moving.isError) moving.reset();
                   setText(e.target.value);
                 }}
@@ -76,12 +75,7 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
             )}
           </Field>
         </div>
-        <Field
-          label="Reason"
-          required
-          hint="Stands in the ledger beside the amount, and the user sees it."
-          error={errors.of.reason}
-        >
+        <Field label="Reason" required hint="Shown in the ledger and to the user." error={errors.of.reason}>
           {(control) => (
             <TextInput
               {...control}
@@ -92,19 +86,19 @@ export function UserMoney({ user: { username, balance } }: { user: UserRecord })
             />
           )}
         </Field>
-        <MayBeDone error={moving.error} />
+        <MayHaveSucceeded error={moving.error} />
       </Form>
     </Panel>
   );
 }
 
 function After({ balance, amount }: { balance: number; amount: number | undefined }) {
-  if (amount === undefined) return `Balance now: ${money(balance)}`;
+  if (amount === undefined) return `Current balance: ${money(balance)}`;
   const after = balanceAfter(balance, amount);
   return (
     <span className={after < 0 ? "text-warn" : ""}>
-      Balance after: {money(after)}
-      {after < 0 && ", below zero: nothing that costs something is accepted then"}
+      New balance: {money(after)}
+      {after < 0 && ". Paid requests are refused while the balance is negative."}
     </span>
   );
 }

@@ -39,7 +39,7 @@ function User({ username }: { username: string }) {
           <>
             <UserBadges user={user.data} />
             <NewKey
-              label="Make a key"
+              label="Create key"
               kind="plain"
               owner={username}
               create={(key) => api.admin.users.createKey(username, key)}
@@ -50,7 +50,7 @@ function User({ username }: { username: string }) {
     >
       <Loaded query={user}>
         {(data) =>
-          data ? <Known user={data} /> : <Empty title={`There is no user ${username}`}>Names are lower case.</Empty>
+          data ? <Known user={data} /> : <Empty title={`User ${username} not found`}>Usernames are lowercase.</Empty>
         }
       </Loaded>
     </Page>
@@ -62,15 +62,15 @@ function Known({ user }: { user: UserRecord }) {
     <>
       {user.disabled && (
         <Notice tone="warn" title={`${user.username} is disabled`}>
-          None of its keys works, and its models and agents are found by nobody.
+          Their keys are blocked, and their models and agents are hidden.
         </Notice>
       )}
       <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
         <Figure name="Balance" value={money(user.balance)} />
-        <Figure name="Reserved for what runs" value={money(user.reserved)} />
+        <Figure name="On hold" value={money(user.reserved)} />
         <Figure name="Plan" value={user.plan} />
         <Figure
-          name="Since"
+          name="Created"
           value={new Date(user.created_at).toLocaleDateString("en-GB", { month: "short", year: "numeric" })}
           note={<Moment at={user.created_at} />}
         />

@@ -8,7 +8,7 @@ import { useChangeUser } from "./use-change-user.ts";
 
 const shortest = 8;
 
-/** The service does not tell whether there is one, so both can be asked for. */
+/** The API does not reveal whether a password is set, so both buttons are always offered. */
 export function UserPassword({ username }: { username: string }) {
   const [password, setPassword] = useState("");
   const setting = useChangeUser(username, { showsFailure: true });
@@ -16,14 +16,11 @@ export function UserPassword({ username }: { username: string }) {
   const errors = fieldErrors(setting.error, ["password"]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setting.mutate(
-      { change: { password }, done: `${username} has a new password` },
-      { onSuccess: () => setPassword("") },
-    );
+    setting.mutate({ change: { password }, done: `Password of ${username} set` }, { onSuccess: () => setPassword("") });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-2">
-      <Field label="New password" hint={`${shortest} characters or more. Keys need none.`} error={errors.of.password}>
+      <Field label="New password" hint={`At least ${shortest} characters.`} error={errors.of.password}>
         {(control) => (
           <div className="flex flex-wrap gap-2 sm:flex-nowrap">
             <TextInput
@@ -34,14 +31,14 @@ export function UserPassword({ username }: { username: string }) {
               onChange={(event) => setPassword(event.target.value)}
             />
             <Button type="submit" disabled={password.length < shortest} busy={setting.isPending}>
-              Set
+              Set password
             </Button>
             <ConfirmButton
-              label="Take away"
-              question={`Take the password of ${username} away?`}
-              explanation="Its keys go on."
+              label="Remove"
+              question={`Remove the password of ${username}?`}
+              explanation="Their keys keep working."
               onConfirm={() =>
-                removing.mutateAsync({ change: { password: null }, done: `${username} has no password` })
+                removing.mutateAsync({ change: { password: null }, done: `Password of ${username} removed` })
               }
             />
           </div>

@@ -12,11 +12,11 @@ export function UserPlan({ user }: { user: UserRecord }) {
   const errors = fieldErrors(changing.error, ["plan"]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    changing.mutate({ change: { plan }, done: `${user.username} has the plan ${plan}` });
+    changing.mutate({ change: { plan }, done: `${user.username} is now on plan ${plan}` });
   };
   return (
     <form onSubmit={submit}>
-      <Field label="Plan" hint="A new one holds from the next request on." error={errors.of.plan}>
+      <Field label="Plan" hint="Applies to new requests." error={errors.of.plan}>
         {(control) => (
           <div className="flex gap-2">
             <PlanSelect control={control} value={plan} onPlan={setPlan} />

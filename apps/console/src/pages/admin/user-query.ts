@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 
-/** One user; null if there is none of that name. The service has a list alone, so it is looked through. */
+/** Null if the user does not exist. The API has no call for a single user, so this searches the list. */
 export const userQuery = (username: string) =>
   queryOptions({
     queryKey: ["admin", "user", username],

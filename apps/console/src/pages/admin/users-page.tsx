@@ -47,8 +47,8 @@ const columns: readonly Column<UserRecord>[] = [
       <span className={`whitespace-nowrap ${balance < 0 ? "text-bad" : ""}`}>{money(balance)}</span>
     ),
   },
-  { head: "Reserved", align: "right", wide: true, cell: ({ reserved }) => money(reserved) },
-  { head: "Since", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+  { head: "On hold", align: "right", wide: true, cell: ({ reserved }) => money(reserved) },
+  { head: "Created", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
 ];
 
 function Users() {
@@ -62,7 +62,7 @@ function Users() {
   return (
     <Page
       title={title}
-      lead="Everyone who may use this installation. A new one has no money until somebody adds some."
+      lead="Everyone who can use this installation. New users start with no credit."
       actions={<NewUser />}
     >
       <Panel title="All users" flush actions={<OpenUser />}>

@@ -21,7 +21,7 @@ import { RevisionsTab } from "./tabs/revisions-tab.tsx";
 import { RunTab } from "./tabs/run-tab.tsx";
 import { RunsTab } from "./tabs/runs-tab.tsx";
 import { ShareTab } from "./tabs/share-tab.tsx";
-import { wordsOfWarning } from "./warning-words.rules.ts";
+import { warningText } from "./warning-text.rules.ts";
 
 export function AgentPage() {
   const { agentId } = useParams({ from: "/app/agents/$agentId" });
@@ -36,7 +36,7 @@ export function AgentPage() {
   }
   if (isOwn(agent.data)) return <OwnAgent agent={agent.data} />;
   const { name, owner, slug } = agent.data;
-  // A key limited to models gets the card of its owner's agents.
+  // A key confined to models sees only the public card of its owner's agents.
   if (owner === username) {
     return (
       <Page title={name}>
@@ -47,13 +47,13 @@ export function AgentPage() {
   return (
     <Page title={name}>
       <Panel>
-        <Empty title={`This agent is ${owner}'s`}>
+        <Empty title={`This agent belongs to ${owner}`}>
           <Link
             to="/marketplace/$creator/$slug"
             params={{ creator: owner, slug }}
             className="text-accent hover:underline"
           >
-            See it in the marketplace
+            View in the marketplace
           </Link>
         </Empty>
       </Panel>
@@ -72,19 +72,19 @@ function OwnAgent({ agent }: { agent: AgentRecord }) {
     >
       <div className="-mt-3 flex flex-wrap items-center gap-2 text-muted">
         <AgentState agent={agent} />
-        {agent.visibility === "public" && <Badge tone="info">public</Badge>}
+        {agent.visibility === "public" && <Badge tone="info">Public</Badge>}
         <code className="text-xs">{agent.model}</code>
       </div>
       {agent.taken_down && (
         <Notice tone="warn" title="An admin took this agent down">
-          {agent.taken_down.reason} You can still change and run it. It stays private until an admin restores it.
+          {agent.taken_down.reason} You can still edit and run it. The agent stays private until an admin restores it.
         </Notice>
       )}
       {agent.warnings.length > 0 && (
-        <Notice tone="warn" title="This looks like a mistake">
+        <Notice tone="warn" title="Check this">
           <ul className="list-disc pl-4">
-            {agent.warnings.map(wordsOfWarning).map((words) => (
-              <li key={words}>{words}</li>
+            {agent.warnings.map(warningText).map((text) => (
+              <li key={text}>{text}</li>
             ))}
           </ul>
         </Notice>
@@ -110,11 +110,11 @@ function OwnAgent({ agent }: { agent: AgentRecord }) {
 function Actions({ agent, onPublish }: { agent: AgentRecord; onPublish(): void }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const removing = useMutation({
+  const deleting = useMutation({
     mutationFn: () => api.agents.delete(agent.id),
     async onSuccess() {
-      toast(`${agent.name} is deleted`);
-      // Away first: what is asked again while the page is there would not be found.
+      toast(`${agent.name} deleted`);
+      // Leaves first: the open page would refetch the deleted agent.
       await navigate({ to: "/agents" });
       queries.removeQueries(agentQuery(agent.id));
       await queries.invalidateQueries({ queryKey: ["agents"] });
@@ -131,8 +131,8 @@ function Actions({ agent, onPublish }: { agent: AgentRecord; onPublish(): void }
         label="Delete"
         icon={<Trash2 size={14} />}
         question={`Delete ${agent.name}?`}
-        explanation="It cannot be brought back. Its runs stay readable, and those under way go on."
-        onConfirm={() => removing.mutateAsync()}
+        explanation="This can't be undone. Past runs stay readable; running ones continue."
+        onConfirm={() => deleting.mutateAsync()}
       />
     </>
   );

@@ -5,7 +5,7 @@ import { api } from "../../api/client.ts";
 export const agentQuery = (id: string) =>
   queryOptions({ queryKey: ["agents", "one", id], queryFn: ({ signal }) => api.agents.get(id, { signal }) });
 
-/** The whole agent, which its owner reads with a key that is not limited to models. */
+/** Owners get the full record, unless their key is confined to models. */
 export const isOwn = (agent: AgentRecord | AgentCard): agent is AgentRecord => "goal" in agent;
 
 export const revisionsQuery = (id: string) =>
@@ -24,7 +24,7 @@ export const diffQuery = (agentId: string, revisionId: string, against: string |
   queryOptions({
     queryKey: ["agents", "diff", { agentId, revisionId, against }],
     queryFn: ({ signal }) => api.agents.revisions.diff(agentId, revisionId, { against, signal }),
-    // What two revisions differ in never changes.
+    // Revisions are immutable.
     staleTime: Number.POSITIVE_INFINITY,
   });
 
@@ -53,7 +53,7 @@ const offeredQuery = queryOptions({
   staleTime: minutes,
 });
 
-/** What an agent is called, as far as that can be known: the caller's own, else one that is offered to all. */
+/** Knows the user's own agents and those in the marketplace; returns the id of any other. */
 export function useAgentName(): (id: string) => string {
   const own = useQuery(ownAgentsQuery).data ?? [];
   const offered = useQuery(offeredQuery).data?.agents ?? [];

@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus, TriangleAlert } from "lucide-react";
 import { api } from "../../api/client.ts";
 import { offsetPage } from "../../api/offset-page.ts";
-import { mayOpen } from "../../shell/key-reach.rules.ts";
+import { mayOpen } from "../../shell/key-access.rules.ts";
 import { useSession } from "../../shell/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { buttonClass } from "../../ui/button.tsx";
@@ -16,7 +16,7 @@ import { PagedTable } from "../../ui/paged.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { isOwn } from "./agent-queries.ts";
 import { AgentState } from "./agent-state.tsx";
-import { wordsOfWarning } from "./warning-words.rules.ts";
+import { warningText } from "./warning-text.rules.ts";
 
 export function AgentsPage() {
   const { page = 1 } = useSearch({ from: "/app/agents" });
@@ -36,8 +36,8 @@ export function AgentsPage() {
       title="My agents"
       lead={
         manages
-          ? "An agent is a goal, a model and tools. Runs use what is published; changes wait as a draft."
-          : "The agents that this key may run. It is limited to models, so it does not manage agents."
+          ? "An agent combines a goal, a model and tools. Runs use the published version; edits are saved as a draft."
+          : "Agents that this key can run. Keys limited to certain models can't manage agents."
       }
       actions={
         manages && (
@@ -59,12 +59,12 @@ export function AgentsPage() {
               {manages && (
                 <>
                   <Link to="/agents/new" className="text-accent hover:underline">
-                    Create one
+                    Create an agent
                   </Link>{" "}
-                  with a goal and a tool or two.{" "}
+                  or{" "}
                 </>
               )}
-              Try one of the{" "}
+              {manages ? "try" : "Try"} one from the{" "}
               <Link to="/marketplace" className="text-accent hover:underline">
                 marketplace
               </Link>
@@ -95,22 +95,22 @@ const columns: readonly Column<AgentRecord | AgentCard>[] = [
   },
   {
     head: "Status",
-    cell: (agent) => (isOwn(agent) ? <AgentState agent={agent} /> : <Badge tone="good">published</Badge>),
+    cell: (agent) => (isOwn(agent) ? <AgentState agent={agent} /> : <Badge tone="good">Published</Badge>),
   },
   {
     head: "Visibility",
     wide: true,
-    cell: ({ visibility }) => (visibility === "public" ? <Badge tone="info">public</Badge> : <Badge>private</Badge>),
+    cell: ({ visibility }) => (visibility === "public" ? <Badge tone="info">Public</Badge> : <Badge>Private</Badge>),
   },
   { head: "Model", wide: true, cell: (agent) => isOwn(agent) && <code className="text-xs">{agent.model}</code> },
   {
     head: "Price",
     align: "right",
     wide: true,
-    cell: ({ pricing }) => (pricing.per_run > 0 ? money(pricing.per_run) : <span className="text-muted">none</span>),
+    cell: ({ pricing }) => (pricing.per_run > 0 ? money(pricing.per_run) : <span className="text-muted">Free</span>),
   },
   {
-    head: "Changed",
+    head: "Updated",
     align: "right",
     wide: true,
     cell: (agent) => <Moment at={isOwn(agent) ? agent.updated_at : agent.published_at} />,
@@ -118,11 +118,11 @@ const columns: readonly Column<AgentRecord | AgentCard>[] = [
 ];
 
 function Warnings({ warnings }: Pick<AgentRecord, "warnings">) {
-  const said = warnings.map(wordsOfWarning).join("\n");
+  const text = warnings.map(warningText).join("\n");
   return (
-    <span title={said} className="inline-flex shrink-0 items-center gap-1 text-warn text-xs">
+    <span title={text} className="inline-flex shrink-0 items-center gap-1 text-warn text-xs">
       <TriangleAlert size={13} aria-hidden />
-      <span className="sr-only">Warnings: {said}</span>
+      <span className="sr-only">Warnings: {text}</span>
       <span aria-hidden>{warnings.length}</span>
     </span>
   );

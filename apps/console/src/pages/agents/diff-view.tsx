@@ -1,10 +1,9 @@
 import type { RevisionDiff } from "@gantry/sdk";
 import { asText, diffLines, isListChange } from "./diff.rules.ts";
 
-/** What two revisions differ in, field by field. */
 export function DiffView({ changes }: Pick<RevisionDiff, "changes">) {
   const fields = Object.entries(changes);
-  if (fields.length === 0) return <p className="text-muted">They are the same.</p>;
+  if (fields.length === 0) return <p className="text-muted">No changes.</p>;
   return (
     <dl className="flex flex-col gap-3">
       {fields.map(([field, change]) => (
@@ -33,7 +32,7 @@ export function DiffView({ changes }: Pick<RevisionDiff, "changes">) {
 
 type Sign = "+" | "-" | "~" | " ";
 
-const looks: Record<Sign, [look: string, said: string]> = {
+const looks: Record<Sign, [className: string, label: string]> = {
   "+": ["bg-good-soft text-good", "added: "],
   "-": ["bg-bad-soft text-bad", "removed: "],
   "~": ["bg-warn-soft text-warn", "changed: "],
@@ -44,7 +43,7 @@ function Lines({ lines }: { lines: readonly { sign: Sign; text: string }[] }) {
   return (
     <pre className="max-h-96 overflow-auto rounded-md border border-line bg-sunken py-1 font-mono text-xs leading-relaxed">
       {lines.map(({ sign, text }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text, which may be alike, and never move.
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines may be equal and never move.
         <div key={at} className={`whitespace-pre-wrap break-words px-2 ${looks[sign][0]}`}>
           <span className="sr-only">{looks[sign][1]}</span>
           <span aria-hidden className="mr-2 select-none">

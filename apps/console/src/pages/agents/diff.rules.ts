@@ -6,13 +6,12 @@ export interface DiffLine {
   text: string;
 }
 
-/** Above this a table of all pairs of lines takes too long: then all of the old goes and all of the new comes. */
-const mostPairs = 400_000;
+/** Above this the comparison takes too long, and the diff replaces the whole text. */
+const maxPairs = 400_000;
 
-/** Line by line: what stays, what goes, what comes. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const [old, now] = [linesOf(before), linesOf(after)];
-  if (old.length * now.length > mostPairs) {
+  if (old.length * now.length > maxPairs) {
     return [...old.map((text) => ({ sign: "-", text }) as const), ...now.map((text) => ({ sign: "+", text }) as const)];
   }
   const common = commonLengths(old, now);
@@ -38,7 +37,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
 const linesOf = (text: string): string[] => (text === "" ? [] : text.split("\n"));
 const at = (table: readonly (readonly number[])[], i: number, j: number): number => table[i]?.[j] ?? 0;
 
-/** How many lines both have in common from each pair of places on. */
+/** Length of the longest common subsequence from each pair of lines to the end. */
 function commonLengths(old: readonly string[], now: readonly string[]): number[][] {
   const table: number[][] = Array.from({ length: old.length + 1 }, () => []);
   for (let i = old.length - 1; i >= 0; i--) {
@@ -53,7 +52,7 @@ function commonLengths(old: readonly string[], now: readonly string[]): number[]
 
 export const isListChange = (change: ListChange | ValueChange): change is ListChange => "added" in change;
 
-/** A value as lines to compare: a text as it is, nothing as nothing. */
+/** Text to compare: strings as they are, other values as JSON. */
 export function asText(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : pretty(value);

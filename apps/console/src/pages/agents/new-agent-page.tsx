@@ -9,23 +9,23 @@ import { AgentForm } from "./form/agent-form.tsx";
 export function NewAgentPage() {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const making = useMutation({
+  const creating = useMutation({
     meta: { showsFailure: true },
     mutationFn: (draft: AgentDraft) => api.agents.create(draft),
-    async onSuccess({ id, name }) {
+    async onSuccess({ id }) {
       await queries.invalidateQueries({ queryKey: ["agents"] });
-      toast(`${name} is made, as a draft`);
+      toast("Draft saved");
       await navigate({ to: "/agents/$agentId", params: { agentId: id } });
     },
   });
   return (
-    <Page title="New agent" lead="It is made as a draft: try it, then publish it.">
+    <Page title="New agent" lead="Saved as a draft first. Test it, then publish it.">
       <AgentForm
         initial={emptyDraft}
-        label="Make the agent"
-        busy={making.isPending}
-        error={making.error}
-        onSubmit={(draft) => making.mutate(draft)}
+        label="Create agent"
+        busy={creating.isPending}
+        error={creating.error}
+        onSubmit={(draft) => creating.mutate(draft)}
       />
     </Page>
   );

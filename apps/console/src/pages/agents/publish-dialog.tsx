@@ -15,7 +15,7 @@ interface PublishDialogProps {
   onClose(): void;
 }
 
-/** Says what changes for whoever runs the agent, and then makes it so. */
+/** Shows the changes since the published revision, then publishes. */
 export function PublishDialog({ agent, revisionId, onClose }: PublishDialogProps) {
   const queries = useQueryClient();
   const publishing = useMutation({
@@ -23,7 +23,7 @@ export function PublishDialog({ agent, revisionId, onClose }: PublishDialogProps
     mutationFn: (revision_id: string) => api.agents.publish(agent.id, { revision_id }),
     async onSuccess(published) {
       await queries.invalidateQueries({ queryKey: ["agents"] });
-      toast(`${published.name} is published`);
+      toast(`${published.name} published`);
       onClose();
     },
   });
@@ -39,8 +39,8 @@ export function PublishDialog({ agent, revisionId, onClose }: PublishDialogProps
       title={`Publish ${agent.name}`}
       description={
         agent.published_revision_id === null
-          ? "New runs use it from then on. Nothing is published yet."
-          : "New runs use it from then on; those under way go on as they began. It differs from what is published in this:"
+          ? "New runs will use this version."
+          : "New runs will use this version. Running ones keep theirs. Changes:"
       }
     >
       <div className="flex flex-col gap-4">
@@ -49,7 +49,7 @@ export function PublishDialog({ agent, revisionId, onClose }: PublishDialogProps
         )}
         {publishing.isError && <Failure error={publishing.error} />}
         <div className="flex justify-end gap-2">
-          <Button onClick={close}>Not yet</Button>
+          <Button onClick={close}>Cancel</Button>
           <Button
             kind="primary"
             busy={publishing.isPending}

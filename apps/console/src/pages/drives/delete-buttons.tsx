@@ -18,7 +18,7 @@ export function DeleteFileButton({ driveId, path, onDeleted }: DeleteFileButtonP
     mutationFn: () => api.drives.files.delete(driveId, path),
     async onSuccess() {
       onDeleted?.();
-      toast(`${nameOf(path)} is deleted`);
+      toast(`${nameOf(path)} deleted`);
       await queries.invalidateQueries({ queryKey: ["drives"] });
     },
   });
@@ -28,13 +28,13 @@ export function DeleteFileButton({ driveId, path, onDeleted }: DeleteFileButtonP
       label="Delete"
       icon={<Trash2 size={14} />}
       question={`Delete ${nameOf(path)}?`}
-      explanation="It cannot be brought back."
+      explanation="This can't be undone."
       onConfirm={() => deleting.mutateAsync()}
     />
   );
 }
 
-/** `isOpen`: it is the one that is looked at, so that afterwards the one around it is. */
+/** `isOpen`: the folder is open, so its parent is opened after deletion. */
 export function DeleteFolderButton({
   driveId,
   path,
@@ -49,13 +49,13 @@ export function DeleteFolderButton({
   const deleting = useMutation({
     mutationFn: () => api.drives.deleteTree(driveId, path),
     async onSuccess() {
-      toast(`${nameOf(path)} is deleted`);
-      const around = folderOf(path);
+      toast(`${nameOf(path)} deleted`);
+      const parent = folderOf(path);
       if (isOpen) {
         await navigate({
           to: "/drives/$driveId",
           params: { driveId },
-          search: around === "/" ? {} : { path: around },
+          search: parent === "/" ? {} : { path: parent },
         });
       }
       await queries.invalidateQueries({ queryKey: ["drives"] });
@@ -64,10 +64,10 @@ export function DeleteFolderButton({
   return (
     <ConfirmButton
       quiet
-      label={isOpen ? "Delete this folder" : "Delete"}
+      label={isOpen ? "Delete folder" : "Delete"}
       icon={<Trash2 size={14} />}
-      question={`Delete the folder ${nameOf(path)}?`}
-      explanation="Everything in it goes too, and cannot be brought back."
+      question={`Delete folder ${nameOf(path)}?`}
+      explanation="Deletes everything in it. This can't be undone."
       onConfirm={() => deleting.mutateAsync()}
     />
   );

@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { nameOf } from "./drive-path.rules.ts";
 
-/** A plain link would not be let in: the session counts only with a header that a link cannot send. */
+/** Not a link: the session cookie counts only with a header that links cannot send. */
 export function DownloadButton({ driveId, path }: { driveId: string; path: string }) {
   const downloading = useMutation({
     mutationFn: async () => saveFile(await (await api.drives.files.download(driveId, path)).blob(), nameOf(path)),

@@ -57,11 +57,11 @@ function DeleteDrive({ driveId, name }: { driveId: string; name: string }) {
   const navigate = useNavigate();
   return (
     <DeleteInUseButton
-      question={`Delete ${name} with all its files?`}
-      explanation="The files cannot be brought back."
+      question={`Delete ${name} and all its files?`}
+      explanation="This can't be undone."
       onDelete={async (force) => {
         await api.drives.delete(driveId, { force });
-        toast(`${name} is deleted`);
+        toast(`${name} deleted`);
         await navigate({ to: "/drives" });
         queries.removeQueries(driveQuery(driveId));
         await queries.invalidateQueries({ queryKey: ["drives"] });

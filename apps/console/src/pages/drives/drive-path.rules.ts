@@ -2,12 +2,12 @@ import type { DriveItem } from "@gantry/sdk";
 
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-/** Of `/a/b` it is `/a`, of `/a` it is `/`. */
+/** `/a` for `/a/b`, `/` for `/a`. */
 export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf("/")) || "/";
 
 export const joined = (folder: string, name: string): string => `${folder === "/" ? "" : folder}/${name}`;
 
-/** What somebody typed, as a folder: slashes too many or too few do not matter. */
+/** Tolerates missing and extra slashes. */
 export function folderFrom(typed: string): string {
   const names = typed.split("/").filter((name) => name.trim() !== "");
   return `/${names.map((name) => name.trim()).join("/")}`;
@@ -18,7 +18,7 @@ export interface Crumb {
   path: string;
 }
 
-/** The folders on the way to a path, the drive itself left out. */
+/** Without the drive itself. */
 export function crumbsOf(path: string): Crumb[] {
   const names = path.split("/").filter((name) => name !== "");
   return names.map((name, n) => ({ name, path: `/${names.slice(0, n + 1).join("/")}` }));
@@ -32,13 +32,13 @@ export function sorted(items: readonly DriveItem[]): DriveItem[] {
   return items.toSorted((a, b) => rank(a) - rank(b) || byName.compare(nameOf(a.path), nameOf(b.path)));
 }
 
-/** As "2 folders, 5 files". */
-export function contentWords(items: readonly DriveItem[]): string {
+/** For example "2 folders, 5 files". */
+export function contentText(items: readonly DriveItem[]): string {
   const folders = items.filter(({ type }) => type === "directory").length;
   const files = items.length - folders;
-  const words = [
+  const parts = [
     ...(folders > 0 ? [`${folders} ${folders === 1 ? "folder" : "folders"}`] : []),
     ...(files > 0 ? [`${files} ${files === 1 ? "file" : "files"}`] : []),
   ];
-  return words.join(", ");
+  return parts.join(", ");
 }

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { offsetPage } from "../../api/offset-page.ts";
 
-/** So long that nearly every folder is on one page, where it can be sorted. */
+/** Large, because items are sorted within a page. */
 const itemsPerPage = 500;
 
 export const drivesQuery = (page: number) =>

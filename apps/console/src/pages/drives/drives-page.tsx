@@ -15,26 +15,26 @@ import { NewDriveDialog } from "./new-drive-dialog.tsx";
 
 const columns: readonly Column<DriveRecord>[] = [
   { head: "Name", cell: (drive) => <NameOf drive={drive} /> },
-  { head: "Id", wide: true, cell: ({ id }) => <code className="text-muted text-xs">{id}</code> },
-  { head: "Made", align: "right", cell: ({ created_at }) => <Moment at={created_at} /> },
+  { head: "ID", wide: true, cell: ({ id }) => <code className="text-muted text-xs">{id}</code> },
+  { head: "Created", align: "right", cell: ({ created_at }) => <Moment at={created_at} /> },
 ];
 
 export function DrivesPage() {
   const { page = 1 } = useSearch({ from: "/app/drives" });
   const navigate = useNavigate();
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const drives = useQuery(drivesQuery(page));
   return (
     <Page
       title="Drives"
-      lead="Files that you and your agents share."
+      lead="Files shared between you and your agents."
       actions={
-        <Button kind="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
+        <Button kind="primary" icon={<Plus size={14} />} onClick={() => setCreating(true)}>
           New drive
         </Button>
       }
     >
-      <StorageUsed beside="drives" />
+      <StorageUsed resource="drives" />
       <Panel flush>
         <PagedTable
           label="Drives"
@@ -42,13 +42,13 @@ export function DrivesPage() {
           keyOf={({ id }) => id}
           columns={columns}
           onPage={(next, how) => void navigate({ to: "/drives", search: { page: next }, ...how })}
-          empty={<Empty title="No drives yet">Make one, put files into it, and give it to an agent.</Empty>}
+          empty={<Empty title="No drives yet">Create a drive, upload files and give an agent access to it.</Empty>}
         />
       </Panel>
-      {isMaking && (
+      {isCreating && (
         <NewDriveDialog
-          onClose={() => setMaking(false)}
-          onMade={({ id }) => void navigate({ to: "/drives/$driveId", params: { driveId: id } })}
+          onClose={() => setCreating(false)}
+          onCreated={({ id }) => void navigate({ to: "/drives/$driveId", params: { driveId: id } })}
         />
       )}
     </Page>

@@ -9,23 +9,23 @@ import { useBlobUrl } from "../../ui/use-blob-url.ts";
 import { DeleteFileButton } from "./delete-buttons.tsx";
 import { DownloadButton } from "./download-button.tsx";
 import { nameOf } from "./drive-path.rules.ts";
-import { mostTextBytes, previewKind, textFrom } from "./file-preview.rules.ts";
+import { maxTextBytes, previewKind, textFrom } from "./file-preview.rules.ts";
 
 type Preview = { head: DriveFileHead; image?: Blob; text?: string };
 
 const previewQuery = (driveId: string, path: string) =>
   queryOptions({
     queryKey: ["drive-file", { driveId, path }],
-    // An agent may be writing it, and the bytes are not worth keeping.
+    // An agent may change the file, and the bytes are large.
     gcTime: 0,
     async queryFn({ signal }): Promise<Preview> {
       const head = await api.drives.files.head(driveId, path, { signal });
       const kind = previewKind(head.content_type, head.size);
       if (kind === "empty" || kind === "none") return { head };
-      const range = kind === "text" ? `bytes=0-${mostTextBytes - 1}` : undefined;
-      const answer = await api.drives.files.download(driveId, path, { range, signal });
-      if (kind === "image") return { head, image: await answer.blob() };
-      const text = textFrom(new Uint8Array(await answer.arrayBuffer()));
+      const range = kind === "text" ? `bytes=0-${maxTextBytes - 1}` : undefined;
+      const response = await api.drives.files.download(driveId, path, { range, signal });
+      if (kind === "image") return { head, image: await response.blob() };
+      const text = textFrom(new Uint8Array(await response.arrayBuffer()));
       return text === undefined ? { head } : { head, text };
     },
   });
@@ -47,7 +47,7 @@ export function FileDialog({ driveId, path, onClose }: FileDialogProps) {
       title={nameOf(path)}
       description={head ? `${bytes(head.size)}, ${head.content_type}` : path}
     >
-      <Loaded query={preview}>{(found) => <Shown name={nameOf(path)} {...found} />}</Loaded>
+      <Loaded query={preview}>{(data) => <PreviewContent name={nameOf(path)} {...data} />}</Loaded>
       <div className="mt-4 flex flex-wrap justify-end gap-2">
         <DeleteFileButton driveId={driveId} path={path} onDeleted={onClose} />
         <DownloadButton driveId={driveId} path={path} />
@@ -56,15 +56,15 @@ export function FileDialog({ driveId, path, onClose }: FileDialogProps) {
   );
 }
 
-function Shown({ name, head, image, text }: Preview & { name: string }) {
-  if (head.size === 0) return <Empty title="The file is empty" />;
+function PreviewContent({ name, head, image, text }: Preview & { name: string }) {
+  if (head.size === 0) return <Empty title="This file is empty" />;
   if (image) return <Picture blob={image} name={name} />;
-  if (text === undefined) return <Empty title="There is no preview of this kind of file">Download it to see it.</Empty>;
-  const isCut = head.size > mostTextBytes;
-  return <CodeBlock label={isCut ? `The first ${bytes(mostTextBytes)}` : "Content"} text={text} />;
+  if (text === undefined) return <Empty title="No preview for this file type">Download the file to view it.</Empty>;
+  const isCut = head.size > maxTextBytes;
+  return <CodeBlock label={isCut ? `First ${bytes(maxTextBytes)}` : "Content"} text={text} />;
 }
 
-/** As a picture only: what an SVG has of scripts does not run there. */
+/** Scripts of an SVG do not run inside an `img`. */
 function Picture({ blob, name }: { blob: Blob; name: string }) {
   const url = useBlobUrl(blob);
   return (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { previewKind, textFrom } from "./file-preview.rules.ts";
 
-describe("what can be shown of a file", () => {
+describe("file preview", () => {
   it.each([
     ["text/plain", 10, "text"],
     ["application/json", 90_000_000, "text"],
@@ -17,7 +17,7 @@ describe("what can be shown of a file", () => {
     expect(previewKind(type, size)).toBe(kind);
   });
 
-  it("is text where the bytes are, also when the last character is cut", () => {
+  it("decodes UTF-8, even if the last character is cut", () => {
     const bytes = new TextEncoder().encode("žluť");
     expect(textFrom(bytes)).toBe("žluť");
     expect(textFrom(bytes.slice(0, -1))).toBe("žlu");

@@ -1,20 +1,20 @@
-/** What is read of a text: more is to be downloaded. */
-export const mostTextBytes = 200_000;
-export const mostImageBytes = 10 * 1024 * 1024;
+/** Longer text is cut in the preview. */
+export const maxTextBytes = 200_000;
+export const maxImageBytes = 10 * 1024 * 1024;
 
 export type PreviewKind = "empty" | "image" | "text" | "none";
 
 const images = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml|x-icon)\b/;
 const neverText = /^(image|audio|video|font)\/|^application\/(zip|gzip|pdf|x-tar|wasm|vnd\.)/;
 
-/** What to try. Of a type that says nothing the bytes tell whether it is a text. */
+/** A generic type is tried as text; the bytes decide. */
 export function previewKind(contentType: string, size: number): PreviewKind {
   if (size === 0) return "empty";
-  if (images.test(contentType)) return size <= mostImageBytes ? "image" : "none";
+  if (images.test(contentType)) return size <= maxImageBytes ? "image" : "none";
   return neverText.test(contentType) ? "none" : "text";
 }
 
-/** The bytes as text, undefined where they are none. The last character may be cut in the middle: it is left out. */
+/** Undefined if the bytes are not UTF-8. Drops an incomplete last character. */
 export function textFrom(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

@@ -5,7 +5,7 @@ import { bytes } from "../../ui/format.ts";
 import { Table } from "../../ui/table.tsx";
 import { DeleteFileButton, DeleteFolderButton } from "./delete-buttons.tsx";
 import { DownloadButton } from "./download-button.tsx";
-import { contentWords, nameOf, sorted } from "./drive-path.rules.ts";
+import { contentText, nameOf, sorted } from "./drive-path.rules.ts";
 
 interface FolderItemsProps {
   driveId: string;
@@ -34,7 +34,7 @@ export function FolderItems({ driveId, path, page, items }: FolderItemsProps) {
         ]}
       />
       <p className="border-line border-t px-4 py-2 text-muted text-xs">
-        {contentWords(items)}
+        {contentText(items)}
         {size > 0 && `, ${bytes(size)}`}
       </p>
     </>

@@ -2,7 +2,7 @@ import { GantryError } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { wordsOf } from "../../ui/failure-words.rules.ts";
+import { errorText } from "../../ui/error-text.rules.ts";
 import { Empty } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Paged } from "../../ui/paged.tsx";
@@ -26,15 +26,15 @@ interface FolderPanelProps {
 export function FolderPanel({ driveId, driveName, path, page }: FolderPanelProps) {
   const [chosen, setChosen] = useState<ChosenFile[]>([]);
   const { isOver, handlers } = useFileDrop((dropped) => {
-    droppedFiles(dropped).then(setChosen, (error: unknown) => toast(wordsOf(error), "bad"));
+    droppedFiles(dropped).then(setChosen, (error: unknown) => toast(errorText(error), "bad"));
   });
   const navigate = useNavigate();
   const items = useQuery(itemsQuery(driveId, path, page));
-  // A folder is there as long as something stands in it: one whose last file went is empty, not a failure.
+  // Folders exist only through their files: after the last file is deleted, the API answers not found.
   const isGone = items.error instanceof GantryError && items.error.type === "not_found" && path !== "/";
-  const nothing = (
-    <Empty title={path === "/" ? "The drive is empty" : "Nothing stands in this folder"}>
-      Drop files here, or choose them with Upload.
+  const empty = (
+    <Empty title={path === "/" ? "This drive is empty" : "This folder is empty"}>
+      Drop files here or click Upload.
     </Empty>
   );
   return (
@@ -54,11 +54,11 @@ export function FolderPanel({ driveId, driveName, path, page }: FolderPanelProps
         }
       >
         {isGone ? (
-          nothing
+          empty
         ) : (
           <Paged
             query={items}
-            empty={nothing}
+            empty={empty}
             onPage={(next, how) =>
               void navigate({
                 to: "/drives/$driveId",

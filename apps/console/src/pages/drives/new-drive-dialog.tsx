@@ -10,31 +10,31 @@ import { toast } from "../../ui/toast.ts";
 
 interface NewDriveDialogProps {
   onClose(): void;
-  onMade(drive: DriveRecord): void;
+  onCreated(drive: DriveRecord): void;
 }
 
-export function NewDriveDialog({ onClose, onMade }: NewDriveDialogProps) {
+export function NewDriveDialog({ onClose, onCreated }: NewDriveDialogProps) {
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
   const queries = useQueryClient();
-  const making = useMutation({
+  const creating = useMutation({
     meta: { showsFailure: true },
     mutationFn: () => api.drives.create({ name, ...(description.trim() !== "" && { description }) }),
     async onSuccess(drive) {
       await queries.invalidateQueries({ queryKey: ["drives"] });
-      toast(`${drive.name} is made`);
-      onMade(drive);
+      toast("Drive created");
+      onCreated(drive);
     },
   });
-  const errors = fieldErrors(making.error, ["name", "description"]);
+  const errors = fieldErrors(creating.error, ["name", "description"]);
   return (
-    <Dialog open onClose={onClose} title="New drive" description="Files that you and your agents share.">
+    <Dialog open onClose={onClose} title="New drive" description="Files shared between you and your agents.">
       <Form
-        submit="Make it"
-        busy={making.isPending}
+        submit="Create drive"
+        busy={creating.isPending}
         disabled={name.trim() === ""}
         errors={errors}
-        onSubmit={() => making.mutate()}
+        onSubmit={() => creating.mutate()}
         onCancel={onClose}
       >
         <Field label="Name" required error={errors.of.name}>
@@ -42,7 +42,7 @@ export function NewDriveDialog({ onClose, onMade }: NewDriveDialogProps) {
             <TextInput {...control} required value={name} onChange={(event) => setName(event.target.value)} />
           )}
         </Field>
-        <Field label="Description" hint="What it is for. It cannot be changed later." error={errors.of.description}>
+        <Field label="Description" hint="Optional. Can't be changed later." error={errors.of.description}>
           {(control) => (
             <TextArea
               {...control}

@@ -18,7 +18,7 @@ export function UploadButton({ onChoose }: { onChoose(files: ChosenFile[]): void
         aria-label="Files to upload"
         onChange={(event) => {
           onChoose(chosenFiles(event.target.files ?? []));
-          // The same file may be chosen again.
+          // Lets the user choose the same file again.
           event.target.value = "";
         }}
       />

@@ -15,14 +15,14 @@ interface UploadDialogProps {
   onClose(): void;
 }
 
-/** First where to, then how it goes. */
+/** Asks for the folder, then shows progress. */
 export function UploadDialog({ driveId, folder, chosen, onClose }: UploadDialogProps) {
   const [typed, setTyped] = useState(folder);
   const { uploads, start, replace } = useUploads(driveId);
   const size = chosen.reduce((sum, { file }) => sum + file.size, 0);
-  const what = `${chosen.length} ${chosen.length === 1 ? "file" : "files"}`;
+  const files = `${chosen.length} ${chosen.length === 1 ? "file" : "files"}`;
   const isEnded = uploads.every(({ state }) => state !== "waiting" && state !== "sending");
-  const standing = uploads.filter(({ state }) => state === "exists");
+  const conflicts = uploads.filter(({ state }) => state === "exists");
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void start(chosen, folderFrom(typed));
@@ -32,11 +32,11 @@ export function UploadDialog({ driveId, folder, chosen, onClose }: UploadDialogP
       <Dialog
         open
         onClose={onClose}
-        title={`Upload ${what}`}
-        description={`${bytes(size)} in all. A file may have 100 MB.`}
+        title={`Upload ${files}`}
+        description={`${bytes(size)} in total. Max 100 MB per file.`}
       >
         <form className="flex flex-col gap-4" onSubmit={submit}>
-          <Field label="Folder" hint="One that is not there yet is made.">
+          <Field label="Folder" hint="Created if it doesn't exist.">
             {(control) => <TextInput {...control} value={typed} onChange={(event) => setTyped(event.target.value)} />}
           </Field>
           <ul className="max-h-64 overflow-y-auto rounded-md border border-line">
@@ -64,13 +64,13 @@ export function UploadDialog({ driveId, folder, chosen, onClose }: UploadDialogP
     <Dialog
       open
       onClose={onClose}
-      title={isEnded ? "Upload ended" : `Uploading ${what}`}
-      description={isEnded ? undefined : "Closing this stops what has not arrived yet."}
+      title={isEnded ? "Upload finished" : `Uploading ${files}`}
+      description={isEnded ? undefined : "Closing this dialog stops the remaining uploads."}
     >
       <UploadList uploads={uploads} onReplace={(upload) => void replace([upload])} />
       <div className="mt-4 flex justify-end gap-2">
-        {standing.length > 1 && isEnded && (
-          <Button onClick={() => void replace(standing)}>Replace all {standing.length}</Button>
+        {conflicts.length > 1 && isEnded && (
+          <Button onClick={() => void replace(conflicts)}>Replace all {conflicts.length}</Button>
         )}
         <Button kind={isEnded ? "primary" : "plain"} onClick={onClose}>
           {isEnded ? "Close" : "Stop"}

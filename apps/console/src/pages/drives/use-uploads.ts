@@ -2,17 +2,17 @@ import { GantryError } from "@gantry/sdk";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client.ts";
-import { wordsOf } from "../../ui/failure-words.rules.ts";
+import { errorText } from "../../ui/error-text.rules.ts";
 import { joined } from "./drive-path.rules.ts";
 import type { ChosenFile } from "./dropped-files.ts";
 
-/** What the service takes. */
-export const mostFileBytes = 104_857_600;
-const atOnce = 3;
+/** Limit of the API. */
+export const maxFileBytes = 104_857_600;
+const concurrency = 3;
 
 /**
  * waiting ──► sending ──► done | failed
- *                └──────► exists ──► (replaced if wanted) sending
+ *                └──────► exists ──► (user chooses Replace) sending
  */
 type UploadState = "waiting" | "sending" | "done" | "exists" | "failed";
 
@@ -20,43 +20,45 @@ export interface Upload {
   path: string;
   file: File;
   state: UploadState;
-  why?: string;
+  reason?: string;
 }
 
 export function useUploads(driveId: string) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const queries = useQueryClient();
-  const leaving = useRef<AbortController>(undefined);
-  // Who closes the dialog wants no more of it to be sent.
-  useEffect(() => () => leaving.current?.abort(), []);
+  const controller = useRef<AbortController>(undefined);
+  // Closing the dialog stops the remaining uploads.
+  useEffect(() => () => controller.current?.abort(), []);
 
-  const note = (path: string, state: UploadState, why?: string) =>
-    setUploads((now) => now.map((one) => (one.path === path ? { ...one, state, ...(why && { why }) } : one)));
+  const setState = (path: string, state: UploadState, reason?: string) =>
+    setUploads((now) =>
+      now.map((upload) => (upload.path === path ? { ...upload, state, ...(reason && { reason }) } : upload)),
+    );
 
   async function send({ path, file }: Upload, how: "upload" | "replace", signal: AbortSignal): Promise<void> {
-    if (file.size > mostFileBytes) return note(path, "failed", "It is larger than 100 MB");
-    note(path, "sending");
+    if (file.size > maxFileBytes) return setState(path, "failed", "Larger than 100 MB");
+    setState(path, "sending");
     try {
       await api.drives.files[how](driveId, path, file, { signal });
-      note(path, "done");
+      setState(path, "done");
     } catch (error) {
-      const stands = error instanceof GantryError && error.type === "conflict" && error.details?.path === path;
-      if (stands) note(path, "exists");
-      else note(path, "failed", wordsOf(error));
+      const exists = error instanceof GantryError && error.type === "conflict" && error.details?.path === path;
+      if (exists) setState(path, "exists");
+      else setState(path, "failed", errorText(error));
     }
   }
 
   async function sendAll(some: readonly Upload[], how: "upload" | "replace"): Promise<void> {
-    leaving.current ??= new AbortController();
-    const { signal } = leaving.current;
-    const rest = some.values();
+    controller.current ??= new AbortController();
+    const { signal } = controller.current;
+    const remaining = some.values();
     const worker = async () => {
-      for (const upload of rest) {
+      for (const upload of remaining) {
         if (signal.aborted) return;
         await send(upload, how, signal);
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, worker));
+    await Promise.all(Array.from({ length: concurrency }, worker));
     await queries.invalidateQueries({ queryKey: ["drives"] });
   }
 

@@ -18,7 +18,7 @@ export function DeleteFile({ file: { id, s3_path }, quiet = false, onDeleted }: 
   const deleting = useMutation({
     mutationFn: () => api.files.delete(id),
     onSuccess() {
-      toast(`${name} is deleted`);
+      toast(`${name} deleted`);
       onDeleted?.();
       return queries.invalidateQueries({ queryKey: ["files"] });
     },
@@ -29,7 +29,7 @@ export function DeleteFile({ file: { id, s3_path }, quiet = false, onDeleted }: 
       icon={<Trash2 size={14} />}
       quiet={quiet}
       question={`Delete ${name}?`}
-      explanation="It is gone for good, and links to it stop working. Predictions that were accepted with it go on."
+      explanation="This can't be undone. Links stop working; running predictions aren't affected."
       onConfirm={() => deleting.mutateAsync()}
     />
   );

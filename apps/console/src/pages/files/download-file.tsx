@@ -13,7 +13,7 @@ export function DownloadFile({ file: { s3_path }, quiet = false }: { file: FileR
       const link = document.createElement("a");
       link.href = url;
       link.download = fileNameIn(s3_path);
-      // From a bucket elsewhere a picture is opened and not saved: then not in place of this page.
+      // Browsers ignore `download` for other origins and would open the file in place of this page.
       link.target = "_blank";
       link.rel = "noreferrer";
       link.click();

@@ -2,7 +2,7 @@ import type { FileRecord } from "@gantry/sdk";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CopyButton } from "../../ui/code.tsx";
-import { Copied } from "../../ui/copied.tsx";
+import { Copyable } from "../../ui/copyable.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { bytes, time } from "../../ui/format.ts";
@@ -14,33 +14,33 @@ import { usageOfQuery } from "../usage/prediction-queries.ts";
 import { DeleteFile } from "./delete-file.tsx";
 import { DownloadFile } from "./download-file.tsx";
 import { fileLinkQuery } from "./file-link.ts";
-import { originInWords } from "./origin-words.ts";
+import { originLabel } from "./origin-labels.ts";
 
 export function FileDialog({ file, onClose }: { file: FileRecord; onClose(): void }) {
   const { s3_path, content_type, size, prediction_id, created_at } = file;
-  const isThere = size !== null;
+  const isUploaded = size !== null;
   return (
     <Dialog open onClose={onClose} wide title={fileNameIn(s3_path)} description={time(created_at)}>
       <div className="flex flex-col gap-4">
-        {isThere ? (
+        {isUploaded ? (
           <SharedFile file={file} />
         ) : (
-          <Notice tone="warn">Nothing has come by this upload link yet, or nobody has used it since.</Notice>
+          <Notice tone="warn">No file has been uploaded with this link yet.</Notice>
         )}
         <Facts
           facts={[
-            ["From", originInWords(file)],
+            ["Source", originLabel(file)],
             ...(prediction_id === null
               ? []
-              : [["Made by", <Maker key="maker" predictionId={prediction_id} at={created_at} />] as const]),
-            ["Type", content_type ?? "not known"],
-            ["Size", isThere ? bytes(size) : "not known"],
-            ["As an input", <Copied key="input" text={s3_path} />],
+              : [["Created by", <Creator key="creator" predictionId={prediction_id} at={created_at} />] as const]),
+            ["Type", content_type ?? "Unknown"],
+            ["Size", isUploaded ? bytes(size) : "Unknown"],
+            ["Input path", <Copyable key="input" text={s3_path} />],
           ]}
         />
         <div className="flex justify-end gap-2">
           <DeleteFile file={file} onDeleted={onClose} />
-          {isThere && <DownloadFile file={file} />}
+          {isUploaded && <DownloadFile file={file} />}
         </div>
       </div>
     </Dialog>
@@ -59,18 +59,18 @@ function SharedFile({ file: { s3_path, content_type } }: { file: FileRecord }) {
             <code className="min-w-0 flex-1 truncate text-xs">{url}</code>
             <CopyButton text={url} label="Copy link" />
           </div>
-          <p className="text-muted text-xs">Whoever has this link can download the file, until {time(until)}.</p>
+          <p className="text-muted text-xs">Anyone with this link can download the file until {time(until)}.</p>
         </div>
       )}
     </Loaded>
   );
 }
 
-/** The model that made it, where its prediction is found in the usage, and the prediction itself. */
-function Maker({ predictionId, at }: { predictionId: string; at: string }) {
+/** Links to the model and the prediction, if the usage list still has the prediction. */
+function Creator({ predictionId, at }: { predictionId: string; at: string }) {
   const { data: row } = useQuery(usageOfQuery(predictionId, at));
   const [owner = "", name = ""] = row?.model_name.split("/") ?? [];
-  if (!row) return <Copied text={predictionId} />;
+  if (!row) return <Copyable text={predictionId} />;
   return (
     <>
       <Link to="/models/$owner/$name" params={{ owner, name }} className="text-accent hover:underline">

@@ -7,7 +7,7 @@ import { Table } from "../../ui/table.tsx";
 import { fileNameIn } from "../models/output/media.rules.ts";
 import { DeleteFile } from "./delete-file.tsx";
 import { DownloadFile } from "./download-file.tsx";
-import { originInWords } from "./origin-words.ts";
+import { originLabel } from "./origin-labels.ts";
 
 export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpen(file: FileRecord): void }) {
   return (
@@ -22,7 +22,7 @@ export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpe
             <button
               type="button"
               className="max-w-32 truncate text-left font-medium hover:underline sm:max-w-56"
-              title="Show the file and its links"
+              title="Show file and links"
               onClick={() => onOpen(file)}
             >
               {fileNameIn(file.s3_path)}
@@ -30,10 +30,10 @@ export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpe
           ),
         },
         {
-          head: "From",
+          head: "Source",
           cell: (file) => (
             <OnOneLine>
-              <Badge>{originInWords(file)}</Badge>
+              <Badge>{originLabel(file)}</Badge>
             </OnOneLine>
           ),
         },
@@ -41,9 +41,9 @@ export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpe
         {
           head: "Size",
           align: "right",
-          cell: ({ size }) => <OnOneLine>{size === null ? "not sent yet" : bytes(size)}</OnOneLine>,
+          cell: ({ size }) => <OnOneLine>{size === null ? "Not uploaded yet" : bytes(size)}</OnOneLine>,
         },
-        { head: "When", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+        { head: "Created", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
         {
           head: "Actions",
           align: "right",
@@ -60,7 +60,7 @@ export function FileTable({ rows, onOpen }: { rows: readonly FileRecord[]; onOpe
   );
 }
 
-/** A long name must not squeeze what stands beside it. */
+/** Keeps a long file name from squeezing other columns. */
 function OnOneLine({ children }: { children: ReactNode }) {
   return <span className="whitespace-nowrap">{children}</span>;
 }

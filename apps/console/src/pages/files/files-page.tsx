@@ -23,16 +23,16 @@ export function FilesPage() {
     placeholderData: keepPreviousData,
   });
   return (
-    <Page title="Files" lead="What you uploaded and what your predictions made, newest first.">
+    <Page title="Files" lead="Your uploads and the output files of your predictions, newest first.">
       <UploadPanel />
-      <StorageUsed beside="files" />
+      <StorageUsed resource="files" />
       <Panel flush>
         <Paged
           query={files}
           onPage={(wanted, how) => void navigate({ search: { page: wanted }, ...how })}
           empty={
-            <Empty title="There are no files yet">
-              Drop one above, or run a model that makes one. A file that is here can be given to any number of
+            <Empty title="No files yet">
+              Drop a file above, or run a model that outputs files. You can use each file as input for any number of
               predictions.
             </Empty>
           }

@@ -7,22 +7,22 @@ import { Failure } from "../../ui/notice.tsx";
 import { toast } from "../../ui/toast.ts";
 import { someModelQuery } from "./some-model.ts";
 
-/** One file after the other: what fails stops those behind it, and says which one it was. */
+/** Uploads one file after another. A failure stops the remaining uploads. */
 export function UploadPanel() {
   const queries = useQueryClient();
   const model = useQuery(someModelQuery);
-  const [word, setWord] = useState("");
+  const [progress, setProgress] = useState("");
   const uploading = useMutation({
     meta: { showsFailure: true },
     async mutationFn({ files, at }: { files: readonly File[]; at: string }) {
       for (const [n, file] of files.entries()) {
-        const place = files.length === 1 ? "" : `${n + 1} of ${files.length}: `;
-        setWord(`Uploading ${place}${file.name} (${bytes(file.size)})`);
+        const position = files.length === 1 ? "" : `${n + 1} of ${files.length}: `;
+        setProgress(`Uploading ${position}${file.name} (${bytes(file.size)})`);
         await api.files.upload(at, file);
       }
     },
     onSuccess: (_, { files: [first, ...rest] }) =>
-      toast(rest.length === 0 ? `${first?.name} is uploaded` : `${rest.length + 1} files are uploaded`),
+      toast(rest.length === 0 ? `${first?.name} uploaded` : `${rest.length + 1} files uploaded`),
     onSettled: () => queries.invalidateQueries({ queryKey: ["files"] }),
   });
   const at = model.data;
@@ -33,7 +33,7 @@ export function UploadPanel() {
         disabled={!at || uploading.isPending}
         onFiles={(files) => at && uploading.mutate({ files, at })}
       >
-        <span aria-live="polite">{uploading.isPending ? word : wordsFor(at)}</span>
+        <span aria-live="polite">{uploading.isPending ? progress : promptFor(at)}</span>
       </FileDrop>
       {uploading.isError && <Failure error={uploading.error} />}
       {model.isError && <Failure error={model.error} onRetry={() => void model.refetch()} />}
@@ -41,8 +41,8 @@ export function UploadPanel() {
   );
 }
 
-function wordsFor(model: string | null | undefined): string {
+function promptFor(model: string | null | undefined): string {
   return model === null
-    ? "Files go through a model, and there is none that you may call"
-    : "Drop files here, or choose them";
+    ? "To upload files you need access to at least one model"
+    : "Drop files here or click to choose";
 }

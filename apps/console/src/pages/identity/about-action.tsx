@@ -6,27 +6,27 @@ import { ActionBadges } from "./action-badges.tsx";
 import { describedAction } from "./action-list.rules.ts";
 
 export function AboutAction({ action, domain }: { action: IdpActionRecord; domain: string | undefined }) {
-  const { answers } = describedAction(action.description);
+  const { response } = describedAction(action.description);
   return (
-    <Panel title="About it">
+    <Panel title="About this action">
       <dl className="flex flex-col gap-3">
-        <Detail name="Kind">
+        <Detail name="Type">
           <ActionBadges action={action} />
         </Detail>
-        <Detail name="Tenant">{domain ?? "None is connected"}</Detail>
-        <Detail name="Call">
+        <Detail name="Tenant">{domain ?? "Not connected"}</Detail>
+        <Detail name="Request">
           <code className="break-all">
             {action.upstream.method} {action.upstream.path}
           </code>
         </Detail>
-        <Detail name={action.scopes.length > 1 ? "Scopes, one of which it needs" : "Scope"}>
+        <Detail name={action.scopes.length > 1 ? "Required scopes (one of)" : "Required scope"}>
           <span className="flex flex-wrap gap-1">
             {action.scopes.map((scope) => (
               <Badge key={scope}>{scope}</Badge>
             ))}
           </span>
         </Detail>
-        {answers && <Detail name="What it answers">{answers}</Detail>}
+        {response && <Detail name="Response">{response}</Detail>}
       </dl>
     </Panel>
   );

@@ -12,13 +12,13 @@ interface ActionFieldsProps {
   onType(name: string, text: string): void;
 }
 
-/** Up to so many optional ones are in nobody's way. */
-const few = 4;
+/** More optional fields than this start collapsed. */
+const maxExpanded = 4;
 
 export function ActionFields({ form, typed, errorOf, onType }: ActionFieldsProps) {
   const required = form.fields.filter(({ isRequired }) => isRequired);
   const optional = form.fields.filter(({ isRequired }) => !isRequired);
-  const [isOpen, setOpen] = useState(optional.length <= few);
+  const [isOpen, setOpen] = useState(optional.length <= maxExpanded);
   const hasError = [moreField, ...optional.map(({ name }) => name)].some((name) => errorOf(name) !== undefined);
   const shown = (field: FieldOfSchema) => (
     <SchemaField
@@ -46,8 +46,8 @@ export function ActionFields({ form, typed, errorOf, onType }: ActionFieldsProps
             {optional.map(shown)}
             {form.takesMore && (
               <Field
-                label="More"
-                hint='A JSON object that is added to the above. With null a value is taken away, as {"name": null}.'
+                label="More arguments"
+                hint='JSON object, merged with the fields above. Use null to clear a value: {"name": null}.'
                 error={errorOf(moreField)}
               >
                 {(control) => (

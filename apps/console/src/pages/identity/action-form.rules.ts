@@ -7,15 +7,15 @@ import {
   schemaFields,
   type Typed,
 } from "../../ui/schema-form.rules.ts";
-import { propertiesOf, type Schema } from "../../ui/schema-words.rules.ts";
+import { propertiesOf, type Schema } from "../../ui/schema-text.rules.ts";
 
 export interface ActionForm {
   fields: SchemaField[];
-  /** Whether there is more to say than the fields can: null for a value, or names that the schema does not have. */
+  /** Whether the action accepts null values or further arguments, which the fields cannot express. */
   takesMore: boolean;
 }
 
-/** Texts that have lines of their own; all others of a tenant are short, whatever their schema says. */
+/** Multi-line strings; all other strings of a tenant are short, whatever their schema says. */
 const codes = /^(script|code|body|html|custom_login_page)$/;
 
 function kindOf({ name, kind }: SchemaField): InputKind {
@@ -25,7 +25,7 @@ function kindOf({ name, kind }: SchemaField): InputKind {
 
 const isNullable = ({ type }: Schema): boolean => Array.isArray(type) && type.includes("null");
 
-/** The form for a schema of arguments. What the tenant takes by default is not sent. */
+/** Defaults are not prefilled, because the tenant applies them itself. */
 export function actionForm(schema: Schema): ActionForm {
   return {
     fields: schemaFields(schema).map((field) => ({ ...field, kind: kindOf(field), initial: "" })),
@@ -34,10 +34,9 @@ export function actionForm(schema: Schema): ActionForm {
   };
 }
 
-/** Where the box for what the fields cannot say keeps its text. No argument has this name. */
+/** Key of the JSON input for further arguments; no real argument has this name. */
 export const moreField = "(more)";
 
-/** What was typed, as arguments. */
 export function readForm(fields: readonly SchemaField[], typed: Typed): ReadFields {
   const { values, faults } = readFields(fields, typed);
   const more = typed[moreField] ?? "";

@@ -3,9 +3,9 @@ import type { IdpActionRecord } from "@gantry/sdk";
 export type KindFilter = "all" | "read" | "write";
 
 export interface ActionFilter {
-  words: string;
+  text: string;
   kind: KindFilter;
-  /** Leave out what the token has no scope for. */
+  /** Hide actions that the token has no scope for. */
   allowedOnly: boolean;
 }
 
@@ -14,13 +14,13 @@ export interface ActionGroup {
   actions: IdpActionRecord[];
 }
 
-/** What is left of the actions, by the object they are about, in the order of the service. */
+/** Matching actions by group, in the order of the API. */
 export function groupedActions(actions: readonly IdpActionRecord[], filter: ActionFilter): ActionGroup[] {
-  const words = filter.words.trim().toLowerCase().split(/\s+/);
+  const terms = filter.text.trim().toLowerCase().split(/\s+/);
   const fits = (action: IdpActionRecord) => {
     const text = `${action.name} ${action.group} ${action.description} ${action.path}`.toLowerCase();
     return (
-      words.every((word) => text.includes(word)) &&
+      terms.every((term) => text.includes(term)) &&
       (filter.kind === "all" || filter.kind === action.kind) &&
       !(filter.allowedOnly && action.allowed_by_token === false)
     );
@@ -29,9 +29,9 @@ export function groupedActions(actions: readonly IdpActionRecord[], filter: Acti
   return Array.from(groups, ([name, members]) => ({ name, actions: members }));
 }
 
-/** What an action does, and what it answers: the service tells both in one text. */
-export function describedAction(description: string): { does: string; answers: string | undefined } {
+/** The API puts the summary and the response of an action into one text. */
+export function describedAction(description: string): { summary: string; response: string | undefined } {
   const at = description.indexOf(" Answer: ");
-  if (at === -1) return { does: description, answers: undefined };
-  return { does: description.slice(0, at), answers: description.slice(at + " Answer: ".length) };
+  if (at === -1) return { summary: description, response: undefined };
+  return { summary: description.slice(0, at), response: description.slice(at + " Answer: ".length) };
 }

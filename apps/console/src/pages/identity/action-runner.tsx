@@ -6,12 +6,12 @@ import { fieldErrors } from "../../ui/field-errors.rules.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import type { Typed } from "../../ui/schema-form.rules.ts";
-import { ActionAnswer } from "./action-answer.tsx";
 import { ActionFields } from "./action-fields.tsx";
 import { actionForm, readForm } from "./action-form.rules.ts";
+import { ActionResponse } from "./action-response.tsx";
+import { ConfirmWrite } from "./confirm-write.tsx";
 import { nextPage } from "./next-page.rules.ts";
 import { useActionRun } from "./use-action-run.ts";
-import { WriteQuestion } from "./write-question.tsx";
 
 export function ActionRunner({ action, isConnected }: { action: IdpActionRecord; isConnected: boolean }) {
   const form = useMemo(() => actionForm(action.parameters), [action]);
@@ -24,9 +24,9 @@ export function ActionRunner({ action, isConnected }: { action: IdpActionRecord;
     names.map((name) => `arguments.${name}`),
   );
   const element = useRef<HTMLFormElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever something is refused, whatever it is.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: focus after every refusal.
   useEffect(() => {
-    // The form may be long, and what is wrong far from the button.
+    // The invalid field may be far from the button in a long form.
     element.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
   }, [running.error, unreadable]);
 
@@ -39,9 +39,9 @@ export function ActionRunner({ action, isConnected }: { action: IdpActionRecord;
     event.preventDefault();
     run(typed);
   };
-  const following = nextPage(action.paginated, running.answer?.result);
-  const goOn = () => {
-    const values = { ...typed, ...following };
+  const nextArguments = nextPage(action.paginated, running.response?.result);
+  const showNext = () => {
+    const values = { ...typed, ...nextArguments };
     setTyped(values);
     run(values);
   };
@@ -49,7 +49,7 @@ export function ActionRunner({ action, isConnected }: { action: IdpActionRecord;
     <>
       <Panel title="Arguments">
         <form ref={element} className="flex flex-col gap-4" onSubmit={submit} noValidate>
-          {names.length === 0 && <p className="text-muted">It takes none.</p>}
+          {names.length === 0 && <p className="text-muted">No arguments.</p>}
           <ActionFields
             form={form}
             typed={typed}
@@ -62,21 +62,21 @@ export function ActionRunner({ action, isConnected }: { action: IdpActionRecord;
               {action.kind === "read" ? "Run" : "Preview"}
             </Button>
             {action.kind === "write" && (
-              <span className="ml-3 text-muted text-xs">Nothing is sent before you have seen it and said yes.</span>
+              <span className="ml-3 text-muted text-xs">Nothing is sent until you confirm the preview.</span>
             )}
           </div>
         </form>
       </Panel>
-      {running.answer && <ActionAnswer answer={running.answer} {...(following && { onNext: goOn })} />}
-      {running.question && (
-        <WriteQuestion
-          preview={running.question}
+      {running.response && <ActionResponse response={running.response} {...(nextArguments && { onNext: showNext })} />}
+      {running.preview && (
+        <ConfirmWrite
+          preview={running.preview}
           isBusy={running.isPending}
           onConfirm={running.confirm}
           onClose={running.dismiss}
         />
       )}
-      <SecretDialog secret={running.secret} title="The client's new secret" onClose={running.forgetSecret} />
+      <SecretDialog secret={running.secret} title="New client secret" onClose={running.forgetSecret} />
     </>
   );
 }

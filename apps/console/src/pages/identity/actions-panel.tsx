@@ -12,13 +12,13 @@ import { actionsQuery } from "./identity-queries.ts";
 export function ActionsPanel() {
   const { q = "" } = useSearch({ from: "/app/identity" });
   const navigate = useNavigate();
-  // What is typed is here at once; the address, which follows it, is there for the way back.
-  const [words, setWords] = useState(q);
+  // Local state keeps typing fast; the URL follows for the browser history.
+  const [text, setText] = useState(q);
   const [kind, setKind] = useState<KindFilter>("all");
   const [allowedOnly, setAllowedOnly] = useState(false);
   const actions = useQuery(actionsQuery);
-  const seek = (typed: string) => {
-    setWords(typed);
+  const search = (typed: string) => {
+    setText(typed);
     void navigate({ to: "/identity", search: typed === "" ? {} : { q: typed }, replace: true });
   };
   return (
@@ -29,13 +29,13 @@ export function ActionsPanel() {
         <div className="flex flex-wrap items-center gap-3">
           {actions.data?.some(({ allowed_by_token }) => allowed_by_token !== null) && (
             <Checkbox
-              label="Allowed by the token"
+              label="Allowed by token"
               checked={allowedOnly}
               onChange={(event) => setAllowedOnly(event.target.checked)}
             />
           )}
           <Select
-            aria-label="Kind"
+            aria-label="Type"
             className="w-40!"
             value={kind}
             onChange={(event) => setKind(event.target.value as KindFilter)}
@@ -46,20 +46,20 @@ export function ActionsPanel() {
           </Select>
           <TextInput
             type="search"
-            aria-label="Find an action"
-            placeholder="Find an action"
+            aria-label="Search actions"
+            placeholder="Search actions"
             className="w-48!"
-            value={words}
-            onChange={(event) => seek(event.target.value)}
+            value={text}
+            onChange={(event) => search(event.target.value)}
           />
         </div>
       }
     >
       <Loaded query={actions}>
         {(all) => {
-          const groups = groupedActions(all, { words, kind, allowedOnly });
+          const groups = groupedActions(all, { text, kind, allowedOnly });
           return groups.length === 0 ? (
-            <Empty title="No action fits">Try another word, or fewer filters.</Empty>
+            <Empty title="No matching actions">Change the search or the filters.</Empty>
           ) : (
             groups.map((group) => <Group key={group.name} group={group} />)
           );
@@ -95,7 +95,9 @@ function Entry({ action }: { action: IdpActionRecord }) {
     >
       <span className="min-w-0 flex-1 basis-64">
         <code className="break-all font-medium">{action.name}</code>
-        <span className="line-clamp-2 break-words text-muted text-xs">{describedAction(action.description).does}</span>
+        <span className="line-clamp-2 break-words text-muted text-xs">
+          {describedAction(action.description).summary}
+        </span>
       </span>
       <ActionBadges action={action} />
     </Link>

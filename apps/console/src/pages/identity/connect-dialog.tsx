@@ -8,14 +8,14 @@ import { Form } from "../../ui/form.tsx";
 import { toast } from "../../ui/toast.ts";
 
 interface ConnectDialogProps {
-  /** The tenant that is connected now. */
+  /** The connected tenant. */
   domain: string | undefined;
   onClose(): void;
 }
 
-/** Shown while it is mounted, so that the token is gone with it. */
-export function ConnectDialog({ domain: present, onClose }: ConnectDialogProps) {
-  const [domain, setDomain] = useState(present ?? "");
+/** Mounted only while open, so that the token does not stay in memory. */
+export function ConnectDialog({ domain: current, onClose }: ConnectDialogProps) {
+  const [domain, setDomain] = useState(current ?? "");
   const [token, setToken] = useState("");
   const queries = useQueryClient();
   const connecting = useMutation({
@@ -33,18 +33,18 @@ export function ConnectDialog({ domain: present, onClose }: ConnectDialogProps) 
     <Dialog
       open
       onClose={onClose}
-      title={present ? "Replace the token" : "Connect a tenant"}
-      description="The token is tried once, stored encrypted, and never shown again."
+      title={current ? "Replace token" : "Connect tenant"}
+      description="Gantry tests the token, stores it encrypted and never shows it again."
     >
       <Form
-        submit={present ? "Try and replace" : "Try and connect"}
+        submit={current ? "Replace token" : "Connect tenant"}
         busy={connecting.isPending}
         disabled={domain.trim() === "" || token.trim() === ""}
         errors={errors}
         onSubmit={() => connecting.mutate()}
         onCancel={onClose}
       >
-        <Field label="Domain" required hint="Of the tenant, such as tenant.example.com." error={errors.of.domain}>
+        <Field label="Domain" required hint="For example tenant.example.com." error={errors.of.domain}>
           {(control) => (
             <TextInput
               {...control}
@@ -58,7 +58,7 @@ export function ConnectDialog({ domain: present, onClose }: ConnectDialogProps) 
         <Field
           label="Token"
           required
-          hint="Of the tenant's management API. Its scopes say which actions are possible."
+          hint="For the tenant's management API. The scopes of the token determine the available actions."
           error={errors.of.token}
         >
           {(control) => (

@@ -22,7 +22,7 @@ export function ConnectorPanel({ connector, onReplace }: { connector: IdpConnect
         title={domain}
         actions={
           <div className="flex flex-wrap gap-2">
-            <Button onClick={onReplace}>Replace the token</Button>
+            <Button onClick={onReplace}>Replace token</Button>
             <DisconnectButton domain={domain} />
           </div>
         }
@@ -32,13 +32,13 @@ export function ConnectorPanel({ connector, onReplace }: { connector: IdpConnect
             <code>…{token_last4}</code>
           </Detail>
           <Detail name={isExpired ? "Expired" : "Expires"}>
-            {expires_at ? <Moment at={expires_at} /> : "The token does not say"}
+            {expires_at ? <Moment at={expires_at} /> : "Unknown"}
           </Detail>
-          <Detail name="Scopes">{scopes ? scopes.length : "The token does not say"}</Detail>
+          <Detail name="Scopes">{scopes ? scopes.length : "Unknown"}</Detail>
         </dl>
         {scopes && scopes.length > 0 && (
           <details className="mt-3">
-            <summary className="text-muted hover:text-ink">What the token may do</summary>
+            <summary className="text-muted hover:text-ink">Show scopes</summary>
             <ul className="mt-2 flex flex-wrap gap-1">
               {scopes.map((scope) => (
                 <li key={scope}>
@@ -55,10 +55,10 @@ export function ConnectorPanel({ connector, onReplace }: { connector: IdpConnect
 
 function DisconnectButton({ domain }: { domain: string }) {
   const queries = useQueryClient();
-  const leaving = useMutation({
+  const disconnecting = useMutation({
     mutationFn: () => api.idp.delete(),
     async onSuccess() {
-      toast(`${domain} is disconnected`);
+      toast(`${domain} disconnected`);
       await queries.invalidateQueries({ queryKey: ["identity"] });
     },
   });
@@ -66,8 +66,8 @@ function DisconnectButton({ domain }: { domain: string }) {
     <ConfirmButton
       label="Disconnect"
       question={`Disconnect ${domain}?`}
-      explanation="The token is forgotten, and agents can no longer use the tenant. Nothing changes in the tenant itself."
-      onConfirm={() => leaving.mutateAsync()}
+      explanation="Gantry deletes the token, and agents can no longer use the tenant. The tenant itself doesn't change."
+      onConfirm={() => disconnecting.mutateAsync()}
     />
   );
 }

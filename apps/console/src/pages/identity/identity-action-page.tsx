@@ -12,7 +12,7 @@ import { actionsQuery, connectorQuery } from "./identity-queries.ts";
 export function IdentityActionPage() {
   const { action: name } = useParams({ from: "/app/identity/$action" });
   const actions = useQuery(actionsQuery);
-  const action = actions.data?.find((one) => one.name === name);
+  const action = actions.data?.find((candidate) => candidate.name === name);
   return (
     <Page
       title={name}
@@ -21,7 +21,7 @@ export function IdentityActionPage() {
           <Link to="/identity" className="text-accent hover:underline">
             All actions
           </Link>
-          {action && <span className="block break-words">{describedAction(action.description).does}</span>}
+          {action && <span className="block break-words">{describedAction(action.description).summary}</span>}
         </>
       }
     >
@@ -31,7 +31,7 @@ export function IdentityActionPage() {
             <Action key={name} action={action} />
           ) : (
             <Panel>
-              <Empty title="There is no such action" />
+              <Empty title="Action not found" />
             </Panel>
           )
         }

@@ -14,7 +14,7 @@ export function IdentityPage() {
   return (
     <Page
       title="Identity tenant"
-      lead="Users, roles, clients and more of your identity provider, for you and for the agents that you let."
+      lead="Manage users, roles and clients of your identity provider, yourself or with agents."
     >
       <Loaded query={connector}>
         {(connected) =>
@@ -22,10 +22,10 @@ export function IdentityPage() {
             <ConnectorPanel connector={connected} onReplace={() => setConnecting(true)} />
           ) : (
             <Panel>
-              <Empty title="No tenant is connected">
-                <p>You need its domain and a token of its management API.</p>
+              <Empty title="No tenant connected">
+                <p>You need the tenant's domain and a token for its management API.</p>
                 <Button kind="primary" className="mt-3" onClick={() => setConnecting(true)}>
-                  Connect a tenant
+                  Connect tenant
                 </Button>
               </Empty>
             </Panel>

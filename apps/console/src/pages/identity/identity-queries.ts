@@ -2,7 +2,7 @@ import { GantryError, type IdpConnectorRecord } from "@gantry/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 
-/** Null: none is connected. */
+/** Null: not connected. */
 export const connectorQuery = queryOptions({
   queryKey: ["identity", "connector"],
   async queryFn({ signal }): Promise<IdpConnectorRecord | null> {

@@ -22,38 +22,41 @@ const action = (name: string, group: string, more: Partial<IdpActionRecord> = {}
   ...more,
 });
 
-describe("the list of actions", () => {
+describe("action list", () => {
   const all = [
     action("idp_users_list", "Users"),
     action("idp_role_create", "Roles", { kind: "write", allowed_by_token: false }),
     action("idp_user_delete", "Users", { kind: "write", allowed_by_token: true }),
   ];
   const names = (filter: Partial<Parameters<typeof groupedActions>[1]>) =>
-    groupedActions(all, { words: "", kind: "all", allowedOnly: false, ...filter }).map(
-      ({ name, actions }) => `${name}: ${actions.map((one) => one.name).join(" ")}`,
+    groupedActions(all, { text: "", kind: "all", allowedOnly: false, ...filter }).map(
+      ({ name, actions }) => `${name}: ${actions.map((member) => member.name).join(" ")}`,
     );
 
-  it("is grouped by object", () => {
+  it("is grouped", () => {
     expect(names({})).toEqual(["Users: idp_users_list idp_user_delete", "Roles: idp_role_create"]);
   });
 
-  it("is searched by all words, in any case", () => {
-    expect(names({ words: " Delete  USER " })).toEqual(["Users: idp_user_delete"]);
-    expect(names({ words: "nothing of it" })).toEqual([]);
+  it("matches all search terms, ignoring case", () => {
+    expect(names({ text: " Delete  USER " })).toEqual(["Users: idp_user_delete"]);
+    expect(names({ text: "no match" })).toEqual([]);
   });
 
-  it("leaves out the other kind, and what the token does not allow", () => {
+  it("filters by type and by scopes of the token", () => {
     expect(names({ kind: "write" })).toEqual(["Roles: idp_role_create", "Users: idp_user_delete"]);
     expect(names({ allowedOnly: true })).toEqual(["Users: idp_users_list idp_user_delete"]);
   });
 
-  it("tells what an action does from what it answers", () => {
-    expect(describedAction("Adds a user. Answer: 201: user.")).toEqual({ does: "Adds a user.", answers: "201: user." });
-    expect(describedAction("Adds a role.")).toEqual({ does: "Adds a role.", answers: undefined });
+  it("separates the summary from the response", () => {
+    expect(describedAction("Adds a user. Answer: 201: user.")).toEqual({
+      summary: "Adds a user.",
+      response: "201: user.",
+    });
+    expect(describedAction("Adds a role.")).toEqual({ summary: "Adds a role.", response: undefined });
   });
 });
 
-describe("the form of an action", () => {
+describe("action form", () => {
   const { fields, takesMore } = actionForm({
     required: ["id"],
     properties: {
@@ -70,7 +73,7 @@ describe("the form of an action", () => {
     },
   });
 
-  it("asks for each argument in the way that suits it, the required ones first", () => {
+  it("has an input for each argument, required ones first", () => {
     expect(fields.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
       "id text",
       "name text",
@@ -84,12 +87,12 @@ describe("the form of an action", () => {
       "entries json",
     ]);
     expect(fields.find(({ name }) => name === "sort")?.choices).toEqual(["up", "down"]);
-    expect(fields.find(({ name }) => name === "roles")?.hint).toBe("Ids. One a line.");
+    expect(fields.find(({ name }) => name === "roles")?.hint).toBe("Ids. One per line.");
     expect(takesMore).toBe(true);
     expect(actionForm({ properties: { a: { type: "string" } } }).takesMore).toBe(false);
   });
 
-  it("reads what was typed, and leaves out what was not", () => {
+  it("parses entered text and leaves out empty fields", () => {
     const typed = {
       id: " auth0|ann ",
       name: "",
@@ -114,33 +117,33 @@ describe("the form of an action", () => {
     });
   });
 
-  it("says at its field what cannot be read", () => {
+  it("reports invalid values by field", () => {
     expect(readForm(fields, { page: "many", metadata: "{", [moreField]: "[]" }).faults).toEqual({
       id: "This field is required",
       page: "Must be a number",
-      metadata: "This is no JSON",
+      metadata: "Invalid JSON",
       [moreField]: "Must be a JSON object: { … }",
     });
   });
 });
 
-describe("the secret that an action makes", () => {
-  it("is taken out of the answer", () => {
+describe("one-time secret", () => {
+  it("is removed from the response", () => {
     expect(splitSecret("idp_client_create", { client_id: "a", client_secret: "s3" })).toEqual({
       result: { client_id: "a", client_secret: "[shown once]" },
       secret: "s3",
     });
   });
 
-  it("is none in any other answer", () => {
-    const answer = { client_secret: "[hidden]" };
-    expect(splitSecret("idp_client_create", answer)).toEqual({ result: answer, secret: undefined });
+  it("is undefined for other responses", () => {
+    const response = { client_secret: "[hidden]" };
+    expect(splitSecret("idp_client_create", response)).toEqual({ result: response, secret: undefined });
     expect(splitSecret("idp_client_get", { client_secret: "x" }).secret).toBeUndefined();
     expect(splitSecret("idp_client_create", null)).toEqual({ result: null, secret: undefined });
   });
 });
 
-describe("the preview of a write", () => {
+describe("write preview", () => {
   const refusal = (type: string, details: Record<string, unknown>) =>
     new GantryError({
       status: 409,
@@ -152,7 +155,7 @@ describe("the preview of a write", () => {
       details,
     });
 
-  it("is what the service says would be sent", () => {
+  it("shows what would be sent", () => {
     const details = {
       tenant: "t.example.com",
       method: "PATCH",
@@ -172,12 +175,12 @@ describe("the preview of a write", () => {
     });
   });
 
-  it("is none of the details of another tool", () => {
+  it("is undefined for details of other tools", () => {
     expect(writePreviewOf(undefined)).toBeUndefined();
     expect(writePreviewOf({ path: "/report.md" })).toBeUndefined();
   });
 
-  it("is none of another failure", () => {
+  it("is undefined for other errors", () => {
     expect(previewIn(refusal("conflict", {}))).toBeUndefined();
     expect(previewIn(new Error("no"))).toBeUndefined();
   });

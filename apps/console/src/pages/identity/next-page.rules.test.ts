@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nextPage } from "./next-page.rules.ts";
 
-describe("what follows an answer", () => {
+describe("arguments for the next page", () => {
   it.each([
     ["page", { start: 0, limit: 25, total: 30, users: [] }, { page: "1" }],
     ["page", { start: 25, limit: 25, total: 50, users: [] }, undefined],

@@ -1,4 +1,4 @@
-/** The arguments that ask for what follows an answer; undefined where that is all, or it does not say. */
+/** Arguments for the next page; undefined if this is the last page or the response does not tell. */
 export function nextPage(
   paginated: "none" | "page" | "checkpoint",
   result: unknown,

@@ -8,62 +8,61 @@ import { previewIn, type WritePreview } from "./write-preview.rules.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-export interface Answer {
+export interface Response {
   result: unknown;
   warnings: readonly string[];
 }
 
-interface Question {
+interface Confirmation {
   preview: WritePreview;
   args: Arguments;
 }
 
-/**
- * read:   run ──► answer
- * write:  run ──► question ──► confirm ──► answer (and perhaps a secret)
- *                     └──────► dismiss
+/** read:   run ──► response
+ * write:  run ──► preview ──► confirm ──► response (and perhaps a secret)
+ *                    └──────► dismiss
  */
 export function useActionRun(action: IdpActionRecord, onWritten: () => void) {
-  const [question, setQuestion] = useState<Question>();
+  const [confirmation, setConfirmation] = useState<Confirmation>();
   const [secret, setSecret] = useState<string>();
-  const [answer, setAnswer] = useState<Answer>();
+  const [response, setResponse] = useState<Response>();
   const running = useMutation({
     meta: { showsFailure: true },
-    // Arguments may have a password in them.
+    // The arguments may contain a password, which must not stay in the cache.
     gcTime: 0,
     async mutationFn({ args, confirm }: { args: Arguments; confirm: boolean }) {
       try {
         const { result, warnings = [] } = await api.idp.run(action.name, args, confirm ? { confirm } : {});
         const parts = splitSecret(action.name, result);
-        // Here and nowhere else, so that it is gone when its dialog is.
+        // Kept only in this state, so that closing the dialog discards it.
         setSecret(parts.secret);
-        setAnswer({ result: parts.result, warnings });
+        setResponse({ result: parts.result, warnings });
         if (!confirm) return;
-        toast(`${action.name} is done`);
+        toast(`${action.name} done`);
         onWritten();
       } catch (error) {
         const preview = previewIn(error);
         if (!preview) throw error;
-        setQuestion({ preview, args });
+        setConfirmation({ preview, args });
       }
     },
     onSettled: (_done, _error, { confirm }) => {
-      if (confirm) setQuestion(undefined);
+      if (confirm) setConfirmation(undefined);
     },
   });
   return {
-    answer,
-    question: question?.preview,
+    response,
+    preview: confirmation?.preview,
     secret,
     isPending: running.isPending,
     error: running.error,
     run(args: Arguments) {
-      setAnswer(undefined);
+      setResponse(undefined);
       running.mutate({ args, confirm: false });
     },
-    /** Sends exactly what was asked about. */
-    confirm: () => question && running.mutate({ args: question.args, confirm: true }),
-    dismiss: () => setQuestion(undefined),
+    /** Sends exactly the arguments of the preview. */
+    confirm: () => confirmation && running.mutate({ args: confirmation.args, confirm: true }),
+    dismiss: () => setConfirmation(undefined),
     forgetSecret: () => setSecret(undefined),
   };
 }

@@ -1,7 +1,7 @@
 import { GantryError } from "@gantry/sdk";
 import { isRecord, pretty } from "../../ui/json.rules.ts";
 
-/** What a write to the tenant would send, as the service tells it before it is confirmed. Secrets are hidden in it. */
+/** The request that a write would send to the tenant. Secrets are masked. */
 export interface WritePreview {
   description: string | undefined;
   tenant: string;
@@ -9,14 +9,14 @@ export interface WritePreview {
   path: string;
   body: unknown;
   destructive: boolean;
-  /** Of an update: the fields that get another value. */
+  /** Only for updates. */
   changes: { field: string; old: string | undefined; new: string }[] | undefined;
   warnings: string[];
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : pretty(value));
 
-/** Undefined: the details are of something else. */
+/** Undefined if the details do not describe a write to the tenant. */
 export function writePreviewOf(details: Readonly<Record<string, unknown>> | undefined): WritePreview | undefined {
   const { tenant, method, path, description, body, destructive, changes, warnings } = details ?? {};
   if (typeof tenant !== "string" || typeof method !== "string" || typeof path !== "string") return undefined;
@@ -40,8 +40,7 @@ function changesIn(changes: Record<string, unknown>): WritePreview["changes"] {
   );
 }
 
-/** What an action that was not confirmed would do. Undefined: the failure is another. */
 export function previewIn(error: unknown): WritePreview | undefined {
-  const isQuestion = error instanceof GantryError && error.type === "confirmation_required";
-  return isQuestion ? writePreviewOf(error.details) : undefined;
+  const needsConfirmation = error instanceof GantryError && error.type === "confirmation_required";
+  return needsConfirmation ? writePreviewOf(error.details) : undefined;
 }

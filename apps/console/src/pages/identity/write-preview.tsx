@@ -5,7 +5,6 @@ import { Notice } from "../../ui/notice.tsx";
 import { Table } from "../../ui/table.tsx";
 import type { WritePreview as Preview } from "./write-preview.rules.ts";
 
-/** All that a write would send to the tenant, for whoever says yes or no to it. */
 export function WritePreview({ preview }: { preview: Preview }) {
   const { description, tenant, method, path, body, changes, warnings } = preview;
   return (
@@ -40,18 +39,18 @@ function Changes({ changes }: { changes: NonNullable<Preview["changes"]> }) {
   return (
     <div className="rounded-md border border-line">
       <Table
-        label="What changes"
+        label="Changes"
         rows={changes}
         keyOf={({ field }) => field}
         columns={[
           { head: "Field", cell: ({ field }) => <code className="break-all">{field}</code> },
           {
-            head: "Now",
-            cell: ({ old }) => <span className="whitespace-pre-wrap break-words text-muted">{old ?? "not set"}</span>,
+            head: "Current value",
+            cell: ({ old }) => <span className="whitespace-pre-wrap break-words text-muted">{old ?? "Not set"}</span>,
           },
-          { head: "Then", cell: (row) => <span className="whitespace-pre-wrap break-words">{row.new}</span> },
+          { head: "New value", cell: (row) => <span className="whitespace-pre-wrap break-words">{row.new}</span> },
         ]}
-        empty={<p className="p-3">Nothing would change: the tenant has these values already.</p>}
+        empty={<p className="p-3">No changes: the tenant already has these values.</p>}
       />
     </div>
   );

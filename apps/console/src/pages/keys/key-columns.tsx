@@ -6,7 +6,7 @@ import type { Column } from "../../ui/table.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 import { RotateKey } from "./rotate-key.tsx";
 
-const isOver = (moment: string | null): boolean => moment !== null && new Date(moment).getTime() <= Date.now();
+const isPast = (moment: string | null): boolean => moment !== null && new Date(moment).getTime() <= Date.now();
 
 function Name({ apiKey: { name, public: shown, expires_at } }: { apiKey: KeyRecord }) {
   return (
@@ -16,32 +16,32 @@ function Name({ apiKey: { name, public: shown, expires_at } }: { apiKey: KeyReco
       </p>
       <p className="flex flex-wrap items-center gap-x-2">
         <code className="text-muted text-xs">{shown}</code>
-        {isOver(expires_at) && <Badge tone="bad">expired</Badge>}
+        {isPast(expires_at) && <Badge tone="bad">Expired</Badge>}
       </p>
     </div>
   );
 }
 
-function Reach({ apiKey: { models, monthly_limit } }: { apiKey: KeyRecord }) {
+function Access({ apiKey: { models, monthly_limit } }: { apiKey: KeyRecord }) {
   const [first, ...more] = models ?? [];
   return (
     <div title={models?.join("\n")}>
       {models === null ? (
-        "Everything"
+        "Full access"
       ) : (
         <p>
           <code className="text-xs">{first}</code>
           {more.length > 0 && <span className="whitespace-nowrap text-muted"> and {more.length} more</span>}
         </p>
       )}
-      {monthly_limit !== null && <p className="text-muted text-xs">{money(monthly_limit)} a month at most</p>}
+      {monthly_limit !== null && <p className="text-muted text-xs">Max {money(monthly_limit)} per month</p>}
     </div>
   );
 }
 
 export const keyColumns: readonly Column<KeyRecord>[] = [
   { head: "Key", cell: (key) => <Name apiKey={key} /> },
-  { head: "Reach", wide: true, cell: (key) => <Reach apiKey={key} /> },
+  { head: "Access", wide: true, cell: (key) => <Access apiKey={key} /> },
   { head: "Last used", wide: true, cell: (key) => <Moment at={key.last_used_at} /> },
   { head: "Expires", wide: true, cell: (key) => <Moment at={key.expires_at} /> },
   {
@@ -49,7 +49,7 @@ export const keyColumns: readonly Column<KeyRecord>[] = [
     align: "right",
     cell: (key) => (
       <div className="flex flex-wrap justify-end sm:flex-nowrap">
-        {!isOver(key.expires_at) && <RotateKey apiKey={key} />}
+        {!isPast(key.expires_at) && <RotateKey apiKey={key} />}
         <RevokeKey apiKey={key} />
       </div>
     ),

@@ -17,31 +17,31 @@ const expiries: [KeyDraft["expiry"], string][] = [
   ["7", "In 7 days"],
   ["30", "In 30 days"],
   ["90", "In 90 days"],
-  ["365", "In a year"],
-  ["date", "After a day of your choice"],
+  ["365", "In 1 year"],
+  ["date", "On a date of your choice"],
 ];
 
 export function KeyForm({ creating, onCancel }: KeyFormProps) {
   const [draft, setDraft] = useState(emptyDraft);
-  const [isTried, setTried] = useState(false);
+  const [isSubmitted, setSubmitted] = useState(false);
   const set = (change: Partial<KeyDraft>) => setDraft({ ...draft, ...change });
   const issues = draftIssues(draft);
-  const own = isTried ? issues : {};
+  const own = isSubmitted ? issues : {};
   const errors = fieldErrors(creating.error, ["name", "expires_at", "models", "monthly_limit"]);
   const submit = () => {
-    setTried(true);
+    setSubmitted(true);
     if (Object.keys(issues).length === 0) creating.mutate(keyRequest(draft, new Date()));
   };
   return (
-    <Form submit="Make the key" busy={creating.isPending} errors={errors} onSubmit={submit} onCancel={onCancel}>
-      <Field label="Name" hint="For what it is: an application, a machine, a colleague." error={errors.of.name}>
+    <Form submit="Create key" busy={creating.isPending} errors={errors} onSubmit={submit} onCancel={onCancel}>
+      <Field label="Name" hint={'What will use it? For example "website" or "my laptop".'} error={errors.of.name}>
         {(control) => (
           <TextInput {...control} maxLength={100} value={draft.name} onChange={(e) => set({ name: e.target.value })} />
         )}
       </Field>
       <Field
         label="Expires"
-        hint={draft.expiry === "never" ? "It works until it is revoked." : "From then on it is refused."}
+        hint={draft.expiry === "never" ? "The key works until you revoke it." : "The key stops working then."}
         error={draft.expiry === "date" ? undefined : errors.of.expires_at}
       >
         {(control) => (
@@ -61,7 +61,7 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
       {draft.expiry === "date" && (
         <Field
           label="Last day"
-          hint="It works to the end of this day, in UTC."
+          hint="The key works until the end of this day (UTC)."
           error={own.date ?? errors.of.expires_at}
         >
           {(control) => (
@@ -69,22 +69,22 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
           )}
         </Field>
       )}
-      <Field label="Reach" hint="A key for an application should be able to do little.">
+      <Field label="Access" hint="Give an app only the access it needs.">
         {(control) => (
           <Select
             {...control}
-            value={draft.reach}
-            onChange={(e) => set({ reach: e.target.value as KeyDraft["reach"] })}
+            value={draft.access}
+            onChange={(e) => set({ access: e.target.value as KeyDraft["access"] })}
           >
-            <option value="all">All that its owner may do</option>
+            <option value="all">Full access</option>
             <option value="some">Only certain models</option>
           </Select>
         )}
       </Field>
-      {draft.reach === "some" && (
+      {draft.access === "some" && (
         <Field
           label="Models"
-          hint="It calls these, and runs agents on them; files, drives, secrets and models it does not manage."
+          hint="The key can call these models and run agents on them. It can't manage files, drives, secrets or models."
           error={own.models ?? errors.of.models}
         >
           {(control) => (
@@ -93,8 +93,8 @@ export function KeyForm({ creating, onCancel }: KeyFormProps) {
         </Field>
       )}
       <Field
-        label="Monthly limit in dollars"
-        hint="In a calendar month of UTC, with what is reserved for runs. Empty: no limit. A key with a limit manages neither models nor secrets."
+        label="Monthly limit ($)"
+        hint="Resets on the 1st (UTC) and includes amounts on hold. Leave empty for no limit. Keys with a limit can't manage models or secrets."
         error={own.limit ?? errors.of.monthly_limit}
       >
         {(control) => (

@@ -1,5 +1,5 @@
 import type { KeyRecord } from "@gantry/sdk";
 
-/** A key as it is spoken of: by its name, or by the part of it that may be shown. */
+/** The name, or the prefix of a key without a name. */
 export const nameOf = ({ name, public: shown }: Pick<KeyRecord, "name" | "public">): string =>
-  name === "" ? `the key ${shown}` : `“${name}”`;
+  name === "" ? shown : `“${name}”`;

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
-import { mayOpen } from "../../shell/key-reach.rules.ts";
+import { mayOpen } from "../../shell/key-access.rules.ts";
 import { useSession } from "../../shell/session.ts";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
@@ -21,7 +21,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      lead="What programs show to act as you. A key is told once; here and in the logs it goes by its public part."
+      lead="Keys let your apps call Gantry as you. You see a key only once; after that only its prefix is shown."
       actions={
         mayOpen(session.key, "unlimited keys") && (
           <NewKey label="New key" create={(key) => api.account.keys.create(key)} />
@@ -37,7 +37,7 @@ export function KeysPage() {
           onPage={(to, how) => void navigate({ to: "/keys", search: { page: to }, ...how })}
           empty={
             <Empty title="No keys yet">
-              Make one for each application, with only the reach that it needs: then each can be revoked alone.
+              Create one key per app, with only the access it needs. Then you can revoke each key on its own.
             </Empty>
           }
         />

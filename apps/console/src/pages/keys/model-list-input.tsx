@@ -11,7 +11,6 @@ interface ModelListInputProps {
   onModels(models: readonly string[]): void;
 }
 
-/** Names of models, one after another; those that the caller may call are suggested. */
 export function ModelListInput({ control, models, onModels }: ModelListInputProps) {
   const [text, setText] = useState("");
   const listId = useId();
@@ -28,7 +27,7 @@ export function ModelListInput({ control, models, onModels }: ModelListInputProp
   };
   const addOnEnter = (event: KeyboardEvent) => {
     if (event.key !== "Enter") return;
-    // Whoever types a name and presses Enter means the name, not the form.
+    // Enter adds the model; it must not submit the form.
     event.preventDefault();
     add();
   };
@@ -63,7 +62,7 @@ export function ModelListInput({ control, models, onModels }: ModelListInputProp
                 type="button"
                 aria-label={`Remove ${model}`}
                 className="rounded p-0.5 text-muted hover:text-ink"
-                onClick={() => onModels(models.filter((one) => one !== model))}
+                onClick={() => onModels(models.filter((name) => name !== model))}
               >
                 <X size={12} />
               </button>

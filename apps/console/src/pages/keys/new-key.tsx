@@ -9,24 +9,23 @@ import { KeyForm } from "./key-form.tsx";
 
 interface NewKeyProps {
   label: string;
-  /** Whose it will be, where that is not the one who makes it. */
+  /** Undefined: the signed-in user. */
   owner?: string;
   kind?: "primary" | "plain";
   create(key: CreateKeyBody): Promise<KeyRecord>;
 }
 
-/** The button, the form behind it, and the key that comes of it. */
 export function NewKey({ label, owner, kind = "primary", create }: NewKeyProps) {
   const [isOpen, setOpen] = useState(false);
   const queries = useQueryClient();
   const creating = useMutation({
     meta: { showsFailure: true },
-    // The whole key is in the answer: nothing of it stays once it was shown.
+    // The result contains the key, which must not stay in the cache.
     gcTime: 0,
     mutationFn: create,
-    async onSuccess({ name }) {
+    async onSuccess() {
       setOpen(false);
-      toast(name ? `The key “${name}” is made` : "The key is made");
+      toast("Key created");
       await queries.invalidateQueries({ queryKey: ["keys"] });
     },
   });
@@ -43,13 +42,13 @@ export function NewKey({ label, owner, kind = "primary", create }: NewKeyProps) 
         open={isOpen}
         onClose={close}
         title={owner ? `New key for ${owner}` : "New API key"}
-        description={owner ? `Whoever has it acts as ${owner}.` : "Whoever has it acts as you, as far as it reaches."}
+        description={`Anyone with this key can act as ${owner ?? "you"}, within the access you choose.`}
       >
         <KeyForm creating={creating} onCancel={close} />
       </Dialog>
       <SecretDialog
         secret={creating.data?.key}
-        title={owner ? `The new key of ${owner}` : "Your new API key"}
+        title={owner ? `New API key of ${owner}` : "Your new API key"}
         onClose={creating.reset}
       />
     </>

@@ -10,7 +10,7 @@ export function RevokeKey({ apiKey }: { apiKey: KeyRecord }) {
   const revoking = useMutation({
     mutationFn: () => api.account.keys.revoke(apiKey.id),
     async onSuccess() {
-      toast(`${nameOf(apiKey)} is revoked`);
+      toast(`Key ${nameOf(apiKey)} revoked`);
       await queries.invalidateQueries({ queryKey: ["keys"] });
     },
   });
@@ -18,11 +18,11 @@ export function RevokeKey({ apiKey }: { apiKey: KeyRecord }) {
     <ConfirmButton
       label="Revoke"
       quiet
-      question={`Revoke ${nameOf(apiKey)}?`}
+      question={`Revoke key ${nameOf(apiKey)}?`}
       explanation={
         <>
-          Whatever uses <code>{apiKey.public}</code> is refused at once, for good. If you signed in with it, you are
-          signed out.
+          Apps using <code>{apiKey.public}</code> lose access immediately. This can't be undone. If you signed in with
+          this key, you are signed out.
         </>
       }
       onConfirm={() => revoking.mutateAsync()}

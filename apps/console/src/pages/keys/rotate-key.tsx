@@ -11,34 +11,33 @@ import { toast } from "../../ui/toast.ts";
 import { nameOf } from "./key-name.ts";
 
 const graces: [seconds: number, label: string][] = [
-  [0, "It stops at once"],
-  [3_600, "An hour"],
-  [86_400, "A day"],
+  [0, "Stops immediately"],
+  [3_600, "1 hour"],
+  [86_400, "1 day"],
   [7 * 86_400, "7 days"],
   [30 * 86_400, "30 days"],
 ];
 
-/** A new secret under the same name and limits, and how long the old one goes on. */
 export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
   const [isOpen, setOpen] = useState(false);
   const [grace, setGrace] = useState(86_400);
   const queries = useQueryClient();
   const rotating = useMutation({
     meta: { showsFailure: true },
-    // The whole key is in the answer: nothing of it stays once it was shown.
+    // The result contains the key, which must not stay in the cache.
     gcTime: 0,
     mutationFn: () => api.account.keys.rotate(apiKey.id, { grace_seconds: grace }),
     onSuccess() {
       setOpen(false);
-      toast(`${nameOf(apiKey)} is rotated`);
+      toast(`Key ${nameOf(apiKey)} rotated`);
     },
   });
-  const stopsAtOnce = grace === 0;
+  const stopsNow = grace === 0;
   const close = () => {
     setOpen(false);
     rotating.reset();
   };
-  // Not before: whoever is signed in with the old key is led away by the first answer, and the new one was not seen.
+  // Refetching earlier would end a session of the old key before its user has seen the new one.
   const forget = () => {
     rotating.reset();
     void queries.invalidateQueries({ queryKey: ["keys"] });
@@ -51,8 +50,8 @@ export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
       <Dialog
         open={isOpen}
         onClose={close}
-        title={`Rotate ${nameOf(apiKey)}`}
-        description="You get a new key with the same name, limits and reach."
+        title={`Rotate key ${nameOf(apiKey)}`}
+        description="Creates a new key with the same name, limits and access."
       >
         <Form
           submit="Rotate"
@@ -62,11 +61,11 @@ export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
           onCancel={close}
         >
           <Field
-            label="How long the old key still works"
+            label="Old key keeps working for"
             hint={
-              stopsAtOnce
-                ? "Whatever uses it is refused, and whoever is signed in with it is signed out."
-                : "As long as it takes to put the new one everywhere. Then whoever is signed in with it is signed out."
+              stopsNow
+                ? "Apps that use the old key lose access, and sessions signed in with it end."
+                : "Use this time to update your apps. Then sessions signed in with the old key end."
             }
           >
             {(control) => (
@@ -81,10 +80,10 @@ export function RotateKey({ apiKey }: { apiKey: KeyRecord }) {
           </Field>
         </Form>
       </Dialog>
-      <SecretDialog secret={rotating.data?.key} title={`The new key of ${nameOf(apiKey)}`} onClose={forget}>
-        {stopsAtOnce && (
+      <SecretDialog secret={rotating.data?.key} title={`New key ${nameOf(apiKey)}`} onClose={forget}>
+        {stopsNow && (
           <p className="mt-3">
-            The old key has stopped: whoever is signed in with it is signed out, and needs this one.
+            The old key no longer works. Sessions signed in with it end; sign in again with the new key.
           </p>
         )}
       </SecretDialog>

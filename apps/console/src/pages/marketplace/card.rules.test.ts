@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { furtherCosts, priceOf, takes } from "./card.rules.ts";
+import { furtherCosts, inputSummary, priceOf } from "./card.rules.ts";
 
-test("a card says what a run costs and what it takes", () => {
-  expect(priceOf({ pricing: { per_run: 0.25 } })).toBe("$0.25 a run");
+test("a card shows the price and the inputs", () => {
+  expect(priceOf({ pricing: { per_run: 0.25 } })).toBe("$0.25 per run");
   expect(priceOf({ pricing: { per_run: 0 } })).toBe("Free");
-  expect(takes({ input_schema: { properties: { topic: {}, depth: {} } } })).toBe("Takes topic, depth");
-  expect(takes({ input_schema: { type: "object" } })).toBe("Takes any input");
+  expect(inputSummary({ input_schema: { properties: { topic: {}, depth: {} } } })).toBe("Input: topic, depth");
+  expect(inputSummary({ input_schema: { type: "object" } })).toBe("Accepts any input");
   expect(
     furtherCosts({
       models: [
@@ -14,5 +14,5 @@ test("a card says what a run costs and what it takes", () => {
       ],
       agents: [{ agent: "ben/helper", pricing: { per_run: 2 } }],
     }),
-  ).toEqual(["ann/open: $0.50 a run, $0.10 a second", "ann/free: Free", "ben/helper: $2.00 a run"]);
+  ).toEqual(["ann/open: $0.50 per run, $0.10 per second", "ann/free: Free", "ben/helper: $2.00 per run"]);
 });

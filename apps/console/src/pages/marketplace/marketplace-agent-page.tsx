@@ -20,10 +20,10 @@ export function MarketplaceAgentPage() {
   const { creator, slug } = useParams({ from: "/app/marketplace/$creator/$slug" });
   const card = useQuery({
     queryKey: ["marketplace", "one", { creator, slug }],
-    // The service reads a card by its id alone; by its address it is looked for.
+    // The API gets a card only by its id, so this searches by address.
     queryFn: async ({ signal }) => {
       const { agents } = await api.marketplace.list({ q: `${creator}/${slug}`, limit: 100, signal });
-      return agents.find((one) => one.owner === creator && one.slug === slug) ?? null;
+      return agents.find((agent) => agent.owner === creator && agent.slug === slug) ?? null;
     },
   });
   return (
@@ -34,10 +34,10 @@ export function MarketplaceAgentPage() {
             <Offer card={found} />
           ) : (
             <Panel>
-              <Empty title="No such agent is offered">
-                Its creator may have made it private.{" "}
+              <Empty title="Agent not found">
+                The creator may have made it private.{" "}
                 <Link to="/marketplace" className="text-accent hover:underline">
-                  All that are offered
+                  Browse the marketplace
                 </Link>
               </Empty>
             </Panel>
@@ -48,56 +48,56 @@ export function MarketplaceAgentPage() {
   );
 }
 
-const leaves: readonly { what: RunLeave; label: string }[] = [
-  { what: "idp", label: "Allow my identity tenant. The agent asks before it changes anything there." },
-  { what: "models", label: "Allow my private models" },
-  { what: "files", label: "Allow my stored files, by their s3:// addresses" },
+const permissions: readonly { permission: RunLeave; label: string }[] = [
+  { permission: "idp", label: "Allow access to my identity tenant. The agent asks before it changes anything." },
+  { permission: "models", label: "Allow access to my private models" },
+  { permission: "files", label: "Allow access to my files (s3:// addresses)" },
 ];
 
 export function Offer({ card }: { card: AgentCard }) {
   const { owner, slug, pricing, output_schema, published_at } = card;
   const isMine = useSession().username === owner;
-  const [lent, setLent] = useState<readonly RunLeave[]>([]);
+  const [granted, setGranted] = useState<readonly RunLeave[]>([]);
   const price = isMine ? 0 : pricing.per_run;
   const further = furtherCosts(card);
   return (
     <div className="grid items-start gap-4 lg:grid-cols-3">
-      <Panel title="Run it" className="lg:col-span-2">
+      <Panel title="Run this agent" className="lg:col-span-2">
         <RunForm
           agent={`${owner}/${slug}`}
           schema={card.input_schema}
           label={price > 0 ? `Run for ${money(price)}` : "Run"}
-          body={{ expected_price: pricing.per_run, ...(lent.length > 0 && { connectors: [...lent] }) }}
+          body={{ expected_price: pricing.per_run, ...(granted.length > 0 && { connectors: [...granted] }) }}
         >
           {!isMine &&
-            leaves.map(({ what, label }) => (
+            permissions.map(({ permission, label }) => (
               <Checkbox
-                key={what}
+                key={permission}
                 label={label}
-                checked={lent.includes(what)}
+                checked={granted.includes(permission)}
                 onChange={({ target }) => {
-                  const others = lent.filter((one) => one !== what);
-                  setLent(target.checked ? [...others, what] : others);
+                  const others = granted.filter((other) => other !== permission);
+                  setGranted(target.checked ? [...others, permission] : others);
                 }}
               />
             ))}
           <Notice>
             {isMine
-              ? "This agent is yours, so you pay only for its models."
+              ? "This is your agent. You pay only for model usage."
               : `${
                   price > 0
-                    ? `${money(price)} goes to ${owner} when the run is done, and back to you if it fails.`
+                    ? `${money(price)} goes to ${owner} if the run succeeds; you're refunded if it fails.`
                     : "The agent itself is free."
                 } ${
                   further.length > 0
-                    ? "You also pay for the models and agents listed beside this form. Set the most that the run may cost under Limits."
-                    : `${owner} pays for the model.`
+                    ? "Usage of the models and agents listed here is charged separately. Set a maximum under Limits."
+                    : `${owner} pays for model usage.`
                 }`}
           </Notice>
         </RunForm>
       </Panel>
       <div className="flex flex-col gap-4">
-        <Panel title="Offer">
+        <Panel title="Details">
           <Facts
             facts={[
               ["Price", priceOf(card)],
@@ -109,7 +109,7 @@ export function Offer({ card }: { card: AgentCard }) {
           />
         </Panel>
         {!isMine && <TakeDown kind="agent" id={card.id} />}
-        {output_schema && <CodeBlock label="What it gives (JSON Schema)" text={pretty(output_schema)} />}
+        {output_schema && <CodeBlock label="Output (JSON Schema)" text={pretty(output_schema)} />}
       </div>
     </div>
   );

@@ -10,9 +10,9 @@ import { Moment } from "../../ui/moment.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { Paged } from "../../ui/paged.tsx";
-import { priceOf, takes } from "./card.rules.ts";
+import { inputSummary, priceOf } from "./card.rules.ts";
 
-/** As many as fill two or three columns. */
+/** Fills two or three columns evenly. */
 const cardsPerPage = 24;
 
 export function MarketplacePage() {
@@ -32,26 +32,23 @@ export function MarketplacePage() {
     placeholderData: keepPreviousData,
   });
   return (
-    <Page
-      title="Marketplace"
-      lead="Agents that people have published for all. The price of a run is paid when it is done."
-    >
+    <Page title="Marketplace" lead="Agents shared on this server. You pay only for successful runs.">
       <Search key={q} wanted={q ?? ""} onSearch={(text) => void navigate({ search: text === "" ? {} : { q: text } })} />
       <Paged
         query={list}
         onPage={(next, how) => void navigate({ search: (before) => ({ ...before, page: next }), ...how })}
         empty={
           <Panel>
-            <Empty title={q ? `Nothing is called “${q}”` : "Nothing is offered yet"}>
+            <Empty title={q ? `No agents match “${q}”` : "No agents yet"}>
               {q ? (
-                "Names are searched, and addresses as creator/agent."
+                "Search by name or by creator/agent."
               ) : (
                 <>
-                  Make one of{" "}
+                  To share one of{" "}
                   <Link to="/agents" className="text-accent hover:underline">
                     your agents
-                  </Link>{" "}
-                  public, under Share, and it is the first.
+                  </Link>
+                  , make it public in its Share tab.
                 </>
               )}
             </Empty>
@@ -109,11 +106,11 @@ function Card({ card }: { card: AgentCard }) {
         </h2>
         <span className="shrink-0 font-medium tabular-nums">{priceOf(card)}</span>
       </div>
-      <p className="line-clamp-2 text-muted">{takes(card)}</p>
+      <p className="line-clamp-2 text-muted">{inputSummary(card)}</p>
       <p className="mt-auto flex flex-wrap justify-between gap-2 text-muted text-xs">
-        <span>by {owner}</span>
+        <span>By {owner}</span>
         <span>
-          published <Moment at={published_at} />
+          Published <Moment at={published_at} />
         </span>
       </p>
     </li>

@@ -2,9 +2,9 @@ import type { ModelFilter } from "@gantry/sdk";
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Select, TextInput } from "../../ui/field.tsx";
-import { modelKinds } from "./model-kinds.ts";
+import { kindLabels, modelKinds } from "./model-kinds.ts";
 
-/** Nobody wants a list for each letter of a word. */
+/** Waits for a pause in typing. */
 const pauseMs = 250;
 
 interface ModelFiltersProps {
@@ -15,13 +15,13 @@ interface ModelFiltersProps {
 
 export function ModelFilters({ q = "", kind, onChange }: ModelFiltersProps) {
   const [text, setText] = useState(q);
-  const told = useRef(onChange);
-  told.current = onChange;
-  // What was typed before is not what is shown after a link led elsewhere in the list.
+  const latestOnChange = useRef(onChange);
+  latestOnChange.current = onChange;
+  // A link may change the search.
   useEffect(() => setText(q), [q]);
   useEffect(() => {
     if (text.trim() === q) return;
-    const timer = setTimeout(() => told.current({ q: text.trim() || undefined }), pauseMs);
+    const timer = setTimeout(() => latestOnChange.current({ q: text.trim() || undefined }), pauseMs);
     return () => clearTimeout(timer);
   }, [text, q]);
   return (
@@ -39,14 +39,14 @@ export function ModelFilters({ q = "", kind, onChange }: ModelFiltersProps) {
       </div>
       <div className="w-36">
         <Select
-          aria-label="Kind"
+          aria-label="Type"
           value={kind ?? ""}
-          onChange={(event) => onChange({ kind: modelKinds.find((one) => one === event.target.value) })}
+          onChange={(event) => onChange({ kind: modelKinds.find((modelKind) => modelKind === event.target.value) })}
         >
-          <option value="">All kinds</option>
-          {modelKinds.map((one) => (
-            <option key={one} value={one}>
-              {one[0]?.toUpperCase() + one.slice(1)}
+          <option value="">All types</option>
+          {modelKinds.map((modelKind) => (
+            <option key={modelKind} value={modelKind}>
+              {kindLabels[modelKind]}
             </option>
           ))}
         </Select>

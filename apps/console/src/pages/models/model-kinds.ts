@@ -1,3 +1,10 @@
 import type { Manifest } from "@gantry/sdk";
 
-export const modelKinds = ["image", "video", "text", "other"] as const satisfies readonly Manifest["kind"][];
+export const kindLabels: Record<Manifest["kind"], string> = {
+  image: "Image",
+  video: "Video",
+  text: "Text",
+  other: "Other",
+};
+
+export const modelKinds = Object.keys(kindLabels) as Manifest["kind"][];

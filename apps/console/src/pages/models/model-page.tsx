@@ -21,7 +21,7 @@ import { fieldsOf } from "./playground/input-form.rules.ts";
 import { Playground } from "./playground/playground.tsx";
 import { useRuns } from "./playground/use-runs.ts";
 
-/** The service refuses to take these down. */
+/** The API refuses to take these down. */
 const isBuiltIn = (owner: string) => ["gantry", "anthropic"].includes(owner);
 
 const route = getRouteApi("/app/models/$owner/$name");
@@ -47,23 +47,23 @@ export function ModelPage() {
     >
       {model.data?.taken_down && (
         <Notice tone="warn" title="An admin took this model down">
-          {model.data.taken_down.reason} It stays private until an admin restores it.
+          {model.data.taken_down.reason} The model stays private until an admin restores it.
         </Notice>
       )}
-      {/* Another version has other fields: what was filled in before may not fit them. */}
+      {/* Resets the form for a new version, which may have other fields. */}
       <Loaded query={model}>{(card) => <ModelTabs key={`${id} ${card.version}`} card={card} />}</Loaded>
     </Page>
   );
 }
 
-/** What is filled in, edited and run is kept here, so that it outlives a look at another tab. */
+/** Keeps form values, edits and runs here, so that switching tabs does not discard them. */
 function ModelTabs({ card }: { card: ModelCard }) {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   const fields = useMemo(() => fieldsOf(card.input), [card.input]);
   const [values, setValues] = useState(() => initialValues(fields));
   const runs = useRuns(card.endpoint_id, isStreamed(card));
-  const edited = useManifest(manifestTextOf(card), () => toast("The model is saved"));
+  const edited = useManifest(manifestTextOf(card), () => toast("Model saved"));
   const tabs = [
     {
       value: "playground",
@@ -72,7 +72,7 @@ function ModelTabs({ card }: { card: ModelCard }) {
     },
     { value: "api", label: "API", content: <ApiTab card={card} input={inputWithBlanks(fields, values)} /> },
     { value: "details", label: "Details", content: <DetailsTab card={card} /> },
-    // The service shows who answers to those alone who may change it.
+    // The API returns the backend only to users who may edit the model.
     ...(card.backend
       ? [{ value: "manifest", label: "Manifest", content: <ManifestTab card={card} edited={edited} /> }]
       : []),

@@ -5,7 +5,7 @@ export const modelQuery = (id: string) =>
   queryOptions({
     queryKey: ["models", "one", id],
     queryFn: ({ signal }) => api.models.card(id, { signal }),
-    // A form that is being filled in must not change under one's hands.
+    // A refetch must not reset a form that the user is filling in.
     staleTime: 60_000,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,

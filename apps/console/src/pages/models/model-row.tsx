@@ -9,7 +9,7 @@ export function ModelRow({ card }: { card: ModelCard }) {
     <li className="relative flex flex-col gap-x-6 gap-y-2 border-line border-b px-4 py-3 last:border-b-0 hover:bg-sunken/60 sm:flex-row">
       <div className="min-w-0 flex-1">
         <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          {/* The whole row leads there. */}
+          {/* The link covers the whole row. */}
           <Link
             to="/models/$owner/$name"
             params={{ owner, name }}

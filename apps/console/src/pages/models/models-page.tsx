@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { mayOpen } from "../../shell/key-reach.rules.ts";
+import { mayOpen } from "../../shell/key-access.rules.ts";
 import { useSession } from "../../shell/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/notice.tsx";
@@ -19,20 +19,20 @@ export function ModelsPage() {
   const { page = 1, q, kind } = route.useSearch();
   const navigate = route.useNavigate();
   const { key } = useSession();
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const models = useQuery({
     queryKey: ["models", "page", { page, q, kind }],
     queryFn: ({ signal }) => api.models.list({ page, q, kind, signal }),
     placeholderData: keepPreviousData,
   });
-  const isNarrowed = q !== undefined || kind !== undefined;
+  const isFiltered = q !== undefined || kind !== undefined;
   return (
     <Page
       title="Models"
-      lead="Those that you may call: public ones and your own."
+      lead="Public models and your own."
       actions={
         mayOpen(key, "unlimited keys") && (
-          <Button kind="primary" icon={<Plus size={14} />} onClick={() => setMaking(true)}>
+          <Button kind="primary" icon={<Plus size={14} />} onClick={() => setCreating(true)}>
             New model
           </Button>
         )
@@ -48,12 +48,12 @@ export function ModelsPage() {
           query={models}
           onPage={(wanted, how) => void navigate({ search: (before) => ({ ...before, page: wanted }), ...how })}
           empty={
-            isNarrowed ? (
-              <Empty title="No model matches">
+            isFiltered ? (
+              <Empty title="No matching models">
                 <Button onClick={() => void navigate({ search: {} })}>Show all models</Button>
               </Empty>
             ) : (
-              <Empty title="There is no model yet">Make one with “New model”: a manifest says who answers.</Empty>
+              <Empty title="No models yet">Click “New model” to connect one.</Empty>
             )
           }
         >
@@ -66,7 +66,7 @@ export function ModelsPage() {
           )}
         </Paged>
       </Panel>
-      <NewModelDialog open={isMaking} onClose={() => setMaking(false)} />
+      <NewModelDialog open={isCreating} onClose={() => setCreating(false)} />
     </Page>
   );
 }

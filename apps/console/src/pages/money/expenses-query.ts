@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 
-/** The service's own range, where the first day is left open, is a week: this is before everything. */
+/** Without a start date the API returns one week, so this is a date before any usage. */
 const beginning = "2000-01-01T00:00:00Z";
 
 interface Span {
@@ -9,7 +9,7 @@ interface Span {
   last?: string | undefined;
 }
 
-/** What a user spent from one moment to another, by model; the sums are of all pages. */
+/** The totals cover all pages. */
 export const expensesQuery = (username: string, { first = beginning, last }: Span, page = 1) =>
   queryOptions({
     queryKey: ["expenses", "page", { username, first, last, page }],

@@ -4,13 +4,13 @@ import { money } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { PredictionLink } from "../usage/prediction-link.tsx";
-import { placeOfMovement, wordsOfMovement } from "./movement.rules.ts";
+import { linkOfTransaction, transactionText } from "./transaction.rules.ts";
 
-/** `own`: of the one who looks, who can also look at what was paid. */
+/** `own`: the ledger of the signed-in user, with links to predictions and runs. */
 export function ledgerColumns({ own }: { own: boolean }): readonly Column<LedgerEntryRecord>[] {
   return [
-    { head: "What", cell: (entry) => <What entry={entry} own={own} /> },
-    { head: "When", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+    { head: "Transaction", cell: (entry) => <Entry entry={entry} own={own} /> },
+    { head: "Date", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
     {
       head: "Amount",
       align: "right",
@@ -24,10 +24,10 @@ export function ledgerColumns({ own }: { own: boolean }): readonly Column<Ledger
   ];
 }
 
-function What({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
+function Entry({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
   return (
     <>
-      <p>{wordsOfMovement(entry)}</p>
+      <p>{transactionText(entry)}</p>
       <p className="text-muted text-xs md:hidden">
         <Moment at={entry.created_at} />
       </p>
@@ -42,14 +42,14 @@ function What({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
 }
 
 function Reference({ entry, own }: { entry: LedgerEntryRecord; own: boolean }) {
-  const place = own ? placeOfMovement(entry) : undefined;
-  if (!place) return <code className="text-muted">{entry.reference}</code>;
-  if ("run" in place) {
+  const link = own ? linkOfTransaction(entry) : undefined;
+  if (!link) return <code className="text-muted">{entry.reference}</code>;
+  if ("run" in link) {
     return (
-      <Link to="/runs/$runId" params={{ runId: place.run }} className="font-mono text-accent hover:underline">
-        {place.run}
+      <Link to="/runs/$runId" params={{ runId: link.run }} className="font-mono text-accent hover:underline">
+        {link.run}
       </Link>
     );
   }
-  return <PredictionLink id={place.prediction} at={entry.created_at} />;
+  return <PredictionLink id={link.prediction} at={entry.created_at} />;
 }

@@ -2,8 +2,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { meQuery } from "../../api/me-query.ts";
+import { mayOpen } from "../../shell/key-access.rules.ts";
 import { KeyLimitNotice } from "../../shell/key-limit-notice.tsx";
-import { mayOpen } from "../../shell/key-reach.rules.ts";
 import { useSession } from "../../shell/session.ts";
 import { type DayRange, dayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { DayRangePicker } from "../../ui/day-range-picker.tsx";
@@ -13,7 +13,7 @@ import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { Page, Panel } from "../../ui/page.tsx";
 import { type OnPage, PagedTable } from "../../ui/paged.tsx";
 import { ledgerColumns } from "./ledger-columns.tsx";
-import { SpentByModel } from "./spent-by-model.tsx";
+import { SpendingByModel } from "./spending-by-model.tsx";
 
 export function MoneyPage() {
   const search = useSearch({ from: "/app/money" });
@@ -25,20 +25,20 @@ export function MoneyPage() {
       title="Money"
       lead={
         seesWallet
-          ? "What you have, what it went to, and every movement of your wallet."
-          : "The balance, and what this key spent. It is limited to models, so it does not see other movements of the wallet."
+          ? "Balance, spending by model and all transactions."
+          : "Balance and spending of this key. Keys limited to certain models can't see other transactions."
       }
     >
       <KeyLimitNotice />
       <Wallet />
       <DayRangePicker range={range} onRange={(wanted) => void navigate({ to: "/money", search: wanted })} />
-      <SpentByModel
+      <SpendingByModel
         range={range}
         page={search.models ?? 1}
         onPage={(models, how) => void navigate({ to: "/money", search: { ...search, models }, ...how })}
       />
       {seesWallet && (
-        <Movements
+        <Transactions
           range={range}
           page={search.page ?? 1}
           onPage={(page, how) => void navigate({ to: "/money", search: { ...search, page }, ...how })}
@@ -55,18 +55,18 @@ function Wallet() {
       {({ balance, reserved }) => (
         <>
           {balance < 0 && (
-            <Notice tone="warn" title="Your balance is below zero">
-              Nothing that costs something is accepted until an admin adds to it.
+            <Notice tone="warn" title="Your balance is negative">
+              Paid requests are refused until an admin adds credit.
             </Notice>
           )}
           <dl className="grid gap-4 sm:grid-cols-3">
             <Figure name="Balance" value={money(balance)} />
             <Figure
-              name="Reserved"
+              name="On hold"
               value={money(reserved)}
-              note="For what runs or waits; what is not used comes back."
+              note="Held for queued and running work; the rest is released."
             />
-            <Figure name="Free to spend" value={money(balance - reserved)} />
+            <Figure name="Available" value={money(balance - reserved)} />
           </dl>
         </>
       )}
@@ -74,7 +74,7 @@ function Wallet() {
   );
 }
 
-function Movements({ range, page, onPage }: { range: DayRange; page: number; onPage: OnPage }) {
+function Transactions({ range, page, onPage }: { range: DayRange; page: number; onPage: OnPage }) {
   const entries = useQuery({
     queryKey: ["ledger", "page", { ...range, page }],
     queryFn: ({ signal }) => {
@@ -84,14 +84,14 @@ function Movements({ range, page, onPage }: { range: DayRange; page: number; onP
     placeholderData: keepPreviousData,
   });
   return (
-    <Panel title="Movements" flush>
+    <Panel title="Transactions" flush>
       <PagedTable
-        label="Movements"
+        label="Transactions"
         query={entries}
         keyOf={({ id }) => String(id)}
         columns={ledgerColumns({ own: true })}
         onPage={onPage}
-        empty={<Empty title="Nothing moved in this range">Money comes from an admin and goes to what you run.</Empty>}
+        empty={<Empty title="No transactions in this range">Choose another range, or ask an admin for credit.</Empty>}
       />
     </Panel>
   );

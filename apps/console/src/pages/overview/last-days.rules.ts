@@ -2,7 +2,7 @@ import { momentsOf } from "../../ui/day-range.rules.ts";
 
 const dayMs = 86_400_000;
 
-/** So many days as the service counts them, in UTC, today last; each with its moments, and a title as "3 Nov". */
+/** UTC days, today last, with titles such as "3 Nov". */
 export function lastDays(n: number, now: Date) {
   return Array.from({ length: n }, (_, index) => {
     const moment = new Date(now.getTime() - (n - 1 - index) * dayMs);

@@ -20,13 +20,13 @@ const shownDays = 14;
 export function OverviewPage() {
   const me = useQuery(meQuery);
   return (
-    <Page title="Overview" lead="What you have, what you spent, and what ran last.">
+    <Page title="Overview" lead="Balance, spending and recent activity.">
       <KeyLimitNotice />
       <Loaded query={me}>
         {({ balance, reserved, plan }) => (
           <dl className="grid grid-cols-2 gap-4 lg:grid-cols-4">
             <Figure name="Balance" value={money(balance)} />
-            <Figure name="Reserved for what runs" value={money(reserved)} />
+            <Figure name="On hold" value={money(reserved)} />
             <Figure name="Plan" value={plan} />
             <SpentToday />
           </dl>
@@ -40,7 +40,6 @@ export function OverviewPage() {
   );
 }
 
-/** What was spent on each of the last days, today's last. */
 function useSpentByDay() {
   const { username } = useSession();
   const days = lastDays(shownDays, new Date());
@@ -56,12 +55,8 @@ function SpentToday() {
 function Spending() {
   const days = useSpentByDay();
   return (
-    <Panel title={`Spent in the last ${shownDays} days`} className="lg:col-span-2">
-      <Bars
-        label="Dollars spent by day"
-        format={money}
-        bars={days.map(({ value = 0, ...day }) => ({ ...day, value }))}
-      />
+    <Panel title={`Spending, last ${shownDays} days`} className="lg:col-span-2">
+      <Bars label="Spending per day" format={money} bars={days.map(({ value = 0, ...day }) => ({ ...day, value }))} />
     </Panel>
   );
 }
@@ -74,19 +69,19 @@ function Recent() {
   });
   return (
     <Panel
-      title="Last predictions"
+      title="Recent predictions"
       flush
       className="lg:col-span-3"
       actions={
         <Link to="/usage" className="text-accent hover:underline">
-          All
+          View all
         </Link>
       }
     >
       <Loaded query={usage}>
         {({ results }) => (
           <Table
-            label="Last predictions"
+            label="Recent predictions"
             rows={results}
             keyOf={({ request_id }) => request_id}
             columns={[
@@ -99,12 +94,12 @@ function Recent() {
                 ),
               },
               { head: "Status", cell: (row) => <StatusBadge status={row.status} /> },
-              { head: "Took", align: "right", wide: true, cell: (row) => seconds(row.inference_time ?? 0) },
+              { head: "Duration", align: "right", wide: true, cell: (row) => seconds(row.inference_time ?? 0) },
               { head: "Cost", align: "right", cell: (row) => money(row.price) },
-              { head: "When", align: "right", cell: (row) => <Moment at={row.created_at} /> },
+              { head: "Finished", align: "right", cell: (row) => <Moment at={row.created_at} /> },
             ]}
             empty={
-              <Empty title="Nothing has run yet">
+              <Empty title="No predictions yet">
                 <Link to="/models" className="text-accent hover:underline">
                   Choose a model
                 </Link>{" "}

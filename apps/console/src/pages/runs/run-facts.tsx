@@ -18,7 +18,7 @@ export function RunFacts({ run }: { run: RunRecord }) {
         <Detail name="Earned">{money(earned)}</Detail>
       )}
       {usage && (
-        <Detail name="Tokens in and out">
+        <Detail name="Tokens (in / out)">
           {count(usage.input_tokens)} / {count(usage.output_tokens)}
           {usage.cached_tokens > 0 && <span className="text-muted text-xs"> {count(usage.cached_tokens)} cached</span>}
           {usage.cache_write_tokens > 0 && (
@@ -29,16 +29,16 @@ export function RunFacts({ run }: { run: RunRecord }) {
       <Detail name="Started">
         <Moment at={run.created_at} />
       </Detail>
-      {duration_ms !== undefined && <Detail name="Took">{seconds(duration_ms / 1000)}</Detail>}
+      {duration_ms !== undefined && <Detail name="Duration">{seconds(duration_ms / 1000)}</Detail>}
       {duration_ms === undefined && run.completed_at && (
-        <Detail name="Ended">
+        <Detail name="Finished">
           <Moment at={run.completed_at} />
         </Detail>
       )}
       {parent_run_id && (
         <Detail name="Started by">
           <Link to="/runs/$runId" params={{ runId: parent_run_id }} className="text-accent hover:underline">
-            the run above
+            Parent run
           </Link>
         </Detail>
       )}

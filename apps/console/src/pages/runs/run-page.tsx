@@ -11,9 +11,9 @@ import { Loaded, Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
 import { useAgentName } from "../agents/agent-queries.ts";
+import { Confirmation } from "./confirmation.tsx";
 import { RunLog } from "./log/run-log.tsx";
 import { useRunLog } from "./log/use-run-log.ts";
-import { Question } from "./question.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import { RunResult } from "./run-result.tsx";
 import { isOver } from "./run-status.tsx";
@@ -39,7 +39,7 @@ export function RunPage() {
             {record.usage ? (
               <OwnRun key={runId} run={record} />
             ) : (
-              <Notice>Another user runs your agent: what it was given and what it did is theirs alone.</Notice>
+              <Notice>Another user runs your agent. Only they can see its input and results.</Notice>
             )}
           </>
         )}
@@ -54,19 +54,20 @@ function Actions({ run }: { run: RunRecord }) {
     mutationFn: () => api.runs.cancel(run.id),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["runs"] });
-      toast("The run is cancelled", "plain");
+      toast("Run cancelled", "plain");
     },
   });
   return (
     <>
       <Link to="/agents/$agentId" params={{ agentId: run.agent_id }} className={buttonClass()}>
-        See the agent
+        View agent
       </Link>
       {run.usage && !isOver(run) && (
         <ConfirmButton
-          label="Cancel the run"
+          label="Cancel run"
           question="Cancel this run?"
-          explanation="It ends where it stands, with all that it started. What it did is not undone, and what it cost stays paid."
+          cancel="Keep running"
+          explanation="The run and its sub-agents stop immediately. Completed actions are not undone, and charges so far are kept."
           onConfirm={() => cancelling.mutateAsync()}
         />
       )}
@@ -74,35 +75,35 @@ function Actions({ run }: { run: RunRecord }) {
   );
 }
 
-/** The log is read anew from its beginning where following it was given up. */
+/** A retry reads the log from the beginning. */
 function OwnRun({ run }: { run: RunRecord }) {
-  const [tries, setTries] = useState(0);
-  return <Followed key={tries} run={run} onRetry={() => setTries(tries + 1)} />;
+  const [attempts, setAttempts] = useState(0);
+  return <FollowedRun key={attempts} run={run} onRetry={() => setAttempts(attempts + 1)} />;
 }
 
-function Followed({ run, onRetry }: { run: RunRecord; onRetry(): void }) {
+function FollowedRun({ run, onRetry }: { run: RunRecord; onRetry(): void }) {
   const log = useRunLog(run.id);
   const queries = useQueryClient();
-  const told = log.events.filter(({ type }) => type !== "planning" && type !== "reasoning").at(-1)?.id;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each event may be a question, an answer or the end.
+  const lastChange = log.events.filter(({ type }) => type !== "planning" && type !== "reasoning").at(-1)?.id;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each event may be a confirmation, its answer or the end.
   useEffect(() => {
     void queries.invalidateQueries({ queryKey: ["runs", "one", run.id] });
-    void queries.invalidateQueries({ queryKey: ["runs", "questions", run.id] });
-  }, [told]);
-  const questions = useQuery({
-    queryKey: ["runs", "questions", run.id],
+    void queries.invalidateQueries({ queryKey: ["runs", "confirmations", run.id] });
+  }, [lastChange]);
+  const confirmations = useQuery({
+    queryKey: ["runs", "confirmations", run.id],
     queryFn: ({ signal }) => api.runs.confirmations.list(run.id, { signal }),
     refetchInterval: isOver(run) ? false : 5_000,
   });
-  const pending = isOver(run) ? [] : (questions.data?.filter(({ status }) => status === "pending") ?? []);
-  const below = new Set(questions.data?.filter(({ run_id }) => run_id !== run.id).map(({ id }) => id));
+  const pending = isOver(run) ? [] : (confirmations.data?.filter(({ status }) => status === "pending") ?? []);
+  const fromDescendants = new Set(confirmations.data?.filter(({ run_id }) => run_id !== run.id).map(({ id }) => id));
   return (
     <>
-      {pending.map((asked) => (
-        <Question key={asked.id} runId={run.id} asked={asked} />
+      {pending.map((confirmation) => (
+        <Confirmation key={confirmation.id} runId={run.id} confirmation={confirmation} />
       ))}
       <RunResult run={run} />
-      <RunLog run={run} log={log} below={below} onRetry={onRetry} />
+      <RunLog run={run} log={log} fromDescendants={fromDescendants} onRetry={onRetry} />
       <CodeBlock wrap label="Input" text={pretty(run.input ?? {})} />
     </>
   );

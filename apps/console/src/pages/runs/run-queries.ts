@@ -4,7 +4,6 @@ import { offsetPage } from "../../api/offset-page.ts";
 
 type RunFilter = Pick<NonNullable<Parameters<typeof api.runs.list>[0]>, "status" | "agent_id">;
 
-/** Asked again while it is looked at: runs go on by themselves. */
 export const runsQuery = (page: number, filter: RunFilter) =>
   queryOptions({
     queryKey: ["runs", "page", { page, ...filter }],

@@ -5,13 +5,22 @@ import { Notice } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 
-/** What came of it: an output, as text where it is one, or why there is none. */
+const failureTitles: Record<NonNullable<RunRecord["error"]>["type"], string> = {
+  tool_error: "Run failed: tool error",
+  timeout: "Run timed out",
+  internal: "Run failed: internal error",
+  cancelled: "Run cancelled",
+  limit_exceeded: "Run stopped: limit reached",
+  insufficient_funds: "Run stopped: insufficient funds",
+  invalid_input: "Run failed: invalid input",
+};
+
 export function RunResult({ run: { output, error } }: { run: RunRecord }) {
   if (error) {
     return error.type === "cancelled" ? (
-      <Notice tone="plain" title="The run was cancelled" />
+      <Notice tone="plain" title={failureTitles.cancelled} />
     ) : (
-      <Notice tone="bad" title={`The run failed: ${error.type}`}>
+      <Notice tone="bad" title={failureTitles[error.type]}>
         {error.message}
       </Notice>
     );

@@ -12,8 +12,8 @@ import { RunsTable } from "./runs-table.tsx";
 
 const filters = [
   ["", "All runs"],
-  ["pending", "Not begun"],
-  ["running", "Under way"],
+  ["pending", "Queued"],
+  ["running", "Running"],
   ["done", "Done"],
   ["error", "Failed or cancelled"],
 ] as const;
@@ -39,22 +39,22 @@ export function RunsPage() {
     </Select>
   );
   return (
-    <Page title="Runs" lead="What your agents did and are doing, newest first." actions={filter}>
-      <Waiting />
+    <Page title="Runs" lead="Past and current runs of your agents, newest first." actions={filter}>
+      <NeedsApproval />
       <Panel flush>
         <Paged
           query={list}
           onPage={(next, how) => void navigate({ search: (before) => ({ ...before, page: next }), ...how })}
           empty={
             status ? (
-              <Empty title="No such runs" />
+              <Empty title="No runs with this status" />
             ) : (
-              <Empty title="Nothing has run yet">
-                Start a run of one of{" "}
+              <Empty title="No runs yet">
+                Run one of{" "}
                 <Link to="/agents" className="text-accent hover:underline">
                   your agents
                 </Link>
-                , or of one in the{" "}
+                , or one from the{" "}
                 <Link to="/marketplace" className="text-accent hover:underline">
                   marketplace
                 </Link>
@@ -70,22 +70,22 @@ export function RunsPage() {
   );
 }
 
-const asks = ({ phase }: RunRecord) => phase === "awaiting_confirmation";
+const needsApproval = ({ phase }: RunRecord) => phase === "awaiting_confirmation";
 
-/** Runs that ask something, on whichever page of the list they stand. The service has no list of them alone. */
-function Waiting() {
+/** Covers all pages of the list. The API has no filter for these runs. */
+function NeedsApproval() {
   const nameOf = useAgentName();
   const live = useQuery({
     queryKey: ["runs", "live"],
     queryFn: ({ signal }) => api.runs.list({ status: "running", limit: 100, signal }),
     refetchInterval: 5_000,
   });
-  const waiting = live.data?.runs.filter(asks) ?? [];
+  const waiting = live.data?.runs.filter(needsApproval) ?? [];
   if (waiting.length === 0) return null;
   return (
     <Notice
       tone="warn"
-      title={waiting.length === 1 ? "A run waits for your answer" : `${waiting.length} runs wait for your answer`}
+      title={waiting.length === 1 ? "1 run needs your approval" : `${waiting.length} runs need your approval`}
     >
       <ul className="mt-1 flex flex-wrap gap-x-4 gap-y-1">
         {waiting.map(({ id, agent_id }) => (

@@ -8,7 +8,7 @@ import { RunStatusBadge } from "./run-status.tsx";
 
 interface RunsTableProps {
   runs: readonly RunRecord[];
-  /** Then it need not be named in each row. */
+  /** Rows then show the run id instead of the agent's name. */
   ofOneAgent?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function RunsTable({ runs, ofOneAgent = false }: RunsTableProps) {
           >
             {ofOneAgent ? id : nameOf(agent_id)}
           </Link>
-          <span className="truncate text-muted text-xs">{input ? inShort(input) : "another user's"}</span>
+          <span className="truncate text-muted text-xs">{input ? summaryOf(input) : "Run by another user"}</span>
           <span className="text-muted text-xs md:hidden">
             <Moment at={created_at} />
           </span>
@@ -35,7 +35,7 @@ export function RunsTable({ runs, ofOneAgent = false }: RunsTableProps) {
     },
     { head: "Status", cell: (run) => <RunStatusBadge run={run} /> },
     {
-      head: "Took",
+      head: "Duration",
       align: "right",
       wide: true,
       cell: ({ duration_ms }) => (duration_ms === undefined ? "" : seconds(duration_ms / 1000)),
@@ -51,15 +51,14 @@ export function RunsTable({ runs, ofOneAgent = false }: RunsTableProps) {
       align: "right",
       wide: true,
       cell: ({ cost, earned }) =>
-        earned === undefined ? money(cost ?? 0) : <span className="text-good">earned {money(earned)}</span>,
+        earned === undefined ? money(cost ?? 0) : <span className="text-good">Earned {money(earned)}</span>,
     },
     { head: "Started", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
   ];
   return <Table label="Runs" rows={runs} keyOf={({ id }) => id} columns={columns} />;
 }
 
-/** As much of the input as tells runs apart. */
-function inShort(input: Record<string, unknown>): string {
+function summaryOf(input: Record<string, unknown>): string {
   const values = Object.values(input).map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
-  return values.length === 0 ? "no input" : values.join(", ").slice(0, 120);
+  return values.length === 0 ? "No input" : values.join(", ").slice(0, 120);
 }

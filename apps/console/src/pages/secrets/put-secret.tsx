@@ -11,11 +11,10 @@ import { toast } from "../../ui/toast.ts";
 interface PutSecretProps {
   label: string;
   icon?: ReactNode;
-  /** The one whose value is replaced; none: a new one. */
+  /** Undefined: create a secret. */
   name?: string;
 }
 
-/** The button, and the form behind it. */
 export function PutSecret({ label, icon, name }: PutSecretProps) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -33,25 +32,25 @@ export function PutSecret({ label, icon, name }: PutSecretProps) {
         open={isOpen}
         onClose={close}
         title={name === undefined ? "New secret" : `Replace ${name}`}
-        description="It is stored encrypted and never shown again, not even to you."
+        description="Stored encrypted and never shown again, not even to you."
       >
-        <SecretForm {...(name !== undefined && { given: name })} onDone={close} />
+        <SecretForm {...(name !== undefined && { existing: name })} onDone={close} />
       </Dialog>
     </>
   );
 }
 
-function SecretForm({ given, onDone }: { given?: string; onDone(): void }) {
-  const [name, setName] = useState(given ?? "");
+function SecretForm({ existing, onDone }: { existing?: string; onDone(): void }) {
+  const [name, setName] = useState(existing ?? "");
   const [value, setValue] = useState("");
   const queries = useQueryClient();
   const putting = useMutation({
     meta: { showsFailure: true },
-    // What was sent is a secret: it is not kept beyond the form.
+    // The secret must not stay in the cache.
     gcTime: 0,
     mutationFn: () => api.secrets.put(name.trim(), value),
     async onSuccess() {
-      toast(given === undefined ? `${name.trim()} is stored` : `${given} has a new value`);
+      toast(existing === undefined ? `Secret ${name.trim()} saved` : `Secret ${existing} replaced`);
       onDone();
       await queries.invalidateQueries({ queryKey: ["secrets"] });
     },
@@ -59,18 +58,18 @@ function SecretForm({ given, onDone }: { given?: string; onDone(): void }) {
   const errors = fieldErrors(putting.error, ["name", "value"]);
   return (
     <Form
-      submit={given === undefined ? "Store it" : "Replace it"}
+      submit={existing === undefined ? "Save secret" : "Replace secret"}
       busy={putting.isPending}
       disabled={name.trim() === "" || value === ""}
       errors={errors}
       onSubmit={() => putting.mutate()}
       onCancel={onDone}
     >
-      {given === undefined && (
+      {existing === undefined && (
         <Field
           label="Name"
           required
-          hint="By which a manifest names it: letters, digits, _, . and -. One of this name that is stored is replaced."
+          hint="Used in manifests. Letters, digits, _, . and -. An existing secret with this name is replaced."
           error={errors.of.name}
         >
           {(control) => (
@@ -81,14 +80,14 @@ function SecretForm({ given, onDone }: { given?: string; onDone(): void }) {
       <Field
         label="Value"
         required
-        hint="What the backend is sent as its credential: printable ASCII, without spaces around it."
+        hint="Sent to the backend as its credential. Printable ASCII, no leading or trailing spaces."
         error={errors.of.value}
       >
         {(control) => (
           <TextInput
             {...control}
             type="password"
-            // A password manager has nothing to offer here, and nothing to save.
+            // Keeps password managers from filling in or saving the value.
             autoComplete="new-password"
             required
             value={value}

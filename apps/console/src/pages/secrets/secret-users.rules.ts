@@ -1,21 +1,20 @@
 import type { ModelCard } from "@gantry/sdk";
 
-/** Which of the owner's models send which secret, by its name. */
+/** Models of the owner by the name of their secret. */
 export function modelsBySecret(models: readonly ModelCard[], owner: string): Map<string, string[]> {
   const users = new Map<string, string[]>();
-  for (const { owner: whose, endpoint_id, backend } of models) {
-    // An admin sees the backends of others too, and these name secrets of others.
-    if (whose !== owner || !backend?.secret) continue;
+  for (const { owner: modelOwner, endpoint_id, backend } of models) {
+    // Admins also see backends of other users, which use secrets of these users.
+    if (modelOwner !== owner || !backend?.secret) continue;
     users.set(backend.secret, [...(users.get(backend.secret) ?? []), endpoint_id]);
   }
   return users;
 }
 
-/** What a deleted secret takes along, said before it is. */
-export function lossWithout(models: readonly string[] | undefined): string {
-  if (models === undefined) return "Models that name it fail until one of that name is stored again.";
-  if (models.length === 0) return "None of your models names it.";
-  return `${listed(models)} ${models.length === 1 ? "fails" : "fail"} until one of that name is stored again.`;
+export function effectOfDeletion(models: readonly string[] | undefined): string {
+  if (models === undefined) return "Models that use this secret fail until you save it again.";
+  if (models.length === 0) return "None of your models uses this secret.";
+  return `${listed(models)} ${models.length === 1 ? "fails" : "fail"} until you save this secret again.`;
 }
 
 function listed(names: readonly string[]): string {

@@ -1,9 +1,8 @@
 import { Link } from "@tanstack/react-router";
 
-/** The models that send a secret. */
 export function SecretUsers({ models }: { models: readonly string[] | undefined }) {
   if (models === undefined) return <span className="text-muted">…</span>;
-  if (models.length === 0) return <span className="text-muted">no model</span>;
+  if (models.length === 0) return <span className="text-muted">No models</span>;
   return (
     <ul>
       {models.map((model) => {

@@ -26,8 +26,8 @@ export function SecretsPage() {
   const columns: readonly Column<SecretRecord>[] = [
     { head: "Name", cell: ({ name }) => <code className="break-all">{name}</code> },
     { head: "Used by", wide: true, cell: ({ name }) => <SecretUsers models={usersOf(name)} /> },
-    { head: "Stored", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
-    { head: "Changed", wide: true, cell: ({ updated_at }) => <Moment at={updated_at} /> },
+    { head: "Created", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+    { head: "Updated", wide: true, cell: ({ updated_at }) => <Moment at={updated_at} /> },
     {
       head: "Actions",
       align: "right",
@@ -44,8 +44,8 @@ export function SecretsPage() {
       title="Secrets"
       lead={
         <>
-          Credentials that the backends of your models need. A manifest names one as <code>backend.secret</code>; the
-          value goes to the backend and is never read back.
+          Credentials for the backends of your models. Reference a secret in a manifest as <code>backend.secret</code>.
+          Values are sent only to the backend and are never shown again.
         </>
       }
       actions={<PutSecret label="New secret" icon={<Plus size={14} />} />}
@@ -59,8 +59,8 @@ export function SecretsPage() {
           onPage={(to, how) => void navigate({ to: "/secrets", search: { page: to }, ...how })}
           empty={
             <Empty title="No secrets yet">
-              Store the API key of a provider under a name such as <code>openai</code>, then name it in the manifest of
-              your model.
+              Save the API key of a provider under a name such as <code>openai</code>, then reference it in the manifest
+              of your model.
             </Empty>
           }
         />
@@ -69,7 +69,7 @@ export function SecretsPage() {
   );
 }
 
-/** Undefined as long as the models are not known. */
+/** Returns undefined while the models load. */
 function useSecretUsers(): (secret: string) => readonly string[] | undefined {
   const { username } = useSession();
   const models = useQuery({

@@ -6,9 +6,9 @@ import { signIn } from "../../api/session.ts";
 import { KeyForm } from "../../shell/key-form.tsx";
 import { sessionQuery } from "../../shell/session.ts";
 import { enter } from "../../shell/session-watch.ts";
-import { isOfConnection } from "../../ui/failure-words.rules.ts";
+import { isConnectionError } from "../../ui/error-text.rules.ts";
 import { Failure, Loading, Notice } from "../../ui/notice.tsx";
-import { StayOrChange } from "./stay-or-change.tsx";
+import { SwitchAccount } from "./switch-account.tsx";
 import { useLinkToken } from "./use-link-token.ts";
 
 export function SignInPage() {
@@ -25,23 +25,23 @@ export function SignInPage() {
       await navigate({ to: from, replace: true });
     },
     onError(error) {
-      // It was refused, and would be again; without an answer it is not spent.
-      if (!isOfConnection(error)) dropToken();
+      // A refused token stays invalid. Without an answer it may still be unused.
+      if (!isConnectionError(error)) dropToken();
     },
   });
   const { mutate, reset } = entering;
-  const isNobody = isSignedOut(session.error);
-  const who = isNobody ? undefined : session.data;
+  const isAnonymous = isSignedOut(session.error);
+  const current = isAnonymous ? undefined : session.data;
   useEffect(() => {
     document.title = "Sign in · Gantry";
   }, []);
   useEffect(() => {
     if (token === undefined) return;
     reset();
-    if (isNobody) mutate({ token });
-  }, [token, isNobody, mutate, reset]);
+    if (isAnonymous) mutate({ token });
+  }, [token, isAnonymous, mutate, reset]);
 
-  if (who && token === undefined && entering.isIdle) return <Navigate to={from} replace />;
+  if (current && token === undefined && entering.isIdle) return <Navigate to={from} replace />;
   return (
     <main className="flex min-h-screen items-center justify-center p-4">
       <div className="flex w-full max-w-sm flex-col gap-5 rounded-lg border border-line bg-panel p-6">
@@ -56,26 +56,26 @@ export function SignInPage() {
           <Failure error={entering.error} {...(token !== undefined && { onRetry: () => mutate({ token }) })} />
         )}
         {session.isPending && <Loading />}
-        {session.isError && !isNobody && <Failure error={session.error} onRetry={() => void session.refetch()} />}
-        {who && entering.isError && token === undefined && (
+        {session.isError && !isAnonymous && <Failure error={session.error} onRetry={() => void session.refetch()} />}
+        {current && entering.isError && token === undefined && (
           <Link to={from} replace className="text-accent hover:underline">
-            Go on as {who.username}
+            Continue as {current.username}
           </Link>
         )}
-        {who && token !== undefined && (
-          <StayOrChange
-            username={who.username}
+        {current && token !== undefined && (
+          <SwitchAccount
+            username={current.username}
             busy={entering.isPending}
             onStay={dropToken}
             onChange={() => mutate({ token })}
           />
         )}
-        {isNobody && (
+        {isAnonymous && (
           <>
             <KeyForm busy={entering.isPending} onKey={(key) => mutate({ key })} />
-            <Notice title="No key at hand?">
-              Ask whoever runs this installation for a key, or for a link that signs you in once. On the machine itself{" "}
-              <code>npx gantry sign-in</code> prints one.
+            <Notice title="No API key?">
+              Ask an admin for a key or a one-time sign-in link. On the server, run <code>npx gantry sign-in</code> in
+              Gantry's folder to print a link.
             </Notice>
           </>
         )}

@@ -1,16 +1,16 @@
 import { useEffect, useState } from "react";
 
-const tokenInAddress = (): string | undefined => location.hash.slice(1) || undefined;
+const tokenInUrl = (): string | undefined => location.hash.slice(1) || undefined;
 
 /**
- * The token of the sign-in link by which the page was opened, or that was pasted since. It works once: it does not stay in
- * the address bar and the history, to be of use to somebody else.
+ * The token of the sign-in link that opened the page, or that was pasted later. The token is removed from the address bar
+ * and the history, because an unused one would sign in anyone who finds it.
  */
 export function useLinkToken(): [token: string | undefined, drop: () => void] {
-  const [token, setToken] = useState(tokenInAddress);
+  const [token, setToken] = useState(tokenInUrl);
   useEffect(() => {
     const take = () => {
-      const given = tokenInAddress();
+      const given = tokenInUrl();
       if (given === undefined) return;
       setToken(given);
       history.replaceState(history.state, "", location.pathname + location.search);

@@ -3,23 +3,23 @@ import { Field, Select, TextInput } from "../../ui/field.tsx";
 import type { AuthChoice, ServerFormValues } from "./server-form.rules.ts";
 
 interface ServerAuthFieldsProps {
-  /** The one that is changed. */
+  /** Undefined: a new server. */
   server: ToolServerRecord | undefined;
   values: ServerFormValues;
   errors: Readonly<Record<string, string>>;
   onChange(change: Partial<ServerFormValues>): void;
 }
 
-/** What was stored is never read back: it is kept, replaced or taken away. */
+/** Stored credentials are never read back; they are kept, replaced or removed. */
 export function ServerAuthFields({ server, values, errors, onChange }: ServerAuthFieldsProps) {
   return (
     <>
       <Field
-        label="Sign-in"
+        label="Authentication"
         hint="Credentials are stored encrypted and never shown again."
         error={
           errors.auth && values.auth === "keep"
-            ? "The address is on another host or port, or no longer https: give the credentials again, or choose None."
+            ? "The new URL has another host or port, or does not use https. Enter the credentials again, or choose None."
             : errors.auth
         }
       >
@@ -29,15 +29,15 @@ export function ServerAuthFields({ server, values, errors, onChange }: ServerAut
             value={values.auth}
             onChange={(event) => onChange({ auth: event.target.value as AuthChoice })}
           >
-            {server?.auth && <option value="keep">Keep what is stored</option>}
+            {server?.auth && <option value="keep">Keep stored credentials</option>}
             <option value="none">None</option>
             <option value="bearer">Bearer token</option>
-            <option value="api_key">Key in a header</option>
+            <option value="api_key">API key in a header</option>
           </Select>
         )}
       </Field>
       {values.auth === "bearer" && (
-        <Field label="Token" required hint="Without the word Bearer before it." error={errors["auth.token"]}>
+        <Field label="Token" required hint='Without the prefix "Bearer".' error={errors["auth.token"]}>
           {(control) => (
             <TextInput
               {...control}
@@ -52,7 +52,7 @@ export function ServerAuthFields({ server, values, errors, onChange }: ServerAut
       )}
       {values.auth === "api_key" && (
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Header" required hint="Such as X-Api-Key." error={errors["auth.header"]}>
+          <Field label="Header" required hint="For example X-Api-Key." error={errors["auth.header"]}>
             {(control) => (
               <TextInput
                 {...control}

@@ -5,10 +5,10 @@ import { Notice } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { ServerStatus } from "./server-status.tsx";
 
-const whatToDo = {
+const nextSteps = {
   connected: undefined,
-  unauthorized: "It wants a token or a key, or refuses the one that is stored: put another in with Change.",
-  unreachable: "Look whether it runs and whether the address is right, then check again.",
+  unauthorized: "The server rejected the credentials or requires some. Click Edit to change them.",
+  unreachable: "Check that the server is running and the URL is correct, then retry.",
 } as const;
 
 export function ServerDetails({ server }: { server: ToolServerRecord }) {
@@ -16,7 +16,7 @@ export function ServerDetails({ server }: { server: ToolServerRecord }) {
     <>
       {server.last_error && (
         <Notice tone="warn" title={server.last_error}>
-          {whatToDo[server.status]}
+          {nextSteps[server.status]}
         </Notice>
       )}
       <Panel>
@@ -24,15 +24,15 @@ export function ServerDetails({ server }: { server: ToolServerRecord }) {
           <Detail name="Status">
             <ServerStatus status={server.status} />
           </Detail>
-          <Detail name="Address">
+          <Detail name="URL">
             <code className="break-all">{server.url}</code>
           </Detail>
           <Detail name="Transport">{server.connection_type === "sse" ? "SSE" : "Streamable HTTP"}</Detail>
-          <Detail name="Sign-in">{signIn(server.auth)}</Detail>
+          <Detail name="Authentication">{authLabel(server.auth)}</Detail>
           <Detail name="Added">
             <Moment at={server.created_at} />
           </Detail>
-          <Detail name="Changed">
+          <Detail name="Updated">
             <Moment at={server.updated_at} />
           </Detail>
         </dl>
@@ -41,7 +41,7 @@ export function ServerDetails({ server }: { server: ToolServerRecord }) {
   );
 }
 
-function signIn(auth: ToolServerRecord["auth"]): string {
+function authLabel(auth: ToolServerRecord["auth"]): string {
   if (!auth) return "None";
-  return auth.type === "bearer" ? "Bearer token" : `Key in the header ${auth.header}`;
+  return auth.type === "bearer" ? "Bearer token" : `API key in header ${auth.header}`;
 }

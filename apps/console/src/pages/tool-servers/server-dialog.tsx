@@ -14,19 +14,19 @@ import { serverToolsQuery } from "./tool-server-queries.ts";
 const fields = ["name", "url", "connection_type", "auth", "auth.token", "auth.header", "auth.value"];
 
 interface ServerDialogProps {
-  /** The one to change; left out, a new one is added. */
+  /** Undefined: a new server. */
   server?: ToolServerRecord;
   onClose(): void;
   onSaved(server: ToolServerRecord): void;
 }
 
-/** Shown while it is mounted, so that what was typed into it is gone with it. */
+/** Mounted only while open, so that credentials do not stay in memory. */
 export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
   const [values, setValues] = useState(() => initialValues(server));
   const queries = useQueryClient();
   const saving = useMutation({
     meta: { showsFailure: true },
-    // What is sent has a credential in it: it is not kept longer than the sending takes.
+    // The request contains a credential, which must not stay in the cache.
     gcTime: 0,
     mutationFn: () =>
       server
@@ -35,8 +35,8 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
     async onSuccess(saved) {
       queries.removeQueries(serverToolsQuery(saved.id));
       await queries.invalidateQueries({ queryKey: ["tool-servers"] });
-      if (saved.status === "connected") toast(server ? "Changed and connected" : "Added and connected");
-      else toast(`${server ? "Changed" : "Added"}, but the server is ${saved.status}`, "warn");
+      if (saved.status === "connected") toast("Tool server connected");
+      else toast(`Tool server saved, but it is ${saved.status}`, "warn");
       onSaved(saved);
     },
   });
@@ -47,11 +47,11 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
     <Dialog
       open
       onClose={onClose}
-      title={server ? `Change ${server.name}` : "Add a tool server"}
-      description="A server of the Model Context Protocol. It is asked for its tools when you save."
+      title={server ? `Edit ${server.name}` : "Connect tool server"}
+      description="An MCP server. Gantry connects to it and reads its tools when you save."
     >
       <Form
-        submit={server ? "Save and connect" : "Add and connect"}
+        submit={server ? "Save" : "Connect"}
         busy={saving.isPending}
         disabled={isUnchanged}
         errors={errors}
@@ -61,7 +61,7 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
         <Field
           label="Name"
           required
-          hint={`Letters, digits, _ and -. Agents call its tools ${values.name.trim() || "name"}__tool.`}
+          hint={`Letters, digits, _ and -. Agents call tools as ${values.name.trim() || "name"}__tool.`}
           error={errors.of.name}
         >
           {(control) => (
@@ -73,7 +73,7 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
             />
           )}
         </Field>
-        <Field label="Address" required hint="Such as https://tools.example.com/mcp." error={errors.of.url}>
+        <Field label="URL" required hint="For example https://tools.example.com/mcp." error={errors.of.url}>
           {(control) => (
             <TextInput
               {...control}
@@ -86,7 +86,7 @@ export function ServerDialog({ server, onClose, onSaved }: ServerDialogProps) {
         </Field>
         <Field
           label="Transport"
-          hint="Most servers speak streamable HTTP; SSE is the older one."
+          hint="Most servers use streamable HTTP. SSE is the older transport."
           error={errors.of.connection_type}
         >
           {(control) => (

@@ -14,8 +14,8 @@ const server: ToolServerRecord = {
   updated_at: "2026-01-01T00:00:00.000Z",
 };
 
-describe("a new server", () => {
-  it("has no auth where none is wanted, and no spaces around what was pasted", () => {
+describe("new server", () => {
+  it("trims values and leaves out empty authentication", () => {
     const values = { ...initialValues(undefined), name: " weather ", url: " https://a.example/mcp\n" };
     expect(newServer(values)).toEqual({
       name: "weather",
@@ -29,17 +29,17 @@ describe("a new server", () => {
   });
 });
 
-describe("a change", () => {
-  it("is none where nothing differs: what is stored stays", () => {
+describe("change", () => {
+  it("is undefined if nothing changed", () => {
     expect(changeOf(server, initialValues(server))).toBeUndefined();
     expect(changeOf({ ...server, auth: null }, initialValues({ ...server, auth: null }))).toBeUndefined();
   });
 
-  it("has only what differs", () => {
+  it("contains only changed fields", () => {
     expect(changeOf(server, { ...initialValues(server), name: "rain" })).toEqual({ name: "rain" });
   });
 
-  it("takes the credentials away, or replaces them", () => {
+  it("removes or replaces credentials", () => {
     expect(changeOf(server, { ...initialValues(server), auth: "none" })).toEqual({ auth: null });
     expect(changeOf(server, { ...initialValues(server), auth: "api_key", value: "12345678" })).toEqual({
       auth: { type: "api_key", header: "X-Key", value: "12345678" },

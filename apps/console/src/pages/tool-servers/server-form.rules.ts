@@ -6,7 +6,7 @@ import type {
   ToolServerRecord,
 } from "@gantry/sdk";
 
-/** `keep`: what is stored stays, and need not be typed again. */
+/** `keep`: use the stored credentials. */
 export type AuthChoice = "keep" | "none" | "bearer" | "api_key";
 
 export interface ServerFormValues {
@@ -31,7 +31,7 @@ export function initialValues(server: ToolServerRecord | undefined): ServerFormV
   };
 }
 
-/** Undefined: as it is. */
+/** Undefined: unchanged. */
 function authOf({ auth, token, header, value }: ServerFormValues): ToolServerAuth | null | undefined {
   if (auth === "keep") return undefined;
   if (auth === "none") return null;
@@ -50,7 +50,7 @@ export function newServer(values: ServerFormValues): CreateToolServerBody {
   };
 }
 
-/** Only what differs; undefined where nothing does. */
+/** Undefined: no changes. */
 export function changeOf(server: ToolServerRecord, values: ServerFormValues): ChangeToolServerBody | undefined {
   const auth = authOf(values);
   const change: ChangeToolServerBody = {

@@ -7,14 +7,14 @@ import { Panel } from "../../ui/page.tsx";
 import { ToolEntry } from "./tool-entry.tsx";
 import { serverToolsQuery } from "./tool-server-queries.ts";
 
-/** Below this many they are seen at a glance. */
-const fewTools = 6;
+/** Longer lists get a search field. */
+const maxWithoutSearch = 6;
 
 export function ServerTools({ server }: { server: ToolServerRecord }) {
-  const [sought, setSought] = useState("");
+  const [search, setSearch] = useState("");
   const tools = useQuery(serverToolsQuery(server.id));
-  useStatusAnew(server, tools);
-  const isLong = (tools.data?.length ?? 0) > fewTools;
+  useFreshStatus(server, tools);
+  const isLong = (tools.data?.length ?? 0) > maxWithoutSearch;
   return (
     <Panel
       flush
@@ -23,39 +23,39 @@ export function ServerTools({ server }: { server: ToolServerRecord }) {
         isLong && (
           <TextInput
             type="search"
-            aria-label="Find a tool"
-            placeholder="Find a tool"
+            aria-label="Search tools"
+            placeholder="Search tools"
             className="max-w-56"
-            value={sought}
-            onChange={(event) => setSought(event.target.value)}
+            value={search}
+            onChange={(event) => setSearch(event.target.value)}
           />
         )
       }
     >
       {tools.isError && server.status !== "connected" ? (
-        // Why is said above.
-        <p className="p-4 text-muted">They can be read when the server answers.</p>
+        // The details above show the reason.
+        <p className="p-4 text-muted">Tools appear once the server responds.</p>
       ) : (
-        <Loaded query={tools}>{(all) => <ToolList server={server} tools={all} sought={isLong ? sought : ""} />}</Loaded>
+        <Loaded query={tools}>{(all) => <ToolList server={server} tools={all} search={isLong ? search : ""} />}</Loaded>
       )}
     </Panel>
   );
 }
 
-/** The service notes how every call of the server went: what was read before may be of another time. */
-function useStatusAnew({ status }: ToolServerRecord, tools: { isError: boolean; isSuccess: boolean }): void {
+/** The API updates the status with every call to the server, so a contradicting record is outdated. */
+function useFreshStatus({ status }: ToolServerRecord, tools: { isError: boolean; isSuccess: boolean }): void {
   const queries = useQueryClient();
-  const isNews = status === "connected" ? tools.isError : tools.isSuccess;
+  const isOutdated = status === "connected" ? tools.isError : tools.isSuccess;
   useEffect(() => {
-    if (isNews) void queries.invalidateQueries({ queryKey: ["tool-servers"] });
-  }, [isNews, queries]);
+    if (isOutdated) void queries.invalidateQueries({ queryKey: ["tool-servers"] });
+  }, [isOutdated, queries]);
 }
 
-function ToolList({ server, tools, sought }: { server: ToolServerRecord; tools: ServerToolRecord[]; sought: string }) {
-  const words = sought.trim().toLowerCase();
-  const shown = tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(words));
-  if (tools.length === 0) return <Empty title="The server offers no tools that an agent can call" />;
-  if (shown.length === 0) return <Empty title={`No tool has “${sought.trim()}” in its name or description`} />;
+function ToolList({ server, tools, search }: { server: ToolServerRecord; tools: ServerToolRecord[]; search: string }) {
+  const text = search.trim().toLowerCase();
+  const shown = tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(text));
+  if (tools.length === 0) return <Empty title="This server has no tools that agents can call" />;
+  if (shown.length === 0) return <Empty title={`No tools match “${search.trim()}”`} />;
   return (
     <ul>
       {shown.map((tool) => (

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code.tsx";
 import { pretty } from "../../ui/json.rules.ts";
-import { type FieldRow, fieldRows } from "../../ui/schema-words.rules.ts";
+import { type FieldRow, fieldRows } from "../../ui/schema-text.rules.ts";
 
 export function ToolEntry({ serverName, tool }: { serverName: string; tool: ServerToolRecord }) {
   const rows = fieldRows(tool.parameters);
@@ -16,22 +16,22 @@ export function ToolEntry({ serverName, tool }: { serverName: string; tool: Serv
         <span className="min-w-0 flex-1">
           <code className="break-all font-medium">{tool.name}</code>
           <span className="line-clamp-2 break-words text-muted text-xs group-open:line-clamp-none">
-            {tool.description || "It says nothing of itself."}
+            {tool.description || "No description."}
           </span>
         </span>
       </summary>
       <div className="flex flex-col gap-3 px-4 pb-4 md:pl-10">
         <p className="text-muted text-xs">
-          Agents call it{" "}
+          Agents call this tool as{" "}
           <code className="break-all">
             {serverName}__{tool.name}
           </code>
           .
         </p>
-        {rows.length === 0 ? <p className="text-muted">It takes no arguments.</p> : <Parameters rows={rows} />}
+        {rows.length === 0 ? <p className="text-muted">No arguments.</p> : <Parameters rows={rows} />}
         <div>
           <Button kind="quiet" className="-ml-3" aria-expanded={isRaw} onClick={() => setRaw(!isRaw)}>
-            {isRaw ? "Hide the schema" : "Show the schema"}
+            {isRaw ? "Hide schema" : "Show schema"}
           </Button>
           {isRaw && <CodeBlock label="Input schema" text={pretty(tool.parameters)} />}
         </div>
@@ -50,7 +50,7 @@ function Parameters({ rows }: { rows: readonly FieldRow[] }) {
             <span className="text-muted text-xs">
               {kind}
               {isRequired && ", required"}
-              {initial !== undefined && `, ${initial} by default`}
+              {initial !== undefined && `, default ${initial}`}
             </span>
           </dt>
           {description && <dd className="break-words">{description}</dd>}

@@ -16,7 +16,7 @@ import { serverToolsQuery, toolServerQuery } from "./tool-server-queries.ts";
 export function ToolServerPage() {
   const { serverId } = useParams({ from: "/app/tool-servers/$serverId" });
   const server = useQuery(toolServerQuery(serverId));
-  const [isChanging, setChanging] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   return (
     <Page
       title={server.data?.name ?? "Tool server"}
@@ -29,8 +29,8 @@ export function ToolServerPage() {
         server.data && (
           <>
             <CheckButton serverId={serverId} />
-            <Button icon={<Pencil size={14} />} onClick={() => setChanging(true)}>
-              Change
+            <Button icon={<Pencil size={14} />} onClick={() => setEditing(true)}>
+              Edit
             </Button>
             <DeleteServer serverId={serverId} name={server.data.name} />
           </>
@@ -42,8 +42,8 @@ export function ToolServerPage() {
           <>
             <ServerDetails server={record} />
             <ServerTools server={record} />
-            {isChanging && (
-              <ServerDialog server={record} onClose={() => setChanging(false)} onSaved={() => setChanging(false)} />
+            {isEditing && (
+              <ServerDialog server={record} onClose={() => setEditing(false)} onSaved={() => setEditing(false)} />
             )}
           </>
         )}
@@ -52,12 +52,12 @@ export function ToolServerPage() {
   );
 }
 
-/** Asking for the tools is the check: the service notes how it went. */
+/** Reading the tools also updates the stored status. */
 function CheckButton({ serverId }: { serverId: string }) {
   const queries = useQueryClient();
   const checking = useMutation({
     mutationFn: () => queries.fetchQuery({ ...serverToolsQuery(serverId), staleTime: 0 }),
-    onSuccess: (tools) => toast(`It answers, with ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`),
+    onSuccess: (tools) => toast(`Connected: ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`),
     onSettled: () => queries.invalidateQueries({ queryKey: ["tool-servers"] }),
   });
   return (
@@ -73,10 +73,10 @@ function DeleteServer({ serverId, name }: { serverId: string; name: string }) {
   return (
     <DeleteInUseButton
       question={`Delete ${name}?`}
-      explanation="Its address and credentials are forgotten, and agents can no longer call its tools."
+      explanation="Gantry deletes its URL and credentials, and agents can no longer call its tools."
       onDelete={async (force) => {
         await api.toolServers.delete(serverId, { force });
-        toast(`${name} is deleted`);
+        toast(`${name} deleted`);
         await navigate({ to: "/tool-servers" });
         queries.removeQueries(toolServerQuery(serverId));
         await queries.invalidateQueries({ queryKey: ["tool-servers"] });

@@ -24,7 +24,7 @@ export const toolServerQuery = (id: string) =>
     queryFn: ({ signal }) => api.toolServers.get(id, { signal }),
   });
 
-/** Every reading is a call to the server itself, which may be slow: it is made again only when asked for. */
+/** Each request calls the tool server, which may be slow, so background refetching is off. */
 export const serverToolsQuery = (id: string) =>
   queryOptions({
     queryKey: ["tool-server-tools", id],

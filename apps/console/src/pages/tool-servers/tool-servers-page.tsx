@@ -26,11 +26,11 @@ export function ToolServersPage() {
   const servers = useQuery(toolServersQuery(page));
   const add = (
     <Button kind="primary" icon={<Plus size={14} />} onClick={() => setAdding(true)}>
-      Add a server
+      Connect server
     </Button>
   );
   return (
-    <Page title="Tool servers" lead="MCP servers whose tools your agents may call." actions={add}>
+    <Page title="Tool servers" lead="MCP servers whose tools your agents can call." actions={add}>
       <Panel flush>
         <PagedTable
           label="Tool servers"
@@ -39,9 +39,7 @@ export function ToolServersPage() {
           columns={columns}
           onPage={(next, how) => void navigate({ to: "/tool-servers", search: { page: next }, ...how })}
           empty={
-            <Empty title="No tool servers yet">
-              Add the address of an MCP server, then give its tools to an agent.
-            </Empty>
+            <Empty title="No tool servers yet">Connect an MCP server, then give an agent access to its tools.</Empty>
           }
         />
       </Panel>
@@ -71,7 +69,7 @@ function NameOf({ server: { id, name, url, last_error } }: { server: ToolServerR
   );
 }
 
-/** Asked of the servers that answered last time only: another would be waited for in vain. */
+/** Skips servers that did not respond last time, because waiting for them is slow. */
 function ToolCount({ server: { id, status } }: { server: ToolServerRecord }) {
   const tools = useQuery({ ...serverToolsQuery(id), enabled: status === "connected" });
   if (tools.data) return count(tools.data.length);

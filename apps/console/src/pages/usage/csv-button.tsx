@@ -7,7 +7,7 @@ import { saveFile } from "../../ui/save-file.ts";
 import { toast } from "../../ui/toast.ts";
 import { csvName } from "./csv-name.rules.ts";
 
-/** All rows of the range, not of the page. */
+/** Downloads all pages of the range. */
 export function CsvButton({ range }: { range: DayRange }) {
   const saving = useMutation({
     async mutationFn() {
@@ -16,7 +16,7 @@ export function CsvButton({ range }: { range: DayRange }) {
     },
     onSuccess(table) {
       saveFile(table, csvName(range));
-      toast(`${csvName(range)} is saved`);
+      toast(`${csvName(range)} saved`);
     },
   });
   return (

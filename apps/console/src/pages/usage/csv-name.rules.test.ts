@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { csvName } from "./csv-name.rules.ts";
 
-test("a file of a range says which one", () => {
+test("the file name contains the range", () => {
   expect(csvName({ from: "2026-01-01", to: "2026-01-31" })).toBe("usage-from-2026-01-01-to-2026-01-31.csv");
   expect(csvName({})).toBe("usage.csv");
 });

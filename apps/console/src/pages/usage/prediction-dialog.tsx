@@ -2,20 +2,20 @@ import { GantryError, type UsageRecord } from "@gantry/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { StatusBadge } from "../../ui/badge.tsx";
-import { Copied } from "../../ui/copied.tsx";
+import { Copyable } from "../../ui/copyable.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { money, seconds, time } from "../../ui/format.ts";
 import { Empty, Loaded, Notice } from "../../ui/notice.tsx";
 import { OutputView } from "../models/output/output-view.tsx";
 import { resultQuery, usageOfQuery } from "./prediction-queries.ts";
-import { cacheUse, routeWords, tokensOf } from "./usage-table.tsx";
+import { cacheUse, modeLabels, tokensOf } from "./usage-table.tsx";
 
 interface PredictionDialogProps {
   id: string;
-  /** A moment that is known of it. */
+  /** About when the prediction ended, if known. */
   at: string | undefined;
-  /** Its row, where that is on the page already. */
+  /** The usage record, if the page has loaded it. */
   row: UsageRecord | undefined;
   onClose(): void;
 }
@@ -36,7 +36,9 @@ export function PredictionDialog({ id, at, row, onClose }: PredictionDialogProps
           found ? (
             <Prediction row={found} />
           ) : (
-            <Empty title="It is not in your usage">It has not ended yet, or it is somebody else's.</Empty>
+            <Empty title="Prediction not found in your usage">
+              The prediction may still be running, or belong to another user.
+            </Empty>
           )
         }
       </Loaded>
@@ -51,10 +53,10 @@ function Prediction({ row }: { row: UsageRecord }) {
     <div className="flex flex-col gap-4">
       <Facts
         facts={[
-          ["Id", <Copied key="id" text={request_id} />],
+          ["ID", <Copyable key="id" text={request_id} />],
           ["Status", <StatusBadge key="status" status={status} />],
-          ["Way", routeWords[route]],
-          ["Took", inference_time === null ? "It never began" : seconds(inference_time)],
+          ["Mode", modeLabels[route]],
+          ["Duration", inference_time === null ? "Never started" : seconds(inference_time)],
           ...(tokens === undefined ? [] : [["Tokens", [tokens, ...cacheUse(row)].join(", ")] as const]),
           ["Cost", money(price)],
         ]}
@@ -65,12 +67,12 @@ function Prediction({ row }: { row: UsageRecord }) {
   );
 }
 
-/** The sale of an agent's run is in the usage as well, and has a page of its own. */
+/** Paid agent runs also appear in the usage. */
 function AgentRun({ runId }: { runId: string }) {
   return (
     <p>
       <Link to="/runs/$runId" params={{ runId }} className="text-accent hover:underline">
-        What the run did
+        View run
       </Link>
     </p>
   );
@@ -82,7 +84,7 @@ function ModelLink({ modelName }: { modelName: string }) {
   return (
     <p>
       <Link to="/models/$owner/$name" params={{ owner, name }} className="text-accent hover:underline">
-        Run this model again
+        Open model
       </Link>
     </p>
   );
@@ -92,7 +94,7 @@ function StoredResult({ row: { model_name, request_id } }: { row: UsageRecord })
   const result = useQuery(resultQuery(model_name, request_id));
   const { error } = result;
   if (error instanceof GantryError && error.predictionId === undefined && error.status === 404) {
-    return <Notice tone="plain">The result is not kept any more, or the model is gone.</Notice>;
+    return <Notice tone="plain">The result is no longer stored, or the model was deleted.</Notice>;
   }
   return (
     <Loaded query={result} isFinal>

@@ -1,6 +1,6 @@
 const secondMs = 1_000;
 
-/** A prediction ends soon after the files that it made are stored. */
+/** Predictions end at most this long after their files are stored. */
 const endsWithinMs = 60_000;
 
 interface Span {
@@ -9,8 +9,8 @@ interface Span {
 }
 
 /**
- * Where in the usage a prediction stands of which a moment is known, likeliest first: it is charged, and its webhook
- * made, as it ends; files are stored up to a minute before. Without a moment it may be anywhere.
+ * Time ranges to search for a prediction, most likely first. `at` is the time of a charge or webhook, which is the end
+ * of the prediction, or of a file, which is stored up to a minute before.
  */
 export function spansAround(at: string | undefined): Span[] {
   if (at === undefined) return [{}];

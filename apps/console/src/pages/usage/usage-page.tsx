@@ -29,11 +29,11 @@ export function UsagePage() {
       search: (now) => ({ ...now, prediction: request_id, at: created_at }),
       resetScroll: false,
     });
-  const isNarrowed = from !== undefined || to !== undefined;
+  const isFiltered = from !== undefined || to !== undefined;
   return (
     <Page
       title="Usage"
-      lead="Every prediction of yours that has ended, newest first, and what it cost."
+      lead="Your finished predictions and their cost, newest first."
       actions={<CsvButton range={range} />}
     >
       <DayRangePicker range={range} onRange={(wanted) => void navigate({ search: wanted, replace: true })} />
@@ -43,10 +43,10 @@ export function UsagePage() {
           query={usage}
           onPage={(wanted, how) => void navigate({ search: (before) => ({ ...before, page: wanted }), ...how })}
           empty={
-            isNarrowed ? (
-              <Empty title="Nothing ended in these days">Choose other days, or all of them.</Empty>
+            isFiltered ? (
+              <Empty title="No predictions in this range">Choose another range.</Empty>
             ) : (
-              <Empty title="Nothing has run yet">
+              <Empty title="No predictions yet">
                 <Link to="/models" className="text-accent hover:underline">
                   Choose a model
                 </Link>{" "}

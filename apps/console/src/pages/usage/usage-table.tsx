@@ -10,24 +10,23 @@ interface UsageTableProps {
   onOpen(row: UsageRecord): void;
 }
 
-export const routeWords: Record<UsageRecord["route"], string> = {
-  sync: "waited for",
-  stream: "streamed",
-  async: "queued",
-  agent: "by an agent",
+export const modeLabels: Record<UsageRecord["route"], string> = {
+  sync: "Sync",
+  stream: "Streamed",
+  async: "Queued",
+  agent: "Agent",
 };
 
-/** In and out, of models that count them. */
+/** Undefined for models without token counts. */
 export function tokensOf({ input_tokens, output_tokens }: UsageRecord): string | undefined {
   if (input_tokens === null && output_tokens === null) return undefined;
   return `${count(input_tokens ?? 0)} in, ${count(output_tokens ?? 0)} out`;
 }
 
-/** How much of the input was read from the backend's cache or written to it. */
 export function cacheUse({ cached_tokens, cache_write_tokens }: UsageRecord): string[] {
   return [
-    ...(cached_tokens ? [`${count(cached_tokens)} of the input cached`] : []),
-    ...(cache_write_tokens > 0 ? [`${count(cache_write_tokens)} written to the cache`] : []),
+    ...(cached_tokens ? [`${count(cached_tokens)} cached`] : []),
+    ...(cache_write_tokens > 0 ? [`${count(cache_write_tokens)} written to cache`] : []),
   ];
 }
 
@@ -45,25 +44,25 @@ export function UsageTable({ rows, onOpen }: UsageTableProps) {
               <button
                 type="button"
                 className="wrap-anywhere text-left font-medium hover:underline"
-                title="Show the result"
+                title="Show result"
                 onClick={() => onOpen(row)}
               >
                 {row.model_name}
               </button>
-              {/* Where the window is narrow there is no column for it. */}
+              {/* Replaces the hidden column on narrow screens. */}
               <p className="text-muted text-xs md:hidden">
                 <Moment at={row.created_at} />
               </p>
             </>
           ),
         },
-        { head: "Way", wide: true, cell: ({ route }) => <span className="text-muted">{routeWords[route]}</span> },
+        { head: "Mode", wide: true, cell: ({ route }) => <span className="text-muted">{modeLabels[route]}</span> },
         { head: "Status", cell: ({ status }) => <StatusBadge status={status} /> },
         {
-          head: "Took",
+          head: "Duration",
           align: "right",
           wide: true,
-          cell: ({ inference_time: took }) => (took === null ? <None /> : seconds(took)),
+          cell: ({ inference_time }) => (inference_time === null ? <None /> : seconds(inference_time)),
         },
         {
           head: "Tokens",
@@ -81,9 +80,9 @@ export function UsageTable({ rows, onOpen }: UsageTableProps) {
           ),
         },
         { head: "Cost", align: "right", cell: ({ price }) => money(price) },
-        { head: "When", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+        { head: "Finished", align: "right", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
         {
-          head: "Id",
+          head: "ID",
           align: "right",
           wide: true,
           cell: ({ request_id }) => <CopyButton text={request_id} label={`…${request_id.slice(-6)}`} />,

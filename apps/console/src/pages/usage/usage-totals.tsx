@@ -4,7 +4,7 @@ import { type DayRange, momentsOf } from "../../ui/day-range.rules.ts";
 import { count, money } from "../../ui/format.ts";
 import { expensesQuery } from "../money/expenses-query.ts";
 
-/** The sum of a range, not of a page of it. */
+/** Totals of the whole range, not of the page. */
 export function UsageTotals({ range, predictions }: { range: DayRange; predictions: number }) {
   const { username } = useSession();
   const { data: spent } = useQuery(expensesQuery(username, momentsOf(range)));

@@ -19,7 +19,7 @@ const refreshMs = 5_000;
 const facts: readonly Column<DeliveryRecord>[] = [
   { head: "Status", cell: ({ status }) => <DeliveryBadge status={status} /> },
   {
-    head: "To",
+    head: "URL",
     cell: ({ url, last_error }) => (
       <div className="min-w-28 md:max-w-72 lg:max-w-96">
         <p className="line-clamp-2 break-all md:line-clamp-1" title={url}>
@@ -35,7 +35,7 @@ const facts: readonly Column<DeliveryRecord>[] = [
   },
   { head: "Attempts", align: "right", wide: true, cell: ({ attempts }) => attempts },
   {
-    head: "Took",
+    head: "Duration",
     align: "right",
     wide: true,
     cell: ({ latency_ms }) => (latency_ms === null ? "–" : seconds(latency_ms / 1000)),
@@ -53,18 +53,18 @@ export function Deliveries() {
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
   });
-  const isNarrowed = status !== undefined || q !== undefined;
-  const look = (
+  const isFiltered = status !== undefined || q !== undefined;
+  const show = (
     to: { page?: number; status?: DeliveryStatus | undefined; q?: string | undefined },
     how?: { replace: boolean },
   ) => void navigate({ to: "/webhooks", search: { ...(status && { status }), ...(q && { q }), ...to }, ...how });
   return (
-    <Panel title="Deliveries" flush actions={<DeliveryFilter status={status} prediction={q} onChange={look} />}>
+    <Panel title="Deliveries" flush actions={<DeliveryFilter status={status} prediction={q} onChange={show} />}>
       <PagedTable
         label="Deliveries"
         query={deliveries}
         keyOf={({ id }) => id}
-        onPage={(to, how) => look({ page: to }, how)}
+        onPage={(to, how) => show({ page: to }, how)}
         columns={[
           ...facts,
           {
@@ -78,14 +78,14 @@ export function Deliveries() {
           },
         ]}
         empty={
-          isNarrowed ? (
-            <Empty title="No such delivery">
-              <Button onClick={() => look({ status: undefined, q: undefined })}>Show all</Button>
+          isFiltered ? (
+            <Empty title="No matching deliveries">
+              <Button onClick={() => show({ status: undefined, q: undefined })}>Show all</Button>
             </Empty>
           ) : (
-            <Empty title="Nothing was sent yet">
-              A queued prediction tells when it has ended: send the field{" "}
-              <code>{'webhook={"url": "https://example.com/hook"}'}</code> along with it.
+            <Empty title="No deliveries yet">
+              To get a callback when a queued prediction finishes, send the field{" "}
+              <code>{'webhook={"url": "https://example.com/hook"}'}</code> with the request.
             </Empty>
           )
         }

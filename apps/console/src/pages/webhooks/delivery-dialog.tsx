@@ -3,16 +3,16 @@ import { useQueryClient } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
-import { Copied } from "../../ui/copied.tsx";
+import { Copyable } from "../../ui/copyable.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { seconds, time } from "../../ui/format.ts";
 import { Moment } from "../../ui/moment.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { toast } from "../../ui/toast.ts";
-import { useSentOnce } from "../../ui/use-sent-once.ts";
+import { useIdempotentMutation } from "../../ui/use-idempotent-mutation.ts";
 import { PredictionLink } from "../usage/prediction-link.tsx";
-import { DeliveryBadge, statusWords } from "./delivery-status.tsx";
+import { DeliveryBadge, statusTexts } from "./delivery-status.tsx";
 
 interface DeliveryDialogProps {
   /** Undefined: closed. */
@@ -26,7 +26,7 @@ export function DeliveryDialog({ delivery, onClose }: DeliveryDialogProps) {
       open={delivery !== undefined}
       onClose={onClose}
       title="Delivery"
-      description={delivery && statusWords[delivery.status]}
+      description={delivery && statusTexts[delivery.status]}
       wide
     >
       {delivery && <Delivery delivery={delivery} onClose={onClose} />}
@@ -36,10 +36,10 @@ export function DeliveryDialog({ delivery, onClose }: DeliveryDialogProps) {
 
 function Delivery({ delivery, onClose }: { delivery: DeliveryRecord; onClose(): void }) {
   const queries = useQueryClient();
-  const sending = useSentOnce({
+  const sending = useIdempotentMutation({
     send: () => api.webhooks.resend(delivery.id),
     async onSuccess() {
-      toast("It is sent again, under the same webhook-id");
+      toast("Delivery sent again with the same webhook-id");
       onClose();
       await queries.invalidateQueries({ queryKey: ["deliveries"] });
     },
@@ -47,18 +47,18 @@ function Delivery({ delivery, onClose }: { delivery: DeliveryRecord; onClose(): 
   return (
     <div className="flex flex-col gap-4">
       {delivery.last_error && (
-        <Notice tone="warn" title="The last attempt failed">
+        <Notice tone="warn" title="Last attempt failed">
           {delivery.last_error}
         </Notice>
       )}
       <Facts
         facts={[
           ["Status", <DeliveryBadge key="status" status={delivery.status} />],
-          ["Address", <code key="address">{delivery.url}</code>],
-          ["webhook-id", <Copied key="id" text={delivery.id} />],
+          ["URL", <code key="url">{delivery.url}</code>],
+          ["webhook-id", <Copyable key="id" text={delivery.id} />],
           ["Prediction", <PredictionLink key="prediction" id={delivery.prediction_id} at={delivery.created_at} />],
           ["Attempts", delivery.attempts],
-          ["Last answer took", delivery.latency_ms === null ? "not yet" : seconds(delivery.latency_ms / 1000)],
+          ["Response time", delivery.latency_ms === null ? "None yet" : seconds(delivery.latency_ms / 1000)],
           ["Next attempt", <NextAttempt key="next" delivery={delivery} />],
           ["Created", time(delivery.created_at)],
         ]}
@@ -75,5 +75,5 @@ function Delivery({ delivery, onClose }: { delivery: DeliveryRecord; onClose(): 
 
 function NextAttempt({ delivery: { next_attempt_at, status } }: { delivery: DeliveryRecord }) {
   if (next_attempt_at) return <Moment at={next_attempt_at} />;
-  return status === "pending" ? "under way" : "none";
+  return status === "pending" ? "In progress" : "None";
 }

@@ -1,6 +1,7 @@
 import type { DeliveryStatus } from "@gantry/sdk";
 import { type FormEvent, useEffect, useState } from "react";
 import { Select, TextInput } from "../../ui/field.tsx";
+import { deliveryStatuses, statusLabels } from "./delivery-status.tsx";
 
 interface DeliveryFilterProps {
   status: DeliveryStatus | undefined;
@@ -8,22 +9,20 @@ interface DeliveryFilterProps {
   onChange(change: { status?: DeliveryStatus | undefined; q?: string | undefined }): void;
 }
 
-const all: readonly DeliveryStatus[] = ["pending", "delivered", "failed", "gone"];
-
 export function DeliveryFilter({ status, prediction = "", onChange }: DeliveryFilterProps) {
   const [text, setText] = useState(prediction);
   useEffect(() => setText(prediction), [prediction]);
-  const look = (event: FormEvent) => {
+  const search = (event: FormEvent) => {
     event.preventDefault();
     onChange({ q: text.trim() || undefined });
   };
   return (
     <search>
-      <form className="flex gap-2" onSubmit={look}>
+      <form className="flex gap-2" onSubmit={search}>
         <TextInput
           type="search"
-          aria-label="Id of a prediction"
-          placeholder="Id of a prediction, then Enter"
+          aria-label="Prediction ID"
+          placeholder="Search by prediction ID"
           className="min-w-0 sm:w-64"
           value={text}
           onChange={(event) => setText(event.target.value)}
@@ -32,11 +31,13 @@ export function DeliveryFilter({ status, prediction = "", onChange }: DeliveryFi
           aria-label="Status"
           className="max-w-36 shrink-0"
           value={status ?? ""}
-          onChange={({ target }) => onChange({ status: all.find((one) => one === target.value) })}
+          onChange={({ target }) => onChange({ status: deliveryStatuses.find((value) => value === target.value) })}
         >
-          <option value="">Every status</option>
-          {all.map((one) => (
-            <option key={one}>{one}</option>
+          <option value="">All statuses</option>
+          {deliveryStatuses.map((value) => (
+            <option key={value} value={value}>
+              {statusLabels[value]}
+            </option>
           ))}
         </Select>
       </form>

@@ -2,16 +2,23 @@ import type { DeliveryStatus } from "@gantry/sdk";
 import { Badge } from "../../ui/badge.tsx";
 import type { Tone } from "../../ui/toast.ts";
 
-/** What each means, as the detail says it. */
-export const statusWords: Record<DeliveryStatus, string> = {
-  pending: "It is sent, or waits for its next attempt.",
+export const statusTexts: Record<DeliveryStatus, string> = {
+  pending: "Being sent, or waiting for the next attempt.",
   delivered: "The receiver answered with 2xx.",
-  failed: "It was given up.",
-  gone: "The receiver answered 410: it wants no more.",
+  failed: "All attempts failed.",
+  gone: "The receiver answered 410 and wants no further deliveries.",
 };
+
+export const statusLabels: Record<DeliveryStatus, string> = {
+  pending: "Pending",
+  delivered: "Delivered",
+  failed: "Failed",
+  gone: "Gone",
+};
+export const deliveryStatuses = Object.keys(statusLabels) as DeliveryStatus[];
 
 const tones: Record<DeliveryStatus, Tone> = { pending: "info", delivered: "good", failed: "bad", gone: "warn" };
 
 export function DeliveryBadge({ status }: { status: DeliveryStatus }) {
-  return <Badge tone={tones[status]}>{status}</Badge>;
+  return <Badge tone={tones[status]}>{statusLabels[status]}</Badge>;
 }

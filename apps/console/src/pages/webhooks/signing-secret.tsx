@@ -8,13 +8,13 @@ import { ConfirmButton, Dialog } from "../../ui/dialog.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { toast } from "../../ui/toast.ts";
 
-/** What receivers check signatures with. It is asked for when somebody wants to see it, and forgotten with the dialog. */
+/** Loaded only when the user asks for it, and discarded with the dialog. */
 export function SigningSecret() {
   const showing = useMutation({ gcTime: 0, mutationFn: () => api.webhooks.secrets() });
   const rotating = useMutation({
     gcTime: 0,
     mutationFn: () => api.webhooks.rotateSecret(),
-    onSuccess: () => toast("A new secret signs from now on"),
+    onSuccess: () => toast("Signing secret rotated"),
   });
   const secrets = rotating.data ?? showing.data;
   const close = () => {
@@ -32,14 +32,14 @@ export function SigningSecret() {
           <ConfirmButton
             label="Rotate"
             question="Rotate the signing secret?"
-            explanation="The new one signs from now on. The one before it signs too for a day, so that every delivery passes with either until you have put the new one in place."
+            explanation="Deliveries are signed with both secrets for one day, so you can update your receivers without failures. Then only the new secret is used."
             onConfirm={() => rotating.mutateAsync()}
           />
         </div>
       }
     >
       <p className="max-w-prose text-muted">
-        Every delivery is signed as{" "}
+        Deliveries are signed according to{" "}
         <a
           href="https://www.standardwebhooks.com"
           target="_blank"
@@ -47,21 +47,25 @@ export function SigningSecret() {
           className="text-accent hover:underline"
         >
           Standard Webhooks
-        </a>{" "}
-        says. Check <code>webhook-signature</code> with this secret before you believe what arrives.
+        </a>
+        . Verify <code>webhook-signature</code> before trusting a delivery.
       </p>
       <Dialog
         open={secrets !== undefined}
         onClose={close}
         title={secrets && secrets.length > 1 ? "Signing secrets" : "Signing secret"}
-        description="Whoever knows it can sign in your place: put it where your receiver keeps its secrets."
+        description="Anyone with this secret can forge deliveries. Store it safely."
       >
         <ul className="flex flex-col gap-3">
           {secrets?.map((secret, n) => (
             <li key={secret}>
               {secrets.length > 1 && (
                 <p className="mb-1">
-                  {n === 0 ? <Badge tone="good">newest</Badge> : <Badge>signs until a day after it was replaced</Badge>}
+                  {n === 0 ? (
+                    <Badge tone="good">Current</Badge>
+                  ) : (
+                    <Badge>Previous, valid for 1 day after rotation</Badge>
+                  )}
                 </p>
               )}
               <div className="flex items-center gap-2 rounded-md border border-line bg-sunken p-2">

@@ -1,4 +1,4 @@
-import { mayOpen } from "../../shell/key-reach.rules.ts";
+import { mayOpen } from "../../shell/key-access.rules.ts";
 import { useSession } from "../../shell/session.ts";
 import { Page } from "../../ui/page.tsx";
 import { Deliveries } from "./deliveries.tsx";
@@ -7,10 +7,7 @@ import { SigningSecret } from "./signing-secret.tsx";
 export function WebhooksPage() {
   const { key } = useSession();
   return (
-    <Page
-      title="Webhooks"
-      lead="What queued predictions told your servers when they ended. Each is tried eight times within a day and a half."
-    >
+    <Page title="Webhooks" lead="Callbacks sent when queued predictions finish. Retried up to 8 times over 36 hours.">
       <Deliveries />
       {mayOpen(key, "unconfined keys") && <SigningSecret />}
     </Page>

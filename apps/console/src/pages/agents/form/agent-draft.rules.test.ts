@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import { changesOf, draftOf, emptyDraft, readDraft } from "./agent-draft.rules.ts";
 
-test("only the fields that differ are sent", () => {
+test("only changed fields are sent", () => {
   const before = { ...emptyDraft, name: "Guide", tools: ["http_request"] };
   expect(changesOf(before, { ...before })).toBeUndefined();
   expect(changesOf(before, { ...before, goal: "Tell" })).toEqual({ goal: "Tell" });
   expect(changesOf(before, { ...before, tools: [] })).toEqual({ tools: [] });
 });
 
-test("what is not of a revision is left out of a draft", () => {
+test("a draft contains only fields of a revision", () => {
   const record = { ...emptyDraft, id: "agt_1", slug: "guide" } as Parameters<typeof draftOf>[0];
   expect(draftOf(record)).toEqual(emptyDraft);
 });
 
-test("a draft written as JSON has defaults, and is refused where the form could not show it", () => {
+test("JSON gets defaults, and is rejected if the form cannot show it", () => {
   expect(readDraft({ name: "Guide" })).toEqual({ draft: { ...emptyDraft, name: "Guide" } });
-  expect(readDraft({ nmae: "Guide" })).toEqual({ fault: 'An agent has no field "nmae"' });
+  expect(readDraft({ nmae: "Guide" })).toEqual({ fault: 'Unknown field "nmae"' });
   expect(readDraft({ tools: [{ type: "tool" }] })).toEqual({
     fault: '"tools" must be a list of tool ids and bindings',
   });

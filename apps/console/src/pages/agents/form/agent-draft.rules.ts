@@ -1,7 +1,7 @@
 import type { AgentRecord, AgentSnapshot, AgentTool } from "@gantry/sdk";
 import { isRecord } from "../../../ui/json.rules.ts";
 
-/** An agent while it is being written: everything that a revision holds. */
+/** The editable part of an agent, as stored in a revision. */
 export type AgentDraft = AgentSnapshot;
 
 export const emptyDraft: AgentDraft = {
@@ -26,7 +26,7 @@ export function draftOf(agent: AgentRecord | AgentSnapshot): AgentDraft {
   return Object.fromEntries(fields.map((field) => [field, agent[field]])) as unknown as AgentDraft;
 }
 
-/** Only what differs; undefined: nothing does. */
+/** Undefined: no changes. */
 export function changesOf(before: AgentDraft, after: AgentDraft): Partial<AgentDraft> | undefined {
   const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   if (changed.length === 0) return undefined;
@@ -42,31 +42,31 @@ const isServer = (value: unknown) =>
   isRecord(value) && isText(value.id) && (value.tools === undefined || isListOf(isText)(value.tools));
 const isListOf = (is: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(is);
 
-/** What the form can show; whether the values are good is for the service to say. */
-const shapes: Record<keyof AgentDraft, [is: (value: unknown) => boolean, words: string]> = {
-  name: [isText, "a text"],
-  goal: [isText, "a text"],
+/** Checks only that the form can show the values; the API validates them. */
+const shapes: Record<keyof AgentDraft, [is: (value: unknown) => boolean, expected: string]> = {
+  name: [isText, "a string"],
+  goal: [isText, "a string"],
   tools: [isListOf(isTool), "a list of tool ids and bindings"],
-  model: [isText, "a text"],
+  model: [isText, "a string"],
   input_schema: [isRecord, "an object"],
   output_schema: [(value) => value === null || isRecord(value), "an object or null"],
-  instructions: [(value) => isRecord(value) && Object.values(value).every(isText), "an object of texts"],
+  instructions: [(value) => isRecord(value) && Object.values(value).every(isText), "an object of strings"],
   drives: [isListOf(isText), "a list of drive ids"],
   mcp_servers: [isListOf(isServer), "a list of { id, tools }"],
   pricing: [(value) => isRecord(value) && typeof value.per_run === "number", "{ per_run }"],
   context_compression: [(value) => typeof value === "boolean", "true or false"],
 };
 
-/** What somebody wrote as JSON, with defaults for what is left out; or why the form cannot show it. */
+/** Fills in defaults for missing fields. */
 export function readDraft(given: Record<string, unknown>): { draft: AgentDraft } | { fault: string } {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(shapes, name));
-  if (unknown !== undefined) return { fault: `An agent has no field "${unknown}"` };
+  if (unknown !== undefined) return { fault: `Unknown field "${unknown}"` };
   const draft = { ...emptyDraft, ...given };
   const wrong = fields.find((field) => !shapes[field][0](draft[field]));
   return wrong === undefined ? { draft } : { fault: `"${wrong}" must be ${shapes[wrong][1]}` };
 }
 
-/** What a tool of the list is: by its id, with settings, or another agent. */
+/** Undefined for an agent used as a tool. */
 export const toolIdOf = (tool: AgentTool): string | undefined => {
   if (typeof tool === "string") return tool;
   return tool.type === "tool" ? tool.id : undefined;

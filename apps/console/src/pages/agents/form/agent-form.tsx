@@ -19,12 +19,12 @@ interface AgentFormProps {
   agentId?: string;
   label: string;
   busy: boolean;
-  /** Of the last try. */
+  /** Of the last attempt. */
   error: unknown;
   onSubmit(draft: AgentDraft): void;
 }
 
-/** The fields that have a place of their own to say what is wrong. */
+/** Fields that show their own errors. */
 const shownFields = [
   ...["name", "goal", "model", "tools", "drives", "mcp_servers", "input_schema", "output_schema"],
   ...instructionParts.map((part) => `instructions.${part}`),
@@ -32,7 +32,7 @@ const shownFields = [
 
 export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: AgentFormProps) {
   const [draft, setDraft] = useState(initial);
-  /** Undefined: the form is shown. */
+  /** Undefined: the form is shown instead of JSON. */
   const [json, setJson] = useState<string>();
   const read = json === undefined ? { draft } : readJson(json);
   const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
@@ -58,7 +58,7 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
     <form ref={form} className="flex flex-col gap-4" onSubmit={submit}>
       <LeaveGuard isDirty={isDirty && !busy} />
       <fieldset className="flex gap-1">
-        <legend className="sr-only">How it is written</legend>
+        <legend className="sr-only">Edit as</legend>
         <Button
           kind={json === undefined ? "plain" : "quiet"}
           aria-pressed={json === undefined}
@@ -98,8 +98,8 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
         </>
       ) : (
         <Field
-          label="The agent as JSON"
-          hint="Everything that a revision holds, also what the form does not show, such as fixed arguments of a tool."
+          label="Agent (JSON)"
+          hint="All settings of the agent, including those that the form doesn't show, such as fixed arguments of a tool."
           error={"fault" in read ? read.fault : undefined}
         >
           {(control) => (
@@ -110,10 +110,10 @@ export function AgentForm({ initial, agentId, label, busy, error, onSubmit }: Ag
       <div className="sticky bottom-0 flex items-center justify-end gap-3 border-line border-t bg-page py-3">
         {hasFailed && (
           <span role="alert" className="text-bad">
-            It was not saved: see what is marked
+            Not saved. Fix the marked fields.
           </span>
         )}
-        {isUnchanged && <span className="text-muted">Nothing is changed</span>}
+        {isUnchanged && <span className="text-muted">No changes</span>}
         <Button kind="primary" type="submit" busy={busy} disabled={"fault" in read || isUnchanged}>
           {label}
         </Button>

@@ -8,14 +8,14 @@ import { Section } from "./section.tsx";
 
 interface AgentsSectionProps {
   tools: readonly AgentTool[];
-  /** The one that is edited, which cannot be a tool of itself. */
+  /** The edited agent, which cannot call itself. */
   agentId: string | undefined;
   onChange(tools: AgentTool[]): void;
 }
 
 const agentIdOf = (tool: AgentTool) => (typeof tool === "object" && tool.type === "agent" ? tool.agent_id : undefined);
 
-/** Other agents as tools: own ones by a tick; those of others by their id, as JSON. */
+/** Lists the user's own agents. Agents of other users can be added as JSON. */
 export function AgentsSection({ tools, agentId, onChange }: AgentsSectionProps) {
   const own = useQuery(ownAgentsQuery);
   const chosen = tools.flatMap((tool) => agentIdOf(tool) ?? []);
@@ -28,7 +28,7 @@ export function AgentsSection({ tools, agentId, onChange }: AgentsSectionProps) 
   return (
     <Section
       title="Other agents"
-      hint="Each is called as a tool; its run is a child of this one and shares its time and cost."
+      hint="Agents that this agent can call as tools. Their runs count toward its time and cost limits."
     >
       <Loaded query={own}>
         {(agents) => {
@@ -45,7 +45,7 @@ export function AgentsSection({ tools, agentId, onChange }: AgentsSectionProps) 
                     label={
                       <span className="flex flex-wrap items-center gap-2">
                         {name} <code className="text-muted text-xs">{slug}</code>
-                        {status !== "published" && <Badge tone="warn">not published</Badge>}
+                        {status !== "published" && <Badge tone="warn">Not published</Badge>}
                       </span>
                     }
                   />

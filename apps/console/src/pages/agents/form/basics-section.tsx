@@ -15,9 +15,9 @@ export function BasicsSection({ draft, errors, onChange }: BasicsSectionProps) {
   const models = useQuery(textModelsQuery);
   const listId = useId();
   return (
-    <Panel title="What it does">
+    <Panel title="Basics">
       <div className="flex flex-col gap-4">
-        <Field label="Name" required error={errors.name} hint="Its address is made from it.">
+        <Field label="Name" required error={errors.name} hint="Used in the agent's URL.">
           {(control) => (
             <TextInput
               {...control}
@@ -33,8 +33,7 @@ export function BasicsSection({ draft, errors, onChange }: BasicsSectionProps) {
           error={errors.goal}
           hint={
             <>
-              What a run is to reach, as a Handlebars template: <code>{"Summarise {{url}}."}</code> takes the field{" "}
-              <code>url</code> that stands under Input.
+              What the agent should achieve. Use <code>{"{{url}}"}</code> to insert the input field <code>url</code>.
             </>
           }
         >
@@ -52,8 +51,8 @@ export function BasicsSection({ draft, errors, onChange }: BasicsSectionProps) {
           error={errors.model}
           hint={
             models.isError
-              ? "The models could not be listed: write one as owner/model."
-              : "Any text model you may call."
+              ? "Couldn't load the list of models. Enter one as owner/model."
+              : "Any text model you can call."
           }
         >
           {(control) => (

@@ -6,7 +6,7 @@ import { Select } from "../../../ui/field.tsx";
 interface ChosenToolProps {
   tool: AgentTool;
   id: string;
-  /** Undefined: the service has no such tool. */
+  /** Undefined: the tool does not exist. */
   record: ToolRecord | undefined;
   onChange(tool: AgentTool): void;
   onRemove(): void;
@@ -18,35 +18,35 @@ export function ChosenTool({ tool, id, record, onChange, onRemove }: ChosenToolP
   const choose = (confirm: string) => {
     const { confirm: _before, ...rest } = binding;
     const after: ToolBinding = confirm === "" ? rest : { ...rest, confirm: confirm as ConfirmPolicy };
-    // Without settings of its own the id alone is enough.
+    // A tool without settings is stored as its id.
     onChange(Object.keys(after).length > 2 ? after : id);
   };
-  // A write to the tenant always asks: the service refuses an agent that says otherwise.
+  // The API refuses agents that write to the identity tenant without asking.
   const mustAsk = id.startsWith("idp_") && record?.kind === "write";
   return (
     <li className="flex flex-wrap items-center gap-2 px-3 py-2">
       <code className="min-w-0 flex-1 basis-full truncate sm:basis-0" title={record?.description}>
         {id}
       </code>
-      {!record && <Badge tone="bad">unknown</Badge>}
-      {record?.kind === "write" && <Badge tone="warn">writes</Badge>}
+      {!record && <Badge tone="bad">Unknown</Badge>}
+      {record?.kind === "write" && <Badge tone="warn">Writes</Badge>}
       {fixed.length > 0 && (
-        <span title={`Fixed: ${fixed.join(", ")}. Edit them as JSON.`}>
+        <span title={`Fixed arguments: ${fixed.join(", ")}. Edit them as JSON.`}>
           <Badge tone="info">{fixed.length} fixed</Badge>
         </span>
       )}
-      {binding.origin !== undefined && <Badge tone="info">only {binding.origin}</Badge>}
+      {binding.origin !== undefined && <Badge tone="info">Only {binding.origin}</Badge>}
       <Select
-        aria-label={`When ${id} asks`}
+        aria-label={`Confirmation for ${id}`}
         className="max-w-52"
         value={binding.confirm ?? ""}
         onChange={(event) => choose(event.target.value)}
       >
-        <option value="">Asks by default rules</option>
-        <option value="always">Always asks</option>
-        <option value="writes">Asks if it writes</option>
+        <option value="">Default</option>
+        <option value="always">Always ask</option>
+        <option value="writes">Ask before writes</option>
         <option value="never" disabled={mustAsk}>
-          Never asks
+          Never ask
         </option>
       </Select>
       <button

@@ -14,12 +14,13 @@ interface DrivesSectionProps {
 
 export function DrivesSection({ drives, error, onChange }: DrivesSectionProps) {
   const own = useQuery(allDrivesQuery);
-  const toggle = (id: string) => onChange(drives.includes(id) ? drives.filter((one) => one !== id) : [...drives, id]);
+  const toggle = (id: string) =>
+    onChange(drives.includes(id) ? drives.filter((driveId) => driveId !== id) : [...drives, id]);
   return (
     <Section
       title="Drives"
       error={error}
-      hint="The files that its runs may use, with the drive tools. The first one is used where a call names none."
+      hint="Files that runs can access with the drive tools. A tool call without a drive uses the first one."
     >
       <Loaded query={own}>
         {(all) => {
@@ -28,11 +29,10 @@ export function DrivesSection({ drives, error, onChange }: DrivesSectionProps) {
             <ul className="flex max-h-56 flex-col gap-1.5 overflow-y-auto">
               {all.length + gone.length === 0 && (
                 <li className="text-muted">
-                  You have no drives:{" "}
+                  You have no drives.{" "}
                   <Link to="/drives" className="text-accent hover:underline">
-                    make one
+                    Create a drive
                   </Link>
-                  .
                 </li>
               )}
               {all.map(({ id, name, description }) => (
@@ -44,7 +44,7 @@ export function DrivesSection({ drives, error, onChange }: DrivesSectionProps) {
                       <span className="flex flex-wrap items-center gap-2">
                         {name}
                         {description && <span className="text-muted text-xs">{description}</span>}
-                        {drives[0] === id && <Badge tone="info">first</Badge>}
+                        {drives[0] === id && <Badge tone="info">First</Badge>}
                       </span>
                     }
                   />
@@ -57,7 +57,7 @@ export function DrivesSection({ drives, error, onChange }: DrivesSectionProps) {
                     onChange={() => toggle(id)}
                     label={
                       <span className="flex items-center gap-2">
-                        <code>{id}</code> <Badge tone="bad">gone</Badge>
+                        <code>{id}</code> <Badge tone="bad">Deleted</Badge>
                       </span>
                     }
                   />

@@ -12,12 +12,12 @@ const schema = {
   },
 };
 
-test("a schema survives the way into rows and back", () => {
+test("a schema survives the conversion to rows and back", () => {
   expect(withRows(schema, rowsOf(schema))).toEqual(schema);
   expect(rowsOf({})).toEqual([]);
 });
 
-test("what the form does not show of a field is kept when the rest changes", () => {
+test("keywords that the form does not show are kept", () => {
   const [topic, ...others] = rowsOf(schema);
   if (!topic) throw new Error("no row");
   const changed = withRows(schema, [{ ...topic, name: "subject", required: false }, ...others]);
@@ -25,7 +25,7 @@ test("what the form does not show of a field is kept when the rest changes", () 
   expect(changed).not.toHaveProperty("required");
 });
 
-test("a row without a name is no field, and a name stands once", () => {
+test("rows without a name are left out, and duplicate names are reported", () => {
   expect(withRows({}, [newRow])).toEqual({ type: "object", properties: {} });
   const rows = [{ ...newRow, name: "a" }, newRow, { ...newRow, name: "a" }];
   expect(rows.map((_, at) => nameFault(rows, at))).toEqual([undefined, undefined, "Another field has this name"]);

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../ui/json.rules.ts";
 
-/** The types that the form offers. A field of another kind is kept as it is, and edited as JSON. */
+/** Types that the form offers. Other fields are kept and can be edited as JSON. */
 export const rowTypes = ["string", "integer", "number", "boolean", "array", "object"] as const;
 export type RowType = (typeof rowTypes)[number];
 
@@ -10,7 +10,7 @@ export interface InputRow {
   type: RowType | undefined;
   description: string;
   required: boolean;
-  /** Everything else that the schema says of the field. */
+  /** All other keywords of the field's schema. */
   rest: Record<string, unknown>;
 }
 
@@ -18,7 +18,6 @@ export const newRow: InputRow = { name: "", type: "string", description: "", req
 
 type Schema = Record<string, unknown>;
 
-/** The fields that a schema of an input has, one a row. */
 export function rowsOf(schema: Schema): InputRow[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   const properties = isRecord(schema.properties) ? schema.properties : {};
@@ -35,7 +34,7 @@ export function rowsOf(schema: Schema): InputRow[] {
   });
 }
 
-/** The schema with these fields; what else it says stays. A row without a name is not there yet. */
+/** Keeps the other keywords of the schema. Rows without a name are left out. */
 export function withRows(schema: Schema, rows: readonly InputRow[]): Schema {
   const named = rows.filter(({ name }) => name !== "");
   const properties = named.map(({ name, type, description, rest }): [string, Schema] => [

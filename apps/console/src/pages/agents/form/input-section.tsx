@@ -13,14 +13,14 @@ interface InputSectionProps {
 
 const typeNames: Record<RowType, string> = {
   string: "Text",
-  integer: "Whole number",
+  integer: "Integer",
   number: "Number",
   boolean: "Yes or no",
   array: "List",
   object: "Object",
 };
 
-/** What a run is given. Rows live here: two that have one name for a moment are still two. */
+/** Keeps the rows as state, because a schema cannot hold two rows that have the same name while the user types. */
 export function InputSection({ schema, error, onChange }: InputSectionProps) {
   const [rows, setRows] = useState(() => rowsOf(schema));
   const set = (next: InputRow[]) => {
@@ -33,17 +33,17 @@ export function InputSection({ schema, error, onChange }: InputSectionProps) {
       error={error}
       hint={
         <>
-          What a run is given; in the goal it is written as <code>{"{{name}}"}</code>. More than this form shows can be
-          said as JSON.
+          Fields that a caller fills in to start a run. Insert them into the goal as <code>{"{{name}}"}</code>. Switch
+          to JSON for advanced schemas.
         </>
       }
     >
       {rows.map((row, at) => (
         <Row
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have nothing else that stays while their names are written.
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no stable key while their names are edited.
           key={at}
           row={row}
-          place={at + 1}
+          position={at + 1}
           fault={nameFault(rows, at)}
           onChange={(after) => set(rows.map((one, n) => (n === at ? after : one)))}
           onRemove={() => set(rows.filter((_, n) => n !== at))}
@@ -51,7 +51,7 @@ export function InputSection({ schema, error, onChange }: InputSectionProps) {
       ))}
       <div>
         <Button icon={<Plus size={14} />} onClick={() => set([...rows, newRow])}>
-          Add a field
+          Add field
         </Button>
       </div>
     </Section>
@@ -60,18 +60,18 @@ export function InputSection({ schema, error, onChange }: InputSectionProps) {
 
 interface RowProps {
   row: InputRow;
-  place: number;
+  position: number;
   fault: string | undefined;
   onChange(row: InputRow): void;
   onRemove(): void;
 }
 
-function Row({ row, place, fault, onChange, onRemove }: RowProps) {
+function Row({ row, position, fault, onChange, onRemove }: RowProps) {
   return (
     <div className="flex flex-col gap-1">
       <div className="flex flex-wrap items-center gap-2">
         <TextInput
-          aria-label={`Name of field ${place}`}
+          aria-label={`Name of field ${position}`}
           aria-invalid={fault ? true : undefined}
           placeholder="name"
           className="max-w-40 font-mono"
@@ -79,7 +79,7 @@ function Row({ row, place, fault, onChange, onRemove }: RowProps) {
           onChange={(event) => onChange({ ...row, name: event.target.value.trim() })}
         />
         <Select
-          aria-label={`Type of field ${place}`}
+          aria-label={`Type of field ${position}`}
           className="max-w-36"
           value={row.type ?? ""}
           onChange={(event) => onChange({ ...row, type: event.target.value as RowType })}
@@ -93,8 +93,8 @@ function Row({ row, place, fault, onChange, onRemove }: RowProps) {
           ))}
         </Select>
         <TextInput
-          aria-label={`Description of field ${place}`}
-          placeholder="What it is (told to who fills it in)"
+          aria-label={`Description of field ${position}`}
+          placeholder="Description, shown to the caller"
           className="min-w-40 flex-1"
           value={row.description}
           onChange={(event) => onChange({ ...row, description: event.target.value })}
@@ -106,7 +106,7 @@ function Row({ row, place, fault, onChange, onRemove }: RowProps) {
         />
         <button
           type="button"
-          aria-label={`Remove field ${place}`}
+          aria-label={`Remove field ${position}`}
           className="rounded p-1 text-muted hover:bg-sunken hover:text-ink"
           onClick={onRemove}
         >

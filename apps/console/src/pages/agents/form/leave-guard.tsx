@@ -2,7 +2,6 @@ import { useBlocker } from "@tanstack/react-router";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 
-/** Whoever goes elsewhere with something unsaved is asked first. */
 export function LeaveGuard({ isDirty }: { isDirty: boolean }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => isDirty,
@@ -14,7 +13,7 @@ export function LeaveGuard({ isDirty }: { isDirty: boolean }) {
       open={status === "blocked"}
       onClose={() => reset?.()}
       title="Leave without saving?"
-      description="What you changed here is lost."
+      description="Your changes will be lost."
     >
       <div className="flex justify-end gap-2">
         <Button onClick={() => reset?.()}>Stay</Button>

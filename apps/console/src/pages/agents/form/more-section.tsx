@@ -12,16 +12,15 @@ interface MoreSectionProps {
 
 type Part = (typeof instructionParts)[number];
 
-const words: Record<Part, { label: string; hint: string }> = {
-  planning: { label: "When it plans", hint: "With something here, a run begins with a plan." },
-  tool_calling: { label: "When it calls tools", hint: "What to heed in the use of tools." },
-  formatting: { label: "When it writes the output", hint: "How the result is to look." },
+const texts: Record<Part, { label: string; hint: string }> = {
+  planning: { label: "Planning", hint: "If set, each run starts with a plan." },
+  tool_calling: { label: "Tool use", hint: "Guidance for using tools." },
+  formatting: { label: "Output format", hint: "How the result should look." },
 };
 
-/** What most agents can do without. */
 export function MoreSection({ draft, errors, onChange }: MoreSectionProps) {
   const { instructions } = draft;
-  const say = (part: Part, text: string) => {
+  const setPart = (part: Part, text: string) => {
     const { [part]: _before, ...rest } = instructions;
     onChange({ instructions: text === "" ? rest : { ...rest, [part]: text } });
   };
@@ -29,13 +28,13 @@ export function MoreSection({ draft, errors, onChange }: MoreSectionProps) {
     <Panel title="Instructions and output">
       <div className="flex flex-col gap-4">
         {instructionParts.map((part) => (
-          <Field key={part} {...words[part]} error={errors[`instructions.${part}`]}>
+          <Field key={part} {...texts[part]} error={errors[`instructions.${part}`]}>
             {(control) => (
               <TextArea
                 {...control}
                 rows={2}
                 value={instructions[part] ?? ""}
-                onChange={(event) => say(part, event.target.value)}
+                onChange={(event) => setPart(part, event.target.value)}
               />
             )}
           </Field>
@@ -46,7 +45,7 @@ export function MoreSection({ draft, errors, onChange }: MoreSectionProps) {
           onChange={(output_schema) => onChange({ output_schema })}
         />
         <Checkbox
-          label="Summarise a conversation before it outgrows the model's window"
+          label="Summarize long conversations before they exceed the model's context window"
           checked={draft.context_compression}
           onChange={(event) => onChange({ context_compression: event.target.checked })}
         />
@@ -73,7 +72,7 @@ function OutputSchema({ schema, error, onChange }: OutputSchemaProps) {
   return (
     <Field
       label="Output schema"
-      hint="A JSON Schema that the output must satisfy. Empty: the model's JSON object, or its text."
+      hint="JSON Schema that the output must match. Leave empty to accept any JSON object or text."
       error={read && "fault" in read ? read.fault : error}
     >
       {(control) => <CodeArea {...control} rows={4} value={text} onChange={(event) => write(event.target.value)} />}

@@ -8,7 +8,6 @@ interface SectionProps {
   children: ReactNode;
 }
 
-/** A part of the form: what it is for, and what the service found wrong with it. */
 export function Section({ title, hint, error, children }: SectionProps) {
   return (
     <Panel title={title}>

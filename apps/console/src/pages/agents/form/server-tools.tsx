@@ -6,13 +6,13 @@ import type { AgentDraft } from "./agent-draft.rules.ts";
 
 type Binding = AgentDraft["mcp_servers"][number];
 
-/** Which of a server's tools an agent has. The server is asked for them now. */
+/** Loads the tools from the server. */
 export function ServerTools({ binding, onChange }: { binding: Binding; onChange(binding: Binding): void }) {
   const { id, tools: chosen } = binding;
   const offered = useQuery(serverToolsQuery(id));
   const toggle = (name: string) => {
     const now = chosen ?? [];
-    onChange({ id, tools: now.includes(name) ? now.filter((one) => one !== name) : [...now, name] });
+    onChange({ id, tools: now.includes(name) ? now.filter((tool) => tool !== name) : [...now, name] });
   };
   return (
     <div className="mt-2 ml-6 flex flex-col gap-1.5">
@@ -22,7 +22,7 @@ export function ServerTools({ binding, onChange }: { binding: Binding; onChange(
             <Checkbox
               checked={chosen === undefined}
               onChange={() => onChange(chosen === undefined ? { id, tools: tools.map(({ name }) => name) } : { id })}
-              label={`All its tools (${tools.length} now)`}
+              label={`All tools (currently ${tools.length})`}
             />
             {chosen !== undefined && (
               <div className="ml-6 flex max-h-64 flex-col gap-1.5 overflow-y-auto">

@@ -22,7 +22,7 @@ export function ServersSection({ servers, error, onChange }: ServersSectionProps
   const toggle = (id: string) =>
     onChange(bound(id) ? servers.filter((server) => server.id !== id) : [...servers, { id }]);
   return (
-    <Section title="Tool servers" error={error} hint="Servers of the Model Context Protocol: all their tools, or some.">
+    <Section title="Tool servers" error={error} hint="MCP servers. Allow all of their tools or choose some.">
       <Loaded query={own}>
         {(all) => {
           const gone = servers.filter(({ id }) => !all.some((server) => server.id === id));
@@ -30,11 +30,10 @@ export function ServersSection({ servers, error, onChange }: ServersSectionProps
             <ul className="flex flex-col gap-2">
               {all.length + gone.length === 0 && (
                 <li className="text-muted">
-                  You have no tool servers:{" "}
+                  You have no tool servers.{" "}
                   <Link to="/tool-servers" className="text-accent hover:underline">
-                    connect one
+                    Connect a server
                   </Link>
-                  .
                 </li>
               )}
               {all.map(({ id, name, status }) => {
@@ -46,7 +45,7 @@ export function ServersSection({ servers, error, onChange }: ServersSectionProps
                       onChange={() => toggle(id)}
                       label={
                         <span className="flex items-center gap-2">
-                          {name} {status !== "connected" && <Badge tone="warn">{status}</Badge>}
+                          {name} {status !== "connected" && <Badge tone="warn">Not connected</Badge>}
                         </span>
                       }
                     />
@@ -61,7 +60,7 @@ export function ServersSection({ servers, error, onChange }: ServersSectionProps
               })}
               {gone.map(({ id }) => (
                 <li key={id}>
-                  <Checkbox checked onChange={() => toggle(id)} label={<code>{id} (gone)</code>} />
+                  <Checkbox checked onChange={() => toggle(id)} label={<code>{id} (deleted)</code>} />
                 </li>
               ))}
             </ul>

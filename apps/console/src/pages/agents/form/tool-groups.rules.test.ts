@@ -17,7 +17,7 @@ const tools = [
   tool("idp_something_new"),
 ];
 
-test("tools stand in groups by what they are about", () => {
+test("tools are grouped by prefix", () => {
   expect(toolGroups(tools, "").map(({ name, tools: of }) => [name, of.length])).toEqual([
     ["General", 1],
     ["Drives", 1],
@@ -27,7 +27,7 @@ test("tools stand in groups by what they are about", () => {
   ]);
 });
 
-test("every word is looked for, in the name and in what is said of it", () => {
+test("every search term must match the name or the description", () => {
   const ids = (wanted: string) => toolGroups(tools, wanted).flatMap(({ tools: of }) => of.map(({ id }) => id));
   expect(ids("user REMOVES")).toEqual(["idp_user_delete"]);
   expect(ids("write")).toEqual(["http_request", "idp_user_delete"]);

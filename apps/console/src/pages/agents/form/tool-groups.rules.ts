@@ -1,7 +1,7 @@
 import type { ToolRecord } from "@gantry/sdk";
 
-/** The first whose beginning fits counts, so the longer ones come first. */
-const groups: readonly [beginning: string, name: string][] = [
+/** The first matching prefix wins, so longer prefixes come first. */
+const groups: readonly [prefix: string, name: string][] = [
   ["drive_", "Drives"],
   ["idp_user", "Identity: users"],
   ["idp_role", "Identity: roles"],
@@ -18,21 +18,21 @@ const groups: readonly [beginning: string, name: string][] = [
   ["idp_", "Identity"],
 ];
 
-const groupOf = (id: string): string => groups.find(([beginning]) => id.startsWith(beginning))?.[1] ?? "General";
+const groupOf = (id: string): string => groups.find(([prefix]) => id.startsWith(prefix))?.[1] ?? "General";
 
 export interface ToolGroup {
   name: string;
   tools: ToolRecord[];
 }
 
-/** The tools in which every word occurs, group by group, in the order of the service. */
+/** Tools that match every search term, grouped. */
 export function toolGroups(tools: readonly ToolRecord[], wanted: string): ToolGroup[] {
-  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  const terms = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   const found = new Map<string, ToolRecord[]>();
   for (const tool of tools) {
     const name = groupOf(tool.id);
-    const said = `${tool.id} ${tool.description} ${name} ${tool.kind}`.toLowerCase();
-    if (!words.every((word) => said.includes(word))) continue;
+    const text = `${tool.id} ${tool.description} ${name} ${tool.kind}`.toLowerCase();
+    if (!terms.every((term) => text.includes(term))) continue;
     found.set(name, [...(found.get(name) ?? []), tool]);
   }
   return [...found].map(([name, ofGroup]) => ({ name, tools: ofGroup }));

@@ -10,7 +10,6 @@ interface ToolPickerProps {
   onToggle(id: string): void;
 }
 
-/** All tools of the service, to be searched and ticked. */
 export function ToolPicker({ tools, chosen, onToggle }: ToolPickerProps) {
   const [wanted, setWanted] = useState("");
   const groups = toolGroups(tools, wanted);
@@ -23,12 +22,12 @@ export function ToolPicker({ tools, chosen, onToggle }: ToolPickerProps) {
           placeholder={`Search ${tools.length} tools`}
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
-          // It stands in a form, which Enter would send.
+          // Enter would submit the surrounding form.
           onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
         />
       </div>
       <div className="max-h-72 overflow-y-auto">
-        {groups.length === 0 && <p className="p-4 text-center text-muted">No tool fits “{wanted}”</p>}
+        {groups.length === 0 && <p className="p-4 text-center text-muted">No tools match “{wanted}”</p>}
         {groups.map(({ name, tools: ofGroup }) => (
           <fieldset key={name}>
             <legend className="sticky top-0 w-full bg-sunken px-3 py-1 font-medium text-muted text-xs">{name}</legend>
@@ -60,7 +59,7 @@ function ToolChoice({ tool, isChosen, onToggle }: { tool: ToolRecord; isChosen: 
       />
       <span className="min-w-0 flex-1">
         <span className="flex items-center gap-2">
-          <code>{tool.id}</code> {tool.kind === "write" && <Badge tone="warn">writes</Badge>}
+          <code>{tool.id}</code> {tool.kind === "write" && <Badge tone="warn">Writes</Badge>}
         </span>
         <span className="line-clamp-2 text-muted text-xs" title={tool.description}>
           {tool.description}

@@ -24,7 +24,7 @@ export function ToolsSection({ tools, error, onChange }: ToolsSectionProps) {
     <Section
       title="Tools"
       error={error}
-      hint="What the model may call. Writes to the identity tenant and deleting of files ask you first, unless it says otherwise here."
+      hint="Tools the agent can use. By default it asks before deleting files or changing your identity tenant."
     >
       <Loaded query={known}>
         {(all) => (
@@ -39,7 +39,7 @@ export function ToolsSection({ tools, error, onChange }: ToolsSectionProps) {
                       key={id}
                       tool={tool}
                       id={id}
-                      record={all.find((one) => one.id === id)}
+                      record={all.find((tool) => tool.id === id)}
                       onChange={(after) => replace(tool, after)}
                       onRemove={() => toggle(id)}
                     />

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { exampleInput } from "./example-input.rules.ts";
 
-test("an example has what is required", () => {
+test("an example contains the required fields", () => {
   const properties = {
     topic: { type: "string" },
     depth: { type: "integer" },

@@ -8,12 +8,12 @@ import { Button } from "../../../ui/button.tsx";
 import { CodeArea, Field } from "../../../ui/field.tsx";
 import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import { readObject } from "../../../ui/json.rules.ts";
-import { MayBeDone } from "../../../ui/may-be-done.tsx";
+import { MayHaveSucceeded } from "../../../ui/may-have-succeeded.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { SchemaField } from "../../../ui/schema-field.tsx";
 import { type ReadFields, readFields, schemaFields, type Typed } from "../../../ui/schema-form.rules.ts";
 import { toast } from "../../../ui/toast.ts";
-import { useSentOnce } from "../../../ui/use-sent-once.ts";
+import { useIdempotentMutation } from "../../../ui/use-idempotent-mutation.ts";
 import { limitsOf, noLimits } from "./run-limits.rules.ts";
 import { RunLimits } from "./run-limits.tsx";
 
@@ -22,15 +22,15 @@ interface RunFormProps {
   agent: string;
   schema: Record<string, unknown>;
   label: string;
-  /** What else is sent. */
+  /** Further fields of the request. */
   body?: Pick<CreateRunBody, "revision_id" | "connectors" | "expected_price">;
   children?: ReactNode;
 }
 
-/** The input of a run, asked for as the agent's schema says; starts it and goes to see it. */
+/** Starts a run and opens its page. */
 export function RunForm({ agent, schema, label, body, children }: RunFormProps) {
   const fields = schemaFields(schema);
-  /** A schema that names no fields says too little for a form. */
+  /** A schema without fields gets a JSON input. */
   const isForm = fields.length > 0;
   const [typed, setTyped] = useState<Typed>({});
   const [json, setJson] = useState("{}");
@@ -38,15 +38,15 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
   const [faults, setFaults] = useState<Record<string, string>>({});
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const starting = useSentOnce({
+  const starting = useIdempotentMutation({
     meta: { showsFailure: true },
     send: (wanted: CreateRunBody, idempotencyKey) => api.runs.create(agent, wanted, { idempotencyKey }),
     async onSuccess({ id }) {
       await queries.invalidateQueries({ queryKey: ["runs"] });
-      toast("The run has started");
+      toast("Run started");
       await navigate({ to: "/runs/$runId", params: { runId: id } });
     },
-    // A price that has changed is shown before it can be accepted.
+    // The failure may be a changed price, which must be shown before the next attempt.
     onError: () => queries.invalidateQueries({ queryKey: ["marketplace"] }),
   });
   const errors = fieldErrors(starting.error, [
@@ -75,7 +75,7 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
       ) : (
         <Field
           label="Input"
-          hint="A JSON object; this agent asks for nothing in particular."
+          hint="A JSON object. This agent has no required fields."
           error={faults.input ?? errors.of.input}
         >
           {(control) => (
@@ -87,7 +87,7 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
       {faults.limits && <p className="text-bad">{faults.limits}</p>}
       {children}
       {errors.rest !== undefined && <Failure error={errors.rest} />}
-      <MayBeDone error={starting.error} />
+      <MayHaveSucceeded error={starting.error} />
       <div>
         <Button kind="primary" type="submit" icon={<Play size={14} />} busy={starting.isPending}>
           {label}

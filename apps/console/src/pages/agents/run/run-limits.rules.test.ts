@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { limitsOf, noLimits } from "./run-limits.rules.ts";
 
-test("what is not limited is left to the service", () => {
+test("empty limits are left out", () => {
   expect(limitsOf(noLimits)).toEqual({});
   expect(limitsOf({ maxCost: "0.5", minutes: "2", steps: " 10 " })).toEqual({
     max_cost: 0.5,

@@ -1,11 +1,11 @@
-/** What a run may take, as it is written in the form; empty: the service's own limit. */
-export interface WrittenLimits {
+/** Text of the form. Empty: the server's default. */
+export interface EnteredLimits {
   maxCost: string;
   minutes: string;
   steps: string;
 }
 
-export const noLimits: WrittenLimits = { maxCost: "", minutes: "", steps: "" };
+export const noLimits: EnteredLimits = { maxCost: "", minutes: "", steps: "" };
 
 export interface RunLimits {
   max_cost?: number;
@@ -13,8 +13,8 @@ export interface RunLimits {
   max_steps?: number;
 }
 
-/** Undefined: something in it is no number. */
-export function limitsOf({ maxCost, minutes, steps }: WrittenLimits): RunLimits | undefined {
+/** Undefined: a value is not a number. */
+export function limitsOf({ maxCost, minutes, steps }: EnteredLimits): RunLimits | undefined {
   const [cost, time, most] = [maxCost, minutes, steps].map((text) => (text.trim() === "" ? undefined : Number(text)));
   if ([cost, time, most].some((value) => value !== undefined && !Number.isFinite(value))) return undefined;
   return {

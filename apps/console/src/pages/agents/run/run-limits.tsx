@@ -1,26 +1,30 @@
 import { Field, TextInput } from "../../../ui/field.tsx";
-import type { WrittenLimits } from "./run-limits.rules.ts";
+import type { EnteredLimits } from "./run-limits.rules.ts";
 
 interface RunLimitsProps {
-  limits: WrittenLimits;
+  limits: EnteredLimits;
   errors: Readonly<Record<string, string>>;
-  onChange(limits: WrittenLimits): void;
+  onChange(limits: EnteredLimits): void;
 }
 
 const fields = [
-  ["maxCost", "max_cost", "Cost at most, in dollars", "No limit but your balance"],
-  ["minutes", "timeout_seconds", "Minutes of work", "15; waiting for an answer does not count"],
-  ["steps", "max_steps", "Calls of the model", "50"],
+  ["maxCost", "max_cost", "Max cost ($)", "Default: your balance."],
+  [
+    "minutes",
+    "timeout_seconds",
+    "Max run time (minutes)",
+    "Default: 15. Time spent waiting for your approval doesn't count.",
+  ],
+  ["steps", "max_steps", "Max model calls", "Default: 50."],
 ] as const;
 
-/** Folded: most runs do without. */
 export function RunLimits({ limits, errors, onChange }: RunLimitsProps) {
   return (
     <details open={fields.some(([, name]) => errors[name] !== undefined) || undefined}>
       <summary className="font-medium text-muted hover:text-ink">Limits</summary>
       <div className="mt-3 grid gap-3 sm:grid-cols-3">
-        {fields.map(([field, name, label, otherwise]) => (
-          <Field key={field} label={label} hint={`Left empty: ${otherwise}.`} error={errors[name]}>
+        {fields.map(([field, name, label, hint]) => (
+          <Field key={field} label={label} hint={hint} error={errors[name]}>
             {(control) => (
               <TextInput
                 {...control}

@@ -8,7 +8,7 @@ interface CompareRevisionsProps {
   agentId: string;
   /** Newest first. */
   revisions: readonly RevisionEntry[];
-  /** The one that is looked at first, beside the one before it. */
+  /** Compared with its predecessor at first. */
   newer: string;
 }
 
@@ -23,12 +23,12 @@ export function CompareRevisions({ agentId, revisions, newer }: CompareRevisions
     </option>
   ));
   return (
-    <Panel title="What changed" className="lg:col-span-2">
+    <Panel title="Changes" className="lg:col-span-2">
       <div className="flex flex-col gap-4">
         <div className="grid grid-cols-[auto_1fr] items-center gap-2">
           <span className="text-muted">From</span>
           <Select aria-label="From" value={from} onChange={(event) => setFrom(event.target.value)}>
-            {before === undefined && <option value="">Nothing</option>}
+            {before === undefined && <option value="">None</option>}
             {options}
           </Select>
           <span className="text-muted">To</span>

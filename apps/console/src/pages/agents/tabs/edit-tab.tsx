@@ -13,16 +13,16 @@ export function EditTab({ agent }: { agent: AgentRecord }) {
     mutationFn: (draft: AgentDraft) => api.agents.update(agent.id, changesOf(before, draft) ?? {}),
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["agents"] });
-      toast("Saved as a draft: publish it for runs to use it");
+      toast("Draft saved. Publish it to use it in runs.");
     },
   });
   return (
     <AgentForm
-      // What was saved, here or elsewhere, is what the form begins with again.
+      // Resets the form after a save, here or in another tab.
       key={agent.latest_revision_id}
       initial={before}
       agentId={agent.id}
-      label="Save as draft"
+      label="Save draft"
       busy={saving.isPending}
       error={saving.error}
       onSubmit={(draft) => saving.mutate(draft)}

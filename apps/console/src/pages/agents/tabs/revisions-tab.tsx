@@ -14,7 +14,11 @@ import { draftOf } from "../form/agent-draft.rules.ts";
 import { PublishDialog } from "../publish-dialog.tsx";
 import { CompareRevisions } from "./compare-revisions.tsx";
 
-const tones = { draft: "plain", published: "good", superseded: "info" } as const;
+const badges = {
+  draft: ["plain", "Draft"],
+  published: ["good", "Published"],
+  superseded: ["info", "Superseded"],
+} as const;
 
 export function RevisionsTab({ agent }: { agent: AgentRecord }) {
   const list = useQuery(revisionsQuery(agent.id));
@@ -26,7 +30,7 @@ export function RevisionsTab({ agent }: { agent: AgentRecord }) {
       api.agents.update(agent.id, draftOf(await api.agents.revisions.get(agent.id, id))),
     async onSuccess(_, { number }) {
       await queries.invalidateQueries({ queryKey: ["agents"] });
-      toast(`The draft is again as revision ${number} was`);
+      toast(`Revision ${number} restored as draft`);
     },
   });
   return (
@@ -41,8 +45,8 @@ export function RevisionsTab({ agent }: { agent: AgentRecord }) {
               empty={<Empty title="No revisions" />}
               columns={[
                 { head: "No.", cell: ({ number }) => <span className="font-medium">{number}</span> },
-                { head: "Status", cell: ({ status }) => <Badge tone={tones[status]}>{status}</Badge> },
-                { head: "Made", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+                { head: "Status", cell: ({ status }) => <Badge tone={badges[status][0]}>{badges[status][1]}</Badge> },
+                { head: "Created", wide: true, cell: ({ created_at }) => <Moment at={created_at} /> },
                 {
                   head: "Actions",
                   align: "right",
@@ -72,7 +76,7 @@ export function RevisionsTab({ agent }: { agent: AgentRecord }) {
             />
             {total > revisions.length && (
               <p className="border-line border-t px-4 py-2 text-muted">
-                The newest {revisions.length} of {total}
+                Showing the newest {revisions.length} of {total}
               </p>
             )}
           </Panel>

@@ -7,7 +7,6 @@ import { Panel } from "../../../ui/page.tsx";
 import { revisionQuery } from "../agent-queries.ts";
 import { RunForm } from "../run/run-form.tsx";
 
-/** Runs what is published, or tries the draft. */
 export function RunTab({ agent }: { agent: AgentRecord }) {
   const { published_revision_id: published, latest_revision_id: latest } = agent;
   const [chosen, setChosen] = useState<"published" | "draft">("published");
@@ -15,17 +14,13 @@ export function RunTab({ agent }: { agent: AgentRecord }) {
   return (
     <Panel title="Start a run">
       <div className="flex max-w-2xl flex-col gap-4">
-        {published === null && (
-          <Notice>
-            Nothing is published yet: this tries the draft. Others, and other agents, can run it once it is.
-          </Notice>
-        )}
+        {published === null && <Notice>Not published yet. You're testing the draft.</Notice>}
         {hasBoth && (
-          <Field label="Revision" hint="There is a draft that is newer than what is published.">
+          <Field label="Revision" hint="The draft is newer than the published version.">
             {(control) => (
               <Select {...control} value={chosen} onChange={(event) => setChosen(event.target.value as typeof chosen)}>
-                <option value="published">What is published</option>
-                <option value="draft">The draft</option>
+                <option value="published">Published</option>
+                <option value="draft">Draft</option>
               </Select>
             )}
           </Field>
@@ -37,7 +32,7 @@ export function RunTab({ agent }: { agent: AgentRecord }) {
             key={latest}
             agent={agent.id}
             schema={agent.input_schema}
-            label={published === latest ? "Run" : "Run the draft"}
+            label={published === latest ? "Run" : "Run draft"}
             body={published === latest ? {} : { revision_id: latest }}
           />
         )}
@@ -46,7 +41,7 @@ export function RunTab({ agent }: { agent: AgentRecord }) {
   );
 }
 
-/** What the published revision asks for may not be what the draft does. */
+/** The published revision may have another input schema than the draft. */
 function PublishedForm({ agentId, revisionId }: { agentId: string; revisionId: string }) {
   const revision = useQuery(revisionQuery(agentId, revisionId));
   return (

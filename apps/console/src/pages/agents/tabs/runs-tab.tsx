@@ -6,7 +6,7 @@ import { Paged } from "../../../ui/paged.tsx";
 import { runsQuery } from "../../runs/run-queries.ts";
 import { RunsTable } from "../../runs/runs-table.tsx";
 
-/** Also runs of others, of which one sees that they were and what they earned. */
+/** Includes runs of other users, with only their status and revenue. */
 export function RunsTab({ agentId }: { agentId: string }) {
   const { page = 1 } = useSearch({ from: "/app/agents/$agentId" });
   const navigate = useNavigate({ from: "/agents/$agentId" });
@@ -16,7 +16,7 @@ export function RunsTab({ agentId }: { agentId: string }) {
       <Paged
         query={list}
         onPage={(next, how) => void navigate({ search: { tab: "runs", page: next }, ...how })}
-        empty={<Empty title="It has not run yet">Start a run in the first tab.</Empty>}
+        empty={<Empty title="No runs yet">Start one in the Run tab.</Empty>}
       >
         {(runs) => <RunsTable runs={runs} ofOneAgent />}
       </Paged>

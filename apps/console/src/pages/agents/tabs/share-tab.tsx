@@ -29,14 +29,14 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
     async onSuccess() {
       await queries.invalidateQueries({ queryKey: ["agents"] });
       await queries.invalidateQueries({ queryKey: ["marketplace"] });
-      toast(isPriceNew ? "Saved; the price counts from the next publishing" : "Saved");
+      toast(isPriceNew ? "Saved. Publish to apply the new price." : "Saved");
     },
   });
   const errors = fieldErrors(saving.error, ["visibility", "pricing"]);
   const isOffered = visibility === "public" && status === "published";
   return (
     <div className="grid items-start gap-4 lg:grid-cols-2">
-      <Panel title="Who may run it">
+      <Panel title="Access and price">
         <Form
           submit="Save"
           busy={saving.isPending}
@@ -44,18 +44,18 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
           errors={errors}
           onSubmit={() => saving.mutate()}
         >
-          <Field label="Visibility" error={errors.of.visibility} hint="It acts at once.">
+          <Field label="Visibility" error={errors.of.visibility} hint="Takes effect immediately.">
             {(control) => (
               <Select {...control} value={shown} onChange={(event) => setShown(event.target.value as AgentVisibility)}>
-                <option value="private">Private: you alone</option>
-                <option value="public">Public: everybody, through the marketplace</option>
+                <option value="private">Private: only you</option>
+                <option value="public">Public: everyone, through the marketplace</option>
               </Select>
             )}
           </Field>
           <Field
-            label="Price a run, in dollars"
+            label="Price per run ($)"
             error={Number.isNaN(perRun) ? "Must be a number" : errors.of.pricing}
-            hint="Other users pay this price to you when a run is done, and pay for public models too. You pay for your private models. A new price applies once it is published."
+            hint="Other users pay you this price for each successful run, plus the usage of public models. You pay for your private models. A new price applies after you publish."
           >
             {(control) => (
               <TextInput
@@ -68,11 +68,11 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
           </Field>
         </Form>
       </Panel>
-      <Panel title="Address">
+      <Panel title="Call this agent">
         <div className="flex flex-col gap-4">
           {isOffered ? (
             <p>
-              It is in the marketplace as{" "}
+              Listed in the marketplace as{" "}
               <Link
                 to="/marketplace/$creator/$slug"
                 params={{ creator: owner, slug }}
@@ -80,17 +80,17 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
               >
                 {owner}/{slug}
               </Link>
-              . Others see its name, what it takes and gives, and its price: not the goal, the instructions, the drives
-              or the servers.
+              . Other users see its name, inputs, outputs and price, but not its goal, instructions, drives or tool
+              servers.
             </p>
           ) : (
             <Notice>
-              {visibility === "public" ? "Publish it, and it is" : "Make it public and publish it, and it is"} in the
-              marketplace as <code>{`${owner}/${slug}`}</code>. The address is made from the name.
+              {visibility === "public" ? "Publish this agent" : "Make this agent public and publish it"} to list it in
+              the marketplace as <code>{`${owner}/${slug}`}</code>.
             </Notice>
           )}
           <CodeBlock
-            label="Run it over HTTP"
+            label="Run over HTTP"
             text={curlOf(isOffered ? `${owner}/${slug}` : agent.id, agent.input_schema)}
           />
         </div>
@@ -101,5 +101,5 @@ export function ShareTab({ agent }: { agent: AgentRecord }) {
 
 const curlOf = (address: string, schema: AgentRecord["input_schema"]) =>
   `curl ${location.origin}/v1/agents/${address}/runs \\
-  -H "X-API-KEY: $KEY" -H "Content-Type: application/json" \\
+  -H "X-API-KEY: $GANTRY_KEY" -H "Content-Type: application/json" \\
   -d '${JSON.stringify({ input: exampleInput(schema), wait: 30 })}'`;

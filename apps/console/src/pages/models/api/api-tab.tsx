@@ -4,37 +4,36 @@ import { CodeBlock } from "../../../ui/code.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import type { SentInput } from "../playground/form-values.rules.ts";
-import { curlCode, typescriptCode, type Way, waysOf } from "./call-code.rules.ts";
+import { type CallMode, curlCode, modesOf, typescriptCode } from "./call-code.rules.ts";
 
-const words: Record<Way, { label: string; explanation: string }> = {
-  wait: { label: "Wait for it", explanation: "The answer comes when the run has ended. Leaving cancels the run." },
-  stream: { label: "Stream it", explanation: "The answer comes piece by piece. Leaving cancels the run." },
-  queue: {
-    label: "Queue it",
-    explanation: "The run goes on without you; its id fetches the result, now or in the next days.",
+const modes: Record<CallMode, { label: string; explanation: string }> = {
+  sync: { label: "Sync", explanation: "Returns the result. Closing the connection cancels the run." },
+  stream: { label: "Stream", explanation: "Returns output as it is produced. Closing the connection cancels the run." },
+  async: {
+    label: "Async",
+    explanation: "Returns an id immediately and runs in the background. Use the id to fetch the result.",
   },
 };
 
-/** How to call the model from elsewhere, with what the form of the playground holds. */
 export function ApiTab({ card, input }: { card: ModelCard; input: SentInput }) {
   return (
     <Panel>
       <p className="mb-3 max-w-prose text-muted">
-        With the values that the playground holds now. <code>$GANTRY_KEY</code> is a key of yours:{" "}
+        Uses your current playground input. Set <code>$GANTRY_KEY</code> to an API key;{" "}
         <Link to="/keys" className="text-accent hover:underline">
-          make one
-        </Link>
-        . The exact schema is at <code className="break-all">{card.urls.openapi}</code>
+          create one
+        </Link>{" "}
+        if needed. Full schema: <code className="break-all">{card.urls.openapi}</code>
       </p>
       <Tabs
-        tabs={waysOf(card).map((way) => ({
-          value: way,
-          label: words[way].label,
+        tabs={modesOf(card).map((mode) => ({
+          value: mode,
+          label: modes[mode].label,
           content: (
             <div className="flex flex-col gap-4">
-              <p>{words[way].explanation}</p>
-              <CodeBlock label="curl" text={curlCode(card, way, input)} />
-              <CodeBlock label="TypeScript" text={typescriptCode(card, way, input)} />
+              <p>{modes[mode].explanation}</p>
+              <CodeBlock label="curl" text={curlCode(card, mode, input)} />
+              <CodeBlock label="TypeScript" text={typescriptCode(card, mode, input)} />
             </div>
           ),
         }))}

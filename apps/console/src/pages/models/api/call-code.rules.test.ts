@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CalledModel, curlCode, typescriptCode, waysOf } from "./call-code.rules.ts";
+import { type CalledModel, curlCode, modesOf, typescriptCode } from "./call-code.rules.ts";
 
 const base = "https://gantry.example.com/api/v1/gantry/image";
 const image: CalledModel = {
@@ -14,9 +14,9 @@ const image: CalledModel = {
 };
 const photo = new File(["x"], 'my "photo".png');
 
-describe("code for curl", () => {
-  it("sends a form, with no key in it", () => {
-    expect(curlCode(image, "wait", { prompt: "a ship", count: 3, photo })).toBe(
+describe("curl", () => {
+  it("sends a form and reads the key from the environment", () => {
+    expect(curlCode(image, "sync", { prompt: "a ship", count: 3, photo })).toBe(
       `curl -s ${base}/predict \\
   -H "X-API-KEY: $GANTRY_KEY" \\
   -F 'prompt=a ship' \\
@@ -25,24 +25,24 @@ describe("code for curl", () => {
     );
   });
 
-  it("lets no text be taken for something else", () => {
-    const code = curlCode(image, "wait", { a: "it's", b: "@home", c: "x;type=text/html", d: { e: [1] } });
+  it("escapes text that curl would interpret", () => {
+    const code = curlCode(image, "sync", { a: "it's", b: "@home", c: "x;type=text/html", d: { e: [1] } });
     expect(code).toContain(`-F 'a=it'\\''s'`);
     expect(code).toContain("--form-string 'b=@home'");
     expect(code).toContain("--form-string 'c=x;type=text/html'");
     expect(code).toContain(`-F 'd={"e":[1]}'`);
   });
 
-  it("queues, and fetches by the id", () => {
-    const code = curlCode(image, "queue", { prompt: "a ship" });
+  it("submits, then fetches the result by id", () => {
+    const code = curlCode(image, "async", { prompt: "a ship" });
     expect(code).toContain(`ID=$(curl -s ${base}/predict/async/`);
     expect(code).toContain(`${base}/predict/async/result/?request_id=$ID&wait=30`);
   });
 });
 
-describe("code for TypeScript", () => {
-  it("calls the model at its service", () => {
-    expect(typescriptCode(image, "wait", { prompt: 'a "ship"', "odd-name": [1] })).toBe(
+describe("TypeScript", () => {
+  it("calls the model with the SDK", () => {
+    expect(typescriptCode(image, "sync", { prompt: 'a "ship"', "odd-name": [1] })).toBe(
       `import { createClient } from "@gantry/sdk";
 
 const client = createClient({ url: "https://gantry.example.com", key: process.env.GANTRY_KEY });
@@ -58,17 +58,17 @@ console.log(output_data, files);`,
     );
   });
 
-  it("opens files without reading them", () => {
-    const code = typescriptCode(image, "queue", { photo });
+  it("opens files as blobs", () => {
+    const code = typescriptCode(image, "async", { photo });
     expect(code).toContain('import { openAsBlob } from "node:fs";');
     expect(code).toContain('photo: await openAsBlob("my \\"photo\\".png"),');
   });
 });
 
-it("offers a stream where the model streams", () => {
-  expect(waysOf(image)).toEqual(["wait", "queue"]);
-  expect(waysOf({ output: { type: "object", properties: { output: { type: "string", isStream: true } } } })).toEqual([
+it("streaming models offer a stream instead of a sync call", () => {
+  expect(modesOf(image)).toEqual(["sync", "async"]);
+  expect(modesOf({ output: { type: "object", properties: { output: { type: "string", isStream: true } } } })).toEqual([
     "stream",
-    "queue",
+    "async",
   ]);
 });

@@ -12,8 +12,8 @@ export function DetailsTab({ card }: { card: ModelCard }) {
     <div className="flex flex-col gap-5">
       {card.description && <p className="max-w-prose">{card.description}</p>}
       <div className="grid items-start gap-5 lg:grid-cols-2">
-        <Panel title="Terms">
-          <Facts facts={termsOf(card)} />
+        <Panel title="Limits and price">
+          <Facts facts={limitsOf(card)} />
         </Panel>
         <FlowFigures model={card.endpoint_id} />
       </div>
@@ -23,7 +23,7 @@ export function DetailsTab({ card }: { card: ModelCard }) {
   );
 }
 
-function termsOf(card: ModelCard) {
+function limitsOf(card: ModelCard) {
   const { pricing, capacity, timeout_seconds, max_queue_seconds, context_window, model_size_in_billions } = card;
   return [
     [
@@ -34,14 +34,14 @@ function termsOf(card: ModelCard) {
         ))}
       </ul>,
     ],
-    ["Capacity", capacity === 0 ? "0: not active" : `${count(capacity)} at once, over all servers`],
-    ["May run", `up to ${span(timeout_seconds)}`],
-    ["May wait", `up to ${span(max_queue_seconds)}`],
-    ...(context_window === undefined ? [] : [["Context", `${count(context_window)} tokens`] as const]),
+    ["Capacity", capacity === 0 ? "0 (inactive)" : `${count(capacity)} concurrent, across all servers`],
+    ["Timeout", span(timeout_seconds)],
+    ["Max queue time", span(max_queue_seconds)],
+    ...(context_window === undefined ? [] : [["Context window", `${count(context_window)} tokens`] as const]),
     ...(model_size_in_billions === undefined
       ? []
       : [["Size", `${count(model_size_in_billions)} billion parameters`] as const]),
     ["Version", count(card.version)],
-    ["Changed", <Moment key="changed" at={card.updated_at} />],
+    ["Updated", <Moment key="updated" at={card.updated_at} />],
   ] as const;
 }

@@ -2,13 +2,12 @@ import type { ObjectSchema } from "@gantry/sdk";
 import { Badge } from "../../../ui/badge.tsx";
 import { Empty } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
-import { type FieldRow, fieldRows } from "../../../ui/schema-words.rules.ts";
+import { type FieldRow, fieldRows } from "../../../ui/schema-text.rules.ts";
 import { type Column, Table } from "../../../ui/table.tsx";
 
 interface SchemaTableProps {
   title: string;
   schema: ObjectSchema;
-  /** An output has none. */
   hasDefaults?: boolean;
 }
 
@@ -19,19 +18,19 @@ export function SchemaTable({ title, schema, hasDefaults = false }: SchemaTableP
         label={title}
         rows={fieldRows(schema)}
         keyOf={({ name }) => name}
-        empty={<Empty title="It has no fields" />}
+        empty={<Empty title="No fields" />}
         columns={[
           {
             head: "Field",
             cell: ({ name, isRequired }) => (
               <span className="flex flex-wrap items-center gap-1.5">
                 <code>{name}</code>
-                {isRequired && <Badge tone="info">required</Badge>}
+                {isRequired && <Badge tone="info">Required</Badge>}
               </span>
             ),
           },
           {
-            head: "What it is",
+            head: "Type",
             cell: ({ kind, description }) => (
               <div className="wrap-anywhere min-w-32 max-w-prose">
                 {kind}
@@ -50,7 +49,7 @@ const defaultColumn: Column<FieldRow> = {
   head: "Default",
   wide: true,
   cell: ({ initial }) =>
-    initial === undefined ? <span className="text-muted">none</span> : <Initial text={initial} />,
+    initial === undefined ? <span className="text-muted">None</span> : <Initial text={initial} />,
 };
 
 function Initial({ text }: { text: string }) {

@@ -7,13 +7,13 @@ interface ManifestEditorProps {
   faults: readonly Fault[];
 }
 
-/** JSON with numbered lines; what is wrong is listed below, and leads to its line. */
+/** Each error below the editor selects its line. */
 export function ManifestEditor({ text, onText, faults }: ManifestEditorProps) {
   const id = useId();
   const area = useRef<HTMLTextAreaElement>(null);
   const gutter = useRef<HTMLDivElement>(null);
   const lines = text.split("\n");
-  const wrong = new Set(faults.map(({ line }) => line));
+  const faultyLines = new Set(faults.map(({ line }) => line));
   const scroll = ({ currentTarget }: UIEvent<HTMLTextAreaElement>) => {
     if (gutter.current) gutter.current.scrollTop = currentTarget.scrollTop;
   };
@@ -31,9 +31,9 @@ export function ManifestEditor({ text, onText, faults }: ManifestEditorProps) {
         <div ref={gutter} aria-hidden className="overflow-hidden bg-sunken py-2 text-right text-muted select-none">
           {lines.map((_, n) => (
             <div
-              // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number.
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified by their number.
               key={n}
-              className={`px-2 ${wrong.has(n + 1) ? "bg-bad-soft font-semibold text-bad" : ""}`}
+              className={`px-2 ${faultyLines.has(n + 1) ? "bg-bad-soft font-semibold text-bad" : ""}`}
             >
               {n + 1}
             </div>
@@ -41,7 +41,7 @@ export function ManifestEditor({ text, onText, faults }: ManifestEditorProps) {
         </div>
         <textarea
           ref={area}
-          aria-label="Manifest as JSON"
+          aria-label="Manifest (JSON)"
           aria-invalid={faults.length > 0 || undefined}
           aria-describedby={faults.length > 0 ? id : undefined}
           className="min-w-0 flex-1 resize-none bg-transparent p-2 whitespace-pre -outline-offset-2"
@@ -54,15 +54,15 @@ export function ManifestEditor({ text, onText, faults }: ManifestEditorProps) {
       </div>
       {faults.length > 0 && (
         <ul id={id} role="alert" className="rounded-md border border-bad/40 bg-bad-soft p-2">
-          {faults.map(({ line, place, message }) => (
-            <li key={`${line} ${place} ${message}`}>
+          {faults.map(({ line, path, message }) => (
+            <li key={`${line} ${path} ${message}`}>
               <button
                 type="button"
                 className="w-full rounded px-1 py-0.5 text-left break-words hover:underline"
                 onClick={() => show(line)}
               >
                 Line {line}
-                {place && <code>, {place}</code>}: {message}
+                {path && <code>, {path}</code>}: {message}
               </button>
             </li>
           ))}

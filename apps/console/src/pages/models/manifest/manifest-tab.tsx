@@ -13,7 +13,7 @@ import { manifestTextOf } from "./manifest.rules.ts";
 import { ManifestEditor } from "./manifest-editor.tsx";
 import type { EditedManifest } from "./use-manifest.ts";
 
-/** For the owner and for admins. The text is kept by the page, so that a look at another tab loses nothing. */
+/** The page keeps the text, so that switching tabs does not discard it. */
 export function ManifestTab({ card, edited }: { card: ModelCard; edited: EditedManifest }) {
   const { text, change, faults, failure, isSaving, save } = edited;
   const stored = manifestTextOf(card);
@@ -22,8 +22,8 @@ export function ManifestTab({ card, edited }: { card: ModelCard; edited: EditedM
     <Panel title="Manifest" actions={<DeleteModel card={card} />}>
       <div className="flex flex-col gap-3">
         <p className="max-w-prose text-muted">
-          What the model takes, gives and costs, and who answers. It is replaced as a whole; what runs already ends as
-          it began. Now version {card.version}.
+          Inputs, outputs, price and backend. Saving replaces the manifest; running predictions are not affected.
+          Version {card.version}.
         </p>
         <ManifestEditor text={text} onText={change} faults={faults} />
         {failure !== undefined && <Failure error={failure} />}
@@ -32,7 +32,7 @@ export function ManifestTab({ card, edited }: { card: ModelCard; edited: EditedM
             Save
           </Button>
           <Button kind="quiet" disabled={!isChanged || isSaving} onClick={() => change(stored)}>
-            Undo changes
+            Discard changes
           </Button>
         </div>
       </div>
@@ -40,8 +40,8 @@ export function ManifestTab({ card, edited }: { card: ModelCard; edited: EditedM
   );
 }
 
-/** Those who own what Gantry ships; nobody else can be called so. */
-const shippers = ["gantry", "anthropic"];
+/** Owners of the models that ship with Gantry. */
+const builtInOwners = ["gantry", "anthropic"];
 
 function DeleteModel({ card: { endpoint_id: id, owner } }: { card: ModelCard }) {
   const queries = useQueryClient();
@@ -49,8 +49,8 @@ function DeleteModel({ card: { endpoint_id: id, owner } }: { card: ModelCard }) 
   const deleting = useMutation({
     mutationFn: () => api.models.delete(id),
     async onSuccess() {
-      toast(`${id} is deleted`);
-      // Away first: what is asked again while the page is there would not be found.
+      toast(`${id} deleted`);
+      // Leaves first: the open page would refetch the deleted model.
       await navigate({ to: "/models" });
       queries.removeQueries(modelQuery(id));
       await queries.invalidateQueries({ queryKey: ["models"] });
@@ -63,8 +63,8 @@ function DeleteModel({ card: { endpoint_id: id, owner } }: { card: ModelCard }) 
       question={`Delete ${id}?`}
       explanation={
         <>
-          Nothing new is accepted from then on. What was accepted still ends, and what it cost stays in the usage.
-          {shippers.includes(owner) && ` It comes with Gantry: POST /api/v1/${id}/restore brings it back as it ships.`}
+          New requests are refused. Accepted predictions still finish, and usage records are kept.
+          {builtInOwners.includes(owner) && ` This model ships with Gantry: POST /api/v1/${id}/restore restores it.`}
         </>
       }
       onConfirm={() => deleting.mutateAsync()}

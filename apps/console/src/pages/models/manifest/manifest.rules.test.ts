@@ -11,25 +11,25 @@ const refused = new GantryError({
   body: undefined,
   issues: [
     { loc: ["body", "input", "properties", "prompt", "type"], message: "Must be a type", type: "one_of" },
-    { loc: ["path", "owner"], message: "There is no such owner", type: "value_error" },
+    { loc: ["path", "owner"], message: "Owner not found", type: "value_error" },
   ],
 });
 
-describe("a manifest as text", () => {
-  it("is read, or it is told where it stops being JSON", () => {
+describe("manifest text", () => {
+  it("is parsed, or reports the line of a syntax error", () => {
     expect(readManifest(exampleText)).toMatchObject({ manifest: { kind: "text" } });
     expect(readManifest('{\n"kind": }')).toEqual({
-      faults: [{ line: 2, place: "", message: "From here on this is no JSON" }],
+      faults: [{ line: 2, path: "", message: "Invalid JSON from this line" }],
     });
   });
 
-  it("has the faults that the service found at their lines", () => {
+  it("assigns errors of the API to lines", () => {
     const faults = faultsIn(refused, exampleText);
-    expect(faults).toEqual([{ line: 12, place: "input.properties.prompt.type", message: "Must be a type" }]);
+    expect(faults).toEqual([{ line: 12, path: "input.properties.prompt.type", message: "Must be a type" }]);
     expect(exampleText.split("\n")[11]).toContain('"type": "string"');
   });
 
-  it("has none where something else failed", () => {
+  it("ignores other errors", () => {
     expect(faultsIn(new Error("no network"), exampleText)).toEqual([]);
   });
 });

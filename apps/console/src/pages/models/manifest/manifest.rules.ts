@@ -1,8 +1,8 @@
 import { GantryError, type GantryIssue, type ModelCard, type NewModel } from "@gantry/sdk";
 import { pretty } from "../../../ui/json.rules.ts";
-import { NoJson, placesIn } from "./json-places.rules.ts";
+import { InvalidJson, positionsIn } from "./json-positions.rules.ts";
 
-/** What a model is made of, in the order in which it is read; the rest of a card the service adds. */
+/** Editable fields of a card, in display order. */
 const parts = [
   "title",
   "description",
@@ -23,10 +23,10 @@ export function manifestTextOf(card: ModelCard): string {
   return pretty(Object.fromEntries(parts.map((part) => [part, card[part]])));
 }
 
-/** Small, and it works as it is: a text model on a server that speaks the protocol of OpenAI. */
+/** A minimal text model behind an OpenAI-compatible server. */
 const example: NewModel = {
   title: "My model",
-  description: "A model on a server that speaks the chat protocol of OpenAI, such as Ollama or vLLM.",
+  description: "A model on an OpenAI-compatible server, such as Ollama or vLLM.",
   kind: "text",
   visibility: "private",
   capacity: 2,
@@ -41,34 +41,32 @@ const example: NewModel = {
 };
 export const exampleText = pretty(example);
 
-/** Something that is wrong with a manifest, and where that stands. */
 export interface Fault {
   line: number;
-  /** As "input.properties.prompt"; empty for the whole. */
-  place: string;
+  /** For example "input.properties.prompt"; empty for the whole manifest. */
+  path: string;
   message: string;
 }
 
-/** The manifest that a text is, or what keeps it from being one. */
 export function readManifest(text: string): { manifest: NewModel } | { faults: Fault[] } {
   try {
-    placesIn(text);
+    positionsIn(text);
     return { manifest: JSON.parse(text) as NewModel };
   } catch (error) {
-    const line = error instanceof NoJson ? error.line : 1;
-    return { faults: [{ line, place: "", message: "From here on this is no JSON" }] };
+    const line = error instanceof InvalidJson ? error.line : 1;
+    return { faults: [{ line, path: "", message: "Invalid JSON from this line" }] };
   }
 }
 
-/** What the service found wrong in a text; none where the failure is about something else. */
+/** Empty if the error is not about the manifest. */
 export function faultsIn(error: unknown, text: string): Fault[] {
   if (!(error instanceof GantryError)) return [];
-  const { lineOf } = placesIn(text);
+  const { lineOf } = positionsIn(text);
   const faults = error.issues.filter(isInBody).map(({ loc, message }) => {
     const path = loc.slice(1);
-    return { line: lineOf(path), place: path.join("."), message };
+    return { line: lineOf(path), path: path.join("."), message };
   });
-  return faults.sort((one, other) => one.line - other.line);
+  return faults.sort((a, b) => a.line - b.line);
 }
 
 const isInBody = ({ loc }: GantryIssue): boolean => loc[0] === "body";

@@ -17,7 +17,7 @@ export function NewModelDialog({ open, onClose }: { open: boolean; onClose(): vo
       onClose={onClose}
       wide
       title="New model"
-      description="A model is a manifest: what it takes, what it gives, what it costs, and who answers."
+      description="The manifest defines the model's inputs, outputs, price and backend."
     >
       <NewModelForm onClose={onClose} />
     </Dialog>
@@ -29,7 +29,7 @@ function NewModelForm({ onClose }: { onClose(): void }) {
   const [name, setName] = useState("");
   const navigate = useNavigate();
   const { text, change, faults, failure, isSaving, save } = useManifest(exampleText, (card) => {
-    toast(`${card.endpoint_id} is there`);
+    toast(`Model ${card.endpoint_id} created`);
     void navigate({ to: "/models/$owner/$name", params: { owner: card.owner, name: card.name } });
   });
   const isTaken = failure instanceof NameTaken;
@@ -42,7 +42,7 @@ function NewModelForm({ onClose }: { onClose(): void }) {
       <Field
         label="Name"
         required
-        hint={`It is called as ${username}/${name.trim() || "name"}.`}
+        hint={`Call it as ${username}/${name.trim() || "name"}.`}
         error={isTaken ? failure.message : undefined}
       >
         {(control) => (
@@ -50,7 +50,7 @@ function NewModelForm({ onClose }: { onClose(): void }) {
             {...control}
             required
             pattern="[a-z0-9][a-z0-9._\-]{0,62}"
-            title="Small letters, digits, . _ and -, beginning with a letter or a digit"
+            title="Lowercase letters, digits, dots, underscores and hyphens, starting with a letter or digit"
             placeholder="my-model"
             value={name}
             onChange={(event) => setName(event.target.value)}

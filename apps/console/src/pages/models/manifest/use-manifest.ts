@@ -5,12 +5,12 @@ import { api } from "../../../api/client.ts";
 import { modelQuery } from "../model-query.ts";
 import { type Fault, faultsIn, readManifest } from "./manifest.rules.ts";
 
-/** A name that is taken would be replaced, which is nothing that a new model should do. */
+/** Saving a new model under a used name would replace the existing model. */
 export class NameTaken extends Error {}
 
 async function refuseTaken(model: string): Promise<void> {
   for await (const { endpoint_id } of api.models.each({ q: model })) {
-    if (endpoint_id === model) throw new NameTaken("You have a model of this name already");
+    if (endpoint_id === model) throw new NameTaken("You already have a model with this name");
   }
 }
 
@@ -20,9 +20,8 @@ interface Saved {
   isNew: boolean;
 }
 
-/** A manifest while it is edited: its text, what is wrong with it, and how it is stored. */
-export function useManifest(first: string, onSaved: (card: ModelCard) => void) {
-  const [text, setText] = useState(first);
+export function useManifest(initial: string, onSaved: (card: ModelCard) => void) {
+  const [text, setText] = useState(initial);
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const queries = useQueryClient();
   const saving = useMutation({
@@ -53,7 +52,7 @@ export function useManifest(first: string, onSaved: (card: ModelCard) => void) {
     text,
     change,
     faults,
-    /** What failed and is not shown at a line. */
+    /** An error that is not shown at a line. */
     failure: saving.isError && faults.length === 0 ? saving.error : undefined,
     isSaving: saving.isPending,
     save(model: string, { isNew = false } = {}) {

@@ -3,13 +3,12 @@ import { type Media, mediaOf } from "./media.rules.ts";
 
 interface MediaViewProps {
   url: string;
-  /** What it is called, which also says what it is. */
+  /** The extension decides how the file is shown if `contentType` does not. */
   name: string;
   contentType?: string | null;
   alt: string;
 }
 
-/** A file as it is meant to be met: seen, heard, or named. */
 export function MediaView({ url, name, contentType, alt }: MediaViewProps) {
   const media: Media = mediaOf(name, contentType);
   const framed = "max-h-112 w-full rounded-md border border-line bg-sunken";
@@ -20,7 +19,7 @@ export function MediaView({ url, name, contentType, alt }: MediaViewProps) {
       </a>
     );
   }
-  // What a model made has no captions.
+  // Model output has no captions.
   // biome-ignore lint/a11y/useMediaCaption: see above.
   if (media === "video") return <video src={url} controls aria-label={alt} className={framed} />;
   // biome-ignore lint/a11y/useMediaCaption: see above.

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { fileNameIn, mediaOf } from "./media.rules.ts";
 
-describe("files by what they are", () => {
-  it("reads a name from an address", () => {
+describe("output files", () => {
+  it("take their name from the URL", () => {
     expect(fileNameIn("https://host/s3/b/outputs/a%20ship.jpg?X-Amz-Date=1/2")).toBe("a ship.jpg");
     expect(fileNameIn("s3://gantry/uploads/file_1/100%.png")).toBe("100%.png");
   });
 
-  it("knows the media by the type, else by the ending", () => {
+  it("are classified by content type, then by extension", () => {
     expect(mediaOf("x.bin", "image/png")).toBe("image");
     expect(mediaOf("speech.WAV")).toBe("audio");
     expect(mediaOf("clip.mp4", null)).toBe("video");

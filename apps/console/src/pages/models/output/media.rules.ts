@@ -6,7 +6,6 @@ const endings: Readonly<Record<Exclude<Media, "file">, readonly string[]>> = {
   audio: ["wav", "mp3", "ogg", "oga", "opus", "flac", "m4a", "aac"],
 };
 
-/** The last part of an address, which is what a file is called. */
 export function fileNameIn(address: string): string {
   const path = address.replace(/[?#].*$/s, "");
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -17,10 +16,10 @@ export function fileNameIn(address: string): string {
   }
 }
 
-/** How a file can be shown: by its type, else by how its name ends. */
+/** Decides by content type, then by extension. */
 export function mediaOf(name: string, contentType?: string | null): Media {
   const kinds = Object.keys(endings) as (keyof typeof endings)[];
-  // Such a drawing may hold anything, and the store never lets it be shown.
+  // SVG may contain scripts, so the server never serves it inline.
   if (contentType === "image/svg+xml") return "file";
   const byType = kinds.find((kind) => contentType?.startsWith(`${kind}/`));
   const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();

@@ -11,21 +11,21 @@ interface OutputViewProps {
   files: Readonly<Record<string, FileLink>>;
 }
 
-/** What a prediction gave: files as what they are, texts as texts, and all else together as JSON. */
+/** Shows files and strings on their own, and all other values together as JSON. */
 export function OutputView({ output, files }: OutputViewProps) {
   const shownFiles = Object.entries(files);
   const others = Object.entries(output).filter(([name]) => !Object.hasOwn(files, name));
   const texts = others.filter((entry): entry is [string, string] => typeof entry[1] === "string");
   const values = others.filter(([, value]) => typeof value !== "string");
-  if (shownFiles.length + others.length === 0) return <p className="text-muted">It gave nothing.</p>;
-  const isAlone = shownFiles.length + others.length === 1;
+  if (shownFiles.length + others.length === 0) return <p className="text-muted">No output.</p>;
+  const isSingle = shownFiles.length + others.length === 1;
   return (
     <div className="flex flex-col gap-4">
       {shownFiles.map(([name, { url }]) => (
         <FileOutput key={name} name={name} url={url} />
       ))}
       {texts.map(([name, text]) => (
-        <TextOutput key={name} name={isAlone ? undefined : name} text={text} />
+        <TextOutput key={name} name={isSingle ? undefined : name} text={text} />
       ))}
       {values.length > 0 && <CodeBlock label="JSON" text={pretty(Object.fromEntries(values))} />}
     </div>

@@ -3,7 +3,6 @@ import { seconds } from "../../../ui/format.ts";
 
 const tickMs = 100;
 
-/** The time since something began, as it goes on. */
 export function Elapsed({ since }: { since: number }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

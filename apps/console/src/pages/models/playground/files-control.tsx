@@ -11,23 +11,21 @@ interface FilesControlProps {
   control: ControlProps;
   label: string;
   accept: string;
-  /** How many it takes. */
-  most: number;
+  max: number;
   files: readonly FileValue[];
   onFiles(files: readonly FileValue[]): void;
 }
 
-/** Files of this machine, or addresses of files that are elsewhere. */
-export function FilesControl({ control, label, accept, most, files, onFiles }: FilesControlProps) {
-  const add = (more: readonly FileValue[]) =>
-    onFiles(most === 1 ? more.slice(0, 1) : [...files, ...more].slice(0, most));
-  const isFull = files.length >= most && most > 1;
+/** Accepts local files and URLs. */
+export function FilesControl({ control, label, accept, max, files, onFiles }: FilesControlProps) {
+  const add = (more: readonly FileValue[]) => onFiles(max === 1 ? more.slice(0, 1) : [...files, ...more].slice(0, max));
+  const isFull = files.length >= max && max > 1;
   return (
     <div className="flex flex-col gap-2">
       {files.length > 0 && (
         <ul className="flex flex-col gap-1.5">
           {files.map((file, n) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the same file may be there twice, and its place says which one.
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same file may occur twice.
             <li key={n} className="flex items-center gap-2 rounded-md border border-line bg-sunken p-1.5">
               <FileLine file={file} />
               <Button
@@ -42,17 +40,17 @@ export function FilesControl({ control, label, accept, most, files, onFiles }: F
           ))}
         </ul>
       )}
-      <FileDrop {...control} accept={accept} multiple={most > 1} disabled={isFull} onFiles={add}>
-        {isFull ? `That is all: it takes ${most}` : wordsFor(most, files.length)}
+      <FileDrop {...control} accept={accept} multiple={max > 1} disabled={isFull} onFiles={add}>
+        {isFull ? `Maximum of ${max} files reached` : promptFor(max, files.length)}
       </FileDrop>
       {!isFull && <AddressLine label={label} onAddress={(address) => add([address])} />}
     </div>
   );
 }
 
-function wordsFor(most: number, there: number): string {
-  if (most === 1) return there === 0 ? "Drop a file here, or choose one" : "Drop another file here to replace it";
-  return `Drop files here, or choose them (${there} of ${most})`;
+function promptFor(max: number, chosen: number): string {
+  if (max === 1) return chosen === 0 ? "Drop a file here or click to choose" : "Drop another file here to replace it";
+  return `Drop files here or click to choose (${chosen} of ${max})`;
 }
 
 const nameOf = (file: FileValue): string => (typeof file === "string" ? file : file.name);
@@ -89,13 +87,13 @@ function AddressLine({ label, onAddress }: { label: string; onAddress(address: s
   return (
     <div className="flex gap-2">
       <TextInput
-        aria-label={`${label}, as an address`}
-        placeholder="or an address: https://… or s3://…"
+        aria-label={`${label} (URL)`}
+        placeholder="Or enter a URL: https://… or s3://…"
         value={address}
         onChange={(event) => setAddress(event.target.value)}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.metaKey || event.ctrlKey) return;
-          // Otherwise it would run the model.
+          // Enter would submit the form.
           event.preventDefault();
           add();
         }}

@@ -20,13 +20,13 @@ const fields = fieldsOf({
 });
 const start = initialValues(fields);
 
-describe("what is sent of a form", () => {
-  it("starts with the defaults, and sends of them what is required", () => {
+describe("sent input", () => {
+  it("starts with defaults and sends only required ones", () => {
     expect(start).toMatchObject({ prompt: "a ship", size: '"2k"', count: "3", fast: true, options: "", image: [] });
     expect(inputOf(fields, start)).toEqual({ prompt: "a ship" });
   });
 
-  it("sends what was changed, as what it is", () => {
+  it("sends changed values with their type", () => {
     const changed = { ...start, size: '"4k"', count: "5", fast: false, options: '{"a": [1]}' };
     expect(inputOf(fields, changed)).toEqual({
       prompt: "a ship",
@@ -37,26 +37,26 @@ describe("what is sent of a form", () => {
     });
   });
 
-  it("leaves out what was emptied, but for a text that has a default and may be empty", () => {
+  it("leaves out emptied fields, except a string that has a default", () => {
     expect(inputOf(fields, { ...start, count: "", size: "", style: "" })).toEqual({ prompt: "a ship", style: "" });
   });
 
-  it("marks in an example what is required and missing", () => {
+  it("marks missing required fields in an example", () => {
     expect(inputWithBlanks(fields, { ...start, prompt: "", fast: false })).toEqual({ prompt: "…", fast: false });
     expect(inputWithBlanks(fields, start)).toEqual({ prompt: "a ship" });
   });
 
-  it("gives files the slots in their order", () => {
+  it("assigns files to slots in order", () => {
     const files = ["https://example.com/a.png", "s3://b/c.png"];
     expect(inputOf(fields, { ...start, image: files })).toMatchObject({ image: files[0], image1: files[1] });
   });
 });
 
-describe("what is wrong with a form", () => {
-  it("names a required field that is empty and JSON that is none", () => {
+describe("problems of a form", () => {
+  it("include empty required fields and invalid JSON", () => {
     expect(problemsOf(fields, { ...start, prompt: " ", options: "{" })).toEqual({
       prompt: "This field is required",
-      options: "This is no JSON",
+      options: "Invalid JSON",
     });
     expect(problemsOf(fields, start)).toEqual({});
   });
@@ -72,7 +72,7 @@ describe("what is wrong with a form", () => {
       issues: locs.map((loc) => ({ loc, message: "Wrong", type: "one_of" })),
     });
 
-  it("puts what the service says at its fields, also at a slot of a list of files", () => {
+  it("include errors of the API at their fields, also for slots of a file list", () => {
     expect(problemsIn(refusal(["body", "size"], ["body", "i_image1"], ["body", "options", "a", 0]), fields)).toEqual({
       size: "Wrong",
       image: "Wrong",
@@ -80,7 +80,7 @@ describe("what is wrong with a form", () => {
     });
   });
 
-  it("leaves to others what names no field", () => {
+  it("are undefined if an error names no field", () => {
     expect(problemsIn(refusal(["body", "size"], ["body"]), fields)).toBeUndefined();
     expect(problemsIn(new Error("no network"), fields)).toBeUndefined();
   });

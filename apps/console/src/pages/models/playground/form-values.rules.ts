@@ -2,15 +2,12 @@ import type { InputField } from "@gantry/sdk";
 import { fieldErrors } from "../../../ui/field-errors.rules.ts";
 import type { FormField } from "./input-form.rules.ts";
 
-/** A file of this machine, or the address of one elsewhere. */
+/** A local file or a URL. */
 export type FileValue = File | string;
-/** What a control holds: its text, whether it is on, or its files. */
 export type FormValue = string | boolean | readonly FileValue[];
 export type FormValues = Readonly<Record<string, FormValue>>;
 
-/** What JSON holds, or a file. */
 export type SentValue = NonNullable<InputField>;
-/** What goes out, by the names of the schema. */
 export type SentInput = Readonly<Record<string, SentValue>>;
 
 export function initialValues(fields: readonly FormField[]): FormValues {
@@ -32,12 +29,12 @@ function initialValue({ control, initial }: FormField): FormValue {
   }
 }
 
-/** What is sent: required fields, and those that are not as they stand at first, which is the service's default. */
+/** Sends required fields and changed ones. The server fills in defaults. */
 export function inputOf(fields: readonly FormField[], values: FormValues): SentInput {
   return Object.fromEntries(fields.flatMap((field) => sentOf(field, values[field.name] ?? initialValue(field))));
 }
 
-/** The same for an example: what is required and not there yet has a mark in its place. */
+/** For code examples: missing required fields get a placeholder. */
 export function inputWithBlanks(fields: readonly FormField[], values: FormValues): SentInput {
   const required = fields.filter(({ isRequired }) => isRequired);
   return { ...Object.fromEntries(required.map(({ name }) => [name, "…"])), ...inputOf(fields, values) };
@@ -56,9 +53,9 @@ function sentOf(field: FormField, value: FormValue): [string, SentValue][] {
 
 function valueOfText({ control, isNullable, isRequired, initial }: FormField, text: string): SentValue | undefined {
   if (text.trim() === "") {
-    // An empty text instead of a default is something to say; otherwise nothing was said.
-    const isSaid = control.kind === "text" && !isNullable && !isRequired && initial !== undefined;
-    return isSaid ? text : undefined;
+    // Only an empty string that replaces a default has a meaning.
+    const isMeant = control.kind === "text" && !isNullable && !isRequired && initial !== undefined;
+    return isMeant ? text : undefined;
   }
   if (control.kind === "text") return text;
   if (control.kind === "number") return Number.isFinite(Number(text)) ? Number(text) : text;
@@ -75,7 +72,7 @@ function parsed(text: string): SentValue | undefined {
 
 export type Problems = Readonly<Record<string, string>>;
 
-/** What is wrong before anything is sent; all else the service knows better. */
+/** Checks what the form can know; the API checks the rest. */
 export function problemsOf(fields: readonly FormField[], values: FormValues): Problems {
   return Object.fromEntries(
     fields.flatMap((field) => {
@@ -96,25 +93,25 @@ function problemOf({ control, isRequired }: FormField, value: FormValue): string
     JSON.parse(value);
     return undefined;
   } catch {
-    return "This is no JSON";
+    return "Invalid JSON";
   }
 }
 
-/** What the service found wrong, at the fields that it names; undefined where something else is wrong too. */
+/** Undefined if not all issues belong to a field. */
 export function problemsIn(error: unknown, fields: readonly FormField[]): Problems | undefined {
   const owners = new Map(fields.flatMap((field) => sentNames(field).map((name) => [name, field.name])));
   const { of, rest, failure } = fieldErrors(error, [...owners.keys()]);
   if (failure === undefined || rest !== undefined) return undefined;
   const problems: Record<string, string> = {};
-  for (const [name, sentence] of Object.entries(of)) {
+  for (const [name, message] of Object.entries(of)) {
     const owner = owners.get(name) ?? name;
-    problems[owner] = problems[owner] === undefined ? sentence : `${problems[owner]}; ${sentence}`;
+    problems[owner] = problems[owner] === undefined ? message : `${problems[owner]}; ${message}`;
   }
   return problems;
 }
 
-/** The names under which a field may be sent, and so be refused. */
+/** Names that the API may use for a field in an error. */
 function sentNames({ name, control }: FormField): string[] {
   const names = control.kind === "files" ? [name, ...control.slots] : [name];
-  return names.flatMap((one) => [one, `i_${one}`]);
+  return names.flatMap((sent) => [sent, `i_${sent}`]);
 }

@@ -1,6 +1,6 @@
 import { useId } from "react";
 import { Checkbox, CodeArea, type ControlProps, Field, Select, TextArea, TextInput } from "../../../ui/field.tsx";
-import { boundsInWords, hint } from "../../../ui/schema-form.rules.ts";
+import { boundsText, hint } from "../../../ui/schema-form.rules.ts";
 import { FilesControl } from "./files-control.tsx";
 import type { FormValue } from "./form-values.rules.ts";
 import type { FormField } from "./input-form.rules.ts";
@@ -23,31 +23,31 @@ export function InputField({ field, value, problem, onValue }: InputFieldProps) 
   );
 }
 
-/** A box to tick stands before its label. */
+/** A checkbox comes before its label. */
 function Switch({ field: { label, hint }, value, problem, onValue }: InputFieldProps) {
   const id = useId();
-  const said = problem ?? hint;
+  const description = problem ?? hint;
   return (
     <div className="flex flex-col gap-1">
       <Checkbox
         label={<span className="font-medium">{label}</span>}
         checked={value === true}
         aria-invalid={problem === undefined ? undefined : true}
-        aria-describedby={said === undefined ? undefined : id}
+        aria-describedby={description === undefined ? undefined : id}
         onChange={(event) => onValue(event.target.checked)}
       />
-      {said !== undefined && (
+      {description !== undefined && (
         <p id={id} className={`text-xs ${problem === undefined ? "text-muted" : "text-bad"}`}>
-          {said}
+          {description}
         </p>
       )}
     </div>
   );
 }
 
-function hintOf({ hint: said, control }: FormField): string | undefined {
-  if (control.kind === "number") return hint(said, [boundsInWords({ minimum: control.min, maximum: control.max })]);
-  return hint(said, control.kind === "json" ? ["As JSON."] : []);
+function hintOf({ hint: description, control }: FormField): string | undefined {
+  if (control.kind === "number") return hint(description, [boundsText({ minimum: control.min, maximum: control.max })]);
+  return hint(description, control.kind === "json" ? ["JSON."] : []);
 }
 
 function InputControl({
@@ -62,7 +62,7 @@ function InputControl({
         control={props}
         label={label}
         accept={control.accept}
-        most={control.slots.length}
+        max={control.slots.length}
         files={typeof value === "object" ? value : []}
         onFiles={onValue}
       />
@@ -74,7 +74,7 @@ function InputControl({
     case "choice":
       return (
         <Select {...common} onChange={(event) => onValue(event.target.value)}>
-          {/* Where there is a default, nothing chosen would mean just that. */}
+          {/* With a default, an empty choice would mean the same as the default. */}
           {(initial === undefined || text === "") && <option value="">{isRequired ? "Choose" : "Not set"}</option>}
           {control.options.map((option) => (
             <option key={option.value} value={option.value}>

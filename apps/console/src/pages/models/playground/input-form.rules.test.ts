@@ -6,8 +6,8 @@ const form = (properties: Record<string, FieldSchema>, required: string[] = []) 
   fieldsOf({ type: "object", properties, required });
 const controlOf = (schema: FieldSchema, required: string[] = []) => form({ it: schema }, required)[0]?.control;
 
-describe("the form of an input", () => {
-  it("has required fields first, and says what each is called", () => {
+describe("input form", () => {
+  it("lists required fields first, with their titles", () => {
     const fields = form({ size: { type: "string", title: "Size" }, prompt: { type: "string" } }, ["prompt"]);
     expect(fields.map(({ label, isRequired }) => [label, isRequired])).toEqual([
       ["prompt", true],
@@ -15,7 +15,7 @@ describe("the form of an input", () => {
     ]);
   });
 
-  it("chooses a control by what a field takes", () => {
+  it("chooses a control by type", () => {
     expect(controlOf({ type: "string" })).toEqual({ kind: "text", isLong: true });
     expect(controlOf({ type: "string", maxLength: 60 })).toEqual({ kind: "text", isLong: false });
     expect(controlOf({ type: ["string", "null"], format: "uri" })).toEqual({ kind: "text", isLong: false });
@@ -29,13 +29,13 @@ describe("the form of an input", () => {
     expect(controlOf({ type: "object" })).toEqual({ kind: "json" });
   });
 
-  it("takes a boolean without a default for a choice of three", () => {
+  it("shows a boolean without a default as a choice", () => {
     expect(controlOf({ type: "boolean", default: false })).toEqual({ kind: "switch" });
     expect(controlOf({ type: "boolean" }, ["it"])).toEqual({ kind: "switch" });
     expect(controlOf({ type: ["boolean", "null"], default: null })?.kind).toBe("choice");
   });
 
-  it("offers what an enum lists, whatever it is", () => {
+  it("offers the values of an enum", () => {
     expect(controlOf({ type: ["integer", "null"], enum: [1, 2, null] })).toEqual({
       kind: "choice",
       options: [
@@ -49,7 +49,7 @@ describe("the form of an input", () => {
     });
   });
 
-  it("makes one list of numbered files of one media", () => {
+  it("combines numbered files of one media type", () => {
     const image: FieldSchema = { type: ["string", "null"], format: "binary", "x-media": "image" };
     const fields = form({ image, image1: image, image2: image, mask: image, clip1: image });
     expect(fields.map(({ control }) => control.kind === "files" && control.slots)).toEqual([
@@ -60,7 +60,7 @@ describe("the form of an input", () => {
     expect(fields[0]?.control).toMatchObject({ accept: "image/*" });
   });
 
-  it("folds away what is optional where there is much of it", () => {
+  it("folds optional fields if there are many", () => {
     const many = form(Object.fromEntries([..."abcdefg"].map((name) => [name, { type: "string" }])), ["g"]);
     expect(folded(many).shown.map(({ name }) => name)).toEqual(["g", "a", "b", "c"]);
     expect(folded(many).more.map(({ name }) => name)).toEqual(["d", "e", "f"]);

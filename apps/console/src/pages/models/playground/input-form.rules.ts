@@ -1,8 +1,8 @@
 import type { FieldSchema, ObjectSchema } from "@gantry/sdk";
-import { typesOf } from "../../../ui/schema-words.rules.ts";
+import { typesOf } from "../../../ui/schema-text.rules.ts";
 
 export interface Option {
-  /** JSON of the value: an option need not be a text. */
+  /** JSON, because an option may have any type. */
   value: string;
   label: string;
 }
@@ -12,7 +12,7 @@ export type Control =
   | { kind: "number"; isWhole: boolean; min: number | undefined; max: number | undefined }
   | { kind: "switch" }
   | { kind: "choice"; options: readonly Option[] }
-  /** Several slots of the schema, as image, image1, image2, are one list of files to whoever fills it in. */
+  /** Numbered fields of the schema, such as image, image1 and image2, are shown as one list of files. */
   | { kind: "files"; slots: readonly string[]; accept: string }
   | { kind: "json" };
 
@@ -21,7 +21,7 @@ export interface FormField {
   label: string;
   hint: string | undefined;
   isRequired: boolean;
-  /** Null admitted: then an empty text means that nothing is given. */
+  /** An empty string then means null. */
   isNullable: boolean;
   initial: unknown;
   control: Control;
@@ -29,7 +29,7 @@ export interface FormField {
 
 const isFile = (schema: FieldSchema | undefined): schema is FieldSchema => schema?.format === "binary";
 
-/** The fields of a form for an input, required ones first. */
+/** Required fields first. */
 export function fieldsOf(input: ObjectSchema): FormField[] {
   const required = new Set(input.required ?? []);
   const fields = Object.entries(input.properties)
@@ -38,7 +38,7 @@ export function fieldsOf(input: ObjectSchema): FormField[] {
   return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter(({ isRequired }) => !isRequired)];
 }
 
-/** Of `image3` beside an `image` of the same media: `image`. */
+/** `image` for `image3`, if the input has a field `image` of the same media type. */
 function slotBase(name: string, { properties, required = [] }: ObjectSchema): string | undefined {
   const base = /^(.+?)_?\d+$/.exec(name)?.[1];
   const [slot, first] = [properties[name], base === undefined ? undefined : properties[base]];
@@ -70,7 +70,7 @@ function acceptedBy({ "x-formats": endings, "x-media": media }: FieldSchema): st
   return media === undefined || media === "file" ? "" : `${media}/*`;
 }
 
-/** Longer texts than this get a box that grows. */
+/** Longer strings get a growing text area. */
 const longestLine = 100;
 
 function controlOf(schema: FieldSchema, isRequired: boolean): Control {
@@ -79,7 +79,7 @@ function controlOf(schema: FieldSchema, isRequired: boolean): Control {
   if (type === "number" || type === "integer") {
     return { kind: "number", isWhole: type === "integer", min: schema.minimum, max: schema.maximum };
   }
-  // Without a default, "no" and "not said" are two answers.
+  // Without a default, false differs from not set.
   if (type === "boolean") {
     const isEither = isRequired || typeof schema.default === "boolean";
     return isEither ? { kind: "switch" } : { kind: "choice", options: [true, false].map(optionOf) };
@@ -96,12 +96,12 @@ function optionOf(value: unknown): Option {
   return { value: json, label: typeof value === "string" ? value : json };
 }
 
-const mostShown = 5;
-const shownOfMany = 3;
+const maxUnfolded = 5;
+const shownIfFolded = 3;
 
-/** What is shown at once, and what is folded away where there are many optional ones. */
+/** Folds optional fields if there are many. */
 export function folded(fields: readonly FormField[]): { shown: FormField[]; more: FormField[] } {
   const optional = fields.filter(({ isRequired }) => !isRequired);
-  const more = optional.length > mostShown ? optional.slice(shownOfMany) : [];
+  const more = optional.length > maxUnfolded ? optional.slice(shownIfFolded) : [];
   return { shown: fields.filter((field) => !more.includes(field)), more };
 }

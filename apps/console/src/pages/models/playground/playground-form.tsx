@@ -3,7 +3,7 @@ import { Play } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Panel } from "../../../ui/page.tsx";
-import { estimateInWords, usualMaxTokens } from "../price.rules.ts";
+import { defaultMaxTokens, estimateText } from "../price.rules.ts";
 import { type FormValues, initialValues, inputOf, type Problems } from "./form-values.rules.ts";
 import { InputField } from "./input-field.tsx";
 import { type FormField, folded } from "./input-form.rules.ts";
@@ -25,7 +25,7 @@ export function PlaygroundForm({ card, fields, values, problems, onValues, onRun
   useEffect(() => {
     if (Object.keys(problems).length === 0) return;
     if (hasHidden) setUnfolded(true);
-    // After what was folded away is there.
+    // After the folded fields are rendered.
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
   }, [problems, hasHidden]);
   const submit = (event: FormEvent) => {
@@ -53,9 +53,9 @@ export function PlaygroundForm({ card, fields, values, problems, onValues, onRun
         </Button>
       }
     >
-      {/* What is wrong is said at the fields, by the service too, and not by the browser. */}
+      {/* Errors appear at the fields, not as browser pop-ups. */}
       <form ref={form} noValidate className="flex flex-col gap-4" onSubmit={submit} onKeyDown={submitByKey}>
-        {fields.length === 0 && <p className="text-muted">This model takes no input.</p>}
+        {fields.length === 0 && <p className="text-muted">This model has no inputs.</p>}
         {shown.map(show)}
         {more.length > 0 && (
           <details open={isUnfolded} onToggle={(event) => setUnfolded(event.currentTarget.open)}>
@@ -68,7 +68,7 @@ export function PlaygroundForm({ card, fields, values, problems, onValues, onRun
             Run
           </Button>
           <span className="min-w-0 flex-1 text-muted text-xs">
-            {card.capacity === 0 ? "Not active: its capacity is 0." : estimateOf(card, fields, values)}
+            {card.capacity === 0 ? "Inactive: the capacity is 0." : estimateOf(card, fields, values)}
           </span>
         </div>
       </form>
@@ -80,10 +80,10 @@ function estimateOf(card: ModelCard, fields: readonly FormField[], values: FormV
   const input = inputOf(fields, values);
   const texts = Object.values(input).filter((value) => typeof value === "string");
   const wanted = Number(values.max_tokens);
-  return estimateInWords(card.pricing, {
+  return estimateText(card.pricing, {
     characters: texts.reduce((sum, text) => sum + text.length, 0),
-    maxTokens: wanted > 0 ? wanted : usualMaxTokens,
-    // Of a model that makes files each of them is an output, of any other the answer is one.
+    maxTokens: wanted > 0 ? wanted : defaultMaxTokens,
+    // Each output file counts; any other output counts once.
     outputs: Math.max(1, Object.values(card.output.properties).filter(({ format }) => format === "binary").length),
     timeoutSeconds: card.timeout_seconds,
   });

@@ -16,7 +16,6 @@ interface PlaygroundProps {
   runs: ReturnType<typeof useRuns>;
 }
 
-/** The form at the left, the newest run beside it, and below them the earlier ones of this visit, to compare. */
 export function Playground({ card, fields, values, onValues, runs: { runs, start, cancel } }: PlaygroundProps) {
   const [problems, setProblems] = useState<Problems>({});
   const [newest, ...earlier] = runs;
@@ -25,17 +24,17 @@ export function Playground({ card, fields, values, onValues, runs: { runs, start
     onValues(changed);
   };
   const run = () => {
-    const wrong = problemsOf(fields, values);
-    setProblems(wrong);
-    if (Object.keys(wrong).length > 0) return;
+    const found = problemsOf(fields, values);
+    setProblems(found);
+    if (Object.keys(found).length > 0) return;
     void start(values, inputOf(fields, values), (error) => {
-      const told = problemsIn(error, fields);
-      if (told) setProblems(told);
-      return told !== undefined;
+      const refused = problemsIn(error, fields);
+      if (refused) setProblems(refused);
+      return refused !== undefined;
     });
   };
-  const show = (one: Run) => (
-    <RunCard key={one.key} run={one} onCancel={() => void cancel(one)} onReuse={() => change(one.values)} />
+  const show = (shown: Run) => (
+    <RunCard key={shown.key} run={shown} onCancel={() => void cancel(shown)} onReuse={() => change(shown.values)} />
   );
   return (
     <div className="flex flex-col gap-5">
@@ -45,14 +44,14 @@ export function Playground({ card, fields, values, onValues, runs: { runs, start
           show(newest)
         ) : (
           <Panel title="Output">
-            <Empty title="Nothing has run yet">What the model gives is shown here. Ctrl and Enter run it too.</Empty>
+            <Empty title="No output yet">Results appear here. Press Ctrl+Enter to run.</Empty>
           </Panel>
         )}
       </div>
       {earlier.length > 0 && (
         <section className="flex flex-col gap-3" aria-labelledby="earlier-runs">
           <h2 id="earlier-runs" className="font-semibold">
-            Earlier in this visit
+            History
           </h2>
           <div className="grid items-start gap-5 lg:grid-cols-2">{earlier.map(show)}</div>
         </section>

@@ -2,7 +2,7 @@ import { Square } from "lucide-react";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { seconds, time } from "../../../ui/format.ts";
-import { MayBeDone } from "../../../ui/may-be-done.tsx";
+import { MayHaveSucceeded } from "../../../ui/may-have-succeeded.tsx";
 import { Failure, Loading } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/page.tsx";
 import type { Tone } from "../../../ui/toast.ts";
@@ -14,15 +14,15 @@ import type { Run } from "./use-runs.ts";
 interface RunCardProps {
   run: Run;
   onCancel(): void;
-  /** Puts what this run was given into the form again. */
+  /** Copies the input of this run into the form. */
   onReuse(): void;
 }
 
-const states: Record<Run["state"], { word: string; tone: Tone }> = {
-  open: { word: "running", tone: "info" },
-  done: { word: "done", tone: "good" },
-  cancelled: { word: "cancelled", tone: "plain" },
-  failed: { word: "failed", tone: "bad" },
+const states: Record<Run["state"], { label: string; tone: Tone }> = {
+  open: { label: "Running", tone: "info" },
+  done: { label: "Done", tone: "good" },
+  cancelled: { label: "Cancelled", tone: "plain" },
+  failed: { label: "Failed", tone: "bad" },
 };
 
 export function RunCard({ run, onCancel, onReuse }: RunCardProps) {
@@ -32,7 +32,7 @@ export function RunCard({ run, onCancel, onReuse }: RunCardProps) {
     <Panel
       title={
         <span className="flex flex-wrap items-center gap-2">
-          <Badge tone={states[state].tone}>{wordOf(run)}</Badge>
+          <Badge tone={states[state].tone}>{labelOf(run)}</Badge>
           <span className="font-normal text-muted" title={time(new Date(startedAt))}>
             {endedAt === undefined ? <Elapsed since={startedAt} /> : seconds((endedAt - startedAt) / 1000)}
           </span>
@@ -45,14 +45,14 @@ export function RunCard({ run, onCancel, onReuse }: RunCardProps) {
           </Button>
         ) : (
           <Button kind="quiet" onClick={onReuse}>
-            Use these values
+            Reuse input
           </Button>
         )
       }
     >
       <div className="flex flex-col gap-3">
         {state === "failed" && <Failure error={error} />}
-        {state === "failed" && run.mayBeAccepted && <MayBeDone error={error} />}
+        {state === "failed" && run.mayBeAccepted && <MayHaveSucceeded error={error} />}
         <div aria-live="polite" aria-busy={isOpen} className="empty:hidden">
           <RunOutput run={run} />
         </div>
@@ -62,22 +62,21 @@ export function RunCard({ run, onCancel, onReuse }: RunCardProps) {
   );
 }
 
-/** Until it says something nobody knows whether it waits for its turn or works. */
-function wordOf({ state, predictionId, text }: Run): string {
-  if (state !== "open" || text !== "") return states[state].word;
-  return predictionId === undefined ? "sending" : "queued or running";
+/** Before the first output, a prediction may still be queued. */
+function labelOf({ state, predictionId, text }: Run): string {
+  return state === "open" && text === "" && predictionId === undefined ? "Sending" : states[state].label;
 }
 
 function RunOutput({ run: { state, text, output, files } }: { run: Run }) {
-  const hasWhole = Object.keys(output).length > 0;
-  if (text === "" && !hasWhole) {
+  const hasOutput = Object.keys(output).length > 0;
+  if (text === "" && !hasOutput) {
     if (state === "open") return <Loading />;
-    return state === "done" ? <p className="text-muted">It gave nothing.</p> : null;
+    return state === "done" ? <p className="text-muted">No output.</p> : null;
   }
   return (
     <>
       {text !== "" && <TextOutput text={text} />}
-      {hasWhole && <OutputView output={output} files={files} />}
+      {hasOutput && <OutputView output={output} files={files} />}
     </>
   );
 }

@@ -3,42 +3,39 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../../api/client.ts";
 import { type Attempts, createAttempts, isUnanswered } from "../../../ui/attempts.rules.ts";
-import { wordsOf } from "../../../ui/failure-words.rules.ts";
+import { errorText } from "../../../ui/error-text.rules.ts";
 import { toast } from "../../../ui/toast.ts";
 import type { FormValues, SentInput } from "./form-values.rules.ts";
 
-/** One run of the model in this visit. */
 export interface Run {
   key: number;
-  /** What the form held. */
   values: FormValues;
   startedAt: number;
   endedAt?: number;
-  /** Since it was accepted. */
+  /** Set once the prediction is accepted. */
   predictionId?: string;
   state: "open" | "done" | "cancelled" | "failed";
-  /** What a stream has told. */
+  /** Streamed text so far. */
   text: string;
   output: Readonly<Record<string, unknown>>;
   files: Readonly<Record<string, FileLink>>;
   error?: unknown;
-  /** It was sent under a key and not accepted, as far as is known: the same sent again would be the same run. */
+  /** Sent with an Idempotency-Key but not confirmed: sending it again does not start a second run. */
   mayBeAccepted?: boolean;
 }
 
-/** As long as somebody may take for a double click. */
 const doubleClickMs = 500;
 
 type Change = Partial<Run> | ((run: Run) => Partial<Run>);
 
-/** The runs of this visit, newest first. Leaving the page cancels those that stream; queued ones go on. */
+/** Runs since the page was opened, newest first. Leaving the page cancels streams; queued runs continue. */
 export function useRuns(model: string, isStreamed: boolean) {
   const [runs, setRuns] = useState<readonly Run[]>([]);
   const queries = useQueryClient();
   const open = useRef(new Map<number, AbortController>());
   const lastKey = useRef(0);
   const [attempts] = useState(() => createAttempts());
-  const isBeingSent = useRef(false);
+  const isSending = useRef(false);
   useEffect(() => {
     const controllers = open.current;
     return () => {
@@ -54,16 +51,15 @@ export function useRuns(model: string, isStreamed: boolean) {
     );
 
   /**
-   * Ends when the run does. A second one in the same moment, or before the first was accepted, is a slip that would
-   * cost something, and does nothing. `isOurs` says of a refusal that it is shown elsewhere, and then the run was
-   * none.
+   * Resolves when the run ends. Ignores a double click, and a second start before the first is accepted, because each
+   * run costs money. If `showError` handles a refusal, the run is removed from the list.
    */
-  async function start(values: FormValues, input: SentInput, isOurs: (error: unknown) => boolean): Promise<void> {
-    if (isBeingSent.current) return;
-    isBeingSent.current = true;
+  async function start(values: FormValues, input: SentInput, showError: (error: unknown) => boolean): Promise<void> {
+    if (isSending.current) return;
+    isSending.current = true;
     const release = once((afterMs: number) => {
       setTimeout(() => {
-        isBeingSent.current = false;
+        isSending.current = false;
       }, afterMs);
     });
     const accepted = () => release(doubleClickMs);
@@ -79,10 +75,10 @@ export function useRuns(model: string, isStreamed: boolean) {
       await (isStreamed ? stream : queue)(model, input, { change, signal: controller.signal, attempts, accepted });
       change({ state: "done", endedAt: Date.now() });
     } catch (error) {
-      // What was refused cost nothing, and may be mended and sent at once.
+      // A refused request cost nothing and may be corrected and sent again immediately.
       release(isUnanswered(error) ? doubleClickMs : 0);
       const isCancelled = controller.signal.aborted || (error instanceof GantryError && error.status === 499);
-      if (!isCancelled && isOurs(error)) setRuns((before) => before.filter((run) => run.key !== key));
+      if (!isCancelled && showError(error)) setRuns((before) => before.filter((run) => run.key !== key));
       else change({ state: isCancelled ? "cancelled" : "failed", endedAt: Date.now(), ...(!isCancelled && { error }) });
     } finally {
       open.current.delete(key);
@@ -95,10 +91,10 @@ export function useRuns(model: string, isStreamed: boolean) {
   async function cancel({ key, predictionId }: Run): Promise<void> {
     if (predictionId === undefined) return open.current.get(key)?.abort();
     try {
-      // The run tells of its end itself.
+      // `start` notices the end of the run.
       await api.cancel(model, predictionId);
     } catch (error) {
-      toast(wordsOf(error), "bad");
+      toast(errorText(error), "bad");
     }
   }
 
@@ -127,7 +123,7 @@ async function stream(model: string, input: SentInput, { change, signal, accepte
     change((run) => ({
       text: textSoFar(run.text, event),
       ...(predictionId !== undefined && { predictionId }),
-      // What is not streamed comes whole, with its files.
+      // Outputs that are not streamed arrive at once, with their files.
       ...(files && { files, output: output_data ?? {} }),
     }));
   }

@@ -9,17 +9,17 @@ const call = (tool: string, call_id: string | undefined, args: object = {}) =>
   event("tool_call", { tool, arguments: args, call_id });
 const result = (tool: string, text: string, call_id?: string) => event("tool_result", { tool, result: text, call_id });
 
-test("calls side by side get their own results, in whichever order these come", () => {
+test("parallel calls get their own results in any order", () => {
   const items = logItems([call("a", "1"), call("a", "2"), result("a", "second", "2"), result("a", "first", "1")]);
   expect(items).toMatchObject([{ result: { text: "first" } }, { result: { text: "second" } }]);
 });
 
-test("without ids a result is of the first call of its tool that has none", () => {
+test("without ids a result belongs to the first open call of its tool", () => {
   const items = logItems([call("a", undefined), call("b", undefined), result("b", "of b"), result("a", "of a")]);
   expect(items).toMatchObject([{ result: { text: "of a" } }, { result: { text: "of b" } }]);
 });
 
-test("a question and the call after its answer are one; of a run below there is the question alone", () => {
+test("a confirmation and its call are one item; a descendant's confirmation stays alone", () => {
   const asked = (confirmation_id: string, call_id: string) =>
     event("confirmation_required", { confirmation_id, tool: "a", arguments: {}, expires_at: at, call_id });
   const resolved = event("confirmation_resolved", {
@@ -37,12 +37,12 @@ test("a question and the call after its answer are one; of a run below there is 
     result("a", "no", "1"),
   ]);
   expect(items).toMatchObject([
-    { isCalled: true, asked: { answer: { status: "denied", reason: "not now" } }, result: { text: "no" } },
-    { isCalled: false, asked: { confirmationId: "c2" } },
+    { isCalled: true, confirmation: { resolution: { status: "denied", reason: "not now" } }, result: { text: "no" } },
+    { isCalled: false, confirmation: { id: "c2" } },
   ]);
 });
 
-test("the end of the list is told as that of the stream, and what is not known is left out", () => {
+test("list entries read like stream events, and unknown types are left out", () => {
   const failed = asLogged({ type: "error", timestamp: at, error: { type: "timeout", message: "Too long" } }, 1);
   const done = asLogged({ type: "completed", timestamp: at, message: "in 3 steps" }, 2);
   expect(logItems([failed, event("of the future", {}), done])).toMatchObject([
@@ -51,7 +51,7 @@ test("the end of the list is told as that of the stream, and what is not known i
   ]);
 });
 
-test("a call is linked to the run that was given the same", () => {
+test("a call is linked to the run with the same input", () => {
   const child = (id: string, input: object) => ({ id, input, created_at: at }) as RunRecord;
   const items = logItems([
     call("drive_list", "0", { x: 2 }),
@@ -64,7 +64,7 @@ test("a call is linked to the run that was given the same", () => {
   expect([...found.values()]).toEqual(["run_1", "run_2"]);
 });
 
-test("a secret is offered only where a result ends with it", () => {
+test("a secret is offered only at the end of a result", () => {
   const offered =
     "{}\n\nThe whole value of client_secret (it ends in ab12) is shown once, to the person who started the run: GET /v1/runs/run_1/secrets/sec_2";
   expect(secretIn(offered)).toEqual({ runId: "run_1", secretId: "sec_2", field: "client_secret" });

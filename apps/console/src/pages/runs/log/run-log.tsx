@@ -11,47 +11,53 @@ import { childrenOfCalls, type LogItem, logItems } from "./run-log.rules.ts";
 import { ToolCall } from "./tool-call.tsx";
 import type { RunLog as Log } from "./use-run-log.ts";
 
-const saidAs = {
+const sources = {
   planning: { icon: Route, title: "Plan" },
   reasoning: { icon: Brain, title: "Model" },
-  compressed: { icon: Minimize2, title: "Summed up" },
+  compressed: { icon: Minimize2, title: "Summary" },
 } as const;
 
 interface RunLogProps {
   run: RunRecord;
   log: Log;
-  /** The questions of runs below this one, which are told here too. */
-  below: ReadonlySet<string>;
+  /** Ids of confirmations that descendants asked for. */
+  fromDescendants: ReadonlySet<string>;
   onRetry(): void;
 }
 
-/** What the run did, oldest first, growing while it runs. */
-export function RunLog({ run, log, below, onRetry }: RunLogProps) {
+/** Oldest first. */
+export function RunLog({ run, log, fromDescendants, onRetry }: RunLogProps) {
   const items = logItems(log.events);
   const calls = items.filter(({ kind }) => kind === "call").length;
   const children = useQuery({
-    // Another call, or its end, may be one more run.
-    queryKey: ["runs", "below", { id: run.id, events: log.events.length }],
+    // Each event may belong to a new child run.
+    queryKey: ["runs", "children", { id: run.id, events: log.events.length }],
     queryFn: ({ signal }) => api.runs.list({ parent_run_id: run.id, limit: 100, signal }),
     enabled: calls > 0,
     placeholderData: (before) => before,
   });
   const started = children.data?.runs ?? [];
   const tools = useQuery({ ...toolsQuery, enabled: started.length > 0 });
-  const ofService = new Set(tools.data?.map(({ id }) => id));
-  const childOf = tools.data ? childrenOfCalls(items, started, ofService) : new Map<number, string>();
+  const builtIn = new Set(tools.data?.map(({ id }) => id));
+  const childOf = tools.data ? childrenOfCalls(items, started, builtIn) : new Map<number, string>();
   return (
     <Panel title="Log" flush>
-      {items.length === 0 && !log.isFollowing && !log.failure && <Empty title="It did nothing" />}
-      <ol aria-label="What the run did" aria-live="polite" className="divide-y divide-line">
+      {items.length === 0 && !log.isFollowing && !log.failure && <Empty title="No events" />}
+      <ol aria-label="Run log" aria-live="polite" className="divide-y divide-line">
         {items.map((item) => (
-          <Item key={item.id} item={item} childId={childOf.get(item.id)} below={below} isOver={!log.isFollowing} />
+          <Item
+            key={item.id}
+            item={item}
+            childId={childOf.get(item.id)}
+            fromDescendants={fromDescendants}
+            isOver={!log.isFollowing}
+          />
         ))}
       </ol>
       {log.isFollowing && (
         <p className="flex items-center gap-2 px-4 py-3 text-muted">
           <LoaderCircle size={14} className="animate-spin" />
-          {run.phase === "awaiting_confirmation" ? "Waiting for your answer above" : "Following what it does"}
+          {run.phase === "awaiting_confirmation" ? "Waiting for your approval" : "Running…"}
         </p>
       )}
       {log.failure !== undefined && (
@@ -66,18 +72,18 @@ export function RunLog({ run, log, below, onRetry }: RunLogProps) {
 interface ItemProps {
   item: LogItem;
   childId: string | undefined;
-  below: ReadonlySet<string>;
+  fromDescendants: ReadonlySet<string>;
   isOver: boolean;
 }
 
-function Item({ item, childId, below, isOver }: ItemProps) {
+function Item({ item, childId, fromDescendants, isOver }: ItemProps) {
   switch (item.kind) {
     case "call": {
-      const isBelow = item.asked !== undefined && below.has(item.asked.confirmationId);
-      return <ToolCall call={item} childId={childId} isBelow={isBelow} isOver={isOver} />;
+      const isDescendants = item.confirmation !== undefined && fromDescendants.has(item.confirmation.id);
+      return <ToolCall call={item} childId={childId} isDescendants={isDescendants} isOver={isOver} />;
     }
-    case "said": {
-      const { icon: Icon, title } = saidAs[item.said];
+    case "message": {
+      const { icon: Icon, title } = sources[item.source];
       return (
         <Line icon={<Icon size={15} />} title={title} at={item.at}>
           <p className="whitespace-pre-wrap break-words">{item.text}</p>

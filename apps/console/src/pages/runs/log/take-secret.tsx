@@ -6,7 +6,7 @@ import { Button } from "../../../ui/button.tsx";
 import { SecretDialog } from "../../../ui/dialog.tsx";
 import type { OfferedSecret } from "./run-log.rules.ts";
 
-/** A secret that a call made: reading uses it up, so it is done on a click, and what was read is kept nowhere. */
+/** The API returns the secret only once, so it is read on a click and never cached. */
 export function TakeSecret({ secret: { runId, secretId, field } }: { secret: OfferedSecret }) {
   const [shown, setShown] = useState<string>();
   const [isTaken, setTaken] = useState(false);
@@ -21,7 +21,7 @@ export function TakeSecret({ secret: { runId, secretId, field } }: { secret: Off
     <div className="mt-2">
       {isTaken ? (
         <p className="text-muted">
-          <code>{field}</code> was shown.
+          <code>{field}</code> was already shown.
         </p>
       ) : (
         <Button icon={<KeyRound size={14} />} busy={taking.isPending} onClick={() => taking.mutate()}>

@@ -4,20 +4,20 @@ import { asLogged, type LoggedEvent } from "./run-log.rules.ts";
 
 export interface RunLog {
   events: readonly LoggedEvent[];
-  /** Why it is not followed any more. */
+  /** Why following stopped. */
   failure: unknown;
   isFollowing: boolean;
 }
 
-const nothing: RunLog = { events: [], failure: undefined, isFollowing: true };
+const emptyLog: RunLog = { events: [], failure: undefined, isFollowing: true };
 const isLast = ({ type }: LoggedEvent) => type === "completed" || type === "error";
 
-/** All that a run did, with the times of the service, and then what it does, as it comes. */
+/** Reads past events, then follows the stream. */
 export function useRunLog(runId: string): RunLog {
-  const [log, setLog] = useState(nothing);
+  const [log, setLog] = useState(emptyLog);
   useEffect(() => {
-    const leaving = new AbortController();
-    const { signal } = leaving;
+    const controller = new AbortController();
+    const { signal } = controller;
     const add = (events: readonly LoggedEvent[]) =>
       setLog((before) => ({ ...before, events: [...before.events, ...events] }));
 
@@ -25,7 +25,7 @@ export function useRunLog(runId: string): RunLog {
       let known = 0;
       for (let after: number | undefined = 0; after !== undefined; ) {
         const page = await api.runs.listEvents(runId, { after, signal });
-        // They are numbered from 1 without a gap, which is how the stream goes on behind them.
+        // Events are numbered from 1 without gaps, so the count is the cursor of the stream.
         const past = page.events.map((entry) => asLogged(entry, ++known));
         add(past);
         if (past.some(isLast)) return;
@@ -36,12 +36,12 @@ export function useRunLog(runId: string): RunLog {
       }
     }
 
-    setLog(nothing);
+    setLog(emptyLog);
     follow().then(
       () => setLog((before) => ({ ...before, isFollowing: false })),
       (failure) => signal.aborted || setLog((before) => ({ ...before, failure, isFollowing: false })),
     );
-    return () => leaving.abort();
+    return () => controller.abort();
   }, [runId]);
   return log;
 }

@@ -1,0 +1,87 @@
+import type { Expenses } from "@gantry/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useSession } from "../../shell/session.ts";
+import { type DayRange, momentsOf } from "../../ui/day-range.rules.ts";
+import { count, money } from "../../ui/format.ts";
+import { Empty, Loaded } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/page.tsx";
+import { lastPageInstead } from "../../ui/paged.rules.ts";
+import { type OnPage, ToPage } from "../../ui/paged.tsx";
+import { type Column, Pager, Table } from "../../ui/table.tsx";
+import { expensesQuery } from "./expenses-query.ts";
+
+type Expense = Expenses["results"][number];
+
+interface SpendingByModelProps {
+  range: DayRange;
+  page: number;
+  onPage: OnPage;
+}
+
+export function SpendingByModel({ range, page, onPage }: SpendingByModelProps) {
+  const { username } = useSession();
+  const expenses = useQuery(expensesQuery(username, momentsOf(range), page));
+  return (
+    <Panel title="Spending by model" flush actions={expenses.data && <Total expenses={expenses.data} />}>
+      <Loaded query={expenses}>
+        {({ results, total_spent, total_pages, total_models }) => {
+          const instead = lastPageInstead({ results, page, total_pages });
+          if (instead !== undefined) return <ToPage page={instead} onPage={onPage} />;
+          return (
+            <>
+              <Table
+                label="Spending by model"
+                rows={results}
+                keyOf={({ model_name }) => model_name}
+                columns={columnsFor(total_spent)}
+                empty={<Empty title="No spending in this range">Failed predictions are free.</Empty>}
+              />
+              <Pager page={page} totalPages={total_pages} total={total_models} onPage={onPage} />
+            </>
+          );
+        }}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Total({ expenses: { total_spent, total_count } }: { expenses: Expenses }) {
+  return (
+    <span className="text-muted">
+      <strong className="text-ink tabular-nums">{money(total_spent)}</strong> for {count(total_count)}{" "}
+      {total_count === 1 ? "request" : "requests"}
+    </span>
+  );
+}
+
+const columnsFor = (total: number): readonly Column<Expense>[] => [
+  { head: "Model or agent", cell: ({ model_name }) => <Model name={model_name} /> },
+  { head: "Share", wide: true, cell: ({ sub_total_spent }) => <Share part={sub_total_spent} of={total} /> },
+  { head: "Requests", align: "right", wide: true, cell: ({ request_count }) => count(request_count) },
+  { head: "Average", align: "right", wide: true, cell: ({ avg_per_request }) => money(avg_per_request) },
+  { head: "Spent", align: "right", cell: ({ sub_total_spent }) => money(sub_total_spent) },
+];
+
+/** `owner/model`, or `agents/owner/slug` for paid agent runs. */
+function Model({ name }: { name: string }) {
+  const [owner = "", model = "", slug] = name.split("/");
+  if (slug !== undefined) return <span className="break-all">{name}</span>;
+  return (
+    <Link to="/models/$owner/$name" params={{ owner, name: model }} className="break-all text-accent hover:underline">
+      {name}
+    </Link>
+  );
+}
+
+function Share({ part, of }: { part: number; of: number }) {
+  const percent = of === 0 ? 0 : (100 * part) / of;
+  return (
+    <div className="flex items-center gap-2">
+      <div className="h-2 w-24 rounded bg-sunken lg:w-56" aria-hidden>
+        <div className="h-full rounded bg-accent" style={{ width: `max(2px, ${percent}%)` }} />
+      </div>
+      <span className="text-muted text-xs tabular-nums">{percent < 1 ? "<1" : Math.round(percent)}%</span>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import {
+  Ban,
+  Bot,
+  ChartColumn,
+  Coins,
+  Fingerprint,
+  FolderOpen,
+  HardDrive,
+  KeyRound,
+  type LucideIcon,
+  Package,
+  Play,
+  Plug,
+  ScrollText,
+  ShieldCheck,
+  SlidersHorizontal,
+  Store,
+  Users,
+  Vault,
+  Webhook,
+} from "lucide-react";
+import type { OpenTo } from "./key-access.rules.ts";
+
+/** Entries of the sidebar. */
+export const navigation = [
+  {
+    name: undefined,
+    adminsOnly: false,
+    entries: [{ to: "/", label: "Overview", icon: ChartColumn, openTo: "any key" }],
+  },
+  {
+    name: "Models",
+    adminsOnly: false,
+    entries: [
+      { to: "/models", label: "Models", icon: Package, openTo: "any key" },
+      { to: "/usage", label: "Usage", icon: ScrollText, openTo: "any key" },
+      { to: "/files", label: "Files", icon: FolderOpen, openTo: "any key" },
+    ],
+  },
+  {
+    name: "Agents",
+    adminsOnly: false,
+    entries: [
+      { to: "/agents", label: "My agents", icon: Bot, openTo: "any key" },
+      { to: "/runs", label: "Runs", icon: Play, openTo: "any key" },
+      { to: "/marketplace", label: "Marketplace", icon: Store, openTo: "any key" },
+      { to: "/tool-servers", label: "Tool servers", icon: Plug, openTo: "unconfined keys" },
+      { to: "/drives", label: "Drives", icon: HardDrive, openTo: "unconfined keys" },
+      { to: "/identity", label: "Identity tenant", icon: Fingerprint, openTo: "unconfined keys" },
+    ],
+  },
+  {
+    name: "Account",
+    adminsOnly: false,
+    entries: [
+      { to: "/money", label: "Money", icon: Coins, openTo: "any key" },
+      { to: "/keys", label: "API keys", icon: KeyRound, openTo: "any key" },
+      { to: "/secrets", label: "Secrets", icon: Vault, openTo: "unlimited keys" },
+      { to: "/webhooks", label: "Webhooks", icon: Webhook, openTo: "any key" },
+    ],
+  },
+  {
+    name: "Administration",
+    adminsOnly: true,
+    entries: [
+      { to: "/admin", label: "Service", icon: ShieldCheck, openTo: "unlimited keys" },
+      { to: "/admin/users", label: "Users", icon: Users, openTo: "unlimited keys" },
+      { to: "/admin/plans", label: "Plans", icon: SlidersHorizontal, openTo: "unlimited keys" },
+      { to: "/admin/take-downs", label: "Take-downs", icon: Ban, openTo: "unlimited keys" },
+    ],
+  },
+] as const satisfies readonly {
+  name: string | undefined;
+  adminsOnly: boolean;
+  entries: readonly { to: string; label: string; icon: LucideIcon; openTo: OpenTo }[];
+}[];

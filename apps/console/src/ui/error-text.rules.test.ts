@@ -1,0 +1,46 @@
+import { GantryError, type GantryIssue } from "@gantry/sdk";
+import { expect, test } from "vitest";
+import { errorText, isWorthRetrying } from "./error-text.rules.ts";
+
+const failure = (status: number, ...issues: [GantryIssue["loc"], string][]) =>
+  new GantryError({
+    status,
+    type: undefined,
+    message: "message of the client",
+    retryable: false,
+    requestId: undefined,
+    body: undefined,
+    issues: issues.map(([loc, message]) => ({ loc, message, type: "value_error" })),
+  });
+
+test("the message names the field", () => {
+  expect(errorText(failure(502, [["body"], "The service behind this model failed"]))).toBe(
+    "The service behind this model failed",
+  );
+  expect(errorText(failure(422, [["body", "prompt"], "Field required"], [["body", "size"], "Too large"]))).toBe(
+    "prompt: Field required; size: Too large",
+  );
+});
+
+test("a connection error has its own message", () => {
+  const { message } = failure(0);
+  const error = new GantryError({ ...failure(0), message, type: "connection_error" });
+  expect(errorText(error)).toBe("Can't reach the server. Try again in a moment.");
+});
+
+test("other errors keep their message", () => {
+  expect(errorText(failure(409))).toBe("message of the client");
+  expect(errorText(new Error("gone"))).toBe("gone");
+  expect(errorText("odd")).toBe("odd");
+});
+
+test("a forbidden or missing resource is not worth retrying", () => {
+  expect([403, 404, 409, 503, 0].map((status) => isWorthRetrying(failure(status)))).toEqual([
+    false,
+    false,
+    true,
+    true,
+    true,
+  ]);
+  expect(isWorthRetrying(new Error("a bug"))).toBe(true);
+});

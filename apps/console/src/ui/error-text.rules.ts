@@ -1,0 +1,21 @@
+import { GantryError, type GantryIssue } from "@gantry/sdk";
+import { fieldIn } from "./field-errors.rules.ts";
+
+export function issueText({ loc, message }: GantryIssue): string {
+  const field = fieldIn(loc);
+  return field === "" ? message : `${field}: ${message}`;
+}
+
+export const isConnectionError = (error: unknown): error is GantryError =>
+  error instanceof GantryError && error.type === "connection_error";
+
+export function errorText(error: unknown): string {
+  if (isConnectionError(error)) return "Can't reach the server. Try again in a moment.";
+  if (error instanceof GantryError && error.issues.length > 0) return error.issues.map(issueText).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A missing or forbidden resource stays so. */
+export function isWorthRetrying(error: unknown): boolean {
+  return !(error instanceof GantryError) || (error.status !== 403 && error.status !== 404);
+}
