@@ -3,7 +3,7 @@ import { modelKinds } from "./pages/models/model-kinds.ts";
 import { type DayRange, dayRange } from "./ui/day-range.rules.ts";
 
 /** Search parameters of a URL. Invalid ones are dropped, so that the page shows its default state instead of an error. */
-type Given = Record<string, unknown>;
+type Params = Record<string, unknown>;
 
 interface ListSearch {
   page?: number;
@@ -13,34 +13,34 @@ interface ListSearch {
 /** Page 1 is the default and stays out of the URL. */
 const isLaterPage = (page: unknown): page is number => Number.isInteger(page) && Number(page) > 1;
 
-const oneOf = <T extends string>(values: readonly T[], given: unknown): T | undefined =>
-  values.find((value) => value === given);
+const oneOf = <T extends string>(values: readonly T[], value: unknown): T | undefined =>
+  values.find((known) => known === value);
 
-export function listSearch({ page, q }: Given): ListSearch {
+export function listSearch({ page, q }: Params): ListSearch {
   return { ...(isLaterPage(page) && { page }), ...(typeof q === "string" && q !== "" && { q }) };
 }
 
 /** `from`: where to go after signing in. Only console paths are allowed, because a link must not redirect to another site. */
-export function signInSearch({ from }: Given): { from?: string } {
+export function signInSearch({ from }: Params): { from?: string } {
   return typeof from === "string" && /^\/(?![/\\])/.test(from) ? { from } : {};
 }
 
-export function modelsSearch(given: Given): ListSearch & { kind?: (typeof modelKinds)[number] } {
-  const kind = oneOf(modelKinds, given.kind);
-  return { ...listSearch(given), ...(kind && { kind }) };
+export function modelsSearch(params: Params): ListSearch & { kind?: (typeof modelKinds)[number] } {
+  const kind = oneOf(modelKinds, params.kind);
+  return { ...listSearch(params), ...(kind && { kind }) };
 }
 
 /** The available tabs depend on the model. */
-export function modelSearch({ tab }: Given): { tab?: string } {
+export function modelSearch({ tab }: Params): { tab?: string } {
   return typeof tab === "string" ? { tab } : {};
 }
 
 /** `prediction`: the prediction shown in the dialog. `at`: about when it ended. */
-export function usageSearch(given: Given): ListSearch & DayRange & { prediction?: string; at?: string } {
-  const { prediction, at } = given;
+export function usageSearch(params: Params): ListSearch & DayRange & { prediction?: string; at?: string } {
+  const { prediction, at } = params;
   return {
-    ...listSearch(given),
-    ...dayRange(given),
+    ...listSearch(params),
+    ...dayRange(params),
     ...(typeof prediction === "string" && prediction !== "" && { prediction }),
     ...(typeof at === "string" && !Number.isNaN(Date.parse(at)) && { at }),
   };
@@ -49,35 +49,35 @@ export function usageSearch(given: Given): ListSearch & DayRange & { prediction?
 const agentTabs = ["edit", "revisions", "runs", "share"] as const;
 
 /** The Run tab is the default and stays out of the URL. */
-export function agentSearch(given: Given): ListSearch & { tab?: (typeof agentTabs)[number] } {
-  const tab = oneOf(agentTabs, given.tab);
-  return { ...listSearch(given), ...(tab && { tab }) };
+export function agentSearch(params: Params): ListSearch & { tab?: (typeof agentTabs)[number] } {
+  const tab = oneOf(agentTabs, params.tab);
+  return { ...listSearch(params), ...(tab && { tab }) };
 }
 
 const runStatuses = ["pending", "running", "done", "error"] as const satisfies readonly RunRecord["status"][];
 
-export function runsSearch(given: Given): ListSearch & { status?: (typeof runStatuses)[number] } {
-  const status = oneOf(runStatuses, given.status);
-  return { ...listSearch(given), ...(status && { status }) };
+export function runsSearch(params: Params): ListSearch & { status?: (typeof runStatuses)[number] } {
+  const status = oneOf(runStatuses, params.status);
+  return { ...listSearch(params), ...(status && { status }) };
 }
 
 /** `path`: the open folder. `file`: the file shown in the dialog. */
-export function driveSearch(given: Given): ListSearch & { path?: string; file?: string } {
+export function driveSearch(params: Params): ListSearch & { path?: string; file?: string } {
   const isPath = (text: unknown): text is string => typeof text === "string" && /^\/./.test(text);
-  const { path, file } = given;
-  return { ...listSearch(given), ...(isPath(path) && { path }), ...(isPath(file) && { file }) };
+  const { path, file } = params;
+  return { ...listSearch(params), ...(isPath(path) && { path }), ...(isPath(file) && { file }) };
 }
 
 const deliveryStatuses = ["pending", "delivered", "failed", "gone"] as const satisfies readonly DeliveryStatus[];
 
 /** `q`: the id of a prediction. */
-export function deliverySearch(given: Given): ListSearch & { status?: DeliveryStatus } {
-  const status = oneOf(deliveryStatuses, given.status);
-  return { ...listSearch(given), ...(status && { status }) };
+export function deliverySearch(params: Params): ListSearch & { status?: DeliveryStatus } {
+  const status = oneOf(deliveryStatuses, params.status);
+  return { ...listSearch(params), ...(status && { status }) };
 }
 
 /** `models`: the page of the table "Spending by model". */
-export function moneySearch(given: Given): ListSearch & DayRange & { models?: number } {
-  const { models } = given;
-  return { ...listSearch(given), ...dayRange(given), ...(isLaterPage(models) && { models }) };
+export function moneySearch(params: Params): ListSearch & DayRange & { models?: number } {
+  const { models } = params;
+  return { ...listSearch(params), ...dayRange(params), ...(isLaterPage(models) && { models }) };
 }

@@ -70,7 +70,7 @@ test("a failed build keeps the previous console", async () => {
 test("without development packages the server starts and reports it in one line", async () => {
   await unlink(join(copy, "node_modules"));
   const steps = await run(
-    "import('./scripts/console-build.mjs').then((one) => console.log(one.buildStepsWherePossible('node').length))",
+    "import('./scripts/console-build.mjs').then((scripts) => console.log(scripts.buildStepsWherePossible('node').length))",
   );
   expect(steps.output.trim().split("\n")).toEqual([
     "0",
@@ -95,7 +95,7 @@ test("the server starts without a console that cannot be built", async () => {
   await writeFile(inConsole("src/main.tsx"), "not valid code");
   const start = await run("import('./scripts/build-console.mjs')");
   expect(start.code).not.toBe(0);
-  const steps = "import('./scripts/console-build.mjs').then((one) => one.buildStepsWherePossible('node'))";
+  const steps = "import('./scripts/console-build.mjs').then((scripts) => scripts.buildStepsWherePossible('node'))";
   const printed = await run(`${steps}.then((steps) => console.log(JSON.stringify(steps)))`);
   const [[, ...args]] = JSON.parse(printed.output);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: copy });

@@ -38,14 +38,14 @@ test("models are searched by name and filtered by type", async ({ page }) => {
 
 test("a double click runs and charges a prediction once", async ({ gantry, pageOf }) => {
   const key = await gantry.newUser("double-clicker", { credit: 10 });
-  const made = async () => (await gantry.call("GET", "/api/v2/usage", { key })).body.total_count;
+  const predictions = async () => (await gantry.call("GET", "/api/v2/usage", { key })).body.total_count;
   const page = await pageOf(key);
   await page.goto("/console/models/gantry/image");
   await page.getByLabel("Prompt (required)").fill("A gate");
   const form = page.locator("form", { hasText: "Prompt" });
   await submitAt(form, [0, 0, 120, 300]);
   await page.getByText("Cost $0.03").waitFor();
-  expect(await made()).toBe(1);
+  expect(await predictions()).toBe(1);
   await page.getByLabel("Prompt (required)").press("Control+Enter");
   await soon(() => page.getByText("Cost $0.03").count()).toBe(2);
 
@@ -58,7 +58,7 @@ test("a double click runs and charges a prediction once", async ({ gantry, pageO
   await page.waitForTimeout(600);
   await submitAt(form, [0]);
   await soon(() => page.getByText("Cost $0.03").count()).toBe(3);
-  expect(await made()).toBe(3);
+  expect(await predictions()).toBe(3);
 });
 
 test("an image is generated, shown, listed in the usage and charged", async ({ gantry, pageOf }) => {

@@ -40,12 +40,12 @@ afterAll(async () => {
 /** Shown as plain text, within the width of a phone, without effect. */
 async function expectHarmless(
   page: Page,
-  place: string,
+  path: string,
   within: Locator = page.locator("main, [role=dialog]"),
 ): Promise<void> {
   const shown = within.getByText(element).filter({ visible: true }).first();
   await shown.waitFor().catch((error) => {
-    throw new Error(`${place} does not show the text`, { cause: error });
+    throw new Error(`${path} does not show the text`, { cause: error });
   });
   const found = await page.evaluate(`({
     wasRun: window.wasRun,
@@ -61,21 +61,21 @@ async function expectHarmless(
       .filter((tab) => tab.offsetHeight > 45)
       .map((tab) => tab.textContent),
   })`);
-  expect(found, place).toEqual({ wasRun: undefined, elements: 0, links: [], beyond: 0, cut: [], broken: [] });
+  expect(found, path).toEqual({ wasRun: undefined, elements: 0, links: [], beyond: 0, cut: [], broken: [] });
 }
 
-async function expectAllHarmless(page: Page, places: readonly string[]): Promise<void> {
+async function expectAllHarmless(page: Page, paths: readonly string[]): Promise<void> {
   await page.setViewportSize({ width: 360, height: 780 });
-  for (const place of places) {
-    await page.goto(`/console/${place}`);
-    await expectHarmless(page, place);
+  for (const path of paths) {
+    await page.goto(`/console/${path}`);
+    await expectHarmless(page, path);
   }
 }
 
-async function make(gantry: GantryNode, path: string, json: object) {
-  const made = await gantry.call("POST", path, { json });
-  expect(made.status, made.text).toBe(201);
-  return made.body;
+async function create(gantry: GantryNode, path: string, json: object) {
+  const created = await gantry.call("POST", path, { json });
+  expect(created.status, created.text).toBe(201);
+  return created.body;
 }
 
 /** A model whose texts are all hostile. */
@@ -117,14 +117,14 @@ const hostileAgent = (gantry: GantryNode, fields: object = {}) =>
 test("texts of an agent are harmless for its creator and its buyers", async ({ gantry, page }) => {
   await hostileModel(gantry);
   const agent = await hostileAgent(gantry);
-  const places = ["", "?tab=edit", "?tab=revisions", "?tab=share"].map((tab) => `agents/${agent}${tab}`);
+  const paths = ["", "?tab=edit", "?tab=revisions", "?tab=share"].map((tab) => `agents/${agent}${tab}`);
   const { slug } = (await gantry.call("GET", `/v1/agents/${agent}`)).body;
-  await expectAllHarmless(page, ["agents", ...places, "marketplace", `marketplace/admin/${slug}`]);
+  await expectAllHarmless(page, ["agents", ...paths, "marketplace", `marketplace/admin/${slug}`]);
 });
 
 test("confirmations, tool results and outputs of a run are harmless", async ({ gantry, page }) => {
   await hostileModel(gantry);
-  const server = await make(gantry, "/v1/mcp-servers", {
+  const server = await create(gantry, "/v1/mcp-servers", {
     name: "hostile",
     url: tools.url,
     connection_type: "streamable_http",
@@ -135,7 +135,7 @@ test("confirmations, tool results and outputs of a run are harmless", async ({ g
     { text, calls: [{ name: "run_javascript", args: { code: JSON.stringify(text) } }] },
     { text: `${text}\n${address}` },
   );
-  const run = await make(gantry, `/v1/agents/${agent}/runs`, { input: { thing: text } });
+  const run = await create(gantry, `/v1/agents/${agent}/runs`, { input: { thing: text } });
   await expectAllHarmless(page, [`tool-servers/${server.id}`, `runs/${run.id}`]);
   const confirmation = page.getByRole("region", { name: "Confirmation for run_javascript" });
   await confirmation.getByText(element).first().waitFor();
@@ -149,7 +149,7 @@ test("confirmations, tool results and outputs of a run are harmless", async ({ g
 });
 
 test("names of drives, files and keys, and reasons of credits are harmless", async ({ gantry, page }) => {
-  const drive = await make(gantry, "/v1/drives", { name, description: text });
+  const drive = await create(gantry, "/v1/drives", { name, description: text });
   const folder = `/${name.replaceAll("/", "")}`;
   const files: [string, string, string][] = [
     [`${folder}.txt`, text, "text/plain"],
@@ -161,8 +161,8 @@ test("names of drives, files and keys, and reasons of credits are harmless", asy
     const put = await gantry.call("POST", `/v1/drives/${drive.id}/files`, { form });
     expect(put.status, put.text).toBe(201);
   }
-  await make(gantry, "/api/v2/keys", { name });
-  await make(gantry, "/api/v2/admin/users/admin/credits", { amount: 1, reason: text.slice(0, 500) });
+  await create(gantry, "/api/v2/keys", { name });
+  await create(gantry, "/api/v2/admin/users/admin/credits", { amount: 1, reason: text.slice(0, 500) });
   const inFolder = `drives/${drive.id}?path=${encodeURIComponent(folder)}`;
   await expectAllHarmless(page, ["drives", `drives/${drive.id}`, inFolder, "keys", "money", "admin/users/admin"]);
   for (const [path] of files) {
@@ -180,10 +180,10 @@ test("names of drives, files and keys, and reasons of credits are harmless", asy
 });
 
 test("script URLs are refused in forms and ignored in the address bar", async ({ page }) => {
-  for (const place of [`models/${encodeURIComponent(element)}/x`, `agents/${encodeURIComponent(address)}`]) {
-    await page.goto(`/console/${place}`);
+  for (const path of [`models/${encodeURIComponent(element)}/x`, `agents/${encodeURIComponent(address)}`]) {
+    await page.goto(`/console/${path}`);
     await page.getByRole("alert").waitFor();
-    expect(await page.evaluate("window.wasRun"), place).toBeUndefined();
+    expect(await page.evaluate("window.wasRun"), path).toBeUndefined();
   }
   await page.goto("/console/tool-servers");
   await page.getByRole("button", { name: "Connect server" }).click();

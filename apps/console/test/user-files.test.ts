@@ -6,6 +6,7 @@ import { openOwnBlobs } from "../../server/src/compose/engines.ts";
 import { type GantryNode, startGantry } from "../../server/test/support/gantry.ts";
 import { hasChromium, launchBrowser } from "./support/browser.ts";
 import { signInBrowser } from "./support/console-test.ts";
+import { onePagePdf, silentWav } from "./support/sample-files.ts";
 
 const script =
   'document.title = "script ran"; fetch("/api/v2/me?script=ran", { headers: { "X-Gantry-Console": "1" } }); alert("script ran");';
@@ -203,9 +204,9 @@ const uploads: Record<string, (type: string) => Promise<string | undefined>> = {
   },
   "a model": async (type) => {
     declared = type;
-    const made = await gantry.call("POST", "/api/v1/mallory/maker/predict", { key: mallory, form: {} });
-    expect(made.status, made.text).toBe(200);
-    return made.body.files.file.url;
+    const predicted = await gantry.call("POST", "/api/v1/mallory/maker/predict", { key: mallory, form: {} });
+    expect(predicted.status, predicted.text).toBe(200);
+    return predicted.body.files.file.url;
   },
   "a PUT to a drive": async (type) => {
     const path = `p${++count}`;
@@ -317,13 +318,13 @@ describe.runIf(hasChromium)("files of users", () => {
     const [{ url: pictureUrl }] = Object.values(picture.body.files) as [{ url: string }];
     await page.goto(pictureUrl);
     expect(await page.locator("img").evaluate((img: { naturalWidth: number }) => img.naturalWidth)).toBeGreaterThan(0);
-    await page.goto(await plant(silence(), "audio/wav"));
+    await page.goto(await plant(silentWav(), "audio/wav"));
     await expect
       .poll(() => page.locator("video, audio").evaluate((media: { readyState: number }) => media.readyState))
       .toBeGreaterThan(1);
     await page.goto(await plant("some words", "text/plain"));
     expect(await page.locator("pre").innerText()).toBe("some words");
-    await page.goto(await plant(onePage, "application/pdf"));
+    await page.goto(await plant(onePagePdf, "application/pdf"));
     await expect
       .poll(() => page.frames().filter((frame) => frame.url().startsWith("chrome-extension:")))
       .toHaveLength(1);
@@ -378,28 +379,3 @@ async function plant(body: string | Uint8Array, contentType: string): Promise<st
     await store.close();
   }
 }
-
-/** One second as WAV. */
-function silence(): Uint8Array {
-  const head = Buffer.alloc(44);
-  head.write("RIFF", 0);
-  head.writeUInt32LE(36 + 16_000, 4);
-  head.write("WAVEfmt ", 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(8_000, 24);
-  head.writeUInt32LE(16_000, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write("data", 36);
-  head.writeUInt32LE(16_000, 40);
-  return Buffer.concat([head, Buffer.alloc(16_000)]);
-}
-
-const onePage = `%PDF-1.4
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/MediaBox[0 0 300 200]/Parent 2 0 R/Resources<<>>>>endobj
-trailer<</Root 1 0 R>>
-`;

@@ -18,7 +18,7 @@ test("the message names the field", () => {
     "The service behind this model failed",
   );
   expect(errorText(failure(422, [["body", "prompt"], "Field required"], [["body", "size"], "Too large"]))).toBe(
-    "prompt: Field required; size: Too large",
+    "prompt: This field is required; size: Too large",
   );
 });
 
@@ -26,6 +26,12 @@ test("a connection error has its own message", () => {
   const { message } = failure(0);
   const error = new GantryError({ ...failure(0), message, type: "connection_error" });
   expect(errorText(error)).toBe("Can't reach the server. Try again in a moment.");
+});
+
+test("fixed messages of the API are translated", () => {
+  const forbidden = failure(403, [["body"], "API key does not have access to the project"]);
+  expect(errorText(forbidden)).toBe("You don't have access to this model.");
+  expect(errorText(new Error("Insufficient funds"))).toBe("Your balance is too low. Ask an admin for credit.");
 });
 
 test("other errors keep their message", () => {

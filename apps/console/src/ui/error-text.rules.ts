@@ -1,9 +1,11 @@
 import { GantryError, type GantryIssue } from "@gantry/sdk";
+import { readableMessage } from "./api-messages.rules.ts";
 import { fieldIn } from "./field-errors.rules.ts";
 
 export function issueText({ loc, message }: GantryIssue): string {
   const field = fieldIn(loc);
-  return field === "" ? message : `${field}: ${message}`;
+  const text = readableMessage(message);
+  return field === "" ? text : `${field}: ${text}`;
 }
 
 export const isConnectionError = (error: unknown): error is GantryError =>
@@ -12,7 +14,7 @@ export const isConnectionError = (error: unknown): error is GantryError =>
 export function errorText(error: unknown): string {
   if (isConnectionError(error)) return "Can't reach the server. Try again in a moment.";
   if (error instanceof GantryError && error.issues.length > 0) return error.issues.map(issueText).join("; ");
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? readableMessage(error.message) : String(error);
 }
 
 /** A missing or forbidden resource stays so. */

@@ -1,4 +1,5 @@
 import { GantryError, type GantryIssue } from "@gantry/sdk";
+import { readableMessage } from "./api-messages.rules.ts";
 
 type Location = GantryIssue["loc"];
 
@@ -23,7 +24,8 @@ export function fieldErrors(failure: unknown, fields: readonly string[]): FieldE
     const name = fieldAround(loc, fields);
     if (name === undefined) continue;
     const inside = fieldIn(loc).slice(name.length + 1);
-    const text = isHelpful(inside) ? `${inside}: ${message}` : message;
+    const readable = readableMessage(message);
+    const text = isHelpful(inside) ? `${inside}: ${readable}` : readable;
     messagesOf.set(name, (messagesOf.get(name) ?? new Set()).add(text));
     placed++;
   }

@@ -1,7 +1,7 @@
 /** Dollars, with more decimals for small amounts. */
 export function money(dollars: number): string {
-  const places = dollars !== 0 && Math.abs(dollars) < 0.01 ? 6 : Math.abs(dollars) < 1 ? 4 : 2;
-  const text = Math.abs(dollars).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: places });
+  const decimals = dollars !== 0 && Math.abs(dollars) < 0.01 ? 6 : Math.abs(dollars) < 1 ? 4 : 2;
+  const text = Math.abs(dollars).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: decimals });
   return `${dollars < 0 ? "−" : ""}$${text}`;
 }
 

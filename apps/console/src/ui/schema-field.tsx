@@ -25,7 +25,7 @@ const yesNo = [
 type SchemaInputProps = Omit<SchemaFieldProps, "error"> & { control: ControlProps };
 
 function SchemaInput({ control, field: { kind, choices, isRequired }, value, onValue }: SchemaInputProps) {
-  const given = {
+  const common = {
     ...control,
     value,
     onChange: (event: { target: { value: string } }) => onValue(event.target.value),
@@ -34,7 +34,7 @@ function SchemaInput({ control, field: { kind, choices, isRequired }, value, onV
     case "choice":
     case "yes-no":
       return (
-        <Select {...given}>
+        <Select {...common}>
           <option value="">{isRequired ? "Choose" : "Not set"}</option>
           {(kind === "yes-no" ? yesNo : choices.map((choice) => [choice, choice] as const)).map(([choice, text]) => (
             <option key={choice} value={choice}>
@@ -45,16 +45,16 @@ function SchemaInput({ control, field: { kind, choices, isRequired }, value, onV
       );
     case "json":
     case "code":
-      return <CodeArea {...given} />;
+      return <CodeArea {...common} />;
     case "lines":
-      return <TextArea {...given} rows={3} spellCheck={false} />;
+      return <TextArea {...common} rows={3} spellCheck={false} />;
     case "paragraph":
-      return <TextArea {...given} rows={2} />;
+      return <TextArea {...common} rows={2} />;
     case "secret":
-      return <TextInput {...given} type="password" autoComplete="new-password" />;
+      return <TextInput {...common} type="password" autoComplete="new-password" />;
     case "number":
-      return <TextInput {...given} inputMode="decimal" />;
+      return <TextInput {...common} inputMode="decimal" />;
     case "text":
-      return <TextInput {...given} />;
+      return <TextInput {...common} />;
   }
 }

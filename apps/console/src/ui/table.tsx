@@ -18,7 +18,7 @@ interface TableProps<Row> {
 
 export function Table<Row>({ columns, rows, keyOf, empty, label }: TableProps<Row>) {
   if (rows.length === 0) return empty;
-  const place = ({ align, wide }: Column<Row>) =>
+  const cellClass = ({ align, wide }: Column<Row>) =>
     `px-4 py-2 ${align === "right" ? "text-right tabular-nums" : "text-left"} ${wide ? "hidden md:table-cell" : ""}`;
   return (
     <div className="overflow-x-auto">
@@ -26,7 +26,7 @@ export function Table<Row>({ columns, rows, keyOf, empty, label }: TableProps<Ro
         <thead>
           <tr className="border-line border-b text-muted text-xs">
             {columns.map((column) => (
-              <th key={column.head} scope="col" className={`${place(column)} font-medium`}>
+              <th key={column.head} scope="col" className={`${cellClass(column)} font-medium`}>
                 {column.head}
               </th>
             ))}
@@ -36,7 +36,7 @@ export function Table<Row>({ columns, rows, keyOf, empty, label }: TableProps<Ro
           {rows.map((row) => (
             <tr key={keyOf(row)} className="border-line border-b align-middle last:border-b-0 hover:bg-sunken/60">
               {columns.map((column) => (
-                <td key={column.head} className={place(column)}>
+                <td key={column.head} className={cellClass(column)}>
                   {column.cell(row)}
                 </td>
               ))}

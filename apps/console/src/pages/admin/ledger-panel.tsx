@@ -71,15 +71,15 @@ function Outcome({ outcome: { accounts, sum, discrepancies } }: { outcome: Ledge
         columns={[
           {
             head: "Discrepancy",
-            cell: (one) => (
+            cell: (discrepancy) => (
               <>
-                <p>{discrepancyText(one)}</p>
-                <p className="break-all font-mono text-muted text-xs">{one.subject}</p>
+                <p>{discrepancyText(discrepancy)}</p>
+                <p className="break-all font-mono text-muted text-xs">{discrepancy.subject}</p>
               </>
             ),
           },
-          { head: "Expected", align: "right", cell: (one) => figureOf(one, one.expected) },
-          { head: "Found", align: "right", cell: (one) => figureOf(one, one.found) },
+          { head: "Expected", align: "right", cell: (row) => figureOf(row, row.expected) },
+          { head: "Found", align: "right", cell: (row) => figureOf(row, row.found) },
         ]}
       />
     </>

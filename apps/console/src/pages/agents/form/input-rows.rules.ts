@@ -23,7 +23,7 @@ export function rowsOf(schema: Schema): InputRow[] {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   return Object.entries(properties).map(([name, field]) => {
     const { type: given, description, ...rest } = isRecord(field) ? field : {};
-    const type = rowTypes.find((one) => one === given);
+    const type = rowTypes.find((rowType) => rowType === given);
     return {
       name,
       type,

@@ -45,7 +45,7 @@ export function InputSection({ schema, error, onChange }: InputSectionProps) {
           row={row}
           position={at + 1}
           fault={nameFault(rows, at)}
-          onChange={(after) => set(rows.map((one, n) => (n === at ? after : one)))}
+          onChange={(after) => set(rows.map((other, n) => (n === at ? after : other)))}
           onRemove={() => set(rows.filter((_, n) => n !== at))}
         />
       ))}

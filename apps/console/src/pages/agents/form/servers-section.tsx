@@ -52,7 +52,7 @@ export function ServersSection({ servers, error, onChange }: ServersSectionProps
                     {binding && (
                       <ServerTools
                         binding={binding}
-                        onChange={(after) => onChange(servers.map((one) => (one.id === id ? after : one)))}
+                        onChange={(after) => onChange(servers.map((server) => (server.id === id ? after : server)))}
                       />
                     )}
                   </li>
