@@ -2,7 +2,7 @@ import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-/** `npm run console` serves it with live changes; its calls go to the server at GANTRY_URL. */
+/** `npm run console` serves the console with hot reload and forwards API calls to GANTRY_URL. */
 export default defineConfig({
   base: "/console/",
   plugins: [react(), tailwind()],

@@ -44,7 +44,7 @@ export function DeleteInUseButton({ question, explanation, onDelete }: DeleteInU
                 </li>
               ))}
             </ul>
-            <p>Running runs continue without it.</p>
+            <p>Current runs continue without it.</p>
           </Notice>
         )}
         {deleting.isError && !users && <Failure error={deleting.error} />}

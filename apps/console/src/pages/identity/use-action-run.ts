@@ -18,7 +18,8 @@ interface Confirmation {
   args: Arguments;
 }
 
-/** read:   run ──► response
+/**
+ * read:   run ──► response
  * write:  run ──► preview ──► confirm ──► response (and perhaps a secret)
  *                    └──────► dismiss
  */

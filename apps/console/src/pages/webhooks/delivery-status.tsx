@@ -5,7 +5,7 @@ import type { Tone } from "../../ui/toast.ts";
 export const statusTexts: Record<DeliveryStatus, string> = {
   pending: "Being sent, or waiting for the next attempt.",
   delivered: "The receiver answered with 2xx.",
-  failed: "All attempts failed.",
+  failed: "Delivery failed. Gantry makes no further attempts.",
   gone: "The receiver answered 410 and wants no further deliveries.",
 };
 

@@ -73,11 +73,7 @@ export function RunForm({ agent, schema, label, body, children }: RunFormProps) 
           />
         ))
       ) : (
-        <Field
-          label="Input"
-          hint="A JSON object. This agent has no required fields."
-          error={faults.input ?? errors.of.input}
-        >
+        <Field label="Input" hint="JSON object. This agent accepts any input." error={faults.input ?? errors.of.input}>
           {(control) => (
             <CodeArea {...control} rows={4} value={json} onChange={(event) => setJson(event.target.value)} />
           )}

@@ -8,7 +8,7 @@ interface RunLimitsProps {
 }
 
 const fields = [
-  ["maxCost", "max_cost", "Max cost ($)", "Default: your balance."],
+  ["maxCost", "max_cost", "Max cost ($)", "Default: limited only by your balance."],
   [
     "minutes",
     "timeout_seconds",

@@ -62,7 +62,6 @@ export function RunCard({ run, onCancel, onReuse }: RunCardProps) {
   );
 }
 
-/** Before the first output, a prediction may still be queued. */
 function labelOf({ state, predictionId, text }: Run): string {
   return state === "open" && text === "" && predictionId === undefined ? "Sending" : states[state].label;
 }
