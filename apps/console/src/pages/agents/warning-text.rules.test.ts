@@ -8,7 +8,7 @@ test("a missing input tells how to fix it", () => {
 });
 
 test("other warnings show their field and message", () => {
-  const message = "The output of a run is an object, which this schema does not accept";
+  const message = "The output of a run is an object, but this schema does not accept objects";
   expect(warningText({ field: "output_schema", message })).toBe(`output_schema: ${message}`);
   expect(warningText({ field: "tools", message: "input_schema has no x" })).toBe("tools: input_schema has no x");
 });
