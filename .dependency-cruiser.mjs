@@ -59,6 +59,18 @@ export default {
       { pathNot: "^packages/(sdk|wire)/src", dependencyTypesNot: ["core"] },
     ),
     forbid(
+      "painter-needs-sharp-alone",
+      "The painter imports no server file.",
+      { path: "^packages/painter/src", pathNot: test },
+      { pathNot: "^packages/painter/src|node_modules/sharp/", dependencyTypesNot: ["core"] },
+    ),
+    forbid(
+      "rules-model-needs-nothing",
+      "The rule model imports no server file.",
+      { path: "^packages/rules-model/src", pathNot: test },
+      { pathNot: "^packages/rules-model/src", dependencyTypesNot: ["core"] },
+    ),
+    forbid(
       "console-is-a-client",
       "The console calls the service as any other client does: by the SDK, over HTTP.",
       { path: "^apps/console/src" },

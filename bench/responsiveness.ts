@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { createImagePainter } from "../apps/server/src/engines/models/builtin/image/index.ts";
+import { createImagePainter } from "../apps/server/src/engines/models/builtin/painter.ts";
 import { countTokens, estimateTokens } from "../apps/server/src/engines/models/token-count.ts";
 import { scriptedServer } from "../apps/server/src/engines/tools/scripted-server.fixture.ts";
 import { startScriptedLlm, toolResults } from "../apps/server/test/support/scripted-llm.ts";

@@ -1,7 +1,8 @@
 import type { Config } from "../config/config.ts";
 import type { Database } from "../engines/database/database.ts";
-import { createImagePainter, imageManifest } from "../engines/models/builtin/image/index.ts";
-import { createRules } from "../engines/models/builtin/rules/rules.ts";
+import { imageManifest } from "../engines/models/builtin/image-manifest.ts";
+import { createImagePainter } from "../engines/models/builtin/painter.ts";
+import { createRules } from "../engines/models/builtin/rules.ts";
 import { textModels } from "../engines/models/builtin/text-manifests.ts";
 import { fetchCogSchema } from "../engines/models/cog/schema.ts";
 import { type Models, openModels, seedModels } from "../features/models/index.ts";
@@ -37,7 +38,7 @@ export async function openModelsWithDrivers(deps: {
     }),
   ];
   await seedModels(database, shipped);
-  const painter = createImagePainter();
+  const painter = createImagePainter({ onTrouble: (text, error) => log.error({ err: error }, text) });
   const builtins = { image: painter, rules: createRules() };
   const models = await openModels({
     database,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { imageManifest } from "../../engines/models/builtin/image/manifest.ts";
+import { imageManifest } from "../../engines/models/builtin/image-manifest.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import { priceOf } from "./describe-tool.rules.ts";
 import { inputSchemaOf } from "./input-schema.rules.ts";

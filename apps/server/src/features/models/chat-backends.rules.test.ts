@@ -1,7 +1,7 @@
 import { backendTypes, type Manifest } from "@gantry/wire";
 import { expect, test } from "vitest";
-import { createImagePainter } from "../../engines/models/builtin/image/index.ts";
-import { createRules } from "../../engines/models/builtin/rules/rules.ts";
+import { createImagePainter } from "../../engines/models/builtin/painter.ts";
+import { createRules } from "../../engines/models/builtin/rules.ts";
 import { createDriver } from "../../engines/models/create-driver.ts";
 import type { Net } from "../../engines/net/net.ts";
 import { holdsConversations } from "./chat-backends.rules.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { Ajv, type ValidateFunction } from "ajv";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { imageManifest } from "../../../src/engines/models/builtin/image/manifest.ts";
+import { imageManifest } from "../../../src/engines/models/builtin/image-manifest.ts";
 import { rulesManifest, textManifest } from "../../../src/engines/models/builtin/text-manifests.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 

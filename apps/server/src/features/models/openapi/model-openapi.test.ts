@@ -1,7 +1,7 @@
 import type { FieldSchema, Manifest } from "@gantry/wire";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
-import { imageManifest } from "../../../engines/models/builtin/image/manifest.ts";
+import { imageManifest } from "../../../engines/models/builtin/image-manifest.ts";
 import { defaultTextManifest, rulesManifest, textManifest } from "../../../engines/models/builtin/text-manifests.ts";
 import { checkManifest } from "../manifest.rules.ts";
 import { modelOpenApi } from "./model-openapi.ts";

@@ -13,7 +13,7 @@ import { asks, type Scene } from "./scene.ts";
 import { createGradients } from "./svg.ts";
 import { paintWatermark } from "./watermark.ts";
 
-interface Painting {
+export interface Painting {
   prompt: string;
   width: number;
   height: number;

@@ -1,4 +1,4 @@
-import type { ChatTool } from "../../chat.ts";
+import type { Tool } from "./conversation.ts";
 import { findNamed } from "./find-value.ts";
 import { type Literals, literalsOf } from "./literals.ts";
 import { asType, choicesOf, minimalValue, type Schema, schemaOf, typeOf } from "./schema-values.ts";
@@ -25,7 +25,7 @@ interface Filling {
  * Every set of arguments that the situation offers for a tool: more than one where the text names several values for
  * its only open parameter (`fetch <url> and <url>`), none where a required one cannot be filled.
  */
-export function argumentSets(tool: ChatTool, situation: Situation, clause: string): Record<string, unknown>[] {
+export function argumentSets(tool: Tool, situation: Situation, clause: string): Record<string, unknown>[] {
   const places = [{ text: clause, literals: literalsOf(clause) }, situation];
   const sets: Record<string, unknown>[] = [];
   const taken: unknown[] = [];
@@ -40,7 +40,7 @@ export function argumentSets(tool: ChatTool, situation: Situation, clause: strin
 }
 
 /** Whatever can be filled, and the smallest value for what cannot: for a call that must be made. */
-export function forcedArguments(tool: ChatTool, situation: Situation): Record<string, unknown> {
+export function forcedArguments(tool: Tool, situation: Situation): Record<string, unknown> {
   const { properties, required } = parametersOf(tool.parameters);
   const filling: Filling = { situation, places: [situation], about: nameWords(tool.name), used: new Set() };
   return Object.fromEntries(
@@ -51,7 +51,7 @@ export function forcedArguments(tool: ChatTool, situation: Situation): Record<st
   );
 }
 
-function fill(tool: ChatTool, situation: Situation, places: readonly Place[], used: Set<unknown>) {
+function fill(tool: Tool, situation: Situation, places: readonly Place[], used: Set<unknown>) {
   const { properties, required } = parametersOf(tool.parameters);
   const filling: Filling = { situation, places, about: nameWords(tool.name), used };
   const given: Record<string, unknown> = {};

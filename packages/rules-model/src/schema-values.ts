@@ -1,16 +1,18 @@
-import { isObject } from "../../text/answer.ts";
-
 export type Schema = Record<string, unknown>;
 
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export function schemaOf(value: unknown): Schema {
-  return isObject(value) ? value : {};
+  return isRecord(value) ? value : {};
 }
 
 export function typeOf(schema: Schema): string | undefined {
   const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((one) => one !== "null");
   const [type] = types;
   if (typeof type === "string") return type;
-  if (isObject(schema.properties)) return "object";
+  if (isRecord(schema.properties)) return "object";
   if (schema.items !== undefined) return "array";
   const choice = choicesOf(schema)?.[0];
   if (choice !== undefined && choice !== null) return typeof choice;
@@ -51,7 +53,7 @@ function castTo(value: unknown, type: string | undefined): unknown {
     case "array":
       return Array.isArray(value) ? value : undefined;
     case "object":
-      return isObject(value) ? value : undefined;
+      return isRecord(value) ? value : undefined;
     default:
       return value;
   }

@@ -1,4 +1,3 @@
-import { isWithinDepth } from "../../../../kernel/storable-issues.ts";
 import { longestRead } from "./words.ts";
 
 /** What a text names outright, each kind in the order of the text. */
@@ -88,6 +87,14 @@ function endOfJson(text: string, open: number): number | undefined {
     else if ((char === "}" || char === "]") && --depth === 0) return i + 1;
   }
   return undefined;
+}
+
+/** Rules walk values recursively. */
+const mostLevels = 40;
+
+function isWithinDepth(value: unknown, levels = mostLevels): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((entry) => isWithinDepth(entry, levels - 1));
 }
 
 export function parsed(text: string): unknown {

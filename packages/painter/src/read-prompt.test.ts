@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as lexicon from "./lexicon.ts";
-import { defaultPrompt } from "./manifest.ts";
+import { defaultPrompt } from "./options.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { painters } from "./subjects/index.ts";
 
@@ -72,7 +72,7 @@ test("every subject that stands as a thing has a painter", () => {
 });
 
 test("the documentation lists every word", () => {
-  const page = readFileSync(new URL("../../../../../../../docs/reference/gantry-image.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../docs/reference/gantry-image.md", import.meta.url), "utf8");
   const words = [
     ...Object.entries(lexicon.subjects).flatMap(([subject, { words }]) => [subject, ...words]),
     ...[lexicon.times, lexicon.weathers, lexicon.moods].flatMap((table) => Object.values(table).flat()),

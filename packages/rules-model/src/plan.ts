@@ -1,21 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ChatCall, ChatMessage, ChatTool, ToolCall } from "../../chat.ts";
 import { answerByRule, noRule } from "./answer-text.ts";
+import type { Message, Request, Step, Tool, ToolCall } from "./conversation.ts";
 import { fillAnswer } from "./fill-answer.ts";
 import { argumentSets, forcedArguments } from "./fill-arguments.ts";
 import { mentionedTools } from "./mentions.ts";
 import { type Situation, situationOf } from "./situation.ts";
 
-export interface Step {
-  text: string;
-  toolCalls: readonly ToolCall[];
-}
-
 /**
  * The next step of a conversation. One tool a turn, in the order in which the text asks for them, as soon as its
  * required arguments are known; the same call never twice; when no call is left, the answer.
  */
-export function nextStep(call: Pick<ChatCall, "messages" | "tools" | "toolChoice" | "responseSchema">): Step {
+export function nextStep(call: Request): Step {
   const situation = situationOf(call.messages);
   const chosen = call.toolChoice === "none" ? undefined : nextCall(call, situation);
   if (chosen) return { text: "", toolCalls: [chosen] };
@@ -24,9 +19,7 @@ export function nextStep(call: Pick<ChatCall, "messages" | "tools" | "toolChoice
   return { text: JSON.stringify(fillAnswer(call.responseSchema, situation, report)), toolCalls: [] };
 }
 
-type Call = Parameters<typeof nextStep>[0];
-
-function nextCall({ tools = [], toolChoice, messages }: Call, situation: Situation): ToolCall | undefined {
+function nextCall({ tools = [], toolChoice, messages }: Request, situation: Situation): ToolCall | undefined {
   const made = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
   const { text } = situation;
   const asked = typeof toolChoice === "object" ? tools.filter((tool) => tool.name === toolChoice.name) : undefined;
@@ -52,19 +45,19 @@ function nextCall({ tools = [], toolChoice, messages }: Call, situation: Situati
  * A tool that was called is judged by what was known then: it is called again for another value that the text names,
  * but not because its own result has a field of a fitting name.
  */
-function firstCallOf(tool: ChatTool, messages: readonly ChatMessage[]): number {
+function firstCallOf(tool: Tool, messages: readonly Message[]): number {
   return messages.findIndex(
     (message) => message.role === "assistant" && message.toolCalls.some((one) => one.name === tool.name),
   );
 }
 
-function toolCall(tool: ChatTool, given: Record<string, unknown>, n: number): ToolCall {
+function toolCall(tool: Tool, given: Record<string, unknown>, n: number): ToolCall {
   return { id: `call_${n + 1}`, name: tool.name, arguments: given };
 }
 
 const shownOfResult = 1500;
 
-function reportOf(situation: Situation, tools: readonly ChatTool[]): string {
+function reportOf(situation: Situation, tools: readonly Tool[]): string {
   if (situation.outcomes.length > 0) {
     return situation.outcomes
       .map(({ call, content, failed }) => {

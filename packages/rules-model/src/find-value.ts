@@ -1,4 +1,4 @@
-import { isObject } from "../../text/answer.ts";
+import { isRecord } from "./schema-values.ts";
 import { nameWords } from "./words.ts";
 
 /** Something to look values up in: the run's input, or the result of a tool. */
@@ -32,7 +32,7 @@ function search(root: unknown, about: readonly string[], sought: string, fits: (
     for (const { value, path } of level) {
       const entries = Array.isArray(value)
         ? value.slice(0, 100).map((item) => [undefined, item] as const)
-        : isObject(value)
+        : isRecord(value)
           ? Object.entries(value)
           : [];
       for (const [key, inner] of entries) {

@@ -1,9 +1,5 @@
+import { defaultPrompt, sizes } from "@gantry/painter/options";
 import type { FieldSchema, Manifest } from "@gantry/wire";
-import { sizes } from "./sizes.ts";
-
-export const defaultPrompt =
-  "Three nimble drones race through a course of glowing gates and tall pillars at sunset, leaving ribbons of light " +
-  "behind them, with hazy mountains on the horizon.";
 
 /** The ten slots for reference images, in the order in which the picture shows them. */
 export const referenceFields = ["image", ...Array.from({ length: 9 }, (_, i) => `image${i + 1}`)];

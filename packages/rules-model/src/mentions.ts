@@ -1,8 +1,8 @@
-import type { ChatTool } from "../../chat.ts";
+import type { Tool } from "./conversation.ts";
 import { isReadingWord, isWritingWord, nameWords, significantWords, type Word, wordsOf } from "./words.ts";
 
 export interface Mention {
-  tool: ChatTool;
+  tool: Tool;
   at: number;
   /** The part of the text that speaks of this tool: what it names is meant for it first. */
   clause: string;
@@ -11,7 +11,7 @@ export interface Mention {
 }
 
 interface Hit {
-  tool: ChatTool;
+  tool: Tool;
   at: number;
   /** True where the text has the whole name, not only what it is about. */
   whole: boolean;
@@ -21,7 +21,7 @@ interface Hit {
 const negation = /\b(?:not|never|without|don't|avoid|instead of)\s+(?:\S+\s+){0,2}$/i;
 
 /** The tools that a text asks for, in the order in which it does. */
-export function mentionedTools(text: string, tools: readonly ChatTool[]): Mention[] {
+export function mentionedTools(text: string, tools: readonly Tool[]): Mention[] {
   const words = wordsOf(text).filter(({ at }) => !negation.test(text.slice(Math.max(0, at - 60), at)));
   const hits = tools.flatMap((tool) => hitOf(text, words, tool) ?? []);
   // "Delete the user" is about users, but hardly asks for a look at them.
@@ -40,7 +40,7 @@ export function mentionedTools(text: string, tools: readonly ChatTool[]): Mentio
   ];
 }
 
-function hitOf(text: string, words: readonly Word[], tool: ChatTool): Hit | undefined {
+function hitOf(text: string, words: readonly Word[], tool: Tool): Hit | undefined {
   // `server__tool`: the server's name says nothing about what is asked for.
   const own = nameWords(tool.name.slice(tool.name.lastIndexOf("__") + 1));
   const about = own.filter((word) => !isReadingWord(word) && !isWritingWord(word));

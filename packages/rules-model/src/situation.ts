@@ -1,4 +1,4 @@
-import type { ChatMessage, ToolCall } from "../../chat.ts";
+import type { Message, ToolCall } from "./conversation.ts";
 import type { Source } from "./find-value.ts";
 import { jsonIn, type Literals, literalsOf, parsed } from "./literals.ts";
 import { longestRead, nameWords } from "./words.ts";
@@ -23,7 +23,7 @@ export interface Situation {
   outcomes: readonly ToolOutcome[];
 }
 
-export function situationOf(messages: readonly ChatMessage[]): Situation {
+export function situationOf(messages: readonly Message[]): Situation {
   const texts: string[] = [];
   const inputs: Source[] = [];
   const outcomes: ToolOutcome[] = [];

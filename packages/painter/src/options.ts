@@ -1,4 +1,8 @@
-/** Every size the model takes, exactly as the field `size` spells it, with its pixels. */
+export const defaultPrompt =
+  "Three nimble drones race through a course of glowing gates and tall pillars at sunset, leaving ribbons of light " +
+  "behind them, with hazy mountains on the horizon.";
+
+/** The pixels of each size, keyed by the value that callers send. */
 export const sizes = {
   "2k": [2048, 2048],
   "1536x1536": [1536, 1536],

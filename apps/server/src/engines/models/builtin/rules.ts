@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ChatDriver, ChatResult } from "../../chat.ts";
-import { Interrupted, type ModelDriver } from "../../driver.ts";
-import { runAsChat } from "../../text/prediction.ts";
-import { promptText, type TextRequest } from "../../text/request.ts";
-import { countTokens, estimateTokens } from "../../token-count.ts";
-import { nextStep } from "./plan.ts";
+import { nextStep } from "@gantry/rules-model";
+import type { ChatDriver, ChatResult } from "../chat.ts";
+import { Interrupted, type ModelDriver } from "../driver.ts";
+import { runAsChat } from "../text/prediction.ts";
+import { promptText, type TextRequest } from "../text/request.ts";
+import { countTokens, estimateTokens } from "../token-count.ts";
 
 /** Every so many words others may work; an answer can be as long as a text that was to be repeated. */
 const wordsPerTurn = 64;
