@@ -1,3 +1,4 @@
+import { isRecord } from "../../../kernel/is-record.ts";
 import { usualAnswerTokens } from "../../../kernel/money.ts";
 import type { ChatDriver } from "../chat.ts";
 import type { ModelDriver } from "../driver.ts";
@@ -6,7 +7,6 @@ import {
   argumentsText,
   eventJson,
   finishedToolCall,
-  isObject,
   type TextAnswer,
   tokens,
 } from "../text/answer.ts";
@@ -81,7 +81,7 @@ function choiceOf(choice: TextRequest["toolChoice"]): Record<string, string> | u
 
 /** Cache writes by how long they are kept; servers that do not give the sum give these. */
 function writtenByAge(creation: unknown): number | undefined {
-  if (!isObject(creation)) return undefined;
+  if (!isRecord(creation)) return undefined;
   return (tokens(creation.ephemeral_5m_input_tokens) ?? 0) + (tokens(creation.ephemeral_1h_input_tokens) ?? 0);
 }
 
@@ -123,15 +123,15 @@ class AnthropicReader implements StreamReader {
     const event = eventJson(data);
     switch (event.type) {
       case "content_block_delta":
-        return this.#takeDelta(this.#blockAt(event.index), isObject(event.delta) ? event.delta : {});
+        return this.#takeDelta(this.#blockAt(event.index), isRecord(event.delta) ? event.delta : {});
       case "content_block_start":
-        return this.#startBlock(event.index, isObject(event.content_block) ? event.content_block : {});
+        return this.#startBlock(event.index, isRecord(event.content_block) ? event.content_block : {});
       case "message_start":
-        if (isObject(event.message)) this.#takeUsage(event.message.usage);
+        if (isRecord(event.message)) this.#takeUsage(event.message.usage);
         return;
       case "message_delta":
         this.#takeUsage(event.usage, true);
-        if (isObject(event.delta)) this.#takeStop(event.delta.stop_reason);
+        if (isRecord(event.delta)) this.#takeStop(event.delta.stop_reason);
         return;
       case "message_stop":
         this.complete = true;
@@ -149,7 +149,7 @@ class AnthropicReader implements StreamReader {
       const call = { id: String(block.id), name: String(block.name), json: "" };
       this.#calls.set(block, call);
       // Servers that do not stream arguments send them whole here.
-      if (isObject(block.input) && Object.keys(block.input).length > 0) {
+      if (isRecord(block.input) && Object.keys(block.input).length > 0) {
         this.#answer.addArguments(call, argumentsText(block.input));
       }
       this.#answer.toolCalls.push(call);
@@ -167,7 +167,7 @@ class AnthropicReader implements StreamReader {
       return this.#answer.addReasoning(delta.thinking);
     }
     if (typeof delta.signature === "string") block.signature = String(block.signature ?? "") + delta.signature;
-    if (isObject(delta.citation)) block.citations = [...listOf(block.citations), delta.citation];
+    if (isRecord(delta.citation)) block.citations = [...listOf(block.citations), delta.citation];
     if (typeof delta.partial_json !== "string") return;
     // A block of another type calls a tool that the upstream runs itself.
     const call = this.#calls.get(block) ?? { id: String(block.id), name: String(block.name), json: "" };
@@ -183,7 +183,7 @@ class AnthropicReader implements StreamReader {
 
   /** `input_tokens` here are those not read from a cache nor written to one; ours are all. */
   #takeUsage(usage: unknown, last = false): void {
-    if (!isObject(usage)) return;
+    if (!isRecord(usage)) return;
     const { usage: known } = this.#answer;
     const fresh = tokens(usage.input_tokens);
     // The last event need not repeat what the first one said of the cache.
@@ -221,7 +221,7 @@ class AnthropicReader implements StreamReader {
   }
 
   #failure(error: unknown): Error {
-    const type = isObject(error) ? String(error.type) : "";
+    const type = isRecord(error) ? String(error.type) : "";
     return new UpstreamFailure({
       status: statusOfError[type] ?? 500,
       body: JSON.stringify(error ?? null),

@@ -1,5 +1,5 @@
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatMessage, ToolCall } from "../chat.ts";
-import { isObject } from "../text/answer.ts";
 import type { InlineImage } from "../text/request.ts";
 
 export type Block = Record<string, unknown>;
@@ -78,7 +78,7 @@ function withArguments(block: Block, toolCalls: readonly ToolCall[]): Block {
 }
 
 function isOwn(opaque: unknown): opaque is AnthropicOpaque {
-  return isObject(opaque) && opaque.protocol === "anthropic" && Array.isArray(opaque.content);
+  return isRecord(opaque) && opaque.protocol === "anthropic" && Array.isArray(opaque.content);
 }
 
 function addImages(messages: Message[], images: readonly InlineImage[]): void {

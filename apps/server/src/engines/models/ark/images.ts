@@ -2,8 +2,8 @@ import { type Fault, fault } from "../../../kernel/errors.ts";
 import type { ModelCall, ModelDriver, ModelResult, TokenUsage } from "../driver.ts";
 import { type MediaBackend, postUpstream, readAnswer } from "../media/call.ts";
 import { inputParts } from "../media/input-parts.ts";
-import { jsonBody } from "../media/json-body.ts";
-import { fileFieldsOf, isRecord, noMedia } from "../media/output-fields.ts";
+import { fileFieldsOf, isJsonObject, noMedia } from "../media/output-fields.ts";
+import { jsonBody } from "../media/request-body.ts";
 import { imageOutput } from "../openai/images.ts";
 import { broken, joinUrl, refusedContent, toFault, UpstreamFailure } from "../upstream.ts";
 
@@ -57,10 +57,10 @@ function requestOf(backend: ArkImagesBackend, call: ModelCall): Record<string, u
 }
 
 async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown): Promise<ModelResult> {
-  if (!isRecord(answer)) throw broken(new Error("The upstream answered no object"));
-  const data = Array.isArray(answer.data) ? answer.data.filter(isRecord) : [];
+  if (!isJsonObject(answer)) throw broken(new Error("The upstream answered no object"));
+  const data = Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
   const images = data.filter((entry) => entry.url || entry.b64_json);
-  const failed = data.find((entry) => isRecord(entry.error))?.error ?? answer.error ?? undefined;
+  const failed = data.find((entry) => isJsonObject(entry.error))?.error ?? answer.error ?? undefined;
   const [first] = images;
   const wanted = fileFieldsOf(backend.output).filter((name) => backend.output.required?.includes(name)).length;
   if (failed !== undefined && images.length < wanted) throw failureWithin(backend, failed);
@@ -71,7 +71,7 @@ async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown)
 
 /** A failure inside a 200: told as if it had come with the status that it deserves. */
 function failureWithin(backend: MediaBackend, error: unknown): unknown {
-  const code = isRecord(error) && typeof error.code === "string" ? error.code : "";
+  const code = isJsonObject(error) && typeof error.code === "string" ? error.code : "";
   const status = /^(RateLimit|Quota)Exceeded/.test(code) ? 429 : 500;
   const failure = new UpstreamFailure({ status, body: JSON.stringify(error), key: backend.key });
   return explained(code, failure) ?? toFault(failure);
@@ -89,7 +89,7 @@ function explained(code: string, failure: UpstreamFailure): Fault | undefined {
 }
 
 function usageOf(usage: unknown): TokenUsage | undefined {
-  if (!isRecord(usage) || typeof usage.output_tokens !== "number") return undefined;
+  if (!isJsonObject(usage) || typeof usage.output_tokens !== "number") return undefined;
   const total = typeof usage.total_tokens === "number" ? usage.total_tokens : usage.output_tokens;
   return { inputTokens: Math.max(0, total - usage.output_tokens), outputTokens: usage.output_tokens };
 }

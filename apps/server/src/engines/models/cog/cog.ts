@@ -2,12 +2,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, type Issue } from "../../../kernel/errors.ts";
 import type { NetResponse } from "../../net/net.ts";
 import type { ModelCall, ModelDriver, ModelResult } from "../driver.ts";
-import { type MediaBackend, nothingToDiscard, postUpstream, readAnswer } from "../media/call.ts";
+import {
+  eventsOf,
+  isEventStream,
+  type MediaBackend,
+  nothingToDiscard,
+  objectOf,
+  postUpstream,
+  readAnswer,
+} from "../media/call.ts";
 import { type Cancelling, cancelOnAbort } from "../media/cancel-upstream.ts";
-import { eventsOf, isEventStream, objectOf } from "../media/event-answer.ts";
 import { inputParts } from "../media/input-parts.ts";
-import { jsonBody } from "../media/json-body.ts";
-import { fileFieldsOf, fillOutput, isRecord, noMedia, streamedFieldOf } from "../media/output-fields.ts";
+import { fileFieldsOf, fillOutput, isJsonObject, noMedia, streamedFieldOf } from "../media/output-fields.ts";
+import { jsonBody } from "../media/request-body.ts";
 import { StreamedText } from "../media/streamed-text.ts";
 import { broken, joinUrl, masked, UpstreamFailure, UpstreamSaid } from "../upstream.ts";
 
@@ -103,10 +110,10 @@ function wrongInput(backend: MediaBackend, body: string): Fault | undefined {
   if (!Array.isArray(detail)) return undefined;
   const issues: Issue[] = [];
   for (const entry of detail) {
-    const loc: unknown[] = isRecord(entry) && Array.isArray(entry.loc) ? entry.loc : [];
+    const loc: unknown[] = isJsonObject(entry) && Array.isArray(entry.loc) ? entry.loc : [];
     const field = loc[0] === "body" && loc[1] === "input" ? loc[2] : undefined;
     if (typeof field !== "string" || !Object.hasOwn(backend.input.properties, field)) continue;
-    if (isRecord(entry) && entry.type === "value_error.missing") {
+    if (isJsonObject(entry) && entry.type === "value_error.missing") {
       issues.push({ type: "missing", loc: ["body", field], msg: "Field required" });
     } else issues.push({ type: "value_error", loc: ["body", field], msg: "The model does not accept this value" });
   }
@@ -137,7 +144,7 @@ async function whole(
 
 /** A failed prediction arrives as a 200 too. */
 function succeeded(backend: MediaBackend, value: unknown): Record<string, unknown> {
-  if (!isRecord(value)) throw broken(new Error("The upstream answered no prediction"));
+  if (!isJsonObject(value)) throw broken(new Error("The upstream answered no prediction"));
   const { status } = value;
   if (status === "succeeded" || (status === undefined && "output" in value)) return value;
   const told = (text: unknown) => masked(typeof text === "string" ? text.slice(-keptLog) : "", backend.key);

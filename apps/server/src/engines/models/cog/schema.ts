@@ -1,4 +1,5 @@
 import type { FieldSchema, ObjectSchema } from "@gantry/wire";
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { Net } from "../../net/net.ts";
 import { broken, joinUrl, requestJson } from "../upstream.ts";
 
@@ -21,9 +22,9 @@ const types = new Set(["string", "number", "integer", "boolean", "array", "objec
  * them fills: whoever wants more adds file fields to the manifest, and they are filled in order.
  */
 export function importCogSchema(openapi: unknown): { input: ObjectSchema; output: ObjectSchema } {
-  const components = isSchema(openapi) && isSchema(openapi.components) ? openapi.components.schemas : undefined;
-  const schemas: Schemas = isSchema(components) ? components : {};
-  if (!isSchema(schemas.Input)) {
+  const components = isRecord(openapi) && isRecord(openapi.components) ? openapi.components.schemas : undefined;
+  const schemas: Schemas = isRecord(components) ? components : {};
+  if (!isRecord(schemas.Input)) {
     throw broken(new Error("The upstream's document has no schema of an input"), "It describes no Cog model");
   }
   return { input: inputOf(schemas.Input, schemas), output: outputOf(schemas.Output, schemas) };
@@ -47,7 +48,7 @@ export async function fetchCogSchema(
 
 function inputOf(input: Schema, schemas: Schemas): ObjectSchema {
   const required = namesIn(input.required);
-  const properties = isSchema(input.properties) ? input.properties : {};
+  const properties = isRecord(input.properties) ? input.properties : {};
   const ordered = Object.entries(properties).sort(([, a], [, b]) => orderOf(a) - orderOf(b));
   return {
     type: "object",
@@ -73,7 +74,7 @@ function inputField(name: string, field: Schema, required: boolean): FieldSchema
 
 function outputOf(given: unknown, schemas: Schemas): ObjectSchema {
   const output = resolved(given, schemas);
-  if (output.type === "object" && isSchema(output.properties) && Object.keys(output.properties).length > 0) {
+  if (output.type === "object" && isRecord(output.properties) && Object.keys(output.properties).length > 0) {
     const names = Object.keys(output.properties);
     const properties = output.properties;
     const required = namesIn(output.required).filter((name) => names.includes(name));
@@ -91,7 +92,7 @@ function outputOf(given: unknown, schemas: Schemas): ObjectSchema {
 }
 
 function outputField(name: string, field: Schema, required: boolean): FieldSchema {
-  const items = isSchema(field.items) ? field.items : {};
+  const items = isRecord(field.items) ? field.items : {};
   const isList = field.type === "array";
   if (isList && items.type === "string" && field["x-cog-array-display"] === "concatenate") {
     return { ...saidOf(field), type: "string", ...(field["x-cog-array-type"] === "iterator" && { isStream: true }) };
@@ -108,7 +109,7 @@ function fieldOf(name: string, field: Schema): FieldSchema {
     made,
     Object.fromEntries(kept.filter((name) => field[name] !== undefined).map((name) => [name, field[name]])),
   );
-  if (type === "array" && isSchema(field.items)) {
+  if (type === "array" && isRecord(field.items)) {
     const { items } = field;
     made.items = {
       ...(typeof items.type === "string" && types.has(items.type) && { type: items.type }),
@@ -141,7 +142,7 @@ function mediaOf(name: string, field: Schema): Media {
 
 /** References, the `allOf` around a list of choices and the `anyOf` around null, all taken in. */
 function resolved(given: unknown, schemas: Schemas, depth = 0): Schema {
-  if (!isSchema(given) || depth > 8) return {};
+  if (!isRecord(given) || depth > 8) return {};
   const { $ref, allOf, anyOf, ...own } = given;
   let whole: Record<string, unknown> = {};
   if (typeof $ref === "string") {
@@ -160,13 +161,9 @@ function resolved(given: unknown, schemas: Schemas, depth = 0): Schema {
 }
 
 function orderOf(field: unknown): number {
-  return isSchema(field) && typeof field["x-order"] === "number" ? field["x-order"] : Number.MAX_SAFE_INTEGER;
+  return isRecord(field) && typeof field["x-order"] === "number" ? field["x-order"] : Number.MAX_SAFE_INTEGER;
 }
 
 function namesIn(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((name) => typeof name === "string") : [];
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,12 +3,11 @@ import { Fault, type Issue } from "../../../kernel/errors.ts";
 import { isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { NetResponse } from "../../net/net.ts";
 import { cacheUse, type ModelCall, type ModelDriver, type ModelResult, type TokenUsage } from "../driver.ts";
-import { type MediaBackend, postUpstream, readAnswer } from "../media/call.ts";
+import { eventsOf, isEventStream, type MediaBackend, objectOf, postUpstream, readAnswer } from "../media/call.ts";
 import { type Cancelling, cancelOnAbort } from "../media/cancel-upstream.ts";
-import { eventsOf, isEventStream, objectOf } from "../media/event-answer.ts";
 import { fieldText, inputParts } from "../media/input-parts.ts";
-import { multipartBody, type Part, plainFilename } from "../media/multipart-body.ts";
-import { fillOutput, isRecord, streamedFieldOf, typesOf } from "../media/output-fields.ts";
+import { fillOutput, isJsonObject, streamedFieldOf, typesOf } from "../media/output-fields.ts";
+import { multipartBody, type Part, plainFilename } from "../media/request-body.ts";
 import { StreamedText } from "../media/streamed-text.ts";
 import { broken, joinUrl, toFault, UpstreamFailure } from "../upstream.ts";
 
@@ -89,8 +88,9 @@ async function whole(
   try {
     const { value } = answer;
     // The one refusal that stands inside a 200.
-    if (isRecord(value) && value.status_code === 421) return "streaming only";
-    if (!isRecord(value) || !isRecord(value.output_data)) throw broken(new Error("The upstream answered no output"));
+    if (isJsonObject(value) && value.status_code === 421) return "streaming only";
+    if (!isJsonObject(value) || !isJsonObject(value.output_data))
+      throw broken(new Error("The upstream answered no output"));
     const usage = usageOf(value.stream_details);
     return { output: await fillOutput(backend, call, byOwnName(backend, withLinks(value))), ...(usage && { usage }) };
   } finally {
@@ -107,10 +107,10 @@ function byOwnName({ output }: GantryRemoteBackend, answered: Record<string, unk
 
 /** A file stands as its s3 address, which means nothing here; the link to it stands beside. */
 function withLinks(answer: Record<string, unknown>): Record<string, unknown> {
-  const output = { ...(isRecord(answer.output_data) ? answer.output_data : {}) };
-  const links = isRecord(answer.files) ? answer.files : {};
+  const output = { ...(isJsonObject(answer.output_data) ? answer.output_data : {}) };
+  const links = isJsonObject(answer.files) ? answer.files : {};
   for (const [name, link] of Object.entries(links)) {
-    if (isRecord(link) && typeof link.url === "string") output[name] = link.url;
+    if (isJsonObject(link) && typeof link.url === "string") output[name] = link.url;
   }
   return output;
 }
@@ -139,7 +139,7 @@ async function streamed(
       if (!event) throw broken(new Error("The upstream sent an event that is no JSON object"));
       if (typeof event.prediction_id === "string") onId(event.prediction_id);
       if ("detail" in event) throw failureWithin(backend, event, data);
-      if (!isRecord(event.output_data)) continue;
+      if (!isJsonObject(event.output_data)) continue;
       if (event.stream_details !== undefined || Object.keys(event.output_data).length === 0) {
         const hasNoText = streamedField === undefined || Object.hasOwn(others, streamedField);
         const text = arriving.text === "" && hasNoText ? {} : { [streamedField ?? "output"]: arriving.text };
@@ -194,7 +194,8 @@ function explained(backend: MediaBackend, status: number, body: string): Fault |
 }
 
 function issueOf(backend: MediaBackend, entry: unknown): Issue | undefined {
-  if (!isRecord(entry) || typeof entry.type !== "string" || !Object.hasOwn(errorTable, entry.type)) return undefined;
+  if (!isJsonObject(entry) || typeof entry.type !== "string" || !Object.hasOwn(errorTable, entry.type))
+    return undefined;
   const type = entry.type as ErrorType;
   const row = errorTable[type];
   if (row.status !== 422 || type === "idempotency_key_reused") return undefined;
@@ -204,13 +205,13 @@ function issueOf(backend: MediaBackend, entry: unknown): Issue | undefined {
     return undefined;
   }
   const known: readonly string[] = row.ctx;
-  const given = isRecord(entry.ctx) ? entry.ctx : {};
+  const given = isJsonObject(entry.ctx) ? entry.ctx : {};
   // In our own words: those of the other service may name what is behind it.
   const ctx = Object.fromEntries(
     Object.entries(given).filter(([name, value]) => known.includes(name) && [value].flat().every(isPlain)),
   );
   const loc = field === undefined ? ["body"] : ["body", field];
-  return { type, loc, msg: row.meaning, ...(known.length > 0 && isRecord(entry.ctx) && { ctx }) };
+  return { type, loc, msg: row.meaning, ...(known.length > 0 && isJsonObject(entry.ctx) && { ctx }) };
 }
 
 /** A bound or the name of a choice, and no sentence or address. */
@@ -219,7 +220,7 @@ function isPlain(value: unknown): boolean {
 }
 
 function usageOf(details: unknown): TokenUsage | undefined {
-  if (!isRecord(details)) return undefined;
+  if (!isJsonObject(details)) return undefined;
   const { input_tokens: inputTokens, output_tokens: outputTokens, estimated } = details;
   const { cached_tokens: cached, cache_write_tokens: written } = details;
   if (typeof inputTokens !== "number" || typeof outputTokens !== "number") return undefined;
@@ -234,6 +235,7 @@ function usageOf(details: unknown): TokenUsage | undefined {
       inputTokens,
     ),
     ...(estimated === true && { estimated }),
-    ...(isRecord(details.google_usage) && isWithinDepth(details.google_usage) && { googleUsage: details.google_usage }),
+    ...(isJsonObject(details.google_usage) &&
+      isWithinDepth(details.google_usage) && { googleUsage: details.google_usage }),
   };
 }

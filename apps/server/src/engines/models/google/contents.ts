@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatMessage, ToolCall } from "../chat.ts";
-import { isObject } from "../text/answer.ts";
 import type { InlineImage } from "../text/request.ts";
 
 export type Part = Record<string, unknown>;
@@ -93,7 +93,7 @@ function signedParts(
 ): Part[] {
   let n = 0;
   return parts.map((part) => {
-    if (!isObject(part.functionCall)) return part;
+    if (!isRecord(part.functionCall)) return part;
     const call = toolCalls[n++];
     const { thoughtSignature, ...unsigned } = part;
     if (!call || isDeepStrictEqual(restored[call.id] ?? part.functionCall.args ?? {}, call.arguments)) return part;
@@ -108,7 +108,7 @@ function signedParts(
 
 function isOwn(opaque: unknown): opaque is GoogleOpaque {
   return (
-    isObject(opaque) &&
+    isRecord(opaque) &&
     opaque.protocol === "google" &&
     Array.isArray(opaque.parts) &&
     Array.isArray(opaque.callIds) &&

@@ -1,7 +1,8 @@
+import { isRecord } from "../../../kernel/is-record.ts";
 import { isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { ChatDriver, ChatTool } from "../chat.ts";
 import type { ModelDriver } from "../driver.ts";
-import { argumentsText, eventJson, isObject, type TextAnswer, tokens } from "../text/answer.ts";
+import { argumentsText, eventJson, type TextAnswer, tokens } from "../text/answer.ts";
 import { answerToolName, takeHandedIn, withAnswerTool } from "../text/answer-tool.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "../text/backend.ts";
 import type { TextRequest } from "../text/request.ts";
@@ -142,32 +143,32 @@ class GoogleReader implements StreamReader {
   onEvent({ data }: { data: string }): void | Promise<void> {
     const chunk = eventJson(data);
     if (chunk.error) throw this.#failure(chunk.error);
-    if (isObject(chunk.usageMetadata)) this.#takeUsage(chunk.usageMetadata);
-    if (isObject(chunk.promptFeedback) && typeof chunk.promptFeedback.blockReason === "string") {
+    if (isRecord(chunk.usageMetadata)) this.#takeUsage(chunk.usageMetadata);
+    if (isRecord(chunk.promptFeedback) && typeof chunk.promptFeedback.blockReason === "string") {
       this.#answer.refused = true;
       this.complete = true;
       return;
     }
     const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined;
-    if (!isObject(candidate)) return;
-    const parts = isObject(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
+    if (!isRecord(candidate)) return;
+    const parts = isRecord(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
     const pause = this.#takeParts(parts);
     if (typeof candidate.finishReason !== "string") return pause;
     const reason = candidate.finishReason;
-    this.closed = isObject(chunk.usageMetadata);
+    this.closed = isRecord(chunk.usageMetadata);
     return pause ? pause.then(() => this.#finish(reason)) : this.#finish(reason);
   }
 
   #takeParts(parts: readonly unknown[], from = 0): void | Promise<void> {
     for (let i = from; i < parts.length; i++) {
       const part = parts[i];
-      const pause = isObject(part) ? this.#takePart(part) : undefined;
+      const pause = isRecord(part) ? this.#takePart(part) : undefined;
       if (pause) return pause.then(() => this.#takeParts(parts, i + 1));
     }
   }
 
   #takePart(part: Part): void | Promise<void> {
-    if (isObject(part.functionCall)) return this.#takeCall(part, part.functionCall);
+    if (isRecord(part.functionCall)) return this.#takeCall(part, part.functionCall);
     if (typeof part.text !== "string") return;
     if (part.thought === true) return this.#answer.addReasoning(part.text);
     this.#keepText(part, part.text);
@@ -181,7 +182,7 @@ class GoogleReader implements StreamReader {
     const sent = call.args ?? {};
     const isWritable = isWithinDepth(sent);
     const given = restore && isWritable ? restore(sent) : sent;
-    if (restore && isObject(given) && isWithinDepth(given)) this.#restored[id] = given;
+    if (restore && isRecord(given) && isWithinDepth(given)) this.#restored[id] = given;
     this.#answer.addArguments(arriving, argumentsText(given));
     this.#answer.toolCalls.push(arriving);
     // What cannot be written out is not kept to be sent back.
@@ -206,7 +207,7 @@ class GoogleReader implements StreamReader {
     }
     const pause = takeHandedIn(this.#answer);
     const parts = this.#parts.filter(
-      (part) => !isObject(part.functionCall) || part.functionCall.name !== answerToolName,
+      (part) => !isRecord(part.functionCall) || part.functionCall.name !== answerToolName,
     );
     if (parts.some((part) => part.thoughtSignature)) {
       const callIds = called.map((call) => call.id);
@@ -230,7 +231,7 @@ class GoogleReader implements StreamReader {
   }
 
   #failure(error: unknown): Error {
-    const code = isObject(error) ? Number(error.code) : 0;
+    const code = isRecord(error) ? Number(error.code) : 0;
     const status = code >= 400 && code <= 599 ? code : 500;
     return new UpstreamFailure({ status, body: JSON.stringify(error), key: this.#key });
   }

@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "../text/answer.ts";
-import { choicesOf, foldObject, isNull, listOf, type PartsLeft } from "../text/folded-object.ts";
-import { resolveRef } from "../text/local-ref.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
+import { choicesOf, foldObject, isNull, listOf, type PartsLeft, resolveRef } from "../text/folded-object.ts";
 import { type Offered, type Restore, wrapped } from "../text/tool-parameters.ts";
-import { fieldsOf, isScalar, isText } from "./schema-fields.ts";
-import { fits } from "./schema-fit.ts";
+import { fieldsOf, fits, isScalar, isText } from "./schema-fields.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -41,7 +39,7 @@ export function toGoogleSchema(schema: Schema): Written {
   if (!written) {
     // An object at the top is what all models and versions take.
     const top = isUnion(schema) ? (foldObject(schema, schema) ?? schema) : schema;
-    const hasParts = isObject(top.properties) && Object.keys(top.properties).length > 0;
+    const hasParts = isRecord(top.properties) && Object.keys(top.properties).length > 0;
     written = convert(hasParts ? top : schema, { root: schema, room: { left: mostParts }, within: [] }, 0);
     offers.set(schema, written);
   }
@@ -55,7 +53,7 @@ export function toGoogleSchema(schema: Schema): Written {
 export function toGoogleParameters(schema: Schema, mustBeGiven: boolean): Offered | undefined {
   const written = toGoogleSchema(schema);
   if (written.schema.type === "object") return written;
-  const isOpen = schema.additionalProperties === true || isObject(schema.additionalProperties);
+  const isOpen = schema.additionalProperties === true || isRecord(schema.additionalProperties);
   if (written.asText && !mustBeGiven && !isOpen && !isUnion(schema)) return undefined;
   return wrapped(written.schema, written.restore);
 }
@@ -66,7 +64,7 @@ function isUnion(schema: Schema): boolean {
 
 function convert(given: unknown, whole: Whole, depth: number): Written {
   const schema = resolveRef(given, whole.root);
-  if (!isObject(schema)) return asText({}, "any");
+  if (!isRecord(schema)) return asText({}, "any");
   const kind = guessedType(schema) === "object" ? "object" : "any";
   // From here on nothing more is said of what follows: the tool's own schema is checked anyway.
   if (whole.room.left <= 0) return asText({ type: schema.type }, kind);
@@ -99,7 +97,7 @@ function convert(given: unknown, whole: Whole, depth: number): Written {
 /** One schema in place of several where they can be put together, a list where the value is one of several. */
 function alternativesOf(schema: Schema, whole: Whole): Schema | unknown[] | undefined {
   const union = Array.isArray(schema.anyOf) ? schema.anyOf : schema.oneOf;
-  const isObjectItself = isObject(schema.properties) && Object.keys(schema.properties).length > 0;
+  const isObjectItself = isRecord(schema.properties) && Object.keys(schema.properties).length > 0;
   if (Array.isArray(schema.allOf) || (Array.isArray(union) && isObjectItself)) {
     const folded = foldObject(schema, whole.root, whole.room);
     if (folded) return { ...folded, ...(listOf(union).some(isNull) && { nullable: true }) };
@@ -138,7 +136,7 @@ function fromAlternatives(schema: Schema, alternatives: readonly unknown[], next
 
 /** What stands beside a union holds for each of its alternatives. */
 function withOuter({ anyOf, oneOf, description, nullable, default: _, ...outer }: Schema, one: unknown): unknown {
-  return isObject(one) && one.$ref === undefined ? { ...outer, ...one } : one;
+  return isRecord(one) && one.$ref === undefined ? { ...outer, ...one } : one;
 }
 
 function distinct(offered: readonly Offered[]): Offered[] {
@@ -157,7 +155,7 @@ function within(outer: Schema, schema: Schema, nullable: boolean): Schema {
 
 function object(schema: Schema, isNullable: boolean, next: (part: unknown) => Written): Written {
   const { properties } = schema;
-  if (!isObject(properties) || Object.keys(properties).length === 0) return asText(schema, "object", isNullable);
+  if (!isRecord(properties) || Object.keys(properties).length === 0) return asText(schema, "object", isNullable);
   const parts = Object.entries(properties).map(([name, part]) => [name, next(part)] as const);
   const required = listOf(schema.required).filter((name) => Object.hasOwn(properties, String(name)));
   const restores = new Map(parts.flatMap(([name, { restore }]) => (restore ? [[name, restore] as const] : [])));
@@ -172,7 +170,7 @@ function object(schema: Schema, isNullable: boolean, next: (part: unknown) => Wr
 }
 
 function restoredFields(value: unknown, restores: ReadonlyMap<string, Restore>): unknown {
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   const entries = Object.entries(value).map(([name, one]) => {
     const restore = restores.get(name);
     return [name, restore ? restore(one) : one];
@@ -231,7 +229,7 @@ function parsedText(value: unknown, kind: "object" | "any"): unknown {
     const parsed: unknown = JSON.parse(value);
     // A number that would not be written so again is a text of digits: an account, a code.
     if (typeof parsed === "number" && String(parsed) !== value.trim()) return value;
-    return kind === "any" || isObject(parsed) ? parsed : value;
+    return kind === "any" || isRecord(parsed) ? parsed : value;
   } catch {
     return value;
   }
@@ -242,7 +240,7 @@ const ofTexts = ["pattern", "minLength", "maxLength", "format", "contentEncoding
 
 function guessedType(schema: Schema): string | undefined {
   if (typeof schema.type === "string") return schema.type;
-  if (isObject(schema.properties) || isObject(schema.additionalProperties) || schema.required) return "object";
+  if (isRecord(schema.properties) || isRecord(schema.additionalProperties) || schema.required) return "object";
   if (schema.items !== undefined || schema.prefixItems !== undefined) return "array";
   return ofTexts.some((word) => schema[word] !== undefined) ? "string" : undefined;
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Base64Decoder } from "./base64-decoder.ts";
-import { readDataUriHeader } from "./data-uri.ts";
+import { Base64Decoder, readDataUriHeader } from "./data-uri.ts";
 import { Spool } from "./spool.ts";
 
 const quote = 0x22;

@@ -7,7 +7,7 @@ import { isDataUri } from "./data-uri.ts";
 import { fileFrom, type Media } from "./output-files.ts";
 import { Spool } from "./spool.ts";
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Spool);
 }
 
@@ -35,7 +35,7 @@ export function noMedia(): Fault {
 function assignOutput(output: ObjectSchema, value: unknown): Record<string, unknown> {
   const names = Object.keys(output.properties);
   const [only] = names;
-  if (isRecord(value)) {
+  if (isJsonObject(value)) {
     const named = names.filter((name) => Object.hasOwn(value, name));
     if (named.length > 0 || names.length !== 1 || only === undefined) {
       return Object.fromEntries(named.map((name) => [name, value[name]]));

@@ -1,5 +1,5 @@
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatMessage } from "../chat.ts";
-import { isObject } from "../text/answer.ts";
 import type { InlineImage, TextRequest } from "../text/request.ts";
 import { objectParameters, schemaOf } from "../text/tool-parameters.ts";
 import { thoughtsOf } from "./chat-thoughts.ts";
@@ -63,12 +63,12 @@ export function toolFields(
 /** OpenAI refuses a strict schema unless every object closes itself and requires all of its properties. */
 export function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
-  if (!isObject(schema)) return true;
-  if (isObject(schema.properties)) {
+  if (!isRecord(schema)) return true;
+  if (isRecord(schema.properties)) {
     const required = Array.isArray(schema.required) ? schema.required : [];
     if (schema.additionalProperties !== false) return false;
     if (!Object.keys(schema.properties).every((name) => required.includes(name))) return false;
     if (!Object.values(schema.properties).every(isStrict)) return false;
   } else if (schema.type === "object") return false;
-  return [schema.items, schema.anyOf, ...Object.values(isObject(schema.$defs) ? schema.$defs : {})].every(isStrict);
+  return [schema.items, schema.anyOf, ...Object.values(isRecord(schema.$defs) ? schema.$defs : {})].every(isStrict);
 }

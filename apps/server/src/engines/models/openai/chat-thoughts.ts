@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatMessage } from "../chat.ts";
-import { isObject } from "../text/answer.ts";
+import { listOf } from "../text/folded-object.ts";
 
 /** What servers call the thoughts of a model, in what they send and in what they want to see again. */
 export const thoughtFields = ["reasoning_content", "reasoning"] as const;
@@ -31,9 +32,28 @@ export function thoughtsOf(
 
 function isOwn(opaque: unknown): opaque is OpenAiChatOpaque {
   return (
-    isObject(opaque) &&
+    isRecord(opaque) &&
     opaque.protocol === "openai-chat" &&
     typeof opaque.text === "string" &&
     thoughtFields.some((field) => field === opaque.field)
   );
+}
+
+export interface PartedContent {
+  text: string;
+  thought: string;
+}
+
+/** What a message's content says: most servers send text, Mistral's sends parts where its model thinks. */
+export function partedContent(content: unknown): PartedContent {
+  if (typeof content === "string") return { text: content, thought: "" };
+  const parts = listOf(content).filter(isRecord);
+  return {
+    text: parts.map(({ type, text }) => (type !== "thinking" && typeof text === "string" ? text : "")).join(""),
+    thought: parts.map(({ type, thinking }) => (type === "thinking" ? partText(thinking) : "")).join(""),
+  };
+}
+
+function partText(thinking: unknown): string {
+  return typeof thinking === "string" ? thinking : partedContent(thinking).text;
 }

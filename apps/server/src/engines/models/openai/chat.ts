@@ -1,6 +1,7 @@
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatDriver } from "../chat.ts";
 import type { ModelDriver } from "../driver.ts";
-import { argumentsText, eventJson, isObject, type ReportedUsage, type TextAnswer, tokens } from "../text/answer.ts";
+import { argumentsText, eventJson, type ReportedUsage, type TextAnswer, tokens } from "../text/answer.ts";
 import { takeHandedIn, withAnswerTool } from "../text/answer-tool.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "../text/backend.ts";
 import { RepeatedEvent } from "../text/repeated-event.ts";
@@ -9,9 +10,8 @@ import type { StreamReader } from "../text/stream.ts";
 import { restoreCalls } from "../text/tool-parameters.ts";
 import { joinUrl, masked, refusedContent, UpstreamFailure } from "../upstream.ts";
 import { bindsAnswer, createAdaptations, learnFrom } from "./chat-adaptations.ts";
-import { partedContent } from "./chat-content.ts";
 import { isStrict, messagesOf, toolFields } from "./chat-messages.ts";
-import { type OpenAiChatOpaque, serverMark, thoughtFields } from "./chat-thoughts.ts";
+import { type OpenAiChatOpaque, partedContent, serverMark, thoughtFields } from "./chat-thoughts.ts";
 
 export interface OpenAiChatOptions extends TextBackendOptions {
   /** The base before `/chat/completions`. */
@@ -123,12 +123,12 @@ class OpenAiReader implements StreamReader {
       return this.#answer.addText(text);
     }
     if (chunk.error) throw this.#failure(chunk.error);
-    if (isObject(chunk.usage)) Object.assign(this.#answer.usage, usageOf(chunk.usage));
+    if (isRecord(chunk.usage)) Object.assign(this.#answer.usage, usageOf(chunk.usage));
     // The last chunk carries usage and no choice.
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-    if (!isObject(choice)) return;
+    if (!isRecord(choice)) return;
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") this.#finish(choice.finish_reason);
-    const pause = isObject(choice.delta) ? this.#takeDelta(choice.delta) : undefined;
+    const pause = isRecord(choice.delta) ? this.#takeDelta(choice.delta) : undefined;
     // Some servers send an empty reason with every piece.
     if (!choice.finish_reason) return pause;
     return pause ? pause.then(() => this.#close()) : this.#close();
@@ -165,9 +165,9 @@ class OpenAiReader implements StreamReader {
   }
 
   #takeToolCall(piece: unknown): void {
-    if (!isObject(piece)) return;
+    if (!isRecord(piece)) return;
     const { toolCalls } = this.#answer;
-    const given = isObject(piece.function) ? piece.function : {};
+    const given = isRecord(piece.function) ? piece.function : {};
     const id = typeof piece.id === "string" && piece.id !== "" ? piece.id : undefined;
     // Some servers number nothing: there a new id is a new call, and a piece without one goes on with the last.
     const place =
@@ -184,7 +184,7 @@ class OpenAiReader implements StreamReader {
     }
     if (typeof given.name === "string" && call.name === "") call.name = given.name;
     if (typeof given.arguments === "string") this.#answer.addArguments(call, given.arguments);
-    else if (isObject(given.arguments)) this.#answer.addArguments(call, argumentsText(given.arguments));
+    else if (isRecord(given.arguments)) this.#answer.addArguments(call, argumentsText(given.arguments));
   }
 
   #finish(reason: string): void {
@@ -196,7 +196,7 @@ class OpenAiReader implements StreamReader {
   #failure(error: unknown): Error {
     const body = masked(JSON.stringify(error), this.#key);
     if (namesRefusal(body)) return refusal(body, this.#key);
-    const told = isObject(error) ? [error.code, error.status, error.status_code].map(Number) : [];
+    const told = isRecord(error) ? [error.code, error.status, error.status_code].map(Number) : [];
     const status = told.find((code) => code >= 400 && code <= 599) ?? 500;
     return new UpstreamFailure({ status, body, key: this.#key });
   }
@@ -204,9 +204,9 @@ class OpenAiReader implements StreamReader {
 
 /** The text of a chunk that carries one and means nothing else. */
 function onlyText(chunk: Record<string, unknown>): string | undefined {
-  if (chunk.error || isObject(chunk.usage) || !Array.isArray(chunk.choices)) return undefined;
+  if (chunk.error || isRecord(chunk.usage) || !Array.isArray(chunk.choices)) return undefined;
   const choice: unknown = chunk.choices[0];
-  if (!isObject(choice) || typeof choice.finish_reason === "string" || !isObject(choice.delta)) return undefined;
+  if (!isRecord(choice) || typeof choice.finish_reason === "string" || !isRecord(choice.delta)) return undefined;
   const { content, tool_calls, refusal, reasoning_content, reasoning } = choice.delta;
   if (tool_calls || refusal || reasoning_content || reasoning) return undefined;
   return typeof content === "string" ? content : undefined;
@@ -215,7 +215,7 @@ function onlyText(chunk: Record<string, unknown>): string | undefined {
 function usageOf(usage: Record<string, unknown>): ReportedUsage {
   const inputTokens = tokens(usage.prompt_tokens);
   const completion = tokens(usage.completion_tokens);
-  const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const details = isRecord(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const cachedTokens = tokens(details.cached_tokens) ?? tokens(usage.prompt_cache_hit_tokens);
   // OpenAI does not report these; gateways to other vendors do, under their own names.
   const cacheWriteTokens =
@@ -223,7 +223,7 @@ function usageOf(usage: Record<string, unknown>): ReportedUsage {
     tokens(details.cache_creation_tokens) ??
     tokens(usage.cache_creation_input_tokens) ??
     tokens(usage.cache_write_tokens);
-  const made = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  const made = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   const reasoning = tokens(made.reasoning_tokens) ?? 0;
   // Reasoning is part of the completion, except where the total shows that the server counts it apart.
   const apart = usage.total_tokens === (inputTokens ?? 0) + (completion ?? 0) + reasoning ? reasoning : 0;

@@ -2,11 +2,10 @@ import type { ObjectSchema } from "@gantry/wire";
 import type { FileOutput, ModelCall, ModelDriver, ModelResult, OutputValue, TokenUsage } from "../driver.ts";
 import { type MediaBackend, postUpstream, readAnswer } from "../media/call.ts";
 import { fieldText, inputParts } from "../media/input-parts.ts";
-import { jsonBody } from "../media/json-body.ts";
-import { multipartBody, type Part, plainFilename } from "../media/multipart-body.ts";
-import { dropFiles, fileFieldsOf, isRecord, mediaOf, noMedia, typesOf } from "../media/output-fields.ts";
+import { dropFiles, fileFieldsOf, isJsonObject, mediaOf, noMedia, typesOf } from "../media/output-fields.ts";
 import { fileFrom, fileFromBase64 } from "../media/output-files.ts";
 import type { RequestBody } from "../media/request-body.ts";
+import { jsonBody, multipartBody, type Part, plainFilename } from "../media/request-body.ts";
 import { Spool } from "../media/spool.ts";
 import { broken, joinUrl, refusedContent, UpstreamFailure } from "../upstream.ts";
 
@@ -65,13 +64,13 @@ function refusal(backend: MediaBackend, status: number, body: string) {
 }
 
 async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown): Promise<ModelResult> {
-  if (!isRecord(answer)) throw broken(new Error("The upstream answered no object"));
+  if (!isJsonObject(answer)) throw broken(new Error("The upstream answered no object"));
   const { error } = answer;
-  if ((isRecord(error) && Object.keys(error).length > 0) || (typeof error === "string" && error !== "")) {
+  if ((isJsonObject(error) && Object.keys(error).length > 0) || (typeof error === "string" && error !== "")) {
     const body = JSON.stringify(error);
     throw refusal(backend, 200, body) ?? broken(new UpstreamFailure({ status: 200, body, key: backend.key }));
   }
-  const data = Array.isArray(answer.data) ? answer.data.filter(isRecord) : [];
+  const data = Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
   const images = data.filter((entry) => isContent(entry.b64_json) || isContent(entry.url));
   const [first] = images;
   if (!first) throw noMedia();
@@ -136,13 +135,13 @@ function imageOf(
 }
 
 function usageOf(usage: unknown): TokenUsage | undefined {
-  if (!isRecord(usage)) return undefined;
+  if (!isJsonObject(usage)) return undefined;
   const { input_tokens: read, output_tokens: made = 0, total_tokens: total } = usage;
   if (typeof made !== "number") return undefined;
   const inputTokens =
     typeof read === "number" ? read : typeof total === "number" ? Math.max(0, total - made) : undefined;
   if (inputTokens === undefined) return undefined;
-  const details = isRecord(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const details = isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const { cached_tokens: cached } = details;
   return {
     inputTokens,

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../kernel/is-record.ts";
 import { deepestBody, isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { ChatCall, ChatResult, ToolCall } from "../chat.ts";
 import { broken, UpstreamSaid } from "../upstream.ts";
@@ -108,15 +109,11 @@ function argumentsOf(json: string, isCut: boolean): Record<string, unknown> {
   if (json.trim() === "" && !isCut) return {};
   try {
     const value: unknown = JSON.parse(json);
-    if (isObject(value) && isWithinDepth(value)) return value;
+    if (isRecord(value) && isWithinDepth(value)) return value;
   } catch {
     // Not JSON: told to the model by whoever runs the tools, as what is nested too deeply is.
   }
   return { __invalid: json };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A figure of an upstream's usage report, if it is one. */
@@ -128,7 +125,7 @@ export function tokens(value: unknown): number | undefined {
 export function eventJson(data: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(data);
-    if (isObject(value)) return value;
+    if (isRecord(value)) return value;
   } catch {
     // Told below.
   }

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "./answer.ts";
-import { resolveRef } from "./local-ref.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -29,14 +28,14 @@ const combining = new Set(["$ref", "allOf", "anyOf", "oneOf", "not", "if", "then
 export function foldObject(given: unknown, root: unknown, room: PartsLeft = { left: mostParts }): Schema | undefined {
   const schema = resolveRef(given, root);
   const parts = partsOf(schema, root, room, 0);
-  if (!parts || !isObject(schema)) return undefined;
+  if (!parts || !isRecord(schema)) return undefined;
   const plain = Object.fromEntries(Object.entries(schema).filter(([word]) => !combining.has(word)));
   const description = [schema.description, ...notesOf(schema, root)].filter((text) => typeof text === "string");
   const properties = Object.fromEntries([...parts.properties].map(([name, schemas]) => [name, oneOfAll(schemas)]));
   const required = [...parts.required].filter((name) => Object.hasOwn(properties, name));
   // What was closed around its own properties would shut those of the alternatives out.
   const isOpen =
-    Object.keys(properties).length > Object.keys(isObject(plain.properties) ? plain.properties : {}).length;
+    Object.keys(properties).length > Object.keys(isRecord(plain.properties) ? plain.properties : {}).length;
   return {
     ...plain,
     type: "object",
@@ -49,9 +48,9 @@ export function foldObject(given: unknown, root: unknown, room: PartsLeft = { le
 
 function partsOf(given: unknown, root: unknown, room: PartsLeft, depth: number): Parts | undefined {
   const schema = resolveRef(given, root);
-  if (!isObject(schema) || depth > deepest || room.left-- <= 0 || !mayBeObject(schema)) return undefined;
+  if (!isRecord(schema) || depth > deepest || room.left-- <= 0 || !mayBeObject(schema)) return undefined;
   const parts: Parts = { properties: new Map(), required: new Set(listOf(schema.required).map(String)) };
-  addProperties(parts, isObject(schema.properties) ? schema.properties : {});
+  addProperties(parts, isRecord(schema.properties) ? schema.properties : {});
   for (const one of listOf(schema.allOf)) {
     const more = partsOf(one, root, room, depth + 1);
     if (!more) return undefined;
@@ -82,7 +81,7 @@ function addSchemas({ properties }: Parts, name: string, schemas: readonly unkno
 function oneOfAll(schemas: readonly unknown[]): unknown {
   if (schemas.length === 1) return schemas[0];
   const choices = schemas
-    .map((one) => (isObject(one) ? choicesOf(one) : undefined))
+    .map((one) => (isRecord(one) ? choicesOf(one) : undefined))
     .filter((list) => list !== undefined);
   return choices.length === schemas.length ? { enum: [...new Set(choices.flat())] } : { anyOf: schemas };
 }
@@ -98,7 +97,7 @@ function mayBeObject(schema: Schema): boolean {
 }
 
 export function isNull(schema: unknown): boolean {
-  return isObject(schema) && (schema.type === "null" || schema.const === null);
+  return isRecord(schema) && (schema.type === "null" || schema.const === null);
 }
 
 export function listOf(value: unknown): unknown[] {
@@ -112,4 +111,27 @@ function notesOf(schema: Schema, root: unknown): string[] {
       const alternatives = listOf(schema[word]).map((one) => resolveRef(one, root));
       return `It must match ${many} of these schemas: ${JSON.stringify(alternatives).slice(0, longestNote)}`;
     });
+}
+
+/** References to references, but not in a circle. */
+const mostHops = 8;
+
+/** The schema that a local `$ref` stands for; what is no reference stands for itself, a lost one for nothing. */
+export function resolveRef(given: unknown, root: unknown): unknown {
+  let schema = given;
+  for (let hops = 0; hops < mostHops; hops++) {
+    if (!isRecord(schema) || typeof schema.$ref !== "string" || !/^#(?:\/|$)/.test(schema.$ref)) return schema;
+    schema = at(root, schema.$ref.split("/").slice(1));
+  }
+  return undefined;
+}
+
+function at(root: unknown, steps: readonly string[]): unknown {
+  let target = root;
+  for (const step of steps) {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    const isThere = typeof target === "object" && target !== null && Object.hasOwn(target, name);
+    target = isThere ? (target as Record<string, unknown>)[name] : undefined;
+  }
+  return target;
 }

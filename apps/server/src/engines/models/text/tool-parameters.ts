@@ -1,5 +1,6 @@
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatTool } from "../chat.ts";
-import { type ArrivingToolCall, isObject } from "./answer.ts";
+import type { ArrivingToolCall } from "./answer.ts";
 import { answerToolName } from "./answer-tool.ts";
 import { foldObject } from "./folded-object.ts";
 import type { TextRequest } from "./request.ts";
@@ -48,7 +49,7 @@ export function wrapped(schema: unknown, restore: Restore = (value) => value): O
   return {
     schema: { type: "object", properties: { [wrapperField]: schema }, required: [wrapperField] },
     restore: (value) =>
-      isObject(value) && Object.hasOwn(value, wrapperField) && Object.keys(value).length === 1
+      isRecord(value) && Object.hasOwn(value, wrapperField) && Object.keys(value).length === 1
         ? restore(value[wrapperField])
         : value,
   };
@@ -67,7 +68,7 @@ function definitionsOf({ $defs, definitions }: Schema): Schema {
 /** The same schema one level deeper: its references to itself go along. */
 function moved(schema: unknown, field: string): unknown {
   if (Array.isArray(schema)) return schema.map((one) => moved(one, field));
-  if (!isObject(schema)) return schema;
+  if (!isRecord(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([word, value]) => [
       word,
