@@ -339,7 +339,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
 
     it("holds neither a result nor an input of 30 MB in memory", async () => {
       const size = 30 * 1024 * 1024;
-      child = fork(join(import.meta.dirname, "test-upstreams/large-answers.ts"), [String(size)], { execArgv: [] });
+      child = fork(join(import.meta.dirname, "../test-upstreams/large-answers.ts"), [String(size)], { execArgv: [] });
       const [port] = await once(child, "message");
       driver = protocol.create({ net, url: `http://127.0.0.1:${port}`, key: secret, spoolFolder });
       const piece = Buffer.alloc(64 * 1024, 1);
