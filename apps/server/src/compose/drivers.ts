@@ -4,10 +4,10 @@ import type { Net } from "../engines/net/net.ts";
 import type { Model } from "../features/models/index.ts";
 import { type Fault, fault } from "../kernel/errors.ts";
 
-/** How long a credential is cached. */
+/** A changed credential takes effect within this time. */
 const keyLifeMs = 5_000;
 
-interface Kept {
+interface CachedDriver {
   driver: ModelDriver;
   key: string | undefined;
   checkedAt: number;
@@ -21,33 +21,32 @@ export function openDrivers(
   },
 ): { of(model: Model, callerId: string): Promise<ModelDriver> } {
   const { reveal, netOf, ...sources } = options;
-  const kept = new WeakMap<Model, Kept>();
+  const cached = new WeakMap<Model, CachedDriver>();
 
   return {
     async of(model, callerId) {
       const { secret } = model.manifest.backend;
       const now = performance.now();
-      const known = kept.get(model);
+      const known = cached.get(model);
       if (known && (secret === undefined || now - known.checkedAt < keyLifeMs)) return known.driver;
       const key = secret === undefined ? undefined : await reveal(model, secret);
-      if (secret !== undefined && key === undefined) throw notStored(model, secret, callerId);
+      if (secret !== undefined && key === undefined) throw secretMissing(model, secret, callerId);
       const driver =
         known && known.key === key
           ? known.driver
           : createDriver(model.manifest, { ...sources, net: netOf(model), key });
-      kept.set(model, { driver, key, checkedAt: now });
+      cached.set(model, { driver, key, checkedAt: now });
       return driver;
     },
   };
 }
 
-/** Only the owner sees the name of the secret. */
-function notStored(model: Model, secret: string, callerId: string): Fault {
-  const message =
+/** Only the owner may see the name of the secret. */
+function secretMissing(model: Model, secret: string, callerId: string): Fault {
+  const msg =
     callerId === model.ownerId
-      ? `The model needs the secret "${secret}", which is not stored. Store it with PUT /api/v2/secrets/${secret}`
-      : "The model needs a secret that its owner has not stored. Ask the owner to store it.";
-  return fault("downstream_service_error", message, {
-    cause: new Error(`${model.endpointId} needs the secret ${secret}, which its owner has not stored`),
-  });
+      ? `The secret "${secret}" named in the manifest does not exist. Store it with PUT /api/v2/secrets/${secret}.`
+      : "The secret named in the manifest does not exist. The model's owner can store it with PUT /api/v2/secrets/{name}.";
+  const cause = new Error(`${model.endpointId} names the secret ${secret}, which does not exist`);
+  return fault("downstream_service_error", msg, { cause });
 }

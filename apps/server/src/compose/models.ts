@@ -18,7 +18,7 @@ export interface ModelsWithDrivers {
   close(): Promise<unknown>;
 }
 
-/** The models that Gantry ships and those that users put, and who answers for each. Part of composing. */
+/** Opens the shipped and the users' models with their drivers. */
 export async function openModelsWithDrivers(deps: {
   config: Config;
   database: Database;

@@ -1,7 +1,7 @@
 import type { TokenUsage } from "./driver.ts";
 
 export interface ToolCall {
-  /** As the upstream named it, or made here where it names none; unique within a conversation. */
+  /** The upstream's id, or a generated one. Unique within a conversation. */
   id: string;
   name: string;
   arguments: Record<string, unknown>;
@@ -13,34 +13,34 @@ export type ChatMessage =
       role: "assistant";
       text: string;
       toolCalls: readonly ToolCall[];
-      /** What the same upstream wants to see again unchanged (e.g. signed thinking); opaque, JSON. */
+      /** JSON that the same upstream must get back unchanged, such as signed thinking. */
       opaque?: unknown;
     }
   | { role: "tool"; callId: string; name: string; content: string; isError?: boolean };
 
-/** Fields of an opaque part that hold thoughts, as words or sealed. All else in it stands in the message too. */
-const thoughtWords: ReadonlySet<string> = new Set(["thinking", "text"]);
-const sealedThoughts: ReadonlySet<string> = new Set(["signature", "data", "thoughtSignature"]);
-/** Where the message's own words and calls stand in it, which may have been shortened since. */
-const ownWords: ReadonlySet<string> = new Set(["input", "functionCall", "restored"]);
-/** A sealed thought is about as long as its words, but as text it would be counted as several times as many tokens. */
-const sealedPart = 0.25;
+/** Fields of an opaque part that contain thoughts, plain or encrypted. Other fields repeat the message. */
+const plainThoughts: ReadonlySet<string> = new Set(["thinking", "text"]);
+const encryptedThoughts: ReadonlySet<string> = new Set(["signature", "data", "thoughtSignature"]);
+/** Fields that repeat the message's tool calls, which may have been shortened since. */
+const repeatedCalls: ReadonlySet<string> = new Set(["input", "functionCall", "restored"]);
+/** Encrypted text counts as several times the tokens of the thought in it. */
+const encryptedShare = 0.25;
 
-/** All that an upstream is sent of a message, as text to count: what it must see again of its thoughts included. */
+/** Everything that an upstream receives for a message, as text to count. Includes thoughts that must be sent back. */
 export function sentText(message: ChatMessage): string {
   if (message.role !== "assistant") return message.content;
   const calls = message.toolCalls.map((call) => call.name + JSON.stringify(call.arguments));
   return [message.text, ...calls, ...thoughtsIn(message.opaque, message.text)].join("\n");
 }
 
-function thoughtsIn(part: unknown, said: string): string[] {
+function thoughtsIn(part: unknown, answer: string): string[] {
   if (typeof part !== "object" || part === null) return [];
   return Object.entries(part).flatMap(([name, value]: [string, unknown]) => {
-    if (ownWords.has(name)) return [];
-    if (typeof value !== "string") return thoughtsIn(value, said);
-    if (sealedThoughts.has(name)) return [value.slice(0, Math.ceil(value.length * sealedPart))];
-    // What was said aloud is counted already.
-    return thoughtWords.has(name) && !said.includes(value) ? [value] : [];
+    if (repeatedCalls.has(name)) return [];
+    if (typeof value !== "string") return thoughtsIn(value, answer);
+    if (encryptedThoughts.has(name)) return [value.slice(0, Math.ceil(value.length * encryptedShare))];
+    // Text of the answer is already counted.
+    return plainThoughts.has(name) && !answer.includes(value) ? [value] : [];
   });
 }
 
@@ -55,13 +55,13 @@ export interface ChatCall {
   messages: readonly ChatMessage[];
   tools?: readonly ChatTool[];
   toolChoice?: "auto" | "required" | "none" | { name: string };
-  /** The answer must be JSON of this schema; by the upstream's own means where it has them. */
+  /** The answer must be JSON that fits this schema. */
   responseSchema?: Record<string, unknown>;
   maxTokens?: number;
   temperature?: number;
   seed?: number;
   signal: AbortSignal;
-  /** Pieces as they arrive; a returned promise means: wait for it before the next. */
+  /** Called for each fragment. A returned promise delays the next one. */
   onText?(text: string): void | Promise<void>;
   onReasoning?(text: string): void | Promise<void>;
 }
@@ -76,13 +76,12 @@ export interface ChatResult {
 }
 
 /**
- * The chat face of a text backend: messages and tools in, text, reasoning, tool calls and usage out. Agents' runs call
- * it; the prediction face (`ModelDriver.run`) of the same backend is a chat of one user message. Arguments of a tool
- * call that are not a JSON object, or are nested deeper than what users may send (`deepestBody`), reject nothing: they
- * arrive as `{}` with the raw text, where there is one, under `__invalid`.
+ * The chat interface of a text backend, used by agent runs. The prediction interface (`ModelDriver.run`) of the same
+ * backend is a chat with one user message. Tool arguments that are not a JSON object, or are nested deeper than
+ * `deepestBody`, do not fail the call: they arrive as `{ __invalid: text }`.
  */
 export interface ChatDriver {
   chat(call: ChatCall): Promise<ChatResult>;
-  /** True where `responseSchema` is enforced by the upstream itself. */
+  /** True if the upstream itself enforces `responseSchema`. */
   readonly enforcesSchema: boolean;
 }

@@ -16,16 +16,15 @@ export interface DriverSources {
   net: Net;
   /** The upstream credential, already revealed. */
   key: string | undefined;
-  /** Where a large answer waits until it is complete. */
+  /** Large answers are stored here until they are complete. */
   spoolFolder: string;
-  /** The models that this server answers itself, by `backend.model`. */
+  /** By `backend.model`. */
   builtins: Readonly<Record<string, ModelDriver>>;
 }
 
-/** What the image models of this service call a size, as those see it who speak in pixels alone. */
+/** Sizes of Gantry's image models for upstreams that accept only pixels. */
 const sizes = { "2k": "2048x2048" };
 
-/** The driver that a manifest asks for. */
 export function createDriver(manifest: Manifest, sources: DriverSources): ModelDriver & Partial<ChatDriver> {
   const { backend, input, output } = manifest;
   const { net, key, spoolFolder } = sources;
@@ -33,7 +32,7 @@ export function createDriver(manifest: Manifest, sources: DriverSources): ModelD
   const model = backend.model ?? "";
   const text = { net, model, key };
   const media = { net, url, key, input, output, spoolFolder };
-  /** For those that know nothing of the manifest; the others read and fill its fields by themselves. */
+  /** For drivers that do not read the manifest's fields themselves. */
   const filled = <Driver extends ModelDriver>(driver: Driver): Driver => ({
     ...driver,
     run: fillingOutput(askingByPrompt(driver.run, input), output),
@@ -41,7 +40,7 @@ export function createDriver(manifest: Manifest, sources: DriverSources): ModelD
   switch (backend.type) {
     case "builtin": {
       const builtin = sources.builtins[model];
-      if (!builtin) throw new Error(`there is no built-in model ${model}`);
+      if (!builtin) throw new Error(`unknown built-in model ${model}`);
       return filled(builtin);
     }
     case "openai-chat":
@@ -59,6 +58,6 @@ export function createDriver(manifest: Manifest, sources: DriverSources): ModelD
     case "gantry":
       return createGantryRemote({ ...media, model: backend.model });
     default:
-      throw new Error(`there is no backend ${backend.type}`);
+      throw new Error(`unknown backend ${backend.type}`);
   }
 }

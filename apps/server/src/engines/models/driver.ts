@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** A file among a prediction's inputs: already checked by its bytes, readable as often as the driver likes. */
+/** An input file. Its content was checked; a driver may open it several times. */
 export interface FileInput {
   readonly kind: "file";
   readonly contentType: string;
@@ -13,7 +13,7 @@ export function isFileInput(value: unknown): value is FileInput {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "file" && "open" in value;
 }
 
-/** A file that a driver made. The caller of the driver stores it; the driver knows nothing of storage. */
+/** A file made by a driver. The caller of the driver stores it. */
 export interface FileOutput {
   readonly kind: "file";
   readonly contentType: string;
@@ -41,14 +41,14 @@ export interface TokenUsage {
   inputTokens: number;
   outputTokens: number;
   cachedTokens?: number;
-  /** Of the input, written to the upstream's cache by this call. */
+  /** Input tokens that this call wrote to the upstream's cache. */
   cacheWriteTokens?: number;
-  /** True when the upstream reported none and they were counted here. */
+  /** True if the upstream did not report usage and the tokens were counted here. */
   estimated?: boolean;
   googleUsage?: Record<string, unknown>;
 }
 
-/** What of the input was read from a cache or written to one, as far as it is reported: never more than the input. */
+/** Reported cache reads and writes, limited to the input tokens. */
 export function cacheUse(
   reported: { cachedTokens?: number | undefined; cacheWriteTokens?: number | undefined },
   inputTokens: number,
@@ -61,7 +61,7 @@ export function cacheUse(
   };
 }
 
-/** What a model reads of an input, for counting: text wherever it stands in it; numbers weigh nothing, files are not text. */
+/** The text of an input, for counting tokens. Files are left out. */
 export function readableText(input: Readonly<Record<string, unknown>>): string {
   const texts: string[] = [];
   for (const value of Object.values(input)) {
@@ -75,11 +75,11 @@ export function readableText(input: Readonly<Record<string, unknown>>): string {
 
 export interface ModelCall {
   predictionId: string;
-  /** The checked input with defaults filled in; a field that is null and has no default is absent. */
+  /** The checked input with defaults. A null field without a default is absent. */
   input: Readonly<Record<string, InputValue>>;
-  /** Aborted when the client leaves, cancels, or the time is up. The driver stops its upstream work at once. */
+  /** Aborts when the client disconnects or cancels, or at the time limit. The driver stops its upstream work at once. */
   signal: AbortSignal;
-  /** A piece of a streamed output field. A returned promise means: wait for it before the next (a slow reader). */
+  /** A fragment of a streamed output field. A returned promise delays the next fragment, because the reader is slow. */
   onFragment(field: string, text: string): void | Promise<void>;
 }
 
@@ -88,10 +88,7 @@ export interface ModelResult {
   usage?: TokenUsage;
 }
 
-/**
- * What a driver rejects with when its signal aborted and it knows what was used until then: a cancelled run is charged
- * for the tokens made.
- */
+/** Rejection of an aborted call whose usage is known: a cancelled run is charged for the tokens produced. */
 export class Interrupted extends Error {
   readonly #count: () => Promise<TokenUsage>;
   #usage: Promise<TokenUsage> | undefined;
@@ -102,7 +99,7 @@ export class Interrupted extends Error {
     this.#count = count;
   }
 
-  /** Counted when it is first asked for: a long text takes a while, and the call must be over before. */
+  /** Counts at the first call, because counting a long text must not delay the end of the model call. */
   usage(): Promise<TokenUsage> {
     this.#usage ??= this.#count();
     return this.#usage;
@@ -110,10 +107,9 @@ export class Interrupted extends Error {
 }
 
 /**
- * The driver of a model: one file a backend type. Called once per execution by the predictions feature, which holds
- * the capacity slot, the time limit and the abort signal. It rejects with a `Fault` for everything it can name
- * (upstream faults, refused content); whatever else it throws becomes a bare 500. After an abort it rejects soon, with
- * any error.
+ * The driver of a model, one per backend type. The predictions feature calls it once per execution and owns the slot, the
+ * time limit and the abort signal. A driver rejects with a `Fault` for upstream failures and refused content; any other
+ * error becomes a plain 500. After an abort it rejects soon, with any error.
  */
 export interface ModelDriver {
   run(call: ModelCall): Promise<ModelResult>;

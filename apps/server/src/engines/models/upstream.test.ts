@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fault } from "../../kernel/errors.ts";
 import { toLoggedError } from "../../kernel/log.ts";
 import { createNet } from "../net/create-net.ts";
-import { joinUrl, requestJson, requestUpstream, UpstreamFailure, type UpstreamSaid } from "./upstream.ts";
+import { joinUrl, requestJson, requestUpstream, type UpstreamError, UpstreamFailure } from "./upstream.ts";
 
 const net = createNet({ allowPrivateNetwork: true });
 const signal = new AbortController().signal;
@@ -58,7 +58,7 @@ describe("requestJson", () => {
     const error = await requestJson(net, { url, signal, key: "key-123" }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ type: "downstream_service_error" });
     expect((error as Error).message).not.toContain("db-7");
-    expect(((error as Error).cause as UpstreamSaid).said).toContain("[hidden] at db-7");
+    expect(((error as Error).cause as UpstreamError).details).toContain("[hidden] at db-7");
     expect(JSON.stringify(toLoggedError(error))).not.toContain("db-7");
   });
 

@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fault, fault } from "../../kernel/errors.ts";
 import { type Net, type NetBounds, NetError, type NetHeaders, type NetRequest, type NetResponse } from "../net/net.ts";
-import { isUnavailable, isWorthRetrying, sentenceFor } from "./upstream-status.rules.ts";
+import { isTemporary, isWorthRetrying, sentenceFor } from "./upstream-status.rules.ts";
 
-/** One call to whoever answers for a model. */
+/** One call to the upstream of a model. */
 export interface UpstreamCall {
   url: string;
   method?: NetRequest["method"];
-  /** The same on every try: an idempotency id that the protocol takes belongs here. */
+  /** Sent with every try, for example an idempotency key. */
   headers?: Record<string, string>;
-  /** A function is asked anew for every try, since a stream can be read once only. */
+  /** A function opens the body for each try, because a stream can be read only once. */
   body?: string | Uint8Array | (() => NetRequest["body"] | Promise<NetRequest["body"]>);
-  /** What must never be seen in a log. */
+  /** Masked in everything that is logged. */
   key?: string | undefined;
   signal: AbortSignal;
   bounds?: Partial<NetBounds>;
-  /** At most this many tries, 3 unless told; 1 where a repeat would cost too much. */
+  /** 3 by default. */
   tries?: number;
-  /** Where the protocol says in its error body that the content was refused, or which input was wrong. */
+  /** For protocols whose error body reports refused content or an invalid input. */
   explain?(status: number, body: string): Fault | undefined;
 }
 
 /**
- * What the upstream said when it failed. Only ever the `cause` of a fault. Its text may quote what the user sent, so the
- * log shows the status, the code and the upstream's request id alone.
+ * An error response of the upstream, used only as the `cause` of a fault. Its body may quote user input, so the log shows
+ * only the status, the code and the upstream's request id.
  */
 export class UpstreamFailure extends Error {
   readonly status: number;
@@ -43,18 +43,17 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** A failure whose details are the upstream's own words: `said` is for whoever debugs, never for the log. */
-export class UpstreamSaid extends Error {
-  readonly said: string;
+/** A failure with text of the upstream: `details` is for a debugger and is never logged. */
+export class UpstreamError extends Error {
+  readonly details: string;
 
-  constructor(message: string, said: string) {
+  constructor(message: string, details: string) {
     super(message);
-    this.name = "UpstreamSaid";
-    this.said = said;
+    this.name = "UpstreamError";
+    this.details = details;
   }
 }
 
-/** The name of the error, where the body has one in any of the usual places: `error.code`, `error.type`, `code`, … */
 function codeIn(body: string): string | undefined {
   for (const [, code] of body.matchAll(/"(?:code|type|status)"\s*:\s*"([A-Za-z0-9_.-]{2,64})"/g)) {
     if (code !== "error") return code;
@@ -62,20 +61,19 @@ function codeIn(body: string): string | undefined {
   return undefined;
 }
 
-/** Of an upstream's error text; enough for any error object, and a bound for the log. */
+/** Characters kept of an error body. */
 export const keptBody = 2048;
-/** For the text of an error, whose status says enough. */
+/** Time to wait for an error body. Without it the status is enough. */
 export const errorBodyMs = 1_000;
 const longestWaitMs = 20_000;
 const firstWaitMs = 250;
 const always = () => true;
 
-/** Appends a path to a base address, whether or not the base ends with a slash. */
 export function joinUrl(base: string, path: string): string {
   return `${base.replace(/\/+$/, "")}/${path.replace(/^\/+/, "")}`;
 }
 
-/** The answer of a 2xx; everything else is a fault. Its body must be read, dumped or destroyed. */
+/** Resolves with a 2xx response; any other outcome is a fault. The body must be read, dumped or destroyed. */
 export async function requestUpstream(net: Net, call: UpstreamCall): Promise<NetResponse> {
   for (let n = 1; ; n++) {
     call.signal.throwIfAborted();
@@ -90,7 +88,6 @@ export async function requestUpstream(net: Net, call: UpstreamCall): Promise<Net
   }
 }
 
-/** The parsed JSON of a 2xx. An answer that is no JSON, too long or cut short is a fault. */
 export function requestJson(net: Net, call: UpstreamCall): Promise<{ headers: NetHeaders; json: unknown }> {
   return withRetries(call, async () => {
     const answer = await answerOf(net, call);
@@ -128,15 +125,14 @@ function withBody(
   return { url, method, signal, headers, body, bounds };
 }
 
-/** What to throw for an answer that is no success. */
 export function refusalOf(call: UpstreamCall, status: number, headers: NetHeaders, body: string): Error {
   return call.explain?.(status, body) ?? new UpstreamFailure({ status, headers, body, key: call.key });
 }
 
 /**
- * Tries again what a moment may heal: a busy or failing upstream, a connection that could not be made or broke off.
- * Never a time-out, since whoever waited that long must not wait three times. `mayRetry` says whether the client has
- * seen nothing yet. Rejects with a fault, or with the signal's reason after an abort.
+ * Retries when the upstream is busy or fails, or the connection cannot be made or breaks. Timeouts are not retried: the
+ * caller would wait three times as long. `mayRetry` is false once the client has received output. Rejects with a fault, or
+ * with the signal's reason after an abort.
  */
 export async function withRetries<T>(
   call: Pick<UpstreamCall, "signal" | "tries" | "key">,
@@ -153,7 +149,6 @@ export async function withRetries<T>(
   }
 }
 
-/** Waits until it is time for another try after the nth has failed; rejects where there is none. */
 async function beforeNextTry(
   { signal, tries = 3, key }: Pick<UpstreamCall, "signal" | "tries" | "key">,
   error: unknown,
@@ -167,7 +162,7 @@ async function beforeNextTry(
 }
 
 function waitBeforeRetry(error: unknown, n: number): number | undefined {
-  // Spread, so that those who were refused together do not come back together.
+  // Jitter, so that calls refused together do not retry together.
   const backoff = firstWaitMs * 3 ** (n - 1) * (0.75 + Math.random() / 2);
   if (error instanceof NetError) return error.reason === "unreachable" || error.reason === "cut" ? backoff : undefined;
   if (!(error instanceof UpstreamFailure) || !isWorthRetrying(error.status)) return undefined;
@@ -175,7 +170,7 @@ function waitBeforeRetry(error: unknown, n: number): number | undefined {
   return asked > longestWaitMs ? undefined : Math.max(asked, backoff);
 }
 
-/** Any failure of an upstream call as a caller may see it: our own words and its status, nothing of what it said. */
+/** The public form of a failure: the status and our own text, never the upstream's. */
 export function toFault(error: unknown, key?: string): unknown {
   if (error instanceof UpstreamFailure) return answered(error);
   if (error instanceof NetError) {
@@ -185,9 +180,8 @@ export function toFault(error: unknown, key?: string): unknown {
       return fault("downstream_service_unavailable", sentence, { cause });
     }
     if (error.reason === "address_refused" || error.reason === "invalid_url") {
-      return fault("downstream_service_error", `The service behind the model may not be called. ${cause.message}`, {
-        cause,
-      });
+      const sentence = `Calls to the service behind the model are not allowed. ${cause.message}`;
+      return fault("downstream_service_error", sentence, { cause });
     }
     return broken(cause);
   }
@@ -196,23 +190,19 @@ export function toFault(error: unknown, key?: string): unknown {
 
 function answered(cause: UpstreamFailure): Fault {
   const { status, retryAfterMs } = cause;
-  const told = { cause, ctx: { upstream_status: status } };
-  if (!isUnavailable(status)) return fault("downstream_service_error", sentenceFor(status), told);
-  return fault("downstream_service_unavailable", "The service behind the model is overloaded or away for a moment", {
-    ...told,
+  const options = { cause, ctx: { upstream_status: status } };
+  if (!isTemporary(status)) return fault("downstream_service_error", sentenceFor(status), options);
+  return fault("downstream_service_unavailable", "The service behind the model is overloaded or unavailable.", {
+    ...options,
     ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
   });
 }
 
-/**
- * The upstream broke off, or answered something that is none of its protocol. `cause` is for the log alone; the sentence
- * is for everybody, where the one for all of them would leave the owner of the model without a clue.
- */
+/** The upstream broke off or violated its protocol. `cause` is only logged; `sentence` is public. */
 export function broken(cause: Error, sentence = "The service behind the model failed or cut its answer short"): Fault {
   return fault("downstream_service_error", sentence, { cause });
 }
 
-/** The upstream's checker refused the prompt, an input or its own answer. */
 export function refusedContent(cause: Error): Fault {
   return fault("content_policy_violation", "The content was refused by the service behind the model", { cause });
 }
@@ -221,16 +211,16 @@ function parsed(text: string, key: string | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const cause = new UpstreamSaid("The upstream answered no JSON", masked(text, key).slice(0, keptBody));
-    throw broken(cause, "The service behind the model answered no JSON");
+    const cause = new UpstreamError("The upstream did not answer with JSON", masked(text, key).slice(0, keptBody));
+    throw broken(cause, "The service behind the model did not answer with JSON.");
   }
 }
 
-/** The beginning of an error body. A rest that is long or slow is cut; what was read until then is enough. */
+/** The start of an error body. Stops reading when the body is long or slow. */
 async function head(answer: NetResponse): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
-  const patience = setTimeout(() => answer.body.destroy(), errorBodyMs);
+  const timer = setTimeout(() => answer.body.destroy(), errorBodyMs);
   try {
     for await (const piece of answer.body) {
       pieces.push(piece as Buffer);
@@ -238,14 +228,14 @@ async function head(answer: NetResponse): Promise<string> {
       if (size >= keptBody * 4) break;
     }
   } catch {
-    // The status says enough.
+    // The status is enough.
   } finally {
-    clearTimeout(patience);
+    clearTimeout(timer);
   }
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** Without the key, in whatever form an upstream may have echoed it. */
+/** Hides the key in every form in which an upstream may echo it. */
 export function masked(text: string, key: string | undefined): string {
   if (key === undefined || key === "") return text;
   const forms = new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)]);

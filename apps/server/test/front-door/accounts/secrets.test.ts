@@ -77,7 +77,7 @@ test("a model sends its owner's secret upstream; without it its owner is told wh
   const asOwner = await gantry.call("POST", "/api/v1/admin/keyed/predict", { form: { prompt: "x" } });
   expect([asOwner.status, asOwner.body.detail[0].type]).toEqual([502, "downstream_service_error"]);
   expect(asOwner.body.detail[0].msg).toBe(
-    'The model needs the secret "cogkey", which is not stored. Store it with PUT /api/v2/secrets/cogkey',
+    'The secret "cogkey" named in the manifest does not exist. Store it with PUT /api/v2/secrets/cogkey.',
   );
   await gantry.call("PUT", "/api/v2/secrets/cogkey", { json: { value: secret } });
   const made = await predict();

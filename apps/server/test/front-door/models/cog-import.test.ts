@@ -99,9 +99,9 @@ test.each([
     () => "http://no-such-host.invalid",
     /its name (is not known|could not be looked up)$/,
   ],
-  ["knows no schemas", () => `${address()}/absent`, /knows no such model or address \(status 404\)/],
-  ["speaks no JSON", () => `${address()}/page`, /answered no JSON$/],
-  ["describes something else", () => `${address()}/other`, /It describes no Cog model$/],
+  ["knows no schemas", () => `${address()}/absent`, /does not have this model or address \(status 404\)/],
+  ["speaks no JSON", () => `${address()}/page`, /did not answer with JSON\.$/],
+  ["describes something else", () => `${address()}/other`, /The document does not describe a Cog model\.$/],
 ])("a container that %s is told at the field, with the reason", async (_how, urlOf, reason) => {
   const put = await gantry.call("PUT", "/api/v1/admin/silent", { json: manifest(urlOf()) });
   expect(put.status).toBe(422);

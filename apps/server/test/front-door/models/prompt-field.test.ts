@@ -134,7 +134,7 @@ describe("a model that was stored under an earlier rule", () => {
       502,
       [expect.objectContaining({ loc: ["body"], type: "downstream_service_error" })],
     ]);
-    expect(answer.body.detail[0].msg).toMatch(/manifest .* no input prompt/);
+    expect(answer.body.detail[0].msg).toMatch(/manifest has no input named prompt/);
   });
 
   test("names the field that its caller left out and could have sent", async () => {

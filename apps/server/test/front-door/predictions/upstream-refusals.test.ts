@@ -33,10 +33,10 @@ afterAll(() => {
 });
 
 const refusals: [status: number, sentence: string][] = [
-  [401, "refused the credential (status 401): check the secret that the manifest names"],
-  [403, "refused the credential (status 403): check the secret that the manifest names"],
-  [404, "knows no such model or address (status 404): check backend.model and backend.url"],
-  [400, "refused the request (status 400)"],
+  [401, "refused the credential (status 401). Check the secret named in the manifest."],
+  [403, "refused the credential (status 403). Check the secret named in the manifest."],
+  [404, "does not have this model or address (status 404). Check backend.model and backend.url."],
+  [400, "refused the request (status 400)."],
   [500, "failed (status 500)"],
 ];
 

@@ -10,7 +10,7 @@ import {
   type TextAnswer,
   tokens,
 } from "../text/answer.ts";
-import { answerToolName, takeHandedIn, withAnswerTool } from "../text/answer-tool.ts";
+import { answerToolName, takeSubmittedAnswer, withAnswerTool } from "../text/answer-tool.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "../text/backend.ts";
 import { listOf } from "../text/folded-object.ts";
 import type { TextRequest } from "../text/request.ts";
@@ -24,12 +24,13 @@ export interface AnthropicOptions extends TextBackendOptions {
 }
 
 const defaultUrl = "https://api.anthropic.com/v1";
+
 /** The Messages API of Anthropic. */
 export function createAnthropic(options: AnthropicOptions): ModelDriver & ChatDriver {
   const { model, key } = options;
   const protocol: TextProtocol = {
     key,
-    // A forced tool makes the model follow the schema nearly always, but nothing holds it to.
+    // A forced tool usually makes the model follow the schema, but the API does not guarantee it.
     enforcesSchema: false,
     write: (request) => ({
       url: joinUrl(options.url ?? defaultUrl, "messages"),
@@ -66,7 +67,7 @@ function bodyOf(model: string, request: TextRequest): string {
     messages,
     stream: true,
     max_tokens: request.maxTokens ?? usualAnswerTokens,
-    // It knows no seed, and no temperature above 1.
+    // The API has no seed and no temperature above 1.
     temperature: request.temperature === undefined ? undefined : Math.min(request.temperature, 1),
     system: systemBlocks.length > 0 ? systemBlocks : undefined,
     ...(toolBlocks.length > 0 && { tools: toolBlocks, tool_choice: choiceOf(toolChoice) }),
@@ -79,8 +80,8 @@ function choiceOf(choice: TextRequest["toolChoice"]): Record<string, string> | u
   return { type: choice === "required" ? "any" : choice };
 }
 
-/** Cache writes by how long they are kept; servers that do not give the sum give these. */
-function writtenByAge(creation: unknown): number | undefined {
+/** Servers that do not report the sum report cache writes by lifetime. */
+function writtenByLifetime(creation: unknown): number | undefined {
   if (!isRecord(creation)) return undefined;
   return (tokens(creation.ephemeral_5m_input_tokens) ?? 0) + (tokens(creation.ephemeral_1h_input_tokens) ?? 0);
 }
@@ -139,7 +140,7 @@ class AnthropicReader implements StreamReader {
         return this.#finish();
       case "error":
         throw this.#failure(event.error);
-      // Pings, ends of blocks, and what later versions add.
+      // Pings, ends of blocks and events of later versions are ignored.
     }
   }
 
@@ -148,7 +149,7 @@ class AnthropicReader implements StreamReader {
     if (block.type === "tool_use") {
       const call = { id: String(block.id), name: String(block.name), json: "" };
       this.#calls.set(block, call);
-      // Servers that do not stream arguments send them whole here.
+      // Servers that do not stream arguments send all of them here.
       if (isRecord(block.input) && Object.keys(block.input).length > 0) {
         this.#answer.addArguments(call, argumentsText(block.input));
       }
@@ -169,7 +170,7 @@ class AnthropicReader implements StreamReader {
     if (typeof delta.signature === "string") block.signature = String(block.signature ?? "") + delta.signature;
     if (isRecord(delta.citation)) block.citations = [...listOf(block.citations), delta.citation];
     if (typeof delta.partial_json !== "string") return;
-    // A block of another type calls a tool that the upstream runs itself.
+    // Blocks of other types call a tool that the upstream runs itself.
     const call = this.#calls.get(block) ?? { id: String(block.id), name: String(block.name), json: "" };
     this.#calls.set(block, call);
     this.#answer.addArguments(call, delta.partial_json);
@@ -177,25 +178,28 @@ class AnthropicReader implements StreamReader {
 
   #blockAt(index: unknown): Block {
     const block = this.#blocks.get(index);
-    if (!block) throw broken(new Error("The upstream sent a piece of a block that it had not begun"));
+    if (!block) throw broken(new Error("The upstream sent a delta of a block that it had not started"));
     return block;
   }
 
-  /** `input_tokens` here are those not read from a cache nor written to one; ours are all. */
+  /** Anthropic's `input_tokens` exclude cache reads and writes; ours include them. */
   #takeUsage(usage: unknown, last = false): void {
     if (!isRecord(usage)) return;
     const { usage: known } = this.#answer;
     const fresh = tokens(usage.input_tokens);
-    // The last event need not repeat what the first one said of the cache.
+    // The last event may omit the cache figures of the first one.
     const read = tokens(usage.cache_read_input_tokens) ?? known.cachedTokens ?? 0;
     const written =
-      tokens(usage.cache_creation_input_tokens) ?? writtenByAge(usage.cache_creation) ?? known.cacheWriteTokens ?? 0;
+      tokens(usage.cache_creation_input_tokens) ??
+      writtenByLifetime(usage.cache_creation) ??
+      known.cacheWriteTokens ??
+      0;
     if (fresh !== undefined && fresh + read + written > 0) {
       known.inputTokens = fresh + read + written;
       known.cachedTokens = read;
       known.cacheWriteTokens = written;
     }
-    // What the first event says is only the beginning of the output.
+    // The first event counts only the start of the output.
     const made = tokens(usage.output_tokens);
     if (last && made !== undefined) known.outputTokens = made;
   }
@@ -217,7 +221,7 @@ class AnthropicReader implements StreamReader {
       this.#answer.opaque = opaque;
     }
     if (this.#isPaused) this.pausedWith = opaque;
-    return takeHandedIn(this.#answer);
+    return takeSubmittedAnswer(this.#answer);
   }
 
   #failure(error: unknown): Error {

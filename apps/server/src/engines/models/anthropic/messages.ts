@@ -9,16 +9,13 @@ interface Message {
   content: Block[];
 }
 
-/** What an assistant message of this protocol must be sent back as: its blocks, signed thoughts among them. */
+/** The blocks of an assistant message as they must be sent back, with signed thoughts. */
 export interface AnthropicOpaque {
   protocol: "anthropic";
   content: Block[];
 }
 
-/**
- * Our messages as the Messages API wants them: system apart, roles that take turns, the results of all calls of a turn
- * in one message, no empty text.
- */
+/** The Messages API wants system text apart, alternating roles, all tool results in one message, and no empty text. */
 export function writeMessages(messages: readonly ChatMessage[], images: readonly InlineImage[]) {
   const system: string[] = [];
   const written: Message[] = [];
@@ -56,9 +53,9 @@ function assistantBlocks(message: Extract<ChatMessage, { role: "assistant" }>): 
   const { opaque, toolCalls } = message;
   if (isOwn(opaque)) {
     const ids = opaque.content.filter((block) => block.type === "tool_use").map((block) => block.id);
-    // Only if it still is the same message: whoever took calls out of it meant to.
+    // Calls may have been removed from the message on purpose.
     if (ids.length === toolCalls.length && toolCalls.every((call) => ids.includes(call.id))) {
-      return opaque.content.filter(isTakenBack).map((block) => withArguments(block, toolCalls));
+      return opaque.content.filter(isAccepted).map((block) => withArguments(block, toolCalls));
     }
   }
   const text = message.text.trim() === "" ? [] : [{ type: "text", text: message.text }];
@@ -66,12 +63,12 @@ function assistantBlocks(message: Extract<ChatMessage, { role: "assistant" }>): 
   return [...text, ...calls];
 }
 
-/** A thought that was cut before its signature came is refused. */
-function isTakenBack(block: Block): boolean {
+/** The API refuses a thought that was cut before its signature. */
+function isAccepted(block: Block): boolean {
   return block.type !== "thinking" || (typeof block.signature === "string" && block.signature !== "");
 }
 
-/** Thoughts must come back as they were; calls are not signed, and theirs may have been shortened since. */
+/** Thoughts must be unchanged. Calls are not signed, and their arguments may have been shortened since. */
 function withArguments(block: Block, toolCalls: readonly ToolCall[]): Block {
   const call = block.type === "tool_use" ? toolCalls.find(({ id }) => id === block.id) : undefined;
   return call ? { ...block, input: call.arguments } : { ...block };
@@ -91,7 +88,7 @@ function addImages(messages: Message[], images: readonly InlineImage[]): void {
   else messages.push({ role: "user", content: blocks });
 }
 
-/** Marks where a prefix ends that will be sent again; thoughts cannot carry the mark. */
+/** Marks the end of a prefix that will be sent again. Thoughts cannot have the mark. */
 export function markForCache(blocks: readonly Block[] | undefined): void {
   const last = blocks?.at(-1);
   if (last && last.type !== "thinking" && last.type !== "redacted_thinking") {

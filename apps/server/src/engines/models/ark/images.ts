@@ -9,7 +9,7 @@ import { broken, joinUrl, refusedContent, toFault, UpstreamFailure } from "../up
 
 export interface ArkImagesBackend extends MediaBackend {
   model: string;
-  /** `url` unless told: the answer is then short, and the picture is fetched as a stream. */
+  /** `url` by default: the answer is short, and the image is fetched as a stream. */
   responseFormat?: "url" | "b64_json";
 }
 
@@ -40,7 +40,7 @@ export function createArkImages(backend: ArkImagesBackend): ModelDriver {
 
 function requestOf(backend: ArkImagesBackend, call: ModelCall): Record<string, unknown> {
   const { files, values } = inputParts(backend, call);
-  // The vendor has no switch for its checker; ours is applied before the call.
+  // The vendor's checker cannot be switched off; ours runs before the call.
   const { enable_safety_checker: _ours, optimize_prompt_mode: mode, size, watermark, ...rest } = values;
   const images = files.map(([, file]) => file);
   return {
@@ -57,7 +57,7 @@ function requestOf(backend: ArkImagesBackend, call: ModelCall): Record<string, u
 }
 
 async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown): Promise<ModelResult> {
-  if (!isJsonObject(answer)) throw broken(new Error("The upstream answered no object"));
+  if (!isJsonObject(answer)) throw broken(new Error("The upstream did not answer with a JSON object"));
   const data = Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
   const images = data.filter((entry) => entry.url || entry.b64_json);
   const failed = data.find((entry) => isJsonObject(entry.error))?.error ?? answer.error ?? undefined;
@@ -69,7 +69,7 @@ async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown)
   return { output: await imageOutput(backend, call, images, { ...answer, ...first }), ...(usage && { usage }) };
 }
 
-/** A failure inside a 200: told as if it had come with the status that it deserves. */
+/** A failure in a 200 response becomes a fault with a fitting status. */
 function failureWithin(backend: MediaBackend, error: unknown): unknown {
   const code = isJsonObject(error) && typeof error.code === "string" ? error.code : "";
   const status = /^(RateLimit|Quota)Exceeded/.test(code) ? 429 : 500;
@@ -81,11 +81,13 @@ function codeOf(body: string): string {
   return /"code"\s*:\s*"([\w.]{1,128})"/.exec(body)?.[1] ?? "";
 }
 
-/** Codes may carry a detail behind a dot, as in `InputTextSensitiveContentDetected.PolicyViolation`. */
+/** Codes may have a suffix, as in `InputTextSensitiveContentDetected.PolicyViolation`. */
 function explained(code: string, failure: UpstreamFailure): Fault | undefined {
   if (/Sensitive|Risk|PolicyViolation/.test(code)) return refusedContent(failure);
   if (!code.startsWith("InvalidImageURL")) return undefined;
-  return fault("file_download_error", "The service behind the model could not read an input image", { cause: failure });
+  return fault("file_download_error", "The service behind the model could not read an input image.", {
+    cause: failure,
+  });
 }
 
 function usageOf(usage: unknown): TokenUsage | undefined {

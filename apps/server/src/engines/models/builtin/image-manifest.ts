@@ -1,7 +1,7 @@
 import { defaultPrompt, sizes } from "@gantry/painter/options";
 import type { FieldSchema, Manifest } from "@gantry/wire";
 
-/** The ten slots for reference images, in the order in which the picture shows them. */
+/** In the order in which the picture shows them. */
 export const referenceFields = ["image", ...Array.from({ length: 9 }, (_, i) => `image${i + 1}`)];
 
 const reference = (slot: number): FieldSchema => ({
@@ -9,21 +9,20 @@ const reference = (slot: number): FieldSchema => ({
   format: "binary",
   "x-media": "image",
   title: slot === 0 ? "Reference image" : `Reference image ${slot + 1}`,
-  description:
-    "Shown in the scene with its real content, on a billboard or as a print on a line; its colours tint the palette.",
+  description: "Appears in the scene on a billboard or as a print on a line. Its colours tint the palette.",
   default: null,
 });
 
 export const imageManifest: Manifest = {
   title: "Gantry Image",
   description:
-    "A procedural painter: it is not a neural network. It reads the prompt for subjects it knows (drones, gates, " +
+    "A procedural painter, not a neural network. It reads the prompt for subjects it knows (drones, gates, " +
     "pillars, mountains, forests, cities, the sea, boats, houses, castles, lighthouses, cars, trains, roads, rockets, " +
     "balloons, planes, birds, robots, people, cats, dogs, rabbits, whales, flowers, sun, moon, stars, planets, " +
-    "weather and more), for colours, numbers, sizes, sides, time of day and mood, and paints a layered scene; any " +
+    "weather and more), for colours, numbers, sizes, sides, time of day and mood, and paints a layered scene. Any " +
     "other prompt becomes an abstract composition grown from its words. Up to ten reference images appear in the " +
     "scene on billboards or as prints on lines. The same input always gives the same bytes. It runs inside Gantry, " +
-    "without a GPU, a key or the network.",
+    "without a GPU, an API key or the network.",
   kind: "image",
   visibility: "public",
   capacity: 4,
@@ -51,22 +50,21 @@ export const imageManifest: Manifest = {
       watermark: {
         type: ["boolean", "null"],
         title: "Watermark",
-        description: "Draws a small GANTRY mark into the lower right corner.",
+        description: "Draws a small GANTRY mark in the lower right corner.",
         default: false,
       },
       optimize_prompt_mode: {
         type: ["string", "null"],
         title: "Prompt optimisation",
         description:
-          "standard enriches the scene with fitting details and finishes it finely; fast paints the prompt " +
-          "literally and sooner.",
+          "standard adds fitting details and a fine finish; fast paints the prompt literally and takes less time.",
         enum: ["standard", "fast"],
         default: "standard",
       },
       enable_safety_checker: {
         type: ["boolean", "null"],
         title: "Safety checker",
-        description: "Refuses prompts with words from the documented list.",
+        description: "Refuse prompts with words from the documented list.",
         default: true,
       },
     },
@@ -80,7 +78,7 @@ export const imageManifest: Manifest = {
         format: "binary",
         "x-media": "image",
         title: "Image",
-        description: "The painted picture, a JPEG of exactly the asked size.",
+        description: "The picture, a JPEG of exactly the requested size.",
       },
     },
   },

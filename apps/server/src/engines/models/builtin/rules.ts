@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { nextStep } from "@gantry/rules-model";
 import type { ChatDriver, ChatResult } from "../chat.ts";
 import { Interrupted, type ModelDriver } from "../driver.ts";
@@ -6,45 +6,42 @@ import { runAsChat } from "../text/prediction.ts";
 import { promptText, type TextRequest } from "../text/request.ts";
 import { countTokens, estimateTokens } from "../token-count.ts";
 
-/** Every so many words others may work; an answer can be as long as a text that was to be repeated. */
-const wordsPerTurn = 64;
+/** An answer can be long, so the event loop gets a tick after this many words. */
+const wordsPerTick = 64;
 
-/**
- * `gantry/rules`: no language model, but a planner that answers by rules and calls the tools that a task names. It
- * needs no key, no network and no clock: the same messages always give the same answer.
- */
+/** `gantry/rules`. It needs no key, network or clock: the same messages always give the same answer. */
 export function createRules(): ModelDriver & ChatDriver {
   async function answer(request: Omit<TextRequest, "id">): Promise<ChatResult> {
     request.signal.throwIfAborted();
     const inputTokens = await countTokens(promptText(request));
     const { text, toolCalls } = nextStep(request);
-    const spoken = await speak(text, request);
-    const produced = spoken.text + toolCalls.map((call) => call.name + JSON.stringify(call.arguments)).join("");
+    const streamed = await stream(text, request);
+    const produced = streamed.text + toolCalls.map((call) => call.name + JSON.stringify(call.arguments)).join("");
     const counted = async (count = countTokens) => ({ inputTokens, outputTokens: await count(produced) });
     if (request.signal.aborted) throw new Interrupted(() => counted(estimateTokens), request.signal.reason);
     const usage = await counted();
-    const stop = spoken.cut ? "length" : toolCalls.length > 0 ? "tool_calls" : "end";
-    return { text: spoken.text, reasoning: "", toolCalls, usage, stop };
+    const stop = streamed.isCut ? "length" : toolCalls.length > 0 ? "tool_calls" : "end";
+    return { text: streamed.text, reasoning: "", toolCalls, usage, stop };
   }
 
   return { chat: answer, run: runAsChat(answer), enforcesSchema: true };
 }
 
-/** Word by word, until the text, the allowed tokens or the caller's patience end. */
-async function speak(text: string, request: Omit<TextRequest, "id">): Promise<{ text: string; cut: boolean }> {
-  let room = request.maxTokens ?? Number.POSITIVE_INFINITY;
-  let spoken = "";
+/** Sends the text word by word, up to the token limit or an abort. */
+async function stream(text: string, request: Omit<TextRequest, "id">): Promise<{ text: string; isCut: boolean }> {
+  let tokensLeft = request.maxTokens ?? Number.POSITIVE_INFINITY;
+  let sent = "";
   let words = 0;
   for (const word of text.match(/\s*\S+|\s+$/g) ?? []) {
     if (request.signal.aborted) break;
-    room -= room === Number.POSITIVE_INFINITY ? 0 : await countTokens(word);
-    if (room < 0) return { text: spoken, cut: true };
-    spoken += word;
+    tokensLeft -= tokensLeft === Number.POSITIVE_INFINITY ? 0 : await countTokens(word);
+    if (tokensLeft < 0) return { text: sent, isCut: true };
+    sent += word;
     const pause = request.onText?.(word);
     if (pause) await Promise.race([pause, aborted(request.signal)]);
-    if (++words % wordsPerTurn === 0) await nextTurn();
+    if (++words % wordsPerTick === 0) await nextTick();
   }
-  return { text: spoken, cut: false };
+  return { text: sent, isCut: false };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

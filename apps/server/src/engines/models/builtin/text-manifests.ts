@@ -1,21 +1,21 @@
 import type { BackendConfig, Manifest, ObjectSchema, Pricing } from "@gantry/wire";
 
-/** What `ModelCall.input` of the three text models holds. */
+/** Shared by the three text models. */
 const input: ObjectSchema = {
   type: "object",
   required: ["prompt"],
   properties: {
-    prompt: { type: "string", title: "Prompt", description: "What to answer.", minLength: 1 },
+    prompt: { type: "string", title: "Prompt", description: "The question or task.", minLength: 1 },
     system: {
       type: ["string", "null"],
       title: "System",
-      description: "How to answer: the role, the tone, the rules.",
+      description: "Instructions for the answer: role, tone, rules.",
       default: null,
     },
     max_tokens: {
       type: ["integer", "null"],
-      title: "Tokens at most",
-      description: "The length of the answer at most.",
+      title: "Max tokens",
+      description: "Maximum length of the answer, in tokens.",
       minimum: 1,
       maximum: 64_000,
       default: 4096,
@@ -23,7 +23,7 @@ const input: ObjectSchema = {
     temperature: {
       type: ["number", "null"],
       title: "Temperature",
-      description: "How freely the words are chosen: 0 is always the likeliest one.",
+      description: "Sampling temperature. At 0 the model always chooses the most likely token.",
       minimum: 0,
       maximum: 2,
       default: null,
@@ -31,7 +31,7 @@ const input: ObjectSchema = {
     seed: {
       type: ["integer", "null"],
       title: "Seed",
-      description: "The same seed and input give the same answer where the model can do that.",
+      description: "The same seed and input give the same answer, if the model supports seeds.",
       minimum: 0,
       maximum: 2_147_483_647,
       default: null,
@@ -43,11 +43,11 @@ const output: ObjectSchema = {
   type: "object",
   required: ["output"],
   properties: {
-    output: { type: "string", title: "Output", description: "The answer, piece by piece.", isStream: true },
+    output: { type: "string", title: "Output", description: "The answer, streamed.", isStream: true },
   },
 };
 
-interface Own {
+interface TextModel {
   title: string;
   description: string;
   context_window: number;
@@ -55,7 +55,7 @@ interface Own {
   backend: BackendConfig;
 }
 
-const textModel = ({ title, description, ...own }: Own): Manifest => ({
+const textModel = ({ title, description, ...own }: TextModel): Manifest => ({
   title,
   description,
   kind: "text",
@@ -73,8 +73,8 @@ const rules: BackendConfig = { type: "builtin", model: "rules" };
 export const rulesManifest = textModel({
   title: "Gantry Rules",
   description:
-    "Not a language model but a rule-based planner: it recognises a set of requests, calls the tools that serve them " +
-    "and reports what they returned, so that an agent runs without any key. The same input always gives the same answer.",
+    "A rule-based planner, not a language model. It recognises a set of requests, calls the matching tools and reports " +
+    "their results, so that agents run without an API key. The same input always gives the same answer.",
   context_window: 32_000,
   pricing: {},
   backend: rules,
@@ -83,18 +83,18 @@ export const rulesManifest = textModel({
 export const textManifest = textModel({
   title: "Gantry Text",
   description:
-    "The text model that comes with Gantry. Until a trained model ships it is answered by the rules of gantry/rules: " +
-    "not a language model but a rule-based planner.",
+    "The text model that comes with Gantry. Until a trained model ships, gantry/rules answers: a rule-based planner, " +
+    "not a language model.",
   context_window: 32_000,
   pricing: { per_million_input_tokens: 0.1, per_million_output_tokens: 0.4 },
   backend: rules,
 });
 
-/** What the operator set in the environment about the agents' default model. */
+/** Settings of the agents' default model. */
 export interface DefaultModelEnvironment {
   /** Whether ANTHROPIC_API_KEY is set. */
   anthropicKey?: boolean | undefined;
-  /** GANTRY_LLM_URL, the base before `/chat/completions`. */
+  /** GANTRY_LLM_URL: the base URL, without `/chat/completions`. */
   llmUrl?: string | undefined;
   /** GANTRY_LLM_MODEL. */
   llmModel?: string | undefined;
@@ -104,17 +104,14 @@ export interface DefaultModelEnvironment {
 
 const defaultAnthropicModel = "claude-sonnet-4-5";
 
-/**
- * The agents' default, by what the environment offers. Its secrets are names of variables: a model of the owner
- * `anthropic` is the operator's, and so are its keys.
- */
+/** Secrets of the owner `anthropic` are names of environment variables, because the operator owns its models. */
 export function defaultTextManifest({ anthropicKey, llmUrl, llmModel, llmKey }: DefaultModelEnvironment): Manifest {
   const title = "Default text model";
-  const purpose = "The model that agents use unless they name another.";
+  const purpose = "The model that agents use by default.";
   if (anthropicKey) {
     return textModel({
       title,
-      description: `${purpose} It is answered by the Anthropic API (${defaultAnthropicModel}).`,
+      description: `${purpose} Answers come from the Anthropic API (${defaultAnthropicModel}).`,
       context_window: 200_000,
       pricing: {
         per_million_input_tokens: 3,
@@ -128,7 +125,7 @@ export function defaultTextManifest({ anthropicKey, llmUrl, llmModel, llmKey }: 
   if (llmUrl) {
     return textModel({
       title,
-      description: `${purpose} It is answered by the OpenAI-compatible server that the operator set up.`,
+      description: `${purpose} Answers come from the operator's OpenAI-compatible server.`,
       context_window: 32_000,
       pricing: {},
       backend: {
@@ -142,15 +139,15 @@ export function defaultTextManifest({ anthropicKey, llmUrl, llmModel, llmKey }: 
   return textModel({
     title,
     description:
-      `${purpose} Neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set, so it is answered by the rules of ` +
-      "gantry/rules: not a language model but a rule-based planner.",
+      `${purpose} Neither ANTHROPIC_API_KEY nor GANTRY_LLM_URL is set, so gantry/rules answers: a rule-based planner, ` +
+      "not a language model.",
     context_window: 32_000,
     pricing: {},
     backend: rules,
   });
 }
 
-/** The text models of a first start, under their endpoint ids. */
+/** The text models that a new server starts with. */
 export function textModels(
   environment: DefaultModelEnvironment,
 ): { owner: string; name: string; manifest: Manifest }[] {

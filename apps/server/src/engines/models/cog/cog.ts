@@ -16,16 +16,16 @@ import { inputParts } from "../media/input-parts.ts";
 import { fileFieldsOf, fillOutput, isJsonObject, noMedia, streamedFieldOf } from "../media/output-fields.ts";
 import { jsonBody } from "../media/request-body.ts";
 import { StreamedText } from "../media/streamed-text.ts";
-import { broken, joinUrl, masked, UpstreamFailure, UpstreamSaid } from "../upstream.ts";
+import { broken, joinUrl, masked, UpstreamError, UpstreamFailure } from "../upstream.ts";
 
 const firstWaitMs = 100;
 const longestWaitMs = 2000;
-/** Of what a failed model wrote; its end says why. */
+/** Characters kept from the end of a failed model's log, which has the reason. */
 const keptLog = 2000;
 
 /**
- * Any Cog container. Where the manifest's output is streamed it is asked for events; a server that has none (406, or an
- * older one that answers JSON whatever is asked) is read whole.
+ * Any Cog container. For a streamed output it is asked for events. Servers without events answer 406, or JSON if they are
+ * older.
  */
 export function createCog(backend: MediaBackend): ModelDriver {
   const field = streamedFieldOf(backend.output);
@@ -39,7 +39,7 @@ export function createCog(backend: MediaBackend): ModelDriver {
           : undefined,
       );
       try {
-        const answer = await inLine(
+        const answer = await retryWhileBusy(
           call,
           () => {
             sent = true;
@@ -65,7 +65,7 @@ function headersOf(backend: MediaBackend): Record<string, string> {
 
 function predict(backend: MediaBackend, url: string, call: ModelCall, stream: boolean): Promise<NetResponse> {
   const { files, values } = inputParts(backend, call);
-  // A null is refused even for a nullable input, so what is null is left out; `inputParts` has done so.
+  // Cog refuses null even for nullable inputs; `inputParts` leaves nulls out.
   const input = files.length === 0 ? values : { ...values, ...Object.fromEntries(files) };
   const body = jsonBody({ id: call.predictionId, input });
   const ask = (accept: string) =>
@@ -86,8 +86,8 @@ function predict(backend: MediaBackend, url: string, call: ModelCall, stream: bo
   });
 }
 
-/** 409 says that all slots are taken: the time that the run may take is the time that it may wait. */
-async function inLine<T>(call: ModelCall, attempt: () => Promise<T>, onFailed: () => void): Promise<T> {
+/** 409 means that all slots are taken. The time limit of the prediction bounds the wait. */
+async function retryWhileBusy<T>(call: ModelCall, attempt: () => Promise<T>, onFailed: () => void): Promise<T> {
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, longestWaitMs)) {
     try {
       return await attempt();
@@ -104,7 +104,7 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof Fault && error.cause instanceof UpstreamFailure ? error.cause.status : undefined;
 }
 
-/** The input fields that the container refuses, where they are ours; in our words, since its own may hold anything. */
+/** Reports refused input fields of the manifest. Uses our own text, because the container's may contain anything. */
 function wrongInput(backend: MediaBackend, body: string): Fault | undefined {
   const detail = objectOf(body)?.detail;
   if (!Array.isArray(detail)) return undefined;
@@ -115,7 +115,7 @@ function wrongInput(backend: MediaBackend, body: string): Fault | undefined {
     if (typeof field !== "string" || !Object.hasOwn(backend.input.properties, field)) continue;
     if (isJsonObject(entry) && entry.type === "value_error.missing") {
       issues.push({ type: "missing", loc: ["body", field], msg: "Field required" });
-    } else issues.push({ type: "value_error", loc: ["body", field], msg: "The model does not accept this value" });
+    } else issues.push({ type: "value_error", loc: ["body", field], msg: "The model does not accept this value." });
   }
   const [first, ...rest] = issues;
   return first && new Fault([first, ...rest], { cause: new UpstreamFailure({ status: 422, body, key: backend.key }) });
@@ -142,14 +142,14 @@ async function whole(
   }
 }
 
-/** A failed prediction arrives as a 200 too. */
+/** Cog also answers 200 for a failed prediction. */
 function succeeded(backend: MediaBackend, value: unknown): Record<string, unknown> {
-  if (!isJsonObject(value)) throw broken(new Error("The upstream answered no prediction"));
+  if (!isJsonObject(value)) throw broken(new Error("The upstream did not answer with a prediction"));
   const { status } = value;
   if (status === "succeeded" || (status === undefined && "output" in value)) return value;
-  const told = (text: unknown) => masked(typeof text === "string" ? text.slice(-keptLog) : "", backend.key);
-  const words = `${told(status)}: ${told(value.error)}\n${told(value.logs)}`;
-  throw broken(new UpstreamSaid("The prediction did not succeed", words));
+  const shown = (text: unknown) => masked(typeof text === "string" ? text.slice(-keptLog) : "", backend.key);
+  const details = `${shown(status)}: ${shown(value.error)}\n${shown(value.logs)}`;
+  throw broken(new UpstreamError("The prediction did not succeed", details));
 }
 
 function textOf(value: unknown): string {
@@ -175,15 +175,15 @@ async function streamed(
     for await (const { event, data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
       if (event === "output") await arriving.add(textOf(objectOf(data)?.chunk));
       else if (event === "error") {
-        throw broken(new UpstreamSaid("The stream is incomplete", masked(data.slice(0, keptLog), backend.key)));
+        throw broken(new UpstreamError("The stream is incomplete", masked(data.slice(0, keptLog), backend.key)));
       } else if (event === "completed") {
         const { output } = succeeded(backend, objectOf(data));
-        // A model that is no iterator has one output, and it comes with the end.
+        // A model that does not stream sends its output with the last event.
         if (arriving.text === "") await arriving.add(textOf(output));
         return { output: { [field]: arriving.text }, usage: await arriving.counted() };
       }
     }
-    throw broken(new Error("The upstream ended its stream before its answer"));
+    throw broken(new Error("The upstream ended its stream before its answer was complete"));
   } catch (error) {
     throw await arriving.failure(error, cancelling);
   }

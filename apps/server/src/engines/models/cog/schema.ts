@@ -7,7 +7,7 @@ type Schema = Readonly<Record<string, unknown>>;
 type Schemas = Readonly<Record<string, unknown>>;
 type Media = NonNullable<FieldSchema["x-media"]>;
 
-/** What our manifests know under the same name. */
+/** Keywords that manifests have under the same name. */
 const kept = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "enum", "deprecated"] as const;
 const mediaWords: readonly (readonly [Media, RegExp])[] = [
   ["image", /image|img|photo|picture|mask|portrait/i],
@@ -17,15 +17,16 @@ const mediaWords: readonly (readonly [Media, RegExp])[] = [
 const types = new Set(["string", "number", "integer", "boolean", "array", "object"]);
 
 /**
- * The schemas of a manifest, from the document that a Cog server publishes about its model. A file (`cog.Path`) becomes
- * a file field; a model that yields text becomes a streamed field; several files become one field, which the first of
- * them fills: whoever wants more adds file fields to the manifest, and they are filled in order.
+ * Makes a manifest's schemas from the OpenAPI document of a Cog server. A file (`cog.Path`) becomes a file field, an
+ * iterator of text a streamed field. A list of files becomes one file field with the first file; owners can add further
+ * file fields to the manifest, which are filled in order.
  */
 export function importCogSchema(openapi: unknown): { input: ObjectSchema; output: ObjectSchema } {
   const components = isRecord(openapi) && isRecord(openapi.components) ? openapi.components.schemas : undefined;
   const schemas: Schemas = isRecord(components) ? components : {};
   if (!isRecord(schemas.Input)) {
-    throw broken(new Error("The upstream's document has no schema of an input"), "It describes no Cog model");
+    const cause = new Error("The upstream's document has no schema Input");
+    throw broken(cause, "The document does not describe a Cog model.");
   }
   return { input: inputOf(schemas.Input, schemas), output: outputOf(schemas.Output, schemas) };
 }
@@ -61,7 +62,7 @@ function inputOf(input: Schema, schemas: Schemas): ObjectSchema {
 
 function inputField(name: string, field: Schema, required: boolean): FieldSchema {
   const made = fieldOf(name, field);
-  // A field that may be left out may be null here: null means left out.
+  // Null means left out, so an optional field is nullable.
   const nullable = (field.nullable === true || !required) && typeof made.type === "string";
   if (made.format === "binary") return { ...made, ...(nullable && { type: ["string", "null"], default: null }) };
   return {
@@ -95,16 +96,21 @@ function outputField(name: string, field: Schema, required: boolean): FieldSchem
   const items = isRecord(field.items) ? field.items : {};
   const isList = field.type === "array";
   if (isList && items.type === "string" && field["x-cog-array-display"] === "concatenate") {
-    return { ...saidOf(field), type: "string", ...(field["x-cog-array-type"] === "iterator" && { isStream: true }) };
+    return {
+      ...annotationsOf(field),
+      type: "string",
+      ...(field["x-cog-array-type"] === "iterator" && { isStream: true }),
+    };
   }
-  const made = isList && isFile(items) ? { ...saidOf(field), ...fieldOf(name, items) } : fieldOf(name, field);
+  const made = isList && isFile(items) ? { ...annotationsOf(field), ...fieldOf(name, items) } : fieldOf(name, field);
   return required ? made : { ...made, type: [String(made.type), "null"] };
 }
 
 function fieldOf(name: string, field: Schema): FieldSchema {
-  if (isFile(field)) return { ...saidOf(field), type: "string", format: "binary", "x-media": mediaOf(name, field) };
+  if (isFile(field))
+    return { ...annotationsOf(field), type: "string", format: "binary", "x-media": mediaOf(name, field) };
   const type = typeof field.type === "string" && types.has(field.type) ? field.type : "object";
-  const made: FieldSchema = { ...saidOf(field), type };
+  const made: FieldSchema = { ...annotationsOf(field), type };
   Object.assign(
     made,
     Object.fromEntries(kept.filter((name) => field[name] !== undefined).map((name) => [name, field[name]])),
@@ -119,7 +125,7 @@ function fieldOf(name: string, field: Schema): FieldSchema {
   return made;
 }
 
-function saidOf(field: Schema): FieldSchema {
+function annotationsOf(field: Schema): FieldSchema {
   return {
     ...(typeof field.title === "string" && { title: field.title.slice(0, 200) }),
     ...(typeof field.description === "string" && { description: field.description.slice(0, 4000) }),
@@ -131,7 +137,7 @@ function isFile(field: Schema): boolean {
   return field.type === "string" && field.format === "uri";
 }
 
-/** By what the model says it accepts, by its name, by its description; whatever fits two kinds is just a file. */
+/** Guesses from the accepted types, the name and the description. A field that fits two kinds is a plain file. */
 function mediaOf(name: string, field: Schema): Media {
   for (const text of [field["x-cog-accept"], name, field.description]) {
     const found = mediaWords.filter(([, words]) => typeof text === "string" && words.test(text));
@@ -140,7 +146,7 @@ function mediaOf(name: string, field: Schema): Media {
   return "file";
 }
 
-/** References, the `allOf` around a list of choices and the `anyOf` around null, all taken in. */
+/** Resolves references, the `allOf` around an enum and the `anyOf` around null. */
 function resolved(given: unknown, schemas: Schemas, depth = 0): Schema {
   if (!isRecord(given) || depth > 8) return {};
   const { $ref, allOf, anyOf, ...own } = given;

@@ -12,11 +12,11 @@ import { StreamedText } from "../media/streamed-text.ts";
 import { broken, joinUrl, toFault, UpstreamFailure } from "../upstream.ts";
 
 export interface GantryRemoteBackend extends MediaBackend {
-  /** The endpoint id there, `owner/name`; not needed where `url` is the model's own address. */
+  /** `owner/name` on the other server. Not needed if `url` is the address of the model. */
   model?: string | undefined;
 }
 
-/** Another such service, under a key of its own. It speaks our protocol, so its words about our fields are ours. */
+/** A model on another Gantry server. */
 export function createGantryRemote(backend: GantryRemoteBackend): ModelDriver {
   const base = modelAddress(backend);
   const headers: Record<string, string> = backend.key ? { "x-api-key": backend.key } : {};
@@ -64,7 +64,7 @@ export function createGantryRemote(backend: GantryRemoteBackend): ModelDriver {
   };
 }
 
-/** Both forms are understood: the service's base with the model's id, and the model's own address. */
+/** `url` is the server's base URL or the address of the model. */
 function modelAddress({ url, model }: GantryRemoteBackend): string {
   const bare = url.replace(/\/+$/, "");
   if (/\/api\/v1\/[^/]+\/[^/]+$/.test(bare) || model === undefined) return bare;
@@ -87,25 +87,25 @@ async function whole(
   const answer = await readAnswer(backend, call, response, { bareBase64: false });
   try {
     const { value } = answer;
-    // The one refusal that stands inside a 200.
+    // This refusal arrives in a 200 response.
     if (isJsonObject(value) && value.status_code === 421) return "streaming only";
     if (!isJsonObject(value) || !isJsonObject(value.output_data))
-      throw broken(new Error("The upstream answered no output"));
+      throw broken(new Error("The upstream did not answer with an output"));
     const usage = usageOf(value.stream_details);
-    return { output: await fillOutput(backend, call, byOwnName(backend, withLinks(value))), ...(usage && { usage }) };
+    return { output: await fillOutput(backend, call, withOwnName(backend, withLinks(value))), ...(usage && { usage }) };
   } finally {
     await answer.discard();
   }
 }
 
-/** Where both models have one output field it is the same one, whatever it is called here and there. */
-function byOwnName({ output }: GantryRemoteBackend, answered: Record<string, unknown>): Record<string, unknown> {
+/** If both models have exactly one output field, the names need not match. */
+function withOwnName({ output }: GantryRemoteBackend, answer: Record<string, unknown>): Record<string, unknown> {
   const [own, ...more] = Object.keys(output.properties);
-  const values = Object.values(answered);
-  return own === undefined || more.length > 0 || values.length !== 1 ? answered : { [own]: values[0] };
+  const values = Object.values(answer);
+  return own === undefined || more.length > 0 || values.length !== 1 ? answer : { [own]: values[0] };
 }
 
-/** A file stands as its s3 address, which means nothing here; the link to it stands beside. */
+/** Replaces the s3 address of a file, which is meaningless here, with its link. */
 function withLinks(answer: Record<string, unknown>): Record<string, unknown> {
   const output = { ...(isJsonObject(answer.output_data) ? answer.output_data : {}) };
   const links = isJsonObject(answer.files) ? answer.files : {};
@@ -128,22 +128,25 @@ async function streamed(
 ): Promise<ModelResult> {
   if (!isEventStream(answer)) {
     await answer.body.dump();
-    throw broken(new Error("The upstream answered no stream"));
+    throw broken(new Error("The upstream did not answer with a stream"));
   }
   const streamedField = streamedFieldOf(backend.output);
-  const arriving = new StreamedText(streamedField === undefined ? silent(call) : call, streamedField ?? "output");
+  const arriving = new StreamedText(
+    streamedField === undefined ? withoutFragments(call) : call,
+    streamedField ?? "output",
+  );
   let others: Record<string, unknown> = {};
   try {
     for await (const { data } of eventsOf(answer, { signal: call.signal, key: backend.key })) {
       const event = objectOf(data);
-      if (!event) throw broken(new Error("The upstream sent an event that is no JSON object"));
+      if (!event) throw broken(new Error("The upstream sent an event that is not a JSON object"));
       if (typeof event.prediction_id === "string") onId(event.prediction_id);
       if ("detail" in event) throw failureWithin(backend, event, data);
       if (!isJsonObject(event.output_data)) continue;
       if (event.stream_details !== undefined || Object.keys(event.output_data).length === 0) {
         const hasNoText = streamedField === undefined || Object.hasOwn(others, streamedField);
         const text = arriving.text === "" && hasNoText ? {} : { [streamedField ?? "output"]: arriving.text };
-        const output = await fillOutput(backend, call, byOwnName(backend, { ...others, ...text }));
+        const output = await fillOutput(backend, call, withOwnName(backend, { ...others, ...text }));
         const isCounted = streamedField !== undefined || arriving.text !== "";
         const usage = usageOf(event.stream_details) ?? (isCounted ? await arriving.counted() : undefined);
         return { output, ...(usage && { usage }) };
@@ -158,21 +161,20 @@ async function streamed(
         } else others = { ...others, [name]: value };
       }
     }
-    throw broken(new Error("The upstream ended its stream before its answer"));
+    throw broken(new Error("The upstream ended its stream before its answer was complete"));
   } catch (error) {
     throw await arriving.failure(error, cancelling);
   }
 }
 
-/** The one output of a model that streams none there, where one is promised here. */
+/** The single output of a model that streams here but not on the other server. */
 function isWholeText({ output }: MediaBackend, name: string, value: unknown): value is string {
   const streamed = streamedFieldOf(output);
   const isOther = name !== streamed && Object.hasOwn(output.properties, name);
   return typeof value === "string" && streamed !== undefined && !isOther;
 }
 
-/** Where the manifest here promises no stream, nobody listens to the pieces. */
-function silent(call: ModelCall): ModelCall {
+function withoutFragments(call: ModelCall): ModelCall {
   return { ...call, onFragment() {} };
 }
 
@@ -181,10 +183,10 @@ function failureWithin(backend: MediaBackend, event: Record<string, unknown>, da
   return explained(backend, status, data) ?? toFault(new UpstreamFailure({ status, body: data, key: backend.key }));
 }
 
-/** What the other service says about the request's fields or content. Its refusals of our key are not the caller's. */
+/** Passes on errors about the request's fields or content. A refusal of our key is not the caller's error. */
 function explained(backend: MediaBackend, status: number, body: string): Fault | undefined {
   const failure = new UpstreamFailure({ status, body, key: backend.key });
-  // It has waited as long as it may already.
+  // The other server has already waited for its whole time limit.
   if (status === 504) return toFault(failure) as Fault;
   const detail = status === 422 ? objectOf(body)?.detail : undefined;
   if (!Array.isArray(detail)) return undefined;
@@ -199,14 +201,14 @@ function issueOf(backend: MediaBackend, entry: unknown): Issue | undefined {
   const type = entry.type as ErrorType;
   const row = errorTable[type];
   if (row.status !== 422 || type === "idempotency_key_reused") return undefined;
-  const [place, field]: unknown[] = Array.isArray(entry.loc) ? entry.loc : [];
-  if (place !== "body") return undefined;
+  const [part, field]: unknown[] = Array.isArray(entry.loc) ? entry.loc : [];
+  if (part !== "body") return undefined;
   if (field !== undefined && !(typeof field === "string" && Object.hasOwn(backend.input.properties, field))) {
     return undefined;
   }
   const known: readonly string[] = row.ctx;
   const given = isJsonObject(entry.ctx) ? entry.ctx : {};
-  // In our own words: those of the other service may name what is behind it.
+  // Uses our own text, because the other server's may reveal its upstream.
   const ctx = Object.fromEntries(
     Object.entries(given).filter(([name, value]) => known.includes(name) && [value].flat().every(isPlain)),
   );
@@ -214,7 +216,7 @@ function issueOf(backend: MediaBackend, entry: unknown): Issue | undefined {
   return { type, loc, msg: row.meaning, ...(known.length > 0 && isJsonObject(entry.ctx) && { ctx }) };
 }
 
-/** A bound or the name of a choice, and no sentence or address. */
+/** A number or the name of an option, never a sentence or an address. */
 function isPlain(value: unknown): boolean {
   return typeof value === "number" || (typeof value === "string" && /^[\w.+*/-]{1,40}$/.test(value));
 }

@@ -11,16 +11,16 @@ interface Content {
   parts: Part[];
 }
 
-/** Parts with thought signatures, which the API wants to see again beside the calls they belong to. */
+/** Parts with thought signatures, which the API wants back together with their calls. */
 export interface GoogleOpaque {
   protocol: "google";
   parts: Part[];
   callIds: string[];
-  /** Arguments of the message that are not as the API sent them, by the id of the call. */
+  /** Arguments that differ from those the API sent, by call id. */
   restored?: Record<string, unknown>;
 }
 
-/** Gemini often names no id for a call; ours must then not be sent back to it. */
+/** Marks ids generated here, because Gemini sent none. They must not be sent to the API. */
 const ownIdPrefix = "gantry_call_";
 
 export function newCallId(): string {
@@ -29,7 +29,7 @@ export function newCallId(): string {
 
 const longestName = 64;
 
-/** A name that begins as the API wants it; all else that it asks of names, ours have anyway. */
+/** The API requires a letter or underscore first. Tool names meet its other rules. */
 export function toWireName(name: string): string {
   return /^[a-zA-Z_]/.test(name) ? name : `_${name}`.slice(0, longestName);
 }
@@ -38,7 +38,7 @@ function idField(id: string): { id?: string } {
   return id.startsWith(ownIdPrefix) ? {} : { id };
 }
 
-/** `mayBeUnsigned`: the model does not ask for the signatures of its calls. */
+/** `mayBeUnsigned`: the model accepts calls without signatures. */
 export function writeContents(
   messages: readonly ChatMessage[],
   images: readonly InlineImage[],
@@ -71,7 +71,7 @@ function partsOf(message: ChatMessage, mayBeUnsigned: boolean): Part[] {
   }
   if (message.role !== "assistant") return message.content === "" ? [] : [{ text: message.content }];
   const { opaque, toolCalls } = message;
-  // Only if it still is the same message: whoever shortened it meant to.
+  // Calls may have been removed from the message on purpose.
   if (isOwn(opaque) && opaque.callIds.join() === toolCalls.map((call) => call.id).join()) {
     return signedParts(opaque, toolCalls, mayBeUnsigned);
   }
@@ -82,10 +82,10 @@ function partsOf(message: ChatMessage, mayBeUnsigned: boolean): Part[] {
   return [...text, ...calls];
 }
 
-/** What the API documents for a call that comes without the signature that it was given. */
+/** Documented by the API for calls without their signature. */
 const noSignature = "skip_thought_signature_validator";
 
-/** As they came, except for calls whose arguments were shortened since: a signature holds for what it was made for. */
+/** A call whose arguments were shortened loses its signature, which is valid only for the original arguments. */
 function signedParts(
   { parts, restored = {} }: GoogleOpaque,
   toolCalls: readonly ToolCall[],

@@ -3,7 +3,7 @@ import { isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { ChatDriver, ChatTool } from "../chat.ts";
 import type { ModelDriver } from "../driver.ts";
 import { argumentsText, eventJson, type TextAnswer, tokens } from "../text/answer.ts";
-import { answerToolName, takeHandedIn, withAnswerTool } from "../text/answer-tool.ts";
+import { answerToolName, takeSubmittedAnswer, withAnswerTool } from "../text/answer-tool.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "../text/backend.ts";
 import type { TextRequest } from "../text/request.ts";
 import type { StreamReader } from "../text/stream.ts";
@@ -26,7 +26,7 @@ export function createGoogle(options: GoogleOptions): ModelDriver & ChatDriver {
   const mayBeUnsigned = takesUnsignedCalls.test(options.model);
   const protocol: TextProtocol = {
     key,
-    // The schema that it holds to is a part of JSON Schema only.
+    // The API enforces only a subset of JSON Schema.
     enforcesSchema: false,
     write: (request) => ({
       url: `${joinUrl(options.url ?? defaultUrl, path)}:streamGenerateContent?alt=sse`,
@@ -42,10 +42,10 @@ export function createGoogle(options: GoogleOptions): ModelDriver & ChatDriver {
   return createTextBackend(protocol, options);
 }
 
-/** Later models refuse a call of theirs that comes back without its signature. */
+/** Later models refuse calls without their signature. */
 const takesUnsignedCalls = /gemini-[12](?!\d)/;
 
-/** Inputs of these names stand beside the generation settings, all others within. */
+/** These inputs go to the top level of the body, all others into `generationConfig`. */
 const topLevel = new Set(["safetySettings", "cachedContent", "labels"]);
 
 function bodyOf(request: TextRequest, mayBeUnsigned: boolean): Record<string, unknown> {
@@ -68,8 +68,8 @@ function bodyOf(request: TextRequest, mayBeUnsigned: boolean): Record<string, un
 }
 
 /**
- * The answer bound to its schema. Undefined where it is not asked for or must be handed to a tool: beside tools, where
- * the API refuses it, and where parts of it are written as text and have to be read again.
+ * Undefined if no schema is requested or the answer tool is needed: the API refuses a schema together with tools, and parts
+ * that are written as text must be parsed.
  */
 function boundAnswerOf({ responseSchema, tools = [] }: TextRequest): Record<string, unknown> | undefined {
   if (responseSchema === undefined || tools.length > 0) return undefined;
@@ -110,19 +110,19 @@ const refusals = new Set([
   "IMAGE_SAFETY",
   "IMAGE_PROHIBITED_CONTENT",
 ]);
-/** Reasons of which an empty answer is one. Any other is a failure then: LANGUAGE, OTHER, and what later versions add. */
+/** Only with these reasons may an answer be empty. Others (LANGUAGE, OTHER, reasons of later versions) are failures. */
 const ends = new Set(["STOP", "MAX_TOKENS"]);
 const failures = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]);
 
 class GoogleReader implements StreamReader {
   complete = false;
-  /** The protocol has no last word, but behind its end with what was used nothing more is said. */
+  /** The protocol has no end event; a finish reason with usage is the last chunk. */
   closed = false;
   readonly #answer: TextAnswer;
   readonly #key: string | undefined;
   readonly #parts: Part[] = [];
   readonly #tools: ReadonlyMap<string, { name: string; restore: Offered["restore"] }>;
-  /** Arguments that are not as they were sent, by the id of the call. */
+  /** Arguments that differ from those the API sent, by call id. */
   readonly #restored: Record<string, Record<string, unknown>> = {};
 
   constructor(answer: TextAnswer, request: TextRequest, key: string | undefined) {
@@ -185,7 +185,7 @@ class GoogleReader implements StreamReader {
     if (restore && isRecord(given) && isWithinDepth(given)) this.#restored[id] = given;
     this.#answer.addArguments(arriving, argumentsText(given));
     this.#answer.toolCalls.push(arriving);
-    // What cannot be written out is not kept to be sent back.
+    // Arguments that cannot be serialized are not sent back.
     this.#parts.push(isWritable ? part : { ...part, functionCall: { ...call, args: {} } });
   }
 
@@ -201,11 +201,11 @@ class GoogleReader implements StreamReader {
     if (reason === "MAX_TOKENS") this.#answer.cutByLength = true;
     if (refusals.has(reason)) this.#answer.refused = true;
     const { text, toolCalls: called } = this.#answer;
-    const saidNothing = text.trim() === "" && called.length === 0;
-    if (failures.has(reason) || (saidNothing && !ends.has(reason) && !refusals.has(reason))) {
+    const isEmpty = text.trim() === "" && called.length === 0;
+    if (failures.has(reason) || (isEmpty && !ends.has(reason) && !refusals.has(reason))) {
       throw new UpstreamFailure({ status: 500, body: `finishReason ${reason}`, key: this.#key });
     }
-    const pause = takeHandedIn(this.#answer);
+    const pause = takeSubmittedAnswer(this.#answer);
     const parts = this.#parts.filter(
       (part) => !isRecord(part.functionCall) || part.functionCall.name !== answerToolName,
     );

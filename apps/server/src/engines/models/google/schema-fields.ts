@@ -4,7 +4,7 @@ type Schema = Record<string, unknown>;
 
 const numeric = (value: unknown) => typeof value === "number";
 
-/** What Gemini's own schema knows of each type; any other word makes it refuse the whole call. */
+/** Keywords of Gemini's schema by type. Any other keyword makes Gemini refuse the whole call. */
 const always = {
   title: isText,
   description: isText,
@@ -28,12 +28,11 @@ export function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** A type whose values have no parts. */
 export function isScalar(type: unknown): type is string {
   return isText(type) && Object.hasOwn(kept, type) && type !== "object" && type !== "array";
 }
 
-/** What may be kept of a schema besides its parts. */
+/** The keywords of a schema that Gemini accepts, without nested schemas. */
 export function fieldsOf(schema: Schema, type: string, isNullable: boolean): Schema {
   const known: Record<string, (value: unknown) => boolean> = { ...always, ...kept[type] };
   const fields = Object.entries(schema).filter(([name, value]) => Object.hasOwn(known, name) && known[name]?.(value));
@@ -46,7 +45,7 @@ export function fieldsOf(schema: Schema, type: string, isNullable: boolean): Sch
   };
 }
 
-/** Whether a value is one of a schema in Gemini's form, as far as is needed to tell alternatives apart. */
+/** Checks a value only as far as needed to choose between alternatives. */
 export function fits(value: unknown, schema: Schema): boolean {
   if (Array.isArray(schema.anyOf)) return schema.anyOf.some((one: Schema) => fits(value, one));
   if (value === null) return schema.nullable === true;

@@ -8,47 +8,46 @@ type Schema = Record<string, unknown>;
 
 const deepest = 16;
 const mostParts = 2000;
-/** So much text of a schema counts as a part: written out, a long description may stand in a thousand places. */
+/** Long text counts as several parts, because a resolved reference repeats it in many places. */
 const charactersOfPart = 100;
 const longestNote = 500;
 
-interface Whole {
+interface Context {
   root: unknown;
-  room: PartsLeft;
-  /** What references around this place stand for: met again, it would have no end. */
+  budget: PartsLeft;
+  /** Targets of the references around this schema. Meeting one again would not end. */
   within: readonly unknown[];
 }
 
 interface Written extends Offered {
-  /** It stands for a value that Gemini's schema cannot describe, or for one of any kind. */
+  /** Set if Gemini's schema cannot describe the value. */
   asText?: "object" | "any";
 }
 
 const offers = new WeakMap<Schema, Written>();
 
 /**
- * A JSON Schema in Gemini's own, which has no value of any kind and no object of unknown properties: such a value is
- * asked for as text that holds its JSON, and read again. The same for numbers of which some are allowed only.
- * References are written out; where one has no end, the rest is text too. Limits that Gemini cannot say are left out.
+ * Converts JSON Schema to Gemini's schema, which has no values of any type, no objects with unknown properties and no
+ * enumerations of numbers. The model writes such a value as JSON text, and `restore` parses it. References are resolved; a
+ * circular one becomes text. Unsupported limits are dropped.
  *
- * `parametersJsonSchema` and `responseJsonSchema` would take more, but not under every version of the API, nor from
- * every model and server that speaks it.
+ * `parametersJsonSchema` and `responseJsonSchema` accept more, but not all API versions, models and servers have them.
  */
 export function toGoogleSchema(schema: Schema): Written {
   let written = offers.get(schema);
   if (!written) {
-    // An object at the top is what all models and versions take.
+    // All models and versions accept an object at the top level.
     const top = isUnion(schema) ? (foldObject(schema, schema) ?? schema) : schema;
     const hasParts = isRecord(top.properties) && Object.keys(top.properties).length > 0;
-    written = convert(hasParts ? top : schema, { root: schema, room: { left: mostParts }, within: [] }, 0);
+    written = convert(hasParts ? top : schema, { root: schema, budget: { left: mostParts }, within: [] }, 0);
     offers.set(schema, written);
   }
   return written;
 }
 
 /**
- * The parameters of a function, which must be an object; undefined for none, since one without properties is refused.
- * `mustBeGiven`: whatever the schema says, something is to be handed in.
+ * Parameters must be an object. Undefined for a function without parameters, because the API refuses an object without
+ * properties. `mustBeGiven`: the function always has a parameter, as the answer tool does.
  */
 export function toGoogleParameters(schema: Schema, mustBeGiven: boolean): Offered | undefined {
   const written = toGoogleSchema(schema);
@@ -59,24 +58,24 @@ export function toGoogleParameters(schema: Schema, mustBeGiven: boolean): Offere
 }
 
 function isUnion(schema: Schema): boolean {
-  return ["$ref", "anyOf", "oneOf", "allOf"].some((word) => word in schema);
+  return ["$ref", "anyOf", "oneOf", "allOf"].some((keyword) => keyword in schema);
 }
 
-function convert(given: unknown, whole: Whole, depth: number): Written {
-  const schema = resolveRef(given, whole.root);
+function convert(given: unknown, context: Context, depth: number): Written {
+  const schema = resolveRef(given, context.root);
   if (!isRecord(schema)) return asText({}, "any");
   const kind = guessedType(schema) === "object" ? "object" : "any";
-  // From here on nothing more is said of what follows: the tool's own schema is checked anyway.
-  if (whole.room.left <= 0) return asText({ type: schema.type }, kind);
+  // The rest of the schema is left out: arguments are checked against the tool's own schema anyway.
+  if (context.budget.left <= 0) return asText({ type: schema.type }, kind);
   const { description } = schema;
-  whole.room.left -= 1 + (isText(description) ? description.length / charactersOfPart : 0);
-  if (depth > deepest || (schema !== given && whole.within.includes(schema))) {
-    whole.room.left -= longestNote / charactersOfPart;
+  context.budget.left -= 1 + (isText(description) ? description.length / charactersOfPart : 0);
+  if (depth > deepest || (schema !== given && context.within.includes(schema))) {
+    context.budget.left -= longestNote / charactersOfPart;
     return asText(schema, kind);
   }
-  const inner = schema === given ? whole : { ...whole, within: [...whole.within, schema] };
+  const inner = schema === given ? context : { ...context, within: [...context.within, schema] };
   const next = (part: unknown) => convert(part, inner, depth + 1);
-  const alternatives = alternativesOf(schema, whole);
+  const alternatives = alternativesOf(schema, context);
   if (Array.isArray(alternatives)) return fromAlternatives(schema, alternatives, next);
   if (alternatives) return next(alternatives);
   if (choicesOf(schema)) return choice(schema, choicesOf(schema) ?? []);
@@ -94,15 +93,16 @@ function convert(given: unknown, whole: Whole, depth: number): Written {
   return isScalar(type) ? { schema: fieldsOf(schema, type, isNullable) } : asText(schema, "any");
 }
 
-/** One schema in place of several where they can be put together, a list where the value is one of several. */
-function alternativesOf(schema: Schema, whole: Whole): Schema | unknown[] | undefined {
+/** One merged schema, or a list if the value is one of several. */
+function alternativesOf(schema: Schema, context: Context): Schema | unknown[] | undefined {
   const union = Array.isArray(schema.anyOf) ? schema.anyOf : schema.oneOf;
   const isObjectItself = isRecord(schema.properties) && Object.keys(schema.properties).length > 0;
   if (Array.isArray(schema.allOf) || (Array.isArray(union) && isObjectItself)) {
-    const folded = foldObject(schema, whole.root, whole.room);
+    const folded = foldObject(schema, context.root, context.budget);
     if (folded) return { ...folded, ...(listOf(union).some(isNull) && { nullable: true }) };
     const { allOf, ...own } = schema;
-    if (allOf !== undefined) return Object.assign({}, ...listOf(allOf).map((one) => resolveRef(one, whole.root)), own);
+    if (allOf !== undefined)
+      return Object.assign({}, ...listOf(allOf).map((one) => resolveRef(one, context.root)), own);
   }
   return Array.isArray(union) ? union : undefined;
 }
@@ -113,9 +113,9 @@ function fromAlternatives(schema: Schema, alternatives: readonly unknown[], next
   const written = real.map((one) => next(withOuter(schema, one)));
   if (written.length === 0 || written.some((one) => one.asText === "any")) return asText(schema, "any");
   const hasText = written.some((one) => one.schema.type === "string" && !one.restore);
-  // Beside plain text it could not be told from it.
+  // A value written as text is wrapped if plain text is an alternative: the two look the same.
   const branches = written.map((one) => (one.asText && hasText ? wrapped(one.schema, one.restore) : one));
-  // Nothing may stand beside a list of alternatives: what holds for all of them goes into each.
+  // Gemini accepts no other keyword next to anyOf, so shared keywords are copied into each alternative.
   const flat = branches.flatMap(({ schema: one, restore }): Offered[] =>
     Array.isArray(one.anyOf)
       ? one.anyOf.map((inner: Schema) => ({ schema: inner, restore }))
@@ -134,7 +134,7 @@ function fromAlternatives(schema: Schema, alternatives: readonly unknown[], next
   };
 }
 
-/** What stands beside a union holds for each of its alternatives. */
+/** Keywords next to a union apply to each alternative. */
 function withOuter({ anyOf, oneOf, description, nullable, default: _, ...outer }: Schema, one: unknown): unknown {
   return isRecord(one) && one.$ref === undefined ? { ...outer, ...one } : one;
 }
@@ -187,7 +187,7 @@ function array(schema: Schema, isNullable: boolean, next: (part: unknown) => Wri
   };
 }
 
-/** It knows enumerations of texts only, and no empty text among them. */
+/** Gemini supports only enumerations of non-empty strings. */
 function choice(schema: Schema, choices: readonly unknown[]): Written {
   const real = choices.filter((one) => one !== null);
   if (real.length === 0) return asText(schema, "any");
@@ -206,14 +206,14 @@ function choice(schema: Schema, choices: readonly unknown[]): Written {
   };
 }
 
-/** A value that is written as the text of its JSON. */
+/** The model writes the value as JSON text. */
 function asText(schema: Schema, kind: "object" | "any", isNullable = false): Written {
-  const { description: _, title, default: __, ...said } = schema;
+  const { description: _, title, default: __, ...rest } = schema;
   const isFree = [{}, { type: "object" }, { type: "object", additionalProperties: true }].some((one) =>
-    isDeepStrictEqual(said, one),
+    isDeepStrictEqual(rest, one),
   );
-  const told = isFree ? "" : ` Its JSON Schema: ${JSON.stringify(said).slice(0, longestNote)}`;
-  const note = `A JSON ${kind === "object" ? "object" : "value"}, written as text.${told}`;
+  const details = isFree ? "" : ` Its JSON Schema: ${JSON.stringify(rest).slice(0, longestNote)}`;
+  const note = `A JSON ${kind === "object" ? "object" : "value"}, written as text.${details}`;
   const description = [schema.description, note].filter(isText).join("\n");
   return {
     schema: { type: "string", description, ...(isNullable && { nullable: true }) },
@@ -222,12 +222,12 @@ function asText(schema: Schema, kind: "object" | "any", isNullable = false): Wri
   };
 }
 
-/** What does not hold the JSON that was asked for stays as it is: the tool's own schema says what is wrong with it. */
+/** Invalid text stays as it is: the tool's own schema reports the error. */
 function parsedText(value: unknown, kind: "object" | "any"): unknown {
   if (typeof value !== "string") return value;
   try {
     const parsed: unknown = JSON.parse(value);
-    // A number that would not be written so again is a text of digits: an account, a code.
+    // Digits that do not round-trip as a number are an identifier, such as an account or a code.
     if (typeof parsed === "number" && String(parsed) !== value.trim()) return value;
     return kind === "any" || isRecord(parsed) ? parsed : value;
   } catch {
@@ -235,12 +235,12 @@ function parsedText(value: unknown, kind: "object" | "any"): unknown {
   }
 }
 
-/** Words that say something of texts only. */
-const ofTexts = ["pattern", "minLength", "maxLength", "format", "contentEncoding", "contentMediaType"];
+/** Keywords that apply only to strings. */
+const stringKeywords = ["pattern", "minLength", "maxLength", "format", "contentEncoding", "contentMediaType"];
 
 function guessedType(schema: Schema): string | undefined {
   if (typeof schema.type === "string") return schema.type;
   if (isRecord(schema.properties) || isRecord(schema.additionalProperties) || schema.required) return "object";
   if (schema.items !== undefined || schema.prefixItems !== undefined) return "array";
-  return ofTexts.some((word) => schema[word] !== undefined) ? "string" : undefined;
+  return stringKeywords.some((keyword) => schema[keyword] !== undefined) ? "string" : undefined;
 }

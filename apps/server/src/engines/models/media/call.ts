@@ -7,35 +7,35 @@ import { broken, masked, requestUpstream, toFault, type UpstreamCall } from "../
 import { type JsonAnswer, readJsonAnswer } from "./json-answer.ts";
 import { openBody, type RequestBody } from "./request-body.ts";
 
-/** What every backend that makes files is created with. */
+/** Options of every backend that produces files. */
 export interface MediaBackend {
   net: Net;
-  /** The base that the protocol's paths are appended to. */
+  /** Base URL of the protocol's paths. */
   url: string;
   key?: string | undefined;
-  /** The manifest's fields: which inputs there are, in their order, and which outputs are to be filled. */
+  /** The manifest's fields, in order. */
   input: ObjectSchema;
   output: ObjectSchema;
-  /** Where a large answer waits until it is complete. */
+  /** Large answers are stored here until they are complete. */
   spoolFolder: string;
   maxFileBytes?: number;
 }
 
-/** As large as the largest video that may be uploaded. */
+/** The size limit of an uploaded video. */
 const defaultMaxFileBytes = 500 * 1024 * 1024;
-/** Of everything in an answer that is no file. */
+/** Bounds the part of an answer that is not a file. */
 export const maxTextBytes = 16 * 1024 * 1024;
-/** No longer than what `readJsonAnswer` keeps as a text. */
+/** `readJsonAnswer` keeps texts of up to this length in memory. */
 const shortAnswer = 32 * 1024;
 export const nothingToDiscard = async () => {};
-/** The model's own time limit ends a call by its signal; these only must not come first. */
+/** The model's time limit ends a call through its signal, so network timeouts must be longer. */
 const day = 86_400_000;
 
 export function maxFileBytesOf(backend: MediaBackend): number {
   return backend.maxFileBytes ?? defaultMaxFileBytes;
 }
 
-/** Sends a body that may hold files and gives the answer of a 2xx. Repeated, as long as nothing was answered. */
+/** Sends a body that may contain files and resolves with a 2xx response. */
 export function postUpstream(
   backend: MediaBackend,
   call: Omit<UpstreamCall, "body" | "method" | "key">,
@@ -59,7 +59,7 @@ export function postUpstream(
   return requestUpstream(backend.net, request);
 }
 
-/** The JSON of an answer, its files as spools. */
+/** The JSON of an answer, with its files as spools. */
 export async function readAnswer(
   backend: MediaBackend,
   call: Pick<ModelCall, "signal">,
@@ -67,7 +67,7 @@ export async function readAnswer(
   options: { bareBase64: boolean },
 ): Promise<JsonAnswer> {
   try {
-    // What is short cannot hold a file that would have to be spooled.
+    // A short answer cannot contain a file that needs a spool.
     if (Number(answer.headers["content-length"]) <= shortAnswer) {
       return { value: JSON.parse(await answer.body.text()), discard: nothingToDiscard };
     }
@@ -83,12 +83,12 @@ export async function readAnswer(
   }
 }
 
-/** An answer that broke off or is not what the protocol says. Nothing of it is told. */
+/** For an answer that broke off or violates the protocol. */
 export function answerFault(error: unknown, key: string | undefined): unknown {
   if (error instanceof Fault) return error;
   if (error instanceof NetError) return toFault(error, key);
-  // What JSON.parse says quotes the answer.
-  if (error instanceof SyntaxError) return broken(new Error("The upstream's answer is no JSON"));
+  // The message of `JSON.parse` quotes the answer.
+  if (error instanceof SyntaxError) return broken(new Error("The upstream's answer is not JSON"));
   return broken(new Error(masked(error instanceof Error ? error.message : String(error), key)));
 }
 
@@ -96,7 +96,7 @@ export function isEventStream(answer: NetResponse): boolean {
   return String(answer.headers["content-type"] ?? "").startsWith("text/event-stream");
 }
 
-/** The events of an answer one by one; the next piece is read when the last event was dealt with. */
+/** Reads the next chunk only when all events so far were consumed. */
 export async function* eventsOf(
   answer: NetResponse,
   options: { signal: AbortSignal; key: string | undefined },
@@ -111,7 +111,7 @@ export async function* eventsOf(
   }
 }
 
-/** The object of an event's data; undefined where it holds none. */
+/** Undefined if the text is not a JSON object. */
 export function objectOf(data: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(data);

@@ -2,17 +2,17 @@ import type { Readable } from "node:stream";
 import type { FileInput } from "../driver.ts";
 
 const base64Header = /^data:([^,;\s]{0,127})((?:;[^,;\s]{1,200}){0,8});base64,/i;
-/** A header is longer than this only when somebody plays with us. */
+/** Only an attacker sends a longer header. */
 const longestDataUriHeader = 2048;
 
 export interface DataUriHeader {
-  /** Undefined where the address names no type. */
+  /** Undefined if the URI has no type. */
   mediaType: string | undefined;
   /** Where the base64 text begins. */
   length: number;
 }
 
-/** The beginning of a base64 data URI, or undefined where the text is none. Only its first characters are needed. */
+/** Undefined if the text is not a base64 data URI. Only the first characters of the text are needed. */
 export function readDataUriHeader(text: string): DataUriHeader | undefined {
   if (text[4] !== ":") return undefined;
   const found = base64Header.exec(text.slice(0, longestDataUriHeader));
@@ -23,7 +23,7 @@ export function isDataUri(text: string): boolean {
   return readDataUriHeader(text) !== undefined;
 }
 
-/** A whole data URI that is in memory anyway. Throws where its content is damaged. */
+/** Throws if the content is damaged. */
 export function decodeDataUri(text: string): { mediaType: string | undefined; bytes: Buffer } | undefined {
   const header = readDataUriHeader(text);
   if (!header) return undefined;
@@ -34,7 +34,7 @@ export function decodeDataUri(text: string): { mediaType: string | undefined; by
 }
 
 function headerOf(file: FileInput): string {
-  // A type comes from the bytes and is short and plain; anything else must not break out of the JSON string.
+  // Any other type could break out of the JSON string.
   const type = /^[\w.+-]+\/[\w.+-]+$/.test(file.contentType) ? file.contentType : "application/octet-stream";
   return `data:${type};base64,`;
 }
@@ -43,7 +43,7 @@ export function dataUriLength(file: FileInput): number {
   return headerOf(file).length + 4 * Math.ceil(file.size / 3);
 }
 
-/** The file as a data URI, piece by piece: it never stands in memory as a whole. */
+/** The file as a data URI in chunks, so that it is never in memory as a whole. */
 export async function* encodeDataUri(file: FileInput): AsyncGenerator<string> {
   yield headerOf(file);
   let rest: Buffer = Buffer.alloc(0);
@@ -56,7 +56,7 @@ export async function* encodeDataUri(file: FileInput): AsyncGenerator<string> {
   if (rest.length > 0) yield rest.toString("base64");
 }
 
-/** The file's bytes, and an error where they are not as many as were announced in the request's length. */
+/** Throws if the file does not have the length that the request announced. */
 export async function* readExactly(file: FileInput): AsyncGenerator<Buffer> {
   const stream: Readable = await file.open();
   let seen = 0;
@@ -66,19 +66,19 @@ export async function* readExactly(file: FileInput): AsyncGenerator<Buffer> {
     if (seen > file.size) break;
     yield bytes;
   }
-  if (seen !== file.size) throw new Error("A stored input file has another length than was recorded");
+  if (seen !== file.size) throw new Error("A stored input file does not have its recorded length");
 }
 
 const alphabetEnd = /={1,2}$/;
 
-/** What arrived is no base64: a foreign character, padding in the middle, or cut in the middle of a group. */
+/** Invalid base64: a foreign character, padding in the middle, or an incomplete group. */
 class Base64Error extends Error {
   override name = "Base64Error";
 }
 
 /**
- * Decodes base64 that arrives in pieces. Node's own decoder skips what it does not understand, so a damaged or cut text
- * would quietly become a damaged file: here every group of four is accounted for. White space between is allowed.
+ * Decodes base64 that arrives in chunks. Node's decoder skips invalid characters, so a damaged text would silently become
+ * a damaged file; this one checks every group of four. White space is allowed.
  */
 export class Base64Decoder {
   #rest = "";
@@ -89,16 +89,16 @@ export class Base64Decoder {
     const whole = text.length - (text.length % 4);
     this.#rest = text.slice(whole);
     if (whole === 0) return Buffer.alloc(0);
-    if (this.#padded) throw new Base64Error("The base64 text goes on after its padding");
+    if (this.#padded) throw new Base64Error("The base64 text continues after its padding");
     const groups = text.slice(0, whole);
     const padding = alphabetEnd.exec(groups)?.[0].length ?? 0;
     this.#padded = padding > 0;
     const bytes = Buffer.from(groups, "base64");
-    if (bytes.length !== (whole / 4) * 3 - padding) throw new Base64Error("The text is no base64");
+    if (bytes.length !== (whole / 4) * 3 - padding) throw new Base64Error("The text is not base64");
     return bytes;
   }
 
-  /** Must be called at the end: a rest means that the text was cut. */
+  /** Throws if the text was cut. */
   end(): void {
     if (this.#rest !== "") throw new Base64Error("The base64 text ends in the middle of a group");
   }

@@ -4,11 +4,11 @@ import type { MediaBackend } from "./call.ts";
 export interface InputParts {
   /** In the order of the manifest. */
   files: readonly (readonly [name: string, file: FileInput])[];
-  /** Everything else; null means left out. */
+  /** Everything else, without nulls. */
   values: Record<string, Exclude<InputValue, FileInput | null>>;
 }
 
-/** Files apart from the rest, both in the manifest's order: image, image1, … is an order that upstreams look at. */
+/** Splits files from values, both in the manifest's order: upstreams depend on the order of image, image1, … */
 export function inputParts(backend: MediaBackend, call: Pick<ModelCall, "input">): InputParts {
   const files: [string, FileInput][] = [];
   const values: InputParts["values"] = {};
@@ -24,7 +24,6 @@ export function inputParts(backend: MediaBackend, call: Pick<ModelCall, "input">
   return { files, values };
 }
 
-/** A value as the text of a form field. */
 export function fieldText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

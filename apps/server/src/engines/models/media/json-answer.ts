@@ -4,32 +4,31 @@ import { Spool } from "./spool.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** A longer text may be a file; a shorter one is cheap to keep. */
+/** Longer texts may be files. */
 const longText = 32 * 1024;
-/** Base64 may be broken into lines; a blank makes it prose. */
+/** Base64 may contain line breaks; a space means prose. */
 const plainBase64 = /^[A-Za-z0-9+/\n]+$/;
 
 export interface AnswerLimits {
-  /** Where what does not fit in memory goes. */
   spoolFolder: string;
-  /** Of the JSON without its files. */
+  /** For the JSON without its files. */
   maxTextBytes: number;
-  /** Of each file. */
+  /** For each file. */
   maxFileBytes: number;
-  /** Whether a long text of nothing but base64 is a file too; without it only data URIs are. */
+  /** Treat a long base64 text as a file even if it is not a data URI. */
   bareBase64: boolean;
 }
 
 export interface JsonAnswer {
   value: unknown;
-  /** To be called in the end: drops the files whose body nobody asked for. */
+  /** Must be called at the end. Drops the files whose body was not taken. */
   discard(): Promise<void>;
 }
 
 /**
- * Reads a JSON answer in which whole files stand as base64 texts: those are decoded as they arrive and appear in the
- * value as `Spool`s, so that memory does not grow with them. Short ones stay texts. Needs to know no more of JSON than
- * where a text begins and ends:
+ * Reads a JSON answer that may contain files as base64 strings. Files are decoded as they arrive and become `Spool`s in
+ * the value, so that memory does not grow with them. Short strings stay strings. The reader tracks only where a string
+ * begins and ends:
  *
  *   outside ──"──► short text ──"──► outside
  *                     └─ longer than 32 KB ─► file (decoded, replaced by a mark) or long text ──"──► outside
@@ -47,13 +46,13 @@ export async function readJsonAnswer(body: AsyncIterable<Buffer>, limits: Answer
 
 class AnswerReader {
   readonly #limits: AnswerLimits;
-  /** Stands for the files in the text; the upstream cannot have guessed it. */
+  /** Placeholder of a file in the text. The upstream cannot guess it. */
   readonly #mark = `file-${randomUUID()}-`;
   readonly #files: Spool[] = [];
   readonly #text: Uint8Array[] = [];
   #textBytes = 0;
   #state: "outside" | "short" | "long" | "file" = "outside";
-  /** The beginning of the text that is being read, while it may still be a file. */
+  /** The start of the current string, while it may still be a file. */
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #escaped = false;
@@ -83,7 +82,7 @@ class AnswerReader {
       let close: number;
       for (;;) {
         close = chunk.indexOf(quote, from);
-        // Looked for once a chunk where there is none, and again only when the last one found lies behind.
+        // Search again only after passing the last backslash found; -1 means that the chunk has no more.
         if (slash !== -1 && slash < from) slash = chunk.indexOf(backslash, from);
         if (slash === -1 || (close >= 0 && close < slash)) break;
         from = slash + 2;
@@ -102,7 +101,7 @@ class AnswerReader {
   }
 
   value(): unknown {
-    if (this.#state !== "outside") throw new Error("The answer ended within a text");
+    if (this.#state !== "outside") throw new Error("The answer ended within a string");
     const text = Buffer.concat(this.#text).toString("utf8");
     if (this.#files.length === 0) return JSON.parse(text);
     return JSON.parse(text, (_key, part: unknown) => {
@@ -124,7 +123,7 @@ class AnswerReader {
     if (this.#heldBytes > longText) await this.#decide();
   }
 
-  /** A text has become long: is it a file? */
+  /** Decides whether a long string is a file. */
   async #decide(): Promise<void> {
     const held = Buffer.concat(this.#held);
     this.#held = [];
@@ -164,7 +163,7 @@ class AnswerReader {
   }
 }
 
-/** The inside of a JSON text that holds a file: unescaped, without its header, decoded into the spool. */
+/** Decodes the content of a JSON string into a spool, without the header of the data URI. */
 class FileText {
   readonly #spool: Spool;
   readonly #decoder = new Base64Decoder();
@@ -180,7 +179,7 @@ class FileText {
     let text = this.#rest + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
     this.#rest = "";
     if (text.includes("\\")) {
-      // An escape that the piece cuts in two waits for its other half.
+      // An escape that the chunk cuts in two waits for its second half.
       this.#rest = /\\(u[0-9a-f]{0,3})?$/i.exec(text)?.[0] ?? "";
       text = unescaped(text.slice(0, text.length - this.#rest.length));
     }
@@ -199,7 +198,7 @@ class FileText {
   }
 }
 
-/** Some servers write / as \/, + as \u002B, and break base64 into lines. */
+/** Some servers write / as \/ and + as \u002B, and put line breaks into base64. */
 function unescaped(text: string): string {
   return text.replace(/\\(?:u([0-9a-f]{4})|(.))/gis, (_whole, code: string | undefined, letter: string | undefined) => {
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));

@@ -2,17 +2,17 @@ import type { ObjectSchema } from "@gantry/wire";
 import type { ModelDriver, OutputValue } from "../driver.ts";
 import { fileFieldsOf, isFile, streamedFieldOf, typesOf } from "./output-fields.ts";
 
-const unheard = () => {};
+const ignore = () => {};
 
 /**
- * The run of a driver that makes one value, a text or a file, under a name of its own: the value fills the output field
- * that the manifest has for it. Pieces of a text are handed on only where the manifest promises a stream.
+ * Renames the single value of a driver, a text or a file, to the matching output field of the manifest. Fragments are
+ * passed on only if the manifest has a streamed field.
  */
 export function fillingOutput(run: ModelDriver["run"], output: ObjectSchema): ModelDriver["run"] {
   const streamed = streamedFieldOf(output);
   return async (call) => {
     const onFragment =
-      streamed === undefined ? unheard : (_ownName: string, piece: string) => call.onFragment(streamed, piece);
+      streamed === undefined ? ignore : (_ownName: string, fragment: string) => call.onFragment(streamed, fragment);
     const { output: made, ...rest } = await run({ ...call, onFragment });
     const filled: Record<string, OutputValue> = {};
     for (const [ownName, value] of Object.entries(made)) {
@@ -23,7 +23,7 @@ export function fillingOutput(run: ModelDriver["run"], output: ObjectSchema): Mo
   };
 }
 
-/** A text never goes where a file is promised, and to a field of texts before any other. */
+/** A text never fills a file field, and prefers a string field. */
 function fieldFor(output: ObjectSchema, ownName: string, value: OutputValue): string | undefined {
   const files = fileFieldsOf(output);
   const names = Object.keys(output.properties).filter((name) => !files.includes(name));

@@ -28,9 +28,8 @@ export function noMedia(): Fault {
 }
 
 /**
- * Which part of an upstream's answer belongs into which output field. An object fills fields by name; anything else
- * fills the only field. A list of files fills the file fields in their order, and what is left over is dropped: a
- * manifest that wants four pictures has four file fields.
+ * Assigns parts of an answer to output fields. An object fills fields by name; any other value fills the only field. A list
+ * of files fills the file fields in order, and further files are dropped.
  */
 function assignOutput(output: ObjectSchema, value: unknown): Record<string, unknown> {
   const names = Object.keys(output.properties);
@@ -51,7 +50,7 @@ function assignOutput(output: ObjectSchema, value: unknown): Record<string, unkn
   return target === undefined ? {} : { [target]: value };
 }
 
-/** The output as a driver answers it, its files ready to be read. A file field without a value is left out. */
+/** Opens the files of an output. File fields without a value are left out. */
 export async function fillOutput(
   backend: MediaBackend,
   call: Pick<ModelCall, "signal">,
@@ -97,7 +96,7 @@ async function outputValue(
     const file = Array.isArray(value) ? value[0] : value;
     return file === null || file === undefined ? undefined : fileFrom(backend, call, file, mediaOf(field));
   }
-  // A file where a text was expected is still kept as a file: as a text it would swamp every answer it stands in.
+  // A file in a text field stays a file: as text it would bloat every response.
   if (value instanceof Spool || (typeof value === "string" && isDataUri(value))) {
     return fileFrom(backend, call, value, "file");
   }
@@ -112,11 +111,11 @@ export function typesOf(field: FieldSchema | undefined): readonly string[] {
   return typeof field?.type === "string" ? [field.type] : (field?.type ?? []);
 }
 
-/** What is nested further can neither be walked through nor written down. */
+/** Deeper values can be neither walked nor serialized. */
 const deepest = 256;
 
 function refuseFilesWithin(value: unknown, depthLeft: number): void {
-  if (value instanceof Spool) throw broken(new Error("The upstream answered a file inside another value"));
+  if (value instanceof Spool) throw broken(new Error("The upstream put a file inside another value"));
   if (typeof value !== "object" || value === null) return;
   if (depthLeft === 0) throw broken(new Error("The upstream's answer is nested too deeply"));
   for (const part of Object.values(value)) refuseFilesWithin(part, depthLeft - 1);

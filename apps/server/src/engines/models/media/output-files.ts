@@ -11,9 +11,9 @@ import { Spool } from "./spool.ts";
 export type Media = "image" | "video" | "audio" | "file";
 
 const sampleBytes = 4100;
-/** Containers that the bytes show, where only the declared type can say what is inside. */
+/** For these containers only the declared type shows the content. */
 const containers = new Set(["application/xml", "application/zip", "application/x-cfb"]);
-/** What may stand in for a medium: an animation for a video, a container of sound alone. */
+/** An animation is accepted as a video, and a video container as audio. */
 const accepted: Readonly<Record<Media, RegExp>> = {
   image: /^image\//,
   video: /^(video\/|image\/(gif|webp|apng)$)/,
@@ -22,8 +22,8 @@ const accepted: Readonly<Record<Media, RegExp>> = {
 };
 
 /**
- * A file that an upstream answered with: spooled base64, a data URI, or an address to fetch it from. An address is called
- * without the key and without following redirects, and goes through the same guard as every outgoing call.
+ * A file from an answer: spooled base64, a data URI or a URL. A URL is fetched without the key and without redirects,
+ * through the same guard as every outgoing call.
  */
 export async function fileFrom(
   backend: MediaBackend,
@@ -34,7 +34,7 @@ export async function fileFrom(
   if (value instanceof Spool) return fromSpool(call, value, media);
   if (typeof value === "string" && /^https?:\/\//i.test(value)) return fromUrl(backend, call, value, media);
   const decoded = typeof value === "string" ? decodedOrFault(value) : undefined;
-  if (!decoded) throw broken(new Error("The upstream answered something that is no file where one was due"));
+  if (!decoded) throw broken(new Error("The upstream did not answer with a file"));
   const contentType = await typeOf(decoded.bytes, decoded.mediaType, media);
   return { kind: "file", contentType, body: decoded.bytes };
 }
@@ -47,7 +47,7 @@ function decodedOrFault(text: string) {
   }
 }
 
-/** Base64 without a header, as image protocols answer it. */
+/** For base64 without a header, as in image protocols. */
 export async function fileFromBase64(
   call: Pick<ModelCall, "signal">,
   value: string | Spool,
@@ -62,7 +62,7 @@ async function fromSpool(call: Pick<ModelCall, "signal">, spool: Spool, media: M
   try {
     const contentType = await typeOf(spool.head, spool.mediaType, media);
     const body = spool.body();
-    return { kind: "file", contentType, body: body instanceof Readable ? endedBy(call.signal, body) : body };
+    return { kind: "file", contentType, body: body instanceof Readable ? endOnAbort(call.signal, body) : body };
   } catch (error) {
     await spool.discard();
     throw error;
@@ -87,9 +87,9 @@ async function fromUrl(
   answer.body.on("error", () => {});
   const declared = answer.headers["content-type"];
   try {
-    const { head, body } = await peeked(answer.body, backend.key);
+    const { head, body } = await peek(answer.body, backend.key);
     const contentType = await typeOf(head, Array.isArray(declared) ? declared[0] : declared, media);
-    return { kind: "file", contentType, body: endedBy(call.signal, body) };
+    return { kind: "file", contentType, body: endOnAbort(call.signal, body) };
   } catch (error) {
     answer.body.destroy();
     call.signal.throwIfAborted();
@@ -97,13 +97,13 @@ async function fromUrl(
   }
 }
 
-/** The first bytes, and the whole as a stream whose failures are faults. */
-async function peeked(answer: NetBody, key: string | undefined): Promise<{ head: Buffer; body: Readable }> {
-  const pieces = answer[Symbol.asyncIterator]();
+/** The first bytes, and the whole body as a stream that fails with faults. */
+async function peek(answer: NetBody, key: string | undefined): Promise<{ head: Buffer; body: Readable }> {
+  const chunks = answer[Symbol.asyncIterator]();
   const first: Buffer[] = [];
   let size = 0;
   while (size < sampleBytes) {
-    const next = await pieces.next();
+    const next = await chunks.next();
     if (next.done) break;
     first.push(next.value as Buffer);
     size += (next.value as Buffer).length;
@@ -111,29 +111,29 @@ async function peeked(answer: NetBody, key: string | undefined): Promise<{ head:
   async function* whole(): AsyncGenerator<Buffer> {
     try {
       yield* first;
-      for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value as Buffer;
+      for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value as Buffer;
     } catch (error) {
       throw answerFault(error, key);
     }
   }
   const body = Readable.from(whole(), { objectMode: false });
-  // A generator that was never started has no end of its own.
+  // A generator that was never started does not run its cleanup.
   body.once("close", () => answer.destroy());
   return { head: Buffer.concat(first), body };
 }
 
-/** Whoever drops the result after an abort need not know that a file or a connection hangs on it. */
-function endedBy(signal: AbortSignal, body: Readable): Readable {
+/** Frees the file or the connection after an abort, even if the result is dropped unread. */
+function endOnAbort(signal: AbortSignal, body: Readable): Readable {
   body.on("error", () => {});
   return addAbortSignal(signal, body);
 }
 
-/** By the bytes, else as declared. What is clearly another thing than the field promises is refused. */
+/** Detects the type from the bytes, else uses the declared one. Refuses a type that does not fit the field. */
 async function typeOf(head: Uint8Array, declared: string | undefined, media: Media): Promise<string> {
-  if (head.length === 0) throw broken(new Error("The upstream answered an empty file"));
+  if (head.length === 0) throw broken(new Error("The upstream sent an empty file"));
   const found = (await fileTypeFromBuffer(head.subarray(0, sampleBytes)))?.mime;
   const claimed = parseMediaType((declared ?? "").split(";", 1)[0] ?? "");
   const contentType = (found && !containers.has(found) ? found : (claimed ?? found)) ?? unknownType;
   if (accepted[media].test(contentType)) return contentType;
-  throw broken(new Error(`The upstream answered ${contentType} where a file of kind ${media} was due`));
+  throw broken(new Error(`The upstream sent ${contentType} instead of a file of kind ${media}`));
 }

@@ -3,31 +3,28 @@ import { Readable } from "node:stream";
 import { type FileInput, isFileInput } from "../driver.ts";
 import { dataUriLength, encodeDataUri, readExactly } from "./data-uri.ts";
 
-/** A request's body whose length is known and which can be sent again: it is opened anew for every attempt. */
+/** A body of known length that can be opened again for a retry. */
 export interface RequestBody {
   contentType: string;
   length: number;
-  /** The body itself where it holds no file: then there is nothing to stream. */
+  /** The whole body if it contains no file. */
   text?: string;
-  /** Pieces in order. Rejects only when one of our own files cannot be read. */
-  pieces(): AsyncIterable<string | Uint8Array>;
+  /** Rejects only when one of our own files cannot be read. */
+  chunks(): AsyncIterable<string | Uint8Array>;
 }
 
-/**
- * The body as a stream for one attempt. A failure to read our own file is told to `onSourceError` first: the connection
- * that breaks off because of it would otherwise look like the upstream's fault.
- */
+/** A failure to read our own file goes to `onSourceError` first; the broken connection looks like the upstream's fault. */
 export function openBody(body: RequestBody, onSourceError: (error: unknown) => void): Readable {
   async function* guarded() {
     try {
-      yield* body.pieces();
+      yield* body.chunks();
     } catch (error) {
       onSourceError(error);
       throw error;
     }
   }
   const stream = Readable.from(guarded(), { objectMode: false });
-  // Whoever sends it is told by the connection's own failure; an unheard error would end the process.
+  // The sender sees the connection fail. An unhandled error event would end the process.
   stream.on("error", () => {});
   return stream;
 }
@@ -35,27 +32,24 @@ export function openBody(body: RequestBody, onSourceError: (error: unknown) => v
 const secret = randomUUID();
 let bodies = 0;
 
-async function* onlyPiece(text: string): AsyncGenerator<string> {
+async function* onlyChunk(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-/** Looking first is cheaper than a `JSON.stringify` that asks for every part. */
+/** Cheaper than `JSON.stringify` with a replacer. */
 function holdsFile(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return isFileInput(value) || Object.values(value).some(holdsFile);
 }
 
-/**
- * JSON in which every file input, wherever it stands, is a base64 data URI. The text around the files is made once; the
- * files are encoded while they are sent.
- */
+/** JSON with every file input as a base64 data URI. Files are encoded while they are sent. */
 export function jsonBody(value: unknown): RequestBody {
   if (!holdsFile(value)) {
     const text = JSON.stringify(value);
-    return { contentType: "application/json", length: Buffer.byteLength(text), text, pieces: () => onlyPiece(text) };
+    return { contentType: "application/json", length: Buffer.byteLength(text), text, chunks: () => onlyChunk(text) };
   }
   const files: FileInput[] = [];
-  // Nobody who wrote a part of the value can have guessed it.
+  // No caller can guess the placeholder.
   const mark = `file-${secret}-${++bodies}`;
   const text = JSON.stringify(value, (_key, part: unknown) => {
     if (!isFileInput(part)) return part;
@@ -67,7 +61,7 @@ export function jsonBody(value: unknown): RequestBody {
   return {
     contentType: "application/json",
     length: files.reduce((sum, file) => sum + dataUriLength(file), length),
-    async *pieces() {
+    async *chunks() {
       for (const [index, part] of around.entries()) {
         yield part;
         const file = files[index];
@@ -79,7 +73,7 @@ export function jsonBody(value: unknown): RequestBody {
 
 export type Part = { name: string; value: string } | { name: string; file: FileInput; filename: string };
 
-/** Names inside a part's header, escaped as browsers do it: a quote or a line break would end the header early. */
+/** Escapes like browsers do: a quote or a line break would end the header early. */
 function quoted(text: string): string {
   return `"${text.replace(/\r\n|\r|\n/g, "%0D%0A").replaceAll('"', "%22")}"`;
 }
@@ -91,7 +85,7 @@ function headerOf(part: Part): string {
   return `${name}; filename=${quoted(part.filename)}\r\ncontent-type: ${type}\r\n\r\n`;
 }
 
-/** Multipart form data whose files are read while they are sent. */
+/** Files are read while they are sent. */
 export function multipartBody(parts: readonly Part[]): RequestBody {
   const boundary = `gantry-${randomUUID()}`;
   const opening = `--${boundary}\r\n`;
@@ -104,7 +98,7 @@ export function multipartBody(parts: readonly Part[]): RequestBody {
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     length,
-    async *pieces() {
+    async *chunks() {
       for (const part of parts) {
         yield opening + headerOf(part);
         if ("file" in part) yield* readExactly(part.file);
@@ -116,15 +110,15 @@ export function multipartBody(parts: readonly Part[]): RequestBody {
   };
 }
 
-const endings: Readonly<Record<string, string>> = {
+const extensions: Readonly<Record<string, string>> = {
   "image/jpeg": "jpg",
   "image/svg+xml": "svg",
   "video/quicktime": "mov",
 };
 
-/** Servers that look at the name want a fitting ending; the user's own name says nothing they need to know. */
+/** Some servers need a matching extension. The user's own file name is not passed on. */
 export function plainFilename(field: string, file: FileInput): string {
   const type = file.contentType.split(";")[0]?.trim() ?? "";
-  const ending = endings[type] ?? /\/([a-z0-9]+)$/.exec(type)?.[1] ?? "bin";
-  return `${field}.${ending}`;
+  const extension = extensions[type] ?? /\/([a-z0-9]+)$/.exec(type)?.[1] ?? "bin";
+  return `${field}.${extension}`;
 }

@@ -2,18 +2,19 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { errorTable } from "@gantry/wire";
 import { fault } from "../../../kernel/errors.ts";
 
-/** Up to here bytes stay in memory: most results never touch the disk. */
+/** Most results stay in memory. */
 const keptInMemory = 1024 * 1024;
-/** A write to the disk is worth this many at least. */
-const worthWriting = 256 * 1024;
-/** Enough to recognise nearly every type by. */
+/** Minimum bytes per write to the disk. */
+const bytesPerWrite = 256 * 1024;
+/** Enough to detect nearly every type. */
 const sampleBytes = 4100;
 
 /**
- * A result that must be complete before anything of it may be passed on (the usage stands behind the picture), without
- * holding it in memory. The file has no name from the moment it is made, so a crash leaves nothing behind.
+ * Holds a result outside memory until it is complete, because the usage follows the image. The file is unlinked when it is
+ * created, so a crash leaves nothing behind.
  *
  *   filling ──end──► complete ──body (once)──► read to the end or destroyed: the file is gone
  *      └────────────────┴──────discard──────► the file is gone
@@ -50,14 +51,14 @@ export class Spool {
     if (this.#head.length < sampleBytes) this.#head = Buffer.concat([this.#head, bytes.subarray(0, sampleBytes)]);
     this.#kept.push(bytes);
     this.#keptBytes += bytes.length;
-    if (this.#keptBytes > (this.#file ? worthWriting : keptInMemory)) await this.#flush();
+    if (this.#keptBytes > (this.#file ? bytesPerWrite : keptInMemory)) await this.#flush();
   }
 
   async end(): Promise<void> {
     if (this.#file) await this.#flush();
   }
 
-  /** Of a complete spool. May be asked once. A stream must be read to its end or destroyed. */
+  /** Call once, on a complete spool. A stream must be read to its end or destroyed. */
   body(): Readable | Uint8Array {
     if (!this.#file) return Buffer.concat(this.#kept);
     const stream = this.#file.createReadStream({ start: 0, autoClose: true, highWaterMark: 256 * 1024 });
@@ -77,16 +78,16 @@ export class Spool {
     this.#kept = [];
     this.#keptBytes = 0;
     try {
-      this.#file ??= await openNameless(this.#folder);
+      this.#file ??= await openUnlinked(this.#folder);
       await this.#file.writeFile(bytes);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-      throw fault("storage_full", "There is no room left to store the file", { cause: error });
+      throw fault("storage_full", errorTable.storage_full.meaning, { cause: error });
     }
   }
 }
 
-async function openNameless(folder: string): Promise<FileHandle> {
+async function openUnlinked(folder: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, `answer-${randomUUID()}`);
   const file = await open(path, "wx+", 0o600);

@@ -4,7 +4,7 @@ import { broken } from "../upstream.ts";
 import { maxTextBytes } from "./call.ts";
 import type { Cancelling } from "./cancel-upstream.ts";
 
-/** The text of one streamed run, handed on piece by piece and kept for the stored result. */
+/** The text of one streamed prediction. Fragments are passed on at once and collected for the result. */
 export class StreamedText {
   readonly #call: ModelCall;
   readonly #field: string;
@@ -19,14 +19,14 @@ export class StreamedText {
     return this.#text;
   }
 
-  async add(piece: string): Promise<void> {
-    if (piece === "") return;
-    this.#text += piece;
-    if (this.#text.length > maxTextBytes) throw broken(new Error("The upstream does not come to an end"));
-    await this.#call.onFragment(this.#field, piece);
+  async add(fragment: string): Promise<void> {
+    if (fragment === "") return;
+    this.#text += fragment;
+    if (this.#text.length > maxTextBytes) throw broken(new Error("The upstream's answer is too long"));
+    await this.#call.onFragment(this.#field, fragment);
   }
 
-  /** For an upstream that reports no tokens. */
+  /** For upstreams that do not report usage. */
   async counted(count = countTokens): Promise<TokenUsage> {
     return {
       inputTokens: await count(readableText(this.#call.input)),
@@ -35,12 +35,12 @@ export class StreamedText {
     };
   }
 
-  /** What to throw for a failure: an aborted run is charged for what it used until then. */
+  /** The error to throw. An aborted prediction is charged for the tokens produced so far. */
   async failure(error: unknown, cancelling: Cancelling): Promise<unknown> {
     const { signal } = this.#call;
     if (!signal.aborted) return error;
-    // The first count of a process holds the loop while its tables load: nothing may be left to send by then.
-    await cancelling.told();
+    // The first count of a process blocks the event loop, so the cancel request must be sent before.
+    await cancelling.sent();
     return new Interrupted(() => this.counted(estimateTokens), signal.reason);
   }
 }

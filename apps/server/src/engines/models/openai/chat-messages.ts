@@ -4,15 +4,15 @@ import type { InlineImage, TextRequest } from "../text/request.ts";
 import { objectParameters, schemaOf } from "../text/tool-parameters.ts";
 import { thoughtsOf } from "./chat-thoughts.ts";
 
-/** `server`: the one that gets its own thoughts back. */
+/** `server` gets back the thoughts that it sent. */
 export function messagesOf(
   messages: readonly ChatMessage[],
   images: readonly InlineImage[],
   server: string | undefined,
 ): unknown[] {
-  // Servers refuse one that says nothing and calls nothing: it was cut while it still thought.
-  const telling = messages.filter((one) => one.role !== "assistant" || one.text !== "" || one.toolCalls.length > 0);
-  const written = telling.map((message): Record<string, unknown> => {
+  // Servers refuse empty assistant messages, which result from an answer that was cut while the model thought.
+  const nonEmpty = messages.filter((one) => one.role !== "assistant" || one.text !== "" || one.toolCalls.length > 0);
+  const written = nonEmpty.map((message): Record<string, unknown> => {
     switch (message.role) {
       case "assistant":
         return {
@@ -60,7 +60,7 @@ export function toolFields(
   };
 }
 
-/** OpenAI refuses a strict schema unless every object closes itself and requires all of its properties. */
+/** OpenAI requires that each object of a strict schema is closed and requires all its properties. */
 export function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
   if (!isRecord(schema)) return true;

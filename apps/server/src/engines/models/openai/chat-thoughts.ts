@@ -3,12 +3,12 @@ import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatMessage } from "../chat.ts";
 import { listOf } from "../text/folded-object.ts";
 
-/** What servers call the thoughts of a model, in what they send and in what they want to see again. */
+/** Names of the field for thoughts, in both directions. */
 export const thoughtFields = ["reasoning_content", "reasoning"] as const;
 
 /**
- * The thoughts before a tool call. Thinking models of some servers (DeepSeek, Kimi) refuse the call's result unless they
- * come back with it; other servers know no such field, so they go to the one that sent them only.
+ * The thoughts before a tool call. Some servers (DeepSeek, Kimi) refuse the call's result without them. Other servers do
+ * not know the field, so thoughts are sent only to the server that produced them.
  */
 export interface OpenAiChatOpaque {
   protocol: "openai-chat";
@@ -17,7 +17,7 @@ export interface OpenAiChatOpaque {
   text: string;
 }
 
-/** One server and model. A mark, because messages are kept where its address has no business. */
+/** A hash, because stored messages must not reveal the server's address. */
 export function serverMark(url: string, model: string): string {
   return createHash("sha256").update(`${url}\n${model}`).digest("hex").slice(0, 16);
 }
@@ -39,13 +39,13 @@ function isOwn(opaque: unknown): opaque is OpenAiChatOpaque {
   );
 }
 
-export interface PartedContent {
+export interface MessageContent {
   text: string;
   thought: string;
 }
 
-/** What a message's content says: most servers send text, Mistral's sends parts where its model thinks. */
-export function partedContent(content: unknown): PartedContent {
+/** Most servers send text. Mistral sends parts when its model thinks. */
+export function readContent(content: unknown): MessageContent {
   if (typeof content === "string") return { text: content, thought: "" };
   const parts = listOf(content).filter(isRecord);
   return {
@@ -55,5 +55,5 @@ export function partedContent(content: unknown): PartedContent {
 }
 
 function partText(thinking: unknown): string {
-  return typeof thinking === "string" ? thinking : partedContent(thinking).text;
+  return typeof thinking === "string" ? thinking : readContent(thinking).text;
 }

@@ -2,7 +2,7 @@ import { isRecord } from "../../../kernel/is-record.ts";
 import type { ChatDriver } from "../chat.ts";
 import type { ModelDriver } from "../driver.ts";
 import { argumentsText, eventJson, type ReportedUsage, type TextAnswer, tokens } from "../text/answer.ts";
-import { takeHandedIn, withAnswerTool } from "../text/answer-tool.ts";
+import { takeSubmittedAnswer, withAnswerTool } from "../text/answer-tool.ts";
 import { createTextBackend, type TextBackendOptions, type TextProtocol } from "../text/backend.ts";
 import { RepeatedEvent } from "../text/repeated-event.ts";
 import type { TextRequest } from "../text/request.ts";
@@ -11,16 +11,16 @@ import { restoreCalls } from "../text/tool-parameters.ts";
 import { joinUrl, masked, refusedContent, UpstreamFailure } from "../upstream.ts";
 import { bindsAnswer, createAdaptations, learnFrom } from "./chat-adaptations.ts";
 import { isStrict, messagesOf, toolFields } from "./chat-messages.ts";
-import { type OpenAiChatOpaque, partedContent, serverMark, thoughtFields } from "./chat-thoughts.ts";
+import { type OpenAiChatOpaque, readContent, serverMark, thoughtFields } from "./chat-thoughts.ts";
 
 export interface OpenAiChatOptions extends TextBackendOptions {
-  /** The base before `/chat/completions`. */
+  /** The base URL, without `/chat/completions`. */
   url: string;
-  /** Newer OpenAI models want the other name; found out by itself where the server says so. */
+  /** Newer OpenAI models require `max_completion_tokens`, which is also learned from a refusal. */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
 }
 
-/** OpenAI and the many servers that speak its chat protocol: vLLM, llama.cpp, Ollama, LiteLLM, … */
+/** OpenAI and compatible servers: vLLM, llama.cpp, Ollama, LiteLLM and others. */
 export function createOpenAiChat(options: OpenAiChatOptions): ModelDriver & ChatDriver {
   const { model, key } = options;
   const learned = createAdaptations(options.maxTokensField);
@@ -89,12 +89,12 @@ class OpenAiReader implements StreamReader {
   readonly #request: TextRequest;
   readonly #key: string | undefined;
   readonly #server: string;
-  /** The field that thoughts come in here, and with it how they are wanted back. */
+  /** Thoughts are sent back in the field in which they arrived. */
   #thoughtField: OpenAiChatOpaque["field"] | undefined;
   #thoughts = "";
   #isClosed = false;
-  /** Places of the calls in the upstream's numbering. */
-  readonly #places: unknown[] = [];
+  /** The upstream's index of each call. */
+  readonly #indexes: unknown[] = [];
   readonly #repeated = new RepeatedEvent((data) => onlyText(eventJson(data)));
 
   constructor(answer: TextAnswer, request: TextRequest, own: { key: string | undefined; server: string }) {
@@ -124,22 +124,22 @@ class OpenAiReader implements StreamReader {
     }
     if (chunk.error) throw this.#failure(chunk.error);
     if (isRecord(chunk.usage)) Object.assign(this.#answer.usage, usageOf(chunk.usage));
-    // The last chunk carries usage and no choice.
+    // The last chunk has usage and no choice.
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isRecord(choice)) return;
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") this.#finish(choice.finish_reason);
     const pause = isRecord(choice.delta) ? this.#takeDelta(choice.delta) : undefined;
-    // Some servers send an empty reason with every piece.
+    // Some servers send an empty reason with every chunk.
     if (!choice.finish_reason) return pause;
     return pause ? pause.then(() => this.#close()) : this.#close();
   }
 
-  /** Also called twice: at the reason of the end, and at the last word of those that say one. */
+  /** Called at the finish reason, and again at `[DONE]`. */
   #close(): void | Promise<void> {
     const { toolCalls } = this.#answer;
     if (!this.#isClosed) restoreCalls(toolCalls, this.#request);
     this.#isClosed = true;
-    const pause = takeHandedIn(this.#answer);
+    const pause = takeSubmittedAnswer(this.#answer);
     if (toolCalls.length > 0 && this.#thoughtField) {
       const [server, field, text] = [this.#server, this.#thoughtField, this.#thoughts];
       this.#answer.opaque = { protocol: "openai-chat", server, field, text } satisfies OpenAiChatOpaque;
@@ -149,8 +149,8 @@ class OpenAiReader implements StreamReader {
 
   #takeDelta(delta: Record<string, unknown>): void | Promise<void> {
     if (typeof delta.refusal === "string" && delta.refusal !== "") this.#answer.refused = true;
-    if (Array.isArray(delta.tool_calls)) for (const piece of delta.tool_calls) this.#takeToolCall(piece);
-    const { text, thought: inContent } = partedContent(delta.content);
+    if (Array.isArray(delta.tool_calls)) for (const part of delta.tool_calls) this.#takeToolCall(part);
+    const { text, thought: inContent } = readContent(delta.content);
     const thought = this.#keptThought(delta) + inContent;
     const pause = this.#answer.addReasoning(thought);
     return pause ? pause.then(() => this.#answer.addText(text)) : this.#answer.addText(text);
@@ -164,23 +164,23 @@ class OpenAiReader implements StreamReader {
     return String(delta[field]);
   }
 
-  #takeToolCall(piece: unknown): void {
-    if (!isRecord(piece)) return;
+  #takeToolCall(part: unknown): void {
+    if (!isRecord(part)) return;
     const { toolCalls } = this.#answer;
-    const given = isRecord(piece.function) ? piece.function : {};
-    const id = typeof piece.id === "string" && piece.id !== "" ? piece.id : undefined;
-    // Some servers number nothing: there a new id is a new call, and a piece without one goes on with the last.
-    const place =
-      piece.index !== undefined
-        ? this.#places.indexOf(piece.index)
+    const given = isRecord(part.function) ? part.function : {};
+    const id = typeof part.id === "string" && part.id !== "" ? part.id : undefined;
+    // Some servers send no index: a new id starts a new call, and a part without an id continues the last one.
+    const index =
+      part.index !== undefined
+        ? this.#indexes.indexOf(part.index)
         : id === undefined
           ? toolCalls.length - 1
           : toolCalls.findIndex((one) => one.id === id);
-    let call = toolCalls[place];
+    let call = toolCalls[index];
     if (!call) {
       call = { id: id ?? `call_${crypto.randomUUID()}`, name: "", json: "" };
       toolCalls.push(call);
-      this.#places.push(piece.index);
+      this.#indexes.push(part.index);
     }
     if (typeof given.name === "string" && call.name === "") call.name = given.name;
     if (typeof given.arguments === "string") this.#answer.addArguments(call, given.arguments);
@@ -196,13 +196,13 @@ class OpenAiReader implements StreamReader {
   #failure(error: unknown): Error {
     const body = masked(JSON.stringify(error), this.#key);
     if (namesRefusal(body)) return refusal(body, this.#key);
-    const told = isRecord(error) ? [error.code, error.status, error.status_code].map(Number) : [];
-    const status = told.find((code) => code >= 400 && code <= 599) ?? 500;
+    const codes = isRecord(error) ? [error.code, error.status, error.status_code].map(Number) : [];
+    const status = codes.find((code) => code >= 400 && code <= 599) ?? 500;
     return new UpstreamFailure({ status, body, key: this.#key });
   }
 }
 
-/** The text of a chunk that carries one and means nothing else. */
+/** The text of a chunk that contains nothing else. */
 function onlyText(chunk: Record<string, unknown>): string | undefined {
   if (chunk.error || isRecord(chunk.usage) || !Array.isArray(chunk.choices)) return undefined;
   const choice: unknown = chunk.choices[0];
@@ -217,7 +217,7 @@ function usageOf(usage: Record<string, unknown>): ReportedUsage {
   const completion = tokens(usage.completion_tokens);
   const details = isRecord(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const cachedTokens = tokens(details.cached_tokens) ?? tokens(usage.prompt_cache_hit_tokens);
-  // OpenAI does not report these; gateways to other vendors do, under their own names.
+  // OpenAI does not report cache writes; gateways to other vendors do, under different names.
   const cacheWriteTokens =
     tokens(details.cache_write_tokens) ??
     tokens(details.cache_creation_tokens) ??
@@ -225,7 +225,7 @@ function usageOf(usage: Record<string, unknown>): ReportedUsage {
     tokens(usage.cache_write_tokens);
   const made = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   const reasoning = tokens(made.reasoning_tokens) ?? 0;
-  // Reasoning is part of the completion, except where the total shows that the server counts it apart.
+  // Reasoning is part of the completion unless the total shows that the server counts it separately.
   const apart = usage.total_tokens === (inputTokens ?? 0) + (completion ?? 0) + reasoning ? reasoning : 0;
   return {
     ...(inputTokens !== undefined && { inputTokens }),

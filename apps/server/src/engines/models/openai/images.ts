@@ -17,7 +17,7 @@ export interface OpenAiImagesBackend extends MediaBackend {
 
 const refusals = new Set(["moderation_blocked", "content_policy_violation"]);
 
-/** Any server that speaks OpenAI's images API. Without an image it generates, with images it edits them. */
+/** Any server with OpenAI's images API. Calls the edits route if the input has images. */
 export function createOpenAiImages(backend: OpenAiImagesBackend): ModelDriver {
   return {
     async run(call) {
@@ -64,7 +64,7 @@ function refusal(backend: MediaBackend, status: number, body: string) {
 }
 
 async function resultOf(backend: MediaBackend, call: ModelCall, answer: unknown): Promise<ModelResult> {
-  if (!isJsonObject(answer)) throw broken(new Error("The upstream answered no object"));
+  if (!isJsonObject(answer)) throw broken(new Error("The upstream did not answer with a JSON object"));
   const { error } = answer;
   if ((isJsonObject(error) && Object.keys(error).length > 0) || (typeof error === "string" && error !== "")) {
     const body = JSON.stringify(error);
@@ -85,18 +85,15 @@ function isContent(value: unknown): boolean {
   return value instanceof Spool || (typeof value === "string" && value !== "");
 }
 
-/**
- * The images into the file fields in their order, what else the answer says (`revised_prompt`, `size`) into fields of
- * that name.
- */
+/** Images fill the file fields in order. Other values, such as `revised_prompt`, fill fields of the same name. */
 export async function imageOutput(
   backend: MediaBackend,
   call: ModelCall,
   images: readonly Record<string, unknown>[],
-  said: Record<string, unknown>,
+  values: Record<string, unknown>,
 ): Promise<Record<string, OutputValue>> {
   const output: Record<string, OutputValue> = {};
-  const files = imageFieldsOf(backend.output, said);
+  const files = imageFieldsOf(backend.output, values);
   try {
     for (const [index, name] of files.slice(0, images.length).entries()) {
       output[name] = await imageOf(backend, call, images[index] ?? {}, mediaOf(backend.output.properties[name]));
@@ -106,18 +103,18 @@ export async function imageOutput(
     throw error;
   }
   for (const name of Object.keys(backend.output.properties)) {
-    const value = said[name];
+    const value = values[name];
     if (files.includes(name) || (typeof value !== "string" && typeof value !== "number")) continue;
     output[name] = value;
   }
   return output;
 }
 
-/** The only output is filled with the picture, also where it is no file field and the answer has nothing of its name. */
-function imageFieldsOf(output: ObjectSchema, said: Record<string, unknown>): string[] {
+/** A single string output receives the image even if it is not a file field, unless the answer has a value for it. */
+function imageFieldsOf(output: ObjectSchema, values: Record<string, unknown>): string[] {
   const files = fileFieldsOf(output);
   const [only, ...more] = Object.keys(output.properties);
-  if (files.length > 0 || only === undefined || more.length > 0 || said[only] !== undefined) return files;
+  if (files.length > 0 || only === undefined || more.length > 0 || values[only] !== undefined) return files;
   return typesOf(output.properties[only]).includes("string") ? [only] : [];
 }
 

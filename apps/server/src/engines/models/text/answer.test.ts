@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type ArrivingToolCall, finishedToolCall, TextAnswer } from "./answer.ts";
-import { answerToolName, takeHandedIn } from "./answer-tool.ts";
+import { answerToolName, takeSubmittedAnswer } from "./answer-tool.ts";
 
 const arriving = (json = "", name = "look"): ArrivingToolCall => ({ id: "call_1", name, json });
 const finished = ({ toolCalls }: TextAnswer) => toolCalls.map((call) => finishedToolCall(call).arguments);
@@ -49,7 +49,7 @@ describe("an answer that is handed in", () => {
     const answer = new TextAnswer({});
     answer.toolCalls.push(arriving(json, answerToolName));
     answer.cutByLength = cutByLength;
-    takeHandedIn(answer);
+    takeSubmittedAnswer(answer);
     return { text: answer.text, calls: answer.toolCalls.length, stop: answer.stop };
   };
 

@@ -1,18 +1,18 @@
 import { isRecord } from "../../../kernel/is-record.ts";
 import { deepestBody, isWithinDepth } from "../../../kernel/storable-issues.ts";
 import type { ChatCall, ChatResult, ToolCall } from "../chat.ts";
-import { broken, UpstreamSaid } from "../upstream.ts";
+import { broken, UpstreamError } from "../upstream.ts";
 
-/** A tool call whose arguments arrive as pieces of JSON text. */
+/** A tool call whose arguments arrive as fragments of JSON text. */
 export interface ArrivingToolCall {
   id: string;
   name: string;
   json: string;
-  /** The answer ended at its length limit while this call was arriving: it may lack its end, or all its arguments. */
+  /** The answer reached its length limit within this call: some or all of its arguments may be missing. */
   isCut?: boolean;
 }
 
-/** What an upstream reported. A missing figure is counted when the answer has ended. */
+/** Missing figures are counted when the answer has ended. */
 export interface ReportedUsage {
   inputTokens?: number;
   outputTokens?: number;
@@ -21,10 +21,10 @@ export interface ReportedUsage {
   googleUsage?: Record<string, unknown>;
 }
 
-/** Of text, reasoning and arguments together: whoever answers for a model is not trusted with our memory. */
+/** Bounds the memory that an upstream can fill with text, reasoning and arguments. */
 const longestAnswer = 8 * 1024 * 1024;
 
-/** One answer as it arrives, whatever the protocol. Pieces are handed on at once and kept for the result. */
+/** One answer of any protocol. Fragments are passed on at once and collected for the result. */
 export class TextAnswer {
   text = "";
   reasoning = "";
@@ -41,27 +41,27 @@ export class TextAnswer {
     this.#call = call;
   }
 
-  addText(piece: string): void | Promise<void> {
-    if (piece === "") return;
-    this.#grow(piece);
-    this.text += piece;
+  addText(fragment: string): void | Promise<void> {
+    if (fragment === "") return;
+    this.#grow(fragment);
+    this.text += fragment;
     this.delivered = true;
-    return this.#call.onText?.(piece);
+    return this.#call.onText?.(fragment);
   }
 
-  addReasoning(piece: string): void | Promise<void> {
-    if (piece === "") return;
-    this.#grow(piece);
-    this.reasoning += piece;
+  addReasoning(fragment: string): void | Promise<void> {
+    if (fragment === "") return;
+    this.#grow(fragment);
+    this.reasoning += fragment;
     if (!this.#call.onReasoning) return;
     this.delivered = true;
-    return this.#call.onReasoning(piece);
+    return this.#call.onReasoning(fragment);
   }
 
-  addArguments(call: ArrivingToolCall, piece: string): void {
-    this.#grow(piece);
-    call.json += piece;
-    // Some servers send the last piece together with the reason of the end.
+  addArguments(call: ArrivingToolCall, fragment: string): void {
+    this.#grow(fragment);
+    call.json += fragment;
+    // Some servers send the last fragment together with the finish reason.
     if (this.#cutByLength) call.isCut = true;
   }
 
@@ -75,7 +75,7 @@ export class TextAnswer {
     if (cut && arriving) arriving.isCut = true;
   }
 
-  /** Everything that the upstream made, for counting. */
+  /** Everything that the upstream produced, for counting. */
   get produced(): string {
     return [this.reasoning, this.text, ...this.toolCalls.flatMap((call) => [call.name, call.json])].join("\n");
   }
@@ -86,16 +86,16 @@ export class TextAnswer {
     return this.toolCalls.length > 0 ? "tool_calls" : "end";
   }
 
-  #grow(piece: string): void {
-    this.#length += piece.length;
+  #grow(fragment: string): void {
+    this.#length += fragment.length;
     if (this.#length > longestAnswer) throw broken(new Error("The upstream's answer is too long"));
   }
 }
 
-/** Stands for arguments that nobody could write out; no JSON, so that they are told to be none. */
+/** Replaces arguments that cannot be serialized. Not JSON, so that the model learns that they are invalid. */
 const nestedTooDeeply = `[nested more than ${deepestBody} levels deep]`;
 
-/** Of arguments that come as a value, and not as pieces of its text. */
+/** For arguments that arrive as a value, not as text. */
 export function argumentsText(given: unknown): string {
   return isWithinDepth(given) ? JSON.stringify(given) : nestedTooDeeply;
 }
@@ -105,29 +105,28 @@ export function finishedToolCall({ id, name, json, isCut = false }: ArrivingTool
 }
 
 function argumentsOf(json: string, isCut: boolean): Record<string, unknown> {
-  // A tool without parameters is often called with no text at all. In an answer that was cut there may have been more.
+  // Tools without parameters are often called without any text. In a cut answer the text may be missing.
   if (json.trim() === "" && !isCut) return {};
   try {
     const value: unknown = JSON.parse(json);
     if (isRecord(value) && isWithinDepth(value)) return value;
   } catch {
-    // Not JSON: told to the model by whoever runs the tools, as what is nested too deeply is.
+    // The run reports invalid arguments to the model.
   }
   return { __invalid: json };
 }
 
-/** A figure of an upstream's usage report, if it is one. */
 export function tokens(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** The JSON of one event; an upstream that sends anything else has failed. */
+/** Throws if the data is not a JSON object. */
 export function eventJson(data: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(data);
     if (isRecord(value)) return value;
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw broken(new UpstreamSaid("The upstream sent an event that is no JSON object", data.slice(0, 200)));
+  throw broken(new UpstreamError("The upstream sent an event that is not a JSON object", data.slice(0, 200)));
 }

@@ -12,11 +12,11 @@ import { runAsChat } from "./prediction.ts";
 import { promptText, type TextRequest } from "./request.ts";
 import { type StreamReader, streamUpstream } from "./stream.ts";
 
-/** One upstream protocol: how a call is written and how its stream is read. Holds the address and the key. */
+/** An upstream protocol: how to write a request and how to read its stream. */
 export interface TextProtocol {
   write(request: TextRequest): Pick<UpstreamCall, "url" | "headers" | "body" | "explain">;
   read(answer: TextAnswer, request: TextRequest): StreamReader;
-  /** Where a server refuses what others need: what is learned from it changes the next `write`, or it has failed. */
+  /** For servers that refuse a part of the protocol: records the refusal, so that the next `write` differs. */
   adapt?(failure: UpstreamFailure, request: TextRequest): void;
   readonly key: string | undefined;
   readonly enforcesSchema: boolean;
@@ -29,10 +29,7 @@ export interface TextBackendOptions {
   bounds?: Partial<NetBounds> | undefined;
 }
 
-/**
- * A model may think for as long as its manifest lets it, before its first word and between two: the run's own time limit
- * decides, through the abort signal. These are only what no manifest can exceed.
- */
+/** Longer than any time limit of a manifest, which ends a call through its abort signal. */
 const longestRunMs = 24 * 3_600_000 + 60_000;
 const defaultBounds: NetBounds = {
   totalMs: longestRunMs,
@@ -41,29 +38,28 @@ const defaultBounds: NetBounds = {
   maxBytes: 256 * 1024 * 1024,
 };
 
-/** An upstream that runs tools of its own pauses between many of them, but not for ever. */
+/** An upstream that runs its own tools may pause between them. */
 const mostPauses = 16;
 
 export function createTextBackend(protocol: TextProtocol, options: TextBackendOptions): ModelDriver & ChatDriver {
   const bounds = { ...defaultBounds, ...options.bounds };
 
   async function answer(request: TextRequest): Promise<ChatResult> {
-    /** What was said before each pause, and with it what was asked. */
-    const paused: Said[] = [];
-    let last: Said = { request, answer: new TextAnswer(request) };
+    const paused: Exchange[] = [];
+    let last: Exchange = { request, answer: new TextAnswer(request) };
     try {
       for (;;) {
         const pausedWith = await send(last);
         if (pausedWith === undefined) break;
         paused.push(last);
-        // A run goes on with it in a call of its own, which is set aside and charged as one.
+        // A run continues in a new call, which has its own hold and charge.
         const left = request.repeats ? 0 : await tokensLeft(request, paused);
         if (left <= 0) {
           paused.pop();
           last.answer.cutByLength = true;
           break;
         }
-        if (paused.length > mostPauses) throw broken(new Error("The upstream does not come to an end"));
+        if (paused.length > mostPauses) throw broken(new Error("The upstream paused too often"));
         const soFar = { role: "assistant", text: last.answer.text, toolCalls: [], opaque: pausedWith } as const;
         last = {
           request: { ...last.request, messages: [...last.request.messages, soFar], maxTokens: left },
@@ -79,8 +75,8 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
     const { toolCalls, opaque, stop } = last.answer;
     if (!isWithinDepth(opaque, deepestOpaque)) throw nestedTooDeeply();
     return {
-      text: all.map((said) => said.answer.text).join(""),
-      reasoning: all.map((said) => said.answer.reasoning).join(""),
+      text: all.map((exchange) => exchange.answer.text).join(""),
+      reasoning: all.map((exchange) => exchange.answer.reasoning).join(""),
       toolCalls: toolCalls.map(finishedToolCall),
       ...(opaque !== undefined && paused.length === 0 && { opaque }),
       usage: await usageOf(all),
@@ -88,16 +84,16 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
     };
   }
 
-  /** Answers what the upstream must get back to go on, where it only paused. */
-  async function send(said: Said): Promise<unknown> {
-    const { request } = said;
+  /** If the upstream paused, resolves with what it must get back to continue. */
+  async function send(exchange: Exchange): Promise<unknown> {
+    const { request } = exchange;
     const written = protocol.write(request);
     const call = { ...written, key: protocol.key, signal: request.signal, bounds };
     let reader: StreamReader | undefined;
     try {
       await streamUpstream(options.net, call, () => {
-        said.answer = new TextAnswer(request);
-        reader = protocol.read(said.answer, request);
+        exchange.answer = new TextAnswer(request);
+        reader = protocol.read(exchange.answer, request);
         return reader;
       });
       if (!isWithinDepth(reader?.pausedWith, deepestOpaque)) throw nestedTooDeeply();
@@ -106,9 +102,9 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
       const refusal = error instanceof Fault ? error.cause : undefined;
       if (!protocol.adapt || !(refusal instanceof UpstreamFailure)) throw error;
       protocol.adapt(refusal, request);
-      // Another call may have learned the same while this one was under way: what counts is how it is written now.
+      // A concurrent call may have recorded the same refusal, so compare the requests instead of the adaptations.
       if (protocol.write(request).body === written.body) throw error;
-      return send(said);
+      return send(exchange);
     }
   }
 
@@ -119,29 +115,29 @@ export function createTextBackend(protocol: TextProtocol, options: TextBackendOp
   };
 }
 
-/** Of what must be sent back unchanged: the arguments of a call, and some levels of the protocol around them. */
+/** Tool arguments plus some levels of the protocol around them. */
 const deepestOpaque = deepestBody + 10;
 
 function nestedTooDeeply(): Fault {
   return broken(new Error("The upstream's answer is nested too deeply to be sent back"));
 }
 
-async function tokensLeft({ maxTokens = usualAnswerTokens }: TextRequest, said: readonly Said[]): Promise<number> {
-  return maxTokens - (await usageOf(said)).outputTokens;
+async function tokensLeft({ maxTokens = usualAnswerTokens }: TextRequest, all: readonly Exchange[]): Promise<number> {
+  return maxTokens - (await usageOf(all)).outputTokens;
 }
 
-/** One exchange with the upstream: most answers are one. */
-interface Said {
+/** Most answers need only one exchange with the upstream. */
+interface Exchange {
   request: TextRequest;
   answer: TextAnswer;
 }
 
-async function usageOf(all: readonly Said[], count = countTokens): Promise<TokenUsage> {
-  const [first, ...others] = await Promise.all(all.map((said) => usageOfOne(said, count)));
+async function usageOf(all: readonly Exchange[], count = countTokens): Promise<TokenUsage> {
+  const [first, ...others] = await Promise.all(all.map((exchange) => usageOfOne(exchange, count)));
   return others.reduce(addUsage, first ?? { inputTokens: 0, outputTokens: 0 });
 }
 
-async function usageOfOne({ answer, request }: Said, count: typeof countTokens): Promise<TokenUsage> {
+async function usageOfOne({ answer, request }: Exchange, count: typeof countTokens): Promise<TokenUsage> {
   const { usage } = answer;
   const estimated = usage.inputTokens === undefined || usage.outputTokens === undefined;
   const inputTokens = usage.inputTokens ?? (await count(promptText(request)));
@@ -154,7 +150,7 @@ async function usageOfOne({ answer, request }: Said, count: typeof countTokens):
   };
 }
 
-/** Every exchange is charged by the upstream, so all of them are counted. */
+/** The upstream charges every exchange. */
 function addUsage(sum: TokenUsage, one: TokenUsage): TokenUsage {
   const cachedTokens = (sum.cachedTokens ?? 0) + (one.cachedTokens ?? 0);
   const cacheWriteTokens = (sum.cacheWriteTokens ?? 0) + (one.cacheWriteTokens ?? 0);

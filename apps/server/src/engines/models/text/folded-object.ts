@@ -8,7 +8,7 @@ interface Parts {
   required: Set<string>;
 }
 
-/** Parts that may still be looked at: alternatives that refer to their own union would be looked at without end. */
+/** Bounds the schemas visited, because alternatives may refer to their own union. */
 export interface PartsLeft {
   left: number;
 }
@@ -17,23 +17,23 @@ const deepest = 8;
 const mostParts = 2000;
 const longestNote = 2000;
 const unions = { anyOf: "at least one", oneOf: "exactly one" } as const;
-/** What says more of an object than its list of properties can. */
+/** Keywords that a list of properties cannot express. */
 const combining = new Set(["$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const"]);
 
 /**
- * An object whose schema is a union, or put together of several, as one list of properties: what any alternative has
- * may stand in it, what all of them require is required, and the alternatives are told in words. Undefined where it may
- * be anything else than an object. Looser than what it was: whoever gets the value checks it.
+ * Turns a union or composition of objects into one object. Properties of all alternatives are allowed, properties that
+ * all of them require are required, and the description lists the alternatives. The result is looser than the original,
+ * so the receiver of the value checks it again. Undefined if the value may be something other than an object.
  */
-export function foldObject(given: unknown, root: unknown, room: PartsLeft = { left: mostParts }): Schema | undefined {
+export function foldObject(given: unknown, root: unknown, budget: PartsLeft = { left: mostParts }): Schema | undefined {
   const schema = resolveRef(given, root);
-  const parts = partsOf(schema, root, room, 0);
+  const parts = partsOf(schema, root, budget, 0);
   if (!parts || !isRecord(schema)) return undefined;
-  const plain = Object.fromEntries(Object.entries(schema).filter(([word]) => !combining.has(word)));
+  const plain = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !combining.has(keyword)));
   const description = [schema.description, ...notesOf(schema, root)].filter((text) => typeof text === "string");
   const properties = Object.fromEntries([...parts.properties].map(([name, schemas]) => [name, oneOfAll(schemas)]));
   const required = [...parts.required].filter((name) => Object.hasOwn(properties, name));
-  // What was closed around its own properties would shut those of the alternatives out.
+  // `additionalProperties: false` would exclude the properties of the alternatives.
   const isOpen =
     Object.keys(properties).length > Object.keys(isRecord(plain.properties) ? plain.properties : {}).length;
   return {
@@ -46,20 +46,20 @@ export function foldObject(given: unknown, root: unknown, room: PartsLeft = { le
   };
 }
 
-function partsOf(given: unknown, root: unknown, room: PartsLeft, depth: number): Parts | undefined {
+function partsOf(given: unknown, root: unknown, budget: PartsLeft, depth: number): Parts | undefined {
   const schema = resolveRef(given, root);
-  if (!isRecord(schema) || depth > deepest || room.left-- <= 0 || !mayBeObject(schema)) return undefined;
+  if (!isRecord(schema) || depth > deepest || budget.left-- <= 0 || !mayBeObject(schema)) return undefined;
   const parts: Parts = { properties: new Map(), required: new Set(listOf(schema.required).map(String)) };
   addProperties(parts, isRecord(schema.properties) ? schema.properties : {});
   for (const one of listOf(schema.allOf)) {
-    const more = partsOf(one, root, room, depth + 1);
+    const more = partsOf(one, root, budget, depth + 1);
     if (!more) return undefined;
     for (const [name, schemas] of more.properties) addSchemas(parts, name, schemas);
     for (const name of more.required) parts.required.add(name);
   }
-  for (const word of Object.keys(unions)) {
-    const alternatives = listOf(schema[word]).filter((one) => !isNull(one));
-    const found = alternatives.map((one) => partsOf(one, root, room, depth + 1)).filter((one) => one !== undefined);
+  for (const keyword of Object.keys(unions)) {
+    const alternatives = listOf(schema[keyword]).filter((one) => !isNull(one));
+    const found = alternatives.map((one) => partsOf(one, root, budget, depth + 1)).filter((one) => one !== undefined);
     if (found.length < alternatives.length) return undefined;
     for (const one of found) for (const [name, schemas] of one.properties) addSchemas(parts, name, schemas);
     const [first, ...others] = found.map(({ required }) => required);
@@ -77,7 +77,7 @@ function addSchemas({ properties }: Parts, name: string, schemas: readonly unkno
   properties.set(name, [...known, ...schemas.filter((one) => !known.some((other) => isDeepStrictEqual(one, other)))]);
 }
 
-/** Fixed values that tell alternatives apart become one choice. */
+/** Constants that distinguish alternatives become one enum. */
 function oneOfAll(schemas: readonly unknown[]): unknown {
   if (schemas.length === 1) return schemas[0];
   const choices = schemas
@@ -106,17 +106,17 @@ export function listOf(value: unknown): unknown[] {
 
 function notesOf(schema: Schema, root: unknown): string[] {
   return Object.entries(unions)
-    .filter(([word]) => listOf(schema[word]).length > 0)
-    .map(([word, many]) => {
-      const alternatives = listOf(schema[word]).map((one) => resolveRef(one, root));
+    .filter(([keyword]) => listOf(schema[keyword]).length > 0)
+    .map(([keyword, many]) => {
+      const alternatives = listOf(schema[keyword]).map((one) => resolveRef(one, root));
       return `It must match ${many} of these schemas: ${JSON.stringify(alternatives).slice(0, longestNote)}`;
     });
 }
 
-/** References to references, but not in a circle. */
+/** Bounds chains of references, which may be circular. */
 const mostHops = 8;
 
-/** The schema that a local `$ref` stands for; what is no reference stands for itself, a lost one for nothing. */
+/** Follows local references. Undefined if the target does not exist. */
 export function resolveRef(given: unknown, root: unknown): unknown {
   let schema = given;
   for (let hops = 0; hops < mostHops; hops++) {

@@ -5,20 +5,20 @@ import { type FileInput, type InputValue, isFileInput, type ModelDriver } from "
 import { refusedContent } from "../upstream.ts";
 import type { InlineImage, TextRequest } from "./request.ts";
 
-/** Files go to text models inline, so they are held in memory: this much for one call. */
+/** Files are sent to text models inline, so they are held in memory. */
 const mostInlineBytes = 32 * 1024 * 1024;
 
-/** What a text backend calls its one output, until it is known what the manifest calls it. */
+/** `fillingOutput` renames the field to that of the manifest. */
 const ownName = "output";
 
 /**
- * The prediction face of a text backend, the same for all: `prompt` becomes the user message, `system` the system
- * message, images go with the prompt, every other input by name into the upstream's body.
+ * The prediction interface of all text backends. `prompt` becomes the user message, `system` the system message; images
+ * go with the prompt. Every other input becomes a field of the upstream's body.
  */
 export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>): ModelDriver["run"] {
   return async (call) => {
     const { prompt, system, max_tokens, temperature, seed, ...others } = call.input;
-    const { files, values } = partedByKind(others);
+    const { files, values } = splitFiles(others);
     const images = await inlined(files);
     const text = asksNothing(prompt) ? "" : textOf(prompt);
     if (text === "" && images.length === 0) throw fault("missing", "Field required", { loc: ["body", "prompt"] });
@@ -30,7 +30,7 @@ export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>)
       images,
       extra: values,
       signal: call.signal,
-      onText: (piece) => call.onFragment(ownName, piece),
+      onText: (fragment) => call.onFragment(ownName, fragment),
       ...(typeof max_tokens === "number" && { maxTokens: max_tokens }),
       ...(typeof temperature === "number" && { temperature }),
       ...(typeof seed === "number" && { seed }),
@@ -40,15 +40,12 @@ export function runAsChat(answer: (request: TextRequest) => Promise<ChatResult>)
   };
 }
 
-/**
- * The run of a driver that is asked by `prompt`. A manifest that was stored before it had to have one leaves nothing
- * that a caller could send: told as what it is.
- */
+/** Manifests stored by earlier versions may lack the input `prompt`, so that callers cannot send one. */
 export function askingByPrompt(run: ModelDriver["run"], input: ObjectSchema): ModelDriver["run"] {
   if (Object.hasOwn(input.properties, "prompt")) return run;
   return async (call) => {
     if (Object.values(call.input).some(isFileInput)) return run(call);
-    throw fault("downstream_service_error", "The manifest of the model, which is its owner's, has no input prompt");
+    throw fault("downstream_service_error", "The model's manifest has no input named prompt. Its owner must add one.");
   };
 }
 
@@ -57,7 +54,7 @@ function textOf(value: InputValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function partedByKind(input: Readonly<Record<string, InputValue>>) {
+function splitFiles(input: Readonly<Record<string, InputValue>>) {
   const files: [field: string, file: FileInput][] = [];
   const values: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(input)) {
@@ -68,21 +65,21 @@ function partedByKind(input: Readonly<Record<string, InputValue>>) {
 }
 
 async function inlined(files: readonly [field: string, file: FileInput][]): Promise<InlineImage[]> {
-  let room = mostInlineBytes;
+  let bytesLeft = mostInlineBytes;
   const images: InlineImage[] = [];
   for (const [field, file] of files) {
-    room -= file.size;
-    if (room < 0) {
-      const msg = "The files are too large for a text model";
+    bytesLeft -= file.size;
+    if (bytesLeft < 0) {
+      const msg = "The files are too large for a text model.";
       throw fault("file_too_large", msg, { loc: ["body", field], ctx: { max_size: mostInlineBytes } });
     }
     if (!file.contentType.startsWith("image/")) {
-      const msg = "This model reads text and images only";
+      const msg = "This model reads only text and images.";
       throw fault("invalid_file_format", msg, { loc: ["body", field], ctx: { supported_formats: ["image/*"] } });
     }
-    const pieces: Buffer[] = [];
-    for await (const piece of await file.open()) pieces.push(piece as Buffer);
-    images.push({ contentType: file.contentType, base64: Buffer.concat(pieces).toString("base64") });
+    const chunks: Buffer[] = [];
+    for await (const chunk of await file.open()) chunks.push(chunk as Buffer);
+    images.push({ contentType: file.contentType, base64: Buffer.concat(chunks).toString("base64") });
   }
   return images;
 }

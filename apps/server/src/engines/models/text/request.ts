@@ -1,30 +1,30 @@
 import { type ChatCall, sentText } from "../chat.ts";
 import { readableText } from "../driver.ts";
 
-/** A picture that goes along with the last user message. */
+/** An image of the last user message. */
 export interface InlineImage {
   contentType: string;
   base64: string;
 }
 
-/** A chat call, plus what only a prediction can say. */
+/** A chat call with the fields that only predictions have. */
 export interface TextRequest extends ChatCall {
-  /** The same on every try of the same call, for upstreams that recognise a repeat by it. */
+  /** The same for every try, for upstreams that deduplicate requests. */
   id: string;
   images?: readonly InlineImage[];
-  /** Inputs that have no meaning of their own here: they go by name into the upstream's body. */
+  /** Other inputs, copied into the upstream's body. */
   extra?: Readonly<Record<string, unknown>>;
-  /** True where the same beginning will be sent again, as in an agent's run. */
+  /** True if later calls start with the same messages, as in an agent run. */
   repeats?: boolean;
 }
 
-/** All that a model reads of a call, for counting. */
+/** Everything that the model reads, for counting. */
 export function promptText({
   messages,
   tools = [],
   extra = {},
 }: Pick<TextRequest, "messages" | "tools" | "extra">): string {
-  const spoken = messages.map(sentText);
+  const sent = messages.map(sentText);
   const others = readableText(extra);
-  return [...spoken, ...tools.map((tool) => JSON.stringify(tool)), ...(others === "" ? [] : [others])].join("\n");
+  return [...sent, ...tools.map((tool) => JSON.stringify(tool)), ...(others === "" ? [] : [others])].join("\n");
 }

@@ -2,24 +2,24 @@ import type { Net, NetControl, NetHeaders } from "../../net/net.ts";
 import { createSseReader, type SseEvent } from "../sse.ts";
 import { broken, errorBodyMs, keptBody, netRequestOf, refusalOf, type UpstreamCall, withRetries } from "../upstream.ts";
 
-/** Understands one answer of a streaming protocol; made anew for every try. */
+/** Reads one answer of a streaming protocol. Each try has its own reader. */
 export interface StreamReader {
-  /** A returned promise means: read no further until it resolves. Throws what the protocol reports as a failure. */
+  /** A returned promise pauses reading until it resolves. Throws failures that the protocol reports. */
   onEvent(event: SseEvent): void | Promise<void>;
-  /** True once the client has seen something: from then on nothing is tried again. */
+  /** True once the client has received output. From then on the call is not retried. */
   readonly delivered: boolean;
-  /** True once the answer is whole, so that it does not matter how the connection ends. */
+  /** True once the answer is complete: a connection that breaks now is not an error. */
   readonly complete: boolean;
-  /** True once the protocol says that nothing will follow. */
+  /** True once the protocol has announced the end of the stream. */
   readonly closed: boolean;
-  /** Set where the upstream only paused: it goes on once it gets this back as what it said so far. */
+  /** Set if the upstream paused. It continues when the next request contains this as the answer so far. */
   readonly pausedWith?: unknown;
 }
 
-/** How long an upstream that has said its last word may take to end its answer and so keep the connection. */
+/** Time for an upstream to close its response after the last event, so that the connection can be reused. */
 const lingerMs = 1000;
 
-/** Calls an upstream that answers with Server-Sent Events. Resolves when the answer is whole. */
+/** Resolves when the answer is complete. */
 export function streamUpstream(net: Net, call: UpstreamCall, open: () => StreamReader): Promise<void> {
   let reader: StreamReader | undefined;
   return withRetries(
@@ -61,7 +61,7 @@ function exchange(
 
     function fail(error: unknown): void {
       settle(error);
-      control?.abort(error instanceof Error ? error : new Error("The stream was given up", { cause: error }));
+      control?.abort(error instanceof Error ? error : new Error("The stream was abandoned", { cause: error }));
     }
 
     function refusal(): Error {
@@ -70,10 +70,11 @@ function exchange(
     }
 
     function closeByEnd(): void {
-      settle(reader.complete ? undefined : broken(new Error("The upstream ended its stream before its answer")));
+      settle(
+        reader.complete ? undefined : broken(new Error("The upstream ended its stream before its answer was complete")),
+      );
     }
 
-    /** Hands events on until the reader asks to wait; then goes on from there once it may. */
     function deliver(events: readonly SseEvent[]): void {
       for (let i = 0; i < events.length; i++) {
         const event = events[i];
@@ -83,7 +84,7 @@ function exchange(
         waiting = true;
         control?.pause();
         backlog.unshift(...events.slice(i + 1));
-        pause.then(goOn, fail);
+        pause.then(resume, fail);
         return;
       }
       if (reader.closed && !settled) {
@@ -93,7 +94,7 @@ function exchange(
       }
     }
 
-    function goOn(): void {
+    function resume(): void {
       waiting = false;
       if (settled) return;
       try {

@@ -7,25 +7,25 @@ import type { TextRequest } from "./request.ts";
 
 type Schema = Record<string, unknown>;
 
-/** Turns what a model answered to the schema that it was shown into what the tool's own schema asks for. */
+/** Turns a value that fits the offered schema into one that fits the tool's own schema. */
 export type Restore = (value: unknown) => unknown;
 
-/** A schema as an upstream takes it. */
+/** A schema that the upstream accepts. */
 export interface Offered {
   schema: Schema;
-  /** Absent where an answer to it is an answer to the tool's own schema as it is. */
+  /** Absent if values need no conversion. */
   restore?: Restore | undefined;
 }
 
-/** OpenAI and Anthropic refuse the whole call if one tool has any of these at the top of its schema. */
+/** OpenAI and Anthropic refuse the whole call if the top level of a tool's schema has one of these. */
 const refused = ["$ref", "anyOf", "oneOf", "allOf", "enum", "const", "not"];
-/** References into what is folded away. */
+/** References to parts that folding removes. */
 const intoUnion = /"\$ref":"#\/(?:anyOf|oneOf|allOf)\//;
 const wrapperFields = ["value", "wrapped_value"] as const;
 
 const offers = new WeakMap<Schema, Offered>();
 
-/** A schema whose top is an object and nothing else. What cannot be one is asked for as a field of one. */
+/** A schema whose top level is a plain object. Other values become a field of an object. */
 export function objectParameters(schema: Schema): Offered {
   let offered = offers.get(schema);
   if (!offered) {
@@ -37,13 +37,14 @@ export function objectParameters(schema: Schema): Offered {
 
 function offerOf(schema: Schema): Offered {
   const isObjectAlready = schema.type === undefined || schema.type === "object";
-  if (isObjectAlready && refused.every((word) => !(word in schema))) return { schema: { type: "object", ...schema } };
+  if (isObjectAlready && refused.every((keyword) => !(keyword in schema)))
+    return { schema: { type: "object", ...schema } };
   const folded = intoUnion.test(JSON.stringify(schema)) ? undefined : foldObject(schema, schema);
   if (folded) return { schema: { ...definitionsOf(schema), ...folded } };
   return wrapped(moved(schema, wrapperFieldOf(schema)));
 }
 
-/** The value as the only field of an object, and out of it again. */
+/** Makes the value the only field of an object. */
 export function wrapped(schema: unknown, restore: Restore = (value) => value): Offered {
   const wrapperField = wrapperFieldOf(schema);
   return {
@@ -55,7 +56,7 @@ export function wrapped(schema: unknown, restore: Restore = (value) => value): O
   };
 }
 
-/** Not one that the value itself may have: it could not be told whether it was left out. */
+/** Avoids a name that the value itself may have, so that an omitted wrapper can be recognized. */
 function wrapperFieldOf(schema: unknown): string {
   const [usual, other] = wrapperFields;
   return JSON.stringify(schema)?.includes(`"${usual}":`) ? other : usual;
@@ -65,26 +66,26 @@ function definitionsOf({ $defs, definitions }: Schema): Schema {
   return { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };
 }
 
-/** The same schema one level deeper: its references to itself go along. */
+/** Moves a schema one level deeper, with its references to itself. */
 function moved(schema: unknown, field: string): unknown {
   if (Array.isArray(schema)) return schema.map((one) => moved(one, field));
   if (!isRecord(schema)) return schema;
   return Object.fromEntries(
-    Object.entries(schema).map(([word, value]) => [
-      word,
-      word === "$ref" && typeof value === "string" && value.startsWith("#")
+    Object.entries(schema).map(([keyword, value]) => [
+      keyword,
+      keyword === "$ref" && typeof value === "string" && value.startsWith("#")
         ? `#/properties/${field}${value.slice(1)}`
         : moved(value, field),
     ]),
   );
 }
 
-/** The schema that a tool of this call really has: of the answer's, the one that was asked for. */
+/** The tool's own schema; for the answer tool, the response schema. */
 export function schemaOf({ name, parameters }: ChatTool, { responseSchema }: TextRequest): Schema {
   return name === answerToolName && responseSchema ? responseSchema : parameters;
 }
 
-/** Finished calls with the arguments that their tools' own schemas ask for. */
+/** Converts the arguments of finished calls to their tools' own schemas. */
 export function restoreCalls(calls: Iterable<ArrivingToolCall>, request: TextRequest): void {
   for (const call of calls) {
     const tool = request.tools?.find(({ name }) => name === call.name);
@@ -98,7 +99,7 @@ function restoredJson(json: string, restore: Restore): string {
   try {
     return JSON.stringify(restore(JSON.parse(json)));
   } catch {
-    // Not JSON: told to the model by whoever runs the tools.
+    // The run reports invalid arguments to the model.
     return json;
   }
 }
