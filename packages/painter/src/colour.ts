@@ -1,4 +1,4 @@
-/** Colours are `#rrggbb` texts everywhere; mixing happens in OKLab, where half-way looks half-way. */
+/** Colours are `#rrggbb` strings. They are mixed in OKLab, which is perceptually uniform. */
 type Triple = [number, number, number];
 
 export function mix(from: string, to: string, amount: number): string {
@@ -11,7 +11,7 @@ export function mix(from: string, to: string, amount: number): string {
 export const lighten = (colour: string, amount: number): string => mix(colour, "#fffdf6", amount);
 export const darken = (colour: string, amount: number): string => mix(colour, "#0a0f1f", amount);
 
-/** Turns the hue, scales the chroma, shifts the lightness. */
+/** `hue` in degrees and `light` are added; `chroma` is a factor. */
 export function shift(colour: string, change: { hue?: number; chroma?: number; light?: number }): string {
   const [light, a, b] = toOklab(colour);
   const angle = ((change.hue ?? 0) * Math.PI) / 180;
@@ -24,7 +24,7 @@ export function shift(colour: string, change: { hue?: number; chroma?: number; l
   return fromOklab(turned);
 }
 
-/** The colour of this hue (degrees), lightness and chroma (both 0..1, chroma rarely above 0.25). */
+/** `hue` in degrees; `light` and `chroma` from 0 to 1. */
 export function oklch(light: number, chroma: number, hue: number): string {
   const angle = (hue * Math.PI) / 180;
   return fromOklab([light, chroma * Math.cos(angle), chroma * Math.sin(angle)]);

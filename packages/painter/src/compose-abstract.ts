@@ -14,7 +14,7 @@ interface AbstractCanvas {
 
 type Style = (canvas: AbstractCanvas) => string;
 
-/** A prompt without a known subject: its words choose one of five ways to fill the sheet, and everything in it. */
+/** For prompts without a known subject. The seed chooses one of five compositions. */
 export function composeAbstract(canvas: AbstractCanvas): string {
   const { width, height, random, gradients, colours } = canvas;
   const style = random.fork("style").pick<Style>([ribbons, orbits, mosaic, blossom, shards]);

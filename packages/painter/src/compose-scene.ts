@@ -20,7 +20,6 @@ import { placeAll } from "./placing.ts";
 import type { Mention } from "./read-prompt.ts";
 import { asks, type Scene } from "./scene.ts";
 
-/** The layers of a scene, back to front. */
 export function composeScene(scene: Scene, taken: readonly Box[]): string {
   const { reading, detailed, ground } = scene;
   const mentions = untangleObstacles(reading.mentions);
@@ -37,7 +36,7 @@ export function composeScene(scene: Scene, taken: readonly Box[]): string {
     detailed && plain ? paintFarTrees(scene) : "",
     paintCity(scene),
     paintGround(scene),
-    // Beside water a forest keeps to its far bank.
+    // With water, the forest is on the far bank.
     paintForest(ground === "water" ? { ...scene, height: scene.horizon + scene.unit } : scene),
     detailed && scene.reading.moods.includes("neon") ? paintGrid(scene) : "",
     paintFog(scene),
@@ -52,7 +51,7 @@ export function composeScene(scene: Scene, taken: readonly Box[]): string {
   ].join("");
 }
 
-/** An "obstacle course" is made of gates and pillars; where those are named too, it is only their name. */
+/** An "obstacle course" consists of gates and pillars. If the prompt names those too, it adds nothing. */
 function untangleObstacles(mentions: readonly Mention[]): Mention[] {
   const named = mentions.some(({ subject }) => subject === "gate" || subject === "pillar");
   return mentions.flatMap((mention) => {
@@ -65,7 +64,7 @@ function untangleObstacles(mentions: readonly Mention[]): Mention[] {
   });
 }
 
-/** What the enriched reading adds: a few birds far off, where the sky of a daylight scene has nothing in it. */
+/** Adds a few distant birds to an empty sky in daylight. */
 function company({ reading, palette, ground, random }: Scene): Mention[] {
   const own = random.fork("company");
   const flying = reading.mentions.some(({ subject }) => subjects[subject].place === "air");

@@ -2,14 +2,14 @@ import sharp from "sharp";
 import type { Random } from "./random.ts";
 
 /**
- * The last pass over the pixels: a soft bloom around what shines, a darker rim, and grain that hides the steps of
- * 8-bit gradients. Done on the raw bytes in this thread: a libvips composite of the same costs five times the time.
+ * The last pass over the pixels: bloom, vignette, and grain that hides the steps of 8-bit gradients. Working on the raw
+ * bytes takes a fifth of the time of a libvips composite.
  */
 interface Finish {
   bloom: boolean;
   /** 0 to 1. */
   vignette: number;
-  /** Levels of 255, each way. */
+  /** Levels of 255 in each direction. */
   grain: number;
 }
 
@@ -46,7 +46,7 @@ export async function finish(
         if (glowRow) {
           const a = glowRow[cell * channels + c] ?? 0;
           const b = glowRow[cell * channels + channels + c] ?? a;
-          // Screen: adds light without burning out.
+          // Screen blending adds light without clipping.
           value += (255 - value) * ((a + (b - a) * part) / 255) * 0.42;
         }
         value = value * keep + grain;
@@ -56,7 +56,7 @@ export async function finish(
   }
 }
 
-/** What is brighter than most, small and soft. */
+/** The bright parts, scaled down and blurred. */
 async function blurred(pixels: Uint8Array, width: number, height: number): Promise<Uint8Array> {
   const small = await sharp(pixels, { raw: { width, height, channels } })
     .resize(bloomSide, bloomSide, { fit: "fill", kernel: "linear" })
@@ -87,7 +87,7 @@ function bilinearRow(glow: Uint8Array, y: number, height: number): Float32Array 
   return out;
 }
 
-/** Triangular noise: most of it near zero, as film has it. */
+/** Triangular noise, similar to film grain. */
 function grainTable(strength: number, random: Random): Float32Array {
   return Float32Array.from({ length: 1 << 16 }, () => (random.next() + random.next() - 1) * strength);
 }

@@ -1,14 +1,10 @@
-/**
- * Every word the painter understands. `docs/reference/gantry-image.md` lists the same; a test holds the two together.
- *
- * `place` says where a subject belongs, `height` how tall one alone stands (a share of the picture's shorter side),
- * `width` its breadth in heights, `many` how many a bare plural means, `most` how many are painted at the most.
- */
+/** Every word the painter understands. A test compares it with `docs/reference/gantry-image.md`. */
 type Place = "backdrop" | "sky" | "ground" | "water" | "air" | "meadow";
 
 interface SubjectRow {
   words: readonly string[];
   place: Place;
+  /** Share of the picture's shorter side; `width` is in heights, `many` the number that a bare plural means. */
   height: number;
   width: number;
   many: number;
@@ -90,7 +86,7 @@ export const subjects = {
 
 export type Subject = keyof typeof subjects;
 
-/** What rides on no object: it belongs to the air of the whole picture. */
+/** Applies to the whole picture. */
 export const weathers = {
   rain: ["rain", "rainy", "raining", "drizzle", "downpour"],
   snow: ["snow", "snowy", "snowing", "blizzard", "winter", "snowfall", "icy", "ice"],
@@ -173,7 +169,7 @@ export const colours: Readonly<Record<string, string>> = {
   black: "#20242c",
 };
 
-/** Before a colour: how far towards black (negative) or white it goes. */
+/** A word before a colour moves it towards black (negative) or white. */
 export const shadings: Readonly<Record<string, number>> = { dark: -0.35, deep: -0.22, light: 0.35, pale: 0.45 };
 
 export const numbers: Readonly<Record<string, number>> = {
@@ -247,7 +243,7 @@ export const sides: Readonly<Record<string, number>> = {
 /** A subject after one of these is not painted: "no clouds", "without any trees". */
 export const negations: ReadonlySet<string> = new Set(["no", "without", "not", "minus"]);
 
-/** Plurals that no ending rule finds. */
+/** Irregular plurals. */
 export const irregular: Readonly<Record<string, string>> = {
   people: "person",
   men: "man",
@@ -264,7 +260,7 @@ export const irregular: Readonly<Record<string, string>> = {
   spacecraft: "spacecraft",
 };
 
-/** Pairs of words that mean one thing; joined before anything is looked up. */
+/** Phrases that are one word, joined before lookup. */
 export const phrases: Readonly<Record<string, string>> = {
   "of course": "indeed",
   "golden hour": "golden-hour",

@@ -28,7 +28,7 @@ async function pixelsOf(jpeg: Uint8Array): Promise<Pixels> {
 
 const look = async (...args: Parameters<typeof painted>) => pixelsOf(await painted(...args));
 
-/** The share of pixels, in a part of the picture, that satisfy a test of red, green and blue. */
+/** The share of pixels that satisfy a test of red, green and blue. */
 function share({ data, width, height }: Pixels, test: (r: number, g: number, b: number) => boolean, top = 0): number {
   let hits = 0;
   const from = Math.floor(height * top) * width;
@@ -44,7 +44,7 @@ function brightness({ data }: Pixels): number {
 
 type Share = [left: number, top: number, right: number, bottom: number];
 
-/** Mean difference of the channels, in a box given as shares of the sides. */
+/** Mean difference of the channels within a box. */
 function difference(a: Pixels, b: Pixels, [x0, y0, x1, y1]: Share = [0, 0, 1, 1]): number {
   let [sum, count] = [0, 0];
   for (let y = Math.floor(y0 * a.height); y < y1 * a.height; y++) {
@@ -67,7 +67,7 @@ test("the same prompt gives the same bytes, whatever its case and spaces", async
   expect(Buffer.compare(first, await painted("  two  DRONES over a city\n"))).toBe(0);
 });
 
-test("other prompts give visibly other pictures", async () => {
+test("different prompts give visibly different pictures", async () => {
   const prompts = [
     "a red car",
     "a forest at night",
@@ -83,7 +83,7 @@ test("other prompts give visibly other pictures", async () => {
   });
 });
 
-test("every word of the vocabulary draws sound markup, and changes it", () => {
+test("every word of the vocabulary changes the markup and keeps it valid", () => {
   const bare = drawSvg({ prompt: "hills at noon", ...defaults }, [], createRandom("same"));
   const { subjects, times, weathers, moods } = lexicon;
   const words = [subjects, times, weathers, moods].flatMap((table) => Object.keys(table));
@@ -98,7 +98,7 @@ test("every word of the vocabulary draws sound markup, and changes it", () => {
   }
 });
 
-test("the same subject is arranged anew for other words around it", async () => {
+test("other words around a subject change its arrangement", async () => {
   expect(Buffer.compare(await painted("a house by day"), await painted("one house by day"))).not.toBe(0);
 });
 
@@ -121,7 +121,7 @@ test.each([
   expect(share(asked, test)).toBeGreaterThan(share(other, test) + 0.012);
 });
 
-test("the sky takes the colour it is given", async () => {
+test("the sky takes the colour of the prompt", async () => {
   const green = (r: number, g: number, b: number) => g > r * 1.15 && g > b * 1.1;
   const upper = async (prompt: string) => {
     const { data, width, height } = await look(prompt);
@@ -134,7 +134,7 @@ test("the sky takes the colour it is given", async () => {
   expect(await upper("the sea at noon")).toBeLessThan(0.1);
 });
 
-test("more things cover more of the picture", async () => {
+test("a higher number covers more of the picture", async () => {
   const red = (r: number, g: number, b: number) => r > 120 && r > g * 1.7 && r > b * 1.7;
   const covered = async (count: string) => share(await look(`${count} red rabbits in a meadow at noon`), red, 0.4);
   const two = await covered("two");
@@ -142,7 +142,7 @@ test("more things cover more of the picture", async () => {
   expect(await covered("nine")).toBeGreaterThan(two * 1.5);
 });
 
-test("standard adds what fast leaves out, in the same scene", async () => {
+test("standard adds details to the same scene as fast", async () => {
   const [standard, fast] = [
     await look("a house in the hills by day"),
     await look("a house in the hills by day", { mode: "fast" }),
@@ -197,7 +197,7 @@ const solid = async ([r, g, b]: readonly [number, number, number], width = 120, 
     false,
   );
 
-test.each([1, 2, 3, 5, 10])("each of %i references is seen in the picture", async (count) => {
+test.each([1, 2, 3, 5, 10])("each of %i references is visible in the picture", async (count) => {
   const chosen = tenColours.slice(0, count);
   const references = await Promise.all(chosen.map((colour) => solid(colour)));
   for (const shape of [
@@ -209,7 +209,7 @@ test.each([1, 2, 3, 5, 10])("each of %i references is seen in the picture", asyn
   }
 });
 
-test("a reference keeps its content and its upright", async () => {
+test("a reference keeps its content and orientation", async () => {
   const half = (background: string) =>
     sharp({ create: { width: 60, height: 120, channels: 3, background } })
       .png()
@@ -218,7 +218,7 @@ test("a reference keeps its content and its upright", async () => {
     .composite([{ input: await half("#1020e0"), left: 60, top: 0 }])
     .png()
     .toBuffer();
-  // Stored lying on its side, with the note to turn it: the way phones store photos.
+  // Phones store photos rotated, with an orientation tag.
   const turned = await sharp(upright).rotate(-90).withMetadata({ orientation: 6 }).jpeg({ quality: 95 }).toBuffer();
   const middles = (picture: Pixels, test: (r: number, g: number, b: number) => boolean) => {
     let [sum, count] = [0, 0];
@@ -248,12 +248,12 @@ test("bytes that are not an image are rejected", async () => {
   await expect(readReference(Buffer.from("not an image"), false)).rejects.toThrow(/unsupported image format/);
 });
 
-test("a dropped picture stops before the next step", async () => {
+test("a cancelled picture stops before the next step", async () => {
   const calls: number[] = [];
   const stop = () => {
     calls.push(1);
-    throw new Error("dropped");
+    throw new Error("cancelled");
   };
-  await expect(paint({ prompt: "hills", ...defaults }, [], stop)).rejects.toThrow("dropped");
+  await expect(paint({ prompt: "hills", ...defaults }, [], stop)).rejects.toThrow("cancelled");
   expect(calls).toHaveLength(1);
 });

@@ -21,7 +21,7 @@ export interface Painting {
   mode: "standard" | "fast";
 }
 
-/** The picture as a JPEG. The same arguments give the same bytes; `proceed` is asked between the slow steps. */
+/** Returns a JPEG; the same arguments give the same bytes. `proceed` runs between slow steps and may throw to cancel. */
 export async function paint(
   painting: Painting,
   references: readonly Reference[],
@@ -32,7 +32,7 @@ export async function paint(
   const random = createRandom(seedOf(painting.prompt, references));
   const svg = drawSvg(painting, references, random);
   proceed();
-  // `unlimited`: ten embedded references make a document larger than libxml2 takes from strangers; this one is ours.
+  // Ten embedded references exceed libxml2's limit for untrusted documents; this document is ours.
   const { data } = await sharp(Buffer.from(svg), { unlimited: true })
     .removeAlpha()
     .raw()
@@ -52,7 +52,7 @@ export async function paint(
     .then(({ data: bytes }) => bytes);
 }
 
-/** Size, mode and watermark stay out of the seed: they change how a picture is shown, not which picture it is. */
+/** Size, mode and watermark do not change which picture it is, so they are not part of the seed. */
 function seedOf(prompt: string, references: readonly Reference[]): string {
   const hash = createHash("sha256").update(prompt.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim());
   for (const { digest } of references) hash.update(`\0${digest}`);
@@ -101,7 +101,7 @@ function groundOf(reading: Reading): Scene["ground"] {
     (asks(reading, "lighthouse") && reading.mentions.length === 1)
   )
     return "water";
-  // A skyline that nothing stands before gets a river to shine in.
+  // A skyline without a foreground is reflected in a river.
   const before = reading.mentions.some(({ subject }) => ["ground", "meadow"].includes(subjects[subject].place));
   if (asks(reading, "city") && !before && !asks(reading, "hill", "road", "forest", "desert")) return "water";
   if (asks(reading, "bridge") && !asks(reading, "hill", "road", "car", "desert")) return "water";

@@ -4,17 +4,16 @@ import { times } from "./lexicon.ts";
 import type { Random } from "./random.ts";
 import type { Reading } from "./read-prompt.ts";
 
-/** All colours of one picture. Painters ask it, so that everything in a picture stands in the same light. */
+/** The colours of a picture, so that everything has the same light. */
 export interface Palette {
   time: Time;
   /** Zenith to horizon. */
   sky: readonly [string, string, string, string];
-  /** What distance fades into. */
+  /** Distant things fade to this colour. */
   haze: string;
-  /** The light's own colour, and the colour of what it does not reach. */
   light: string;
   shade: string;
-  /** How much of `shade` lies over everything, 0 at noon to about 0.6 at night. */
+  /** Share of `shade` in every colour, from 0 at noon to about 0.6 at night. */
   dim: number;
   grass: string;
   foliage: string;
@@ -22,7 +21,6 @@ export interface Palette {
   sand: string;
   water: string;
   accents: readonly [string, ...string[]];
-  /** Lamps and windows are lit. */
   lampsOn: boolean;
   starlight: number;
   snowy: boolean;
@@ -89,7 +87,7 @@ const lights: Record<Time, Light> = {
   },
 };
 
-/** Sets of accents that go together; a prompt without colours gets one of them. */
+/** Sets of matching accents for prompts without colours. */
 const harmonies: readonly [readonly string[], ...(readonly string[])[]] = [
   ["#f25f4c", "#ffb238", "#2ec4b6", "#f7ede2"],
   ["#ff6b6b", "#4ecdc4", "#ffe66d", "#556fb5"],
@@ -102,7 +100,7 @@ const harmonies: readonly [readonly string[], ...(readonly string[])[]] = [
 export function createPalette(reading: Reading, references: readonly string[], random: Random): Palette {
   const time = reading.time ?? random.pick(defaultTimes(reading));
   const base = lights[time];
-  // Every prompt gets its own slight turn of the light, so two days never look alike.
+  // A slight change of hue, so that no two days look alike.
   const turn = random.range(-9, 9);
   const sky = tinted(base.sky, reading, references, turn);
   const snowy = reading.weather.includes("snow");
@@ -125,7 +123,7 @@ export function createPalette(reading: Reading, references: readonly string[], r
   return reading.moods.reduce(withMood, palette);
 }
 
-/** A time that suits what is asked for, where the prompt names none. */
+/** Times that suit the subjects of a prompt without a time. */
 function defaultTimes(reading: Reading): readonly [Time, ...Time[]] {
   const asks = (...list: string[]) => reading.mentions.some(({ subject }) => list.includes(subject));
   if (asks("star", "moon", "space", "planet", "comet", "ufo") || reading.weather.includes("aurora")) return ["night"];
@@ -145,7 +143,7 @@ function tinted(sky: Light["sky"], reading: Reading, references: readonly string
     const free = reading.colours[i % Math.max(1, reading.colours.length)];
     const tint = free ?? own;
     if (!tint) return turned;
-    // A tint keeps the sky's own light and gives it the hue, or night would stop being night.
+    // A tint changes only the hue, so that night stays dark.
     return mix(turned, shift(tint, { light: lightnessOf(turned) - lightnessOf(tint) }), free ? 0.5 : 0.35);
   }) as unknown as Palette["sky"];
 }
@@ -167,7 +165,7 @@ function withMood(palette: Palette, mood: Mood): Palette {
     vintage: (c) => mix(shift(c, { chroma: 0.55 }), "#c79a5b", 0.25),
   };
   const apply = change[mood];
-  // Neon shines only where the rest is dark.
+  // Neon needs dark surroundings.
   const land = (colour: string) => (mood === "neon" ? mix(colour, "#2a1a66", 0.86) : apply(colour));
   const list = (colours: readonly string[]) => colours.map(apply);
   return {
@@ -184,14 +182,14 @@ function withMood(palette: Palette, mood: Mood): Palette {
   };
 }
 
-/** The colour of a thing as it is seen: under the scene's light, through so much air (0 near, 1 at the horizon). */
+/** The colour under the scene's light and haze. `depth` is 0 near the viewer and 1 at the horizon. */
 export function seen(palette: Palette, colour: string, depth: number): string {
   const dimmed = mix(colour, palette.shade, palette.dim);
   const warmed = mix(dimmed, palette.light, 0.08);
   return mix(warmed, palette.haze, Math.min(0.94, depth * 0.9));
 }
 
-/** Colours of their own for abstract pictures: a walk around the hue circle from one seeded start. */
+/** Colours of abstract pictures: steps around the hue circle from a seeded start. */
 export function freePalette(reading: Reading, references: readonly string[], random: Random): [string, ...string[]] {
   const given = [...reading.sky, ...reading.colours, ...references.slice(0, 5)];
   const start = random.range(0, 360);

@@ -3,7 +3,7 @@ import type { Random } from "./random.ts";
 import type { Mention } from "./read-prompt.ts";
 import type { Scene } from "./scene.ts";
 
-/** One thing at its place: feet at x/y, so many pixels tall, so far away (0 near, 1 at the horizon). */
+/** A thing with its feet at x/y, `size` pixels tall. `depth` is 0 near the viewer and 1 at the horizon. */
 export interface Placed {
   mention: Mention;
   nth: number;
@@ -13,7 +13,7 @@ export interface Placed {
   depth: number;
   /** A flyer inside this obstacle is painted between its two halves. */
   within?: Placed;
-  /** The racer that is out of the gates already. */
+  /** The racer that has left the gates. */
   leads?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Box {
 const candidates = 28;
 const flyersThroughGates = new Set(["drone", "bird", "plane", "ufo", "rocket", "butterfly"]);
 
-/** Where everything stands. `taken` are boxes that should stay free (the reference panels). */
+/** `taken` are boxes of reference panels, which should stay free. */
 export function placeAll(scene: Scene, mentions: readonly Mention[], taken: readonly Box[]): Placed[] {
   const own = scene.random.fork("placing");
   const standing = mentions.filter(
@@ -47,7 +47,7 @@ export function placeAll(scene: Scene, mentions: readonly Mention[], taken: read
   let racing = 0;
   for (const { mention, nth } of inAir) {
     const races = gates.length > 0 && flyersThroughGates.has(mention.subject);
-    // The first one leads, already out of the gates; the nearest gate stays open and frames the view of the others.
+    // The first racer has left the gates; the nearest gate stays open and frames the view of the others.
     if (races && racing === 0) placed.push(placeLeader(scene, mention, nth, gates));
     else if (races && gates[racing]) placed.push(placeInGate(scene, mention, nth, gates[racing] as Placed, own));
     else placed.push(placeInAir(scene, mention, nth, inAir.length, own, placed, taken));
@@ -62,7 +62,7 @@ const each = (mention: Mention) => Array.from({ length: mention.count }, (_, nth
 function sizeOf(scene: Scene, mention: Mention, crowd: number): number {
   const row = subjects[mention.subject];
   const shorter = Math.min(scene.width, scene.height);
-  // One thing alone is the subject of the picture and may be larger than life.
+  // A single thing is the subject of the picture and may be larger.
   const shrink = crowd === 1 ? (row.height < 0.3 ? 1.55 : 1.15) : 1 / (1 + 0.055 * (crowd - 1));
   return Math.min(shorter * row.height * mention.scale * shrink, (scene.width * 0.9) / row.width, scene.height * 0.82);
 }
@@ -88,7 +88,7 @@ function placeCourse(scene: Scene, mention: Mention, own: Random): Placed[] {
   });
 }
 
-/** Near the viewer, on the side that the nearest gate leaves free. */
+/** Near the viewer, on the side opposite the nearest gate. */
 function placeLeader(scene: Scene, mention: Mention, nth: number, gates: readonly Placed[]): Placed {
   const { width, height } = scene;
   const row = subjects[mention.subject];
@@ -200,7 +200,7 @@ function boxOf({ mention, x, y, size }: Placed): Box {
   return { x: x - half, y: y - size, width: half * 2, height: size };
 }
 
-/** The share of the box that others cover, each counted. */
+/** The share of the box that others cover. Overlaps count several times. */
 function overlap(box: Box, others: readonly Box[]): number {
   let sum = 0;
   for (const other of others) {
@@ -211,7 +211,7 @@ function overlap(box: Box, others: readonly Box[]): number {
   return sum;
 }
 
-/** A subject right before the sun hides the light of the picture. */
+/** A subject in front of the sun hides the light of the picture. */
 function clash(box: Box, { sun }: Scene): number {
   const inside = sun.x > box.x && sun.x < box.x + box.width && sun.y > box.y && sun.y < box.y + box.height;
   return inside ? 0.3 : 0;

@@ -1,4 +1,4 @@
-/** A seeded source of numbers: the same seed and label give the same picture on every machine. */
+/** A seeded generator: the same seed gives the same numbers on every machine. */
 export interface Random {
   /** 0 inclusive to 1 exclusive. */
   next(): number;
@@ -7,7 +7,7 @@ export interface Random {
   chance(probability: number): boolean;
   pick<T>(list: readonly [T, ...T[]]): T;
   shuffle<T>(list: readonly T[]): T[];
-  /** An independent stream. Each layer takes its own, so adding a layer never moves what the others paint. */
+  /** An independent stream. Each layer has its own, so that a new layer does not change the others. */
   fork(label: string): Random;
 }
 
@@ -28,7 +28,7 @@ export function createRandom(seed: string): Random {
   return random;
 }
 
-/** Four 32-bit words out of any text (cyrb128). */
+/** cyrb128. */
 function fold(text: string): [number, number, number, number] {
   let [a, b, c, d] = [1779033703, 3144134277, 1013904242, 2773480762];
   for (let i = 0; i < text.length; i++) {
@@ -55,7 +55,7 @@ function sfc32(a: number, b: number, c: number, d: number): () => number {
     c = (c + sum) | 0;
     return (sum >>> 0) / 4294967296;
   };
-  // The first numbers of near seeds are near each other; let them drift apart.
+  // Similar seeds have similar first numbers, which are skipped.
   for (let i = 0; i < 12; i++) step();
   return step;
 }

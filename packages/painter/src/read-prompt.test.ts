@@ -31,7 +31,7 @@ test.each([
   expect(brief(prompt)).toEqual(expected);
 });
 
-test("colours, sizes and sides belong to the subject they stand at", () => {
+test("colours, sizes and sides apply to the nearest subject", () => {
   const { mentions, sky } = readPrompt("a huge red robot on the left and a tiny white cat under a green sky");
   expect(mentions).toEqual([
     { subject: "robot", count: 1, colours: [lexicon.colours.red], scale: 1.65, side: 0.22 },
@@ -40,7 +40,7 @@ test("colours, sizes and sides belong to the subject they stand at", () => {
   expect(sky).toEqual([lexicon.colours.green]);
 });
 
-test("a word that is a colour and a flower is read by what follows it", () => {
+test("the next word decides whether rose is a colour or a flower", () => {
   expect(readPrompt("a rose car").mentions).toMatchObject([{ subject: "car", colours: [lexicon.colours.rose] }]);
   expect(brief("a rose")).toEqual(["1 flower"]);
 });
@@ -51,7 +51,7 @@ test("dark red is a colour, not a night", () => {
   expect(reading.mentions[0]?.colours[0]).not.toBe(lexicon.colours.red);
 });
 
-test("colours of no subject tint the picture; weather, time and mood are heard", () => {
+test("colours without a subject tint the picture; weather, time and mood are recognised", () => {
   expect(readPrompt("a study in violet").colours).toEqual([lexicon.colours.violet]);
   expect(readPrompt("a foggy, neon midnight in the rain")).toMatchObject({
     time: "night",
@@ -66,7 +66,7 @@ test("a megabyte of words is read in linear time", () => {
   expect(performance.now() - before).toBeLessThan(15_000);
 });
 
-test("every subject that stands as a thing has a painter", () => {
+test("every subject that is not a backdrop has a painter", () => {
   const things = Object.entries(lexicon.subjects).filter(([, { place }]) => place !== "backdrop" && place !== "sky");
   expect(things.filter(([subject]) => !painters[subject as lexicon.Subject])).toEqual([]);
 });

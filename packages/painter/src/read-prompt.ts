@@ -2,14 +2,14 @@ import { darken, lighten } from "./colour.ts";
 import type { Mood, Subject, Time, Weather } from "./lexicon.ts";
 import * as lexicon from "./lexicon.ts";
 
-/** One thing to paint, as the prompt asks for it. */
+/** A subject of the prompt. */
 export interface Mention {
   subject: Subject;
   count: number;
-  /** In the order in which they were named; empty means the painter chooses. */
+  /** In the order of the prompt. If empty, the painter chooses. */
   colours: string[];
   scale: number;
-  /** Where across the picture, 0 left to 1 right. */
+  /** 0 is left, 1 is right. */
   side?: number;
 }
 
@@ -18,14 +18,14 @@ export interface Reading {
   weather: Weather[];
   time?: Time;
   moods: Mood[];
-  /** Colours that belong to no subject; they tint the whole picture. */
+  /** Colours without a subject tint the whole picture. */
   colours: string[];
-  /** Colours of the sky, asked for by name ("a green sky"). */
+  /** Named colours of the sky ("a green sky"). */
   sky: string[];
 }
 
 const mostMentions = 14;
-/** A prompt may be a megabyte; nobody describes a picture in more words than this. */
+/** A prompt may be a megabyte long; further words are ignored. */
 const mostWords = 2000;
 
 const subjectOf = index(Object.entries(lexicon.subjects).map(([key, { words }]) => [key as Subject, words] as const));
@@ -34,8 +34,8 @@ const timeOf = index(Object.entries(lexicon.times) as [Time, readonly string[]][
 const moodOf = index(Object.entries(lexicon.moods) as [Mood, readonly string[]][]);
 
 /**
- * Reads the prompt left to right. Numbers, colours and sizes wait until the subject they stand before; a comma, a verb
- * or a preposition lets go of them, so "three red drones over a blue sea" paints neither red water nor three seas.
+ * Reads the prompt from left to right. Numbers, colours and sizes apply to the next subject. A comma, a verb or a
+ * preposition drops them, so "three red drones over a blue sea" has neither red water nor three seas.
  */
 export function readPrompt(prompt: string): Reading {
   const words = wordsOf(prompt);
@@ -63,9 +63,9 @@ export function readPrompt(prompt: string): Reading {
     } else if (colour) {
       if (!pending.none) pending.colours.push(shaded(colour, words[at - 1]));
     } else if (lexicon.shadings[word] !== undefined && lexicon.colours[words[at + 1] ?? ""]) {
-      // "dark red" is a colour, not a night; it was read, or will be, with the word after it.
+      // "dark red" is a colour, not a night.
     } else if (number !== undefined) {
-      // "a dozen" is twelve: the later number is the better one.
+      // "a dozen" is twelve: the later number wins.
       pending.count = number;
     } else if (lexicon.magnitudes[word] !== undefined) {
       pending.scale = lexicon.magnitudes[word];
@@ -93,14 +93,14 @@ function addMention(
 ): void {
   const row = lexicon.subjects[known.subject];
   const again = reading.mentions.find(({ subject }) => subject === known.subject);
-  // A backdrop is there or not; "the drones", said later, are the ones already there.
+  // A backdrop occurs once; "the drones" later in the prompt are the same drones.
   if (again && (row.place === "backdrop" || (pending.back && pending.count === undefined))) {
     again.colours.push(...pending.colours);
     return;
   }
   if (reading.mentions.length >= mostMentions) return;
   const asked = pending.count ?? (known.plural ? row.many : 1);
-  // "a dozen" passes through 1; "three cars" and "3 car" both mean three.
+  // "three cars" and "3 car" both mean three.
   const count =
     row.place === "backdrop" ? 1 : Math.min(row.most, Math.max(1, known.plural && asked === 1 ? row.many : asked));
   reading.mentions.push({
@@ -128,7 +128,7 @@ function shaded(colour: string, before: string | undefined): string {
   return amount < 0 ? darken(colour, -amount) : lighten(colour, amount);
 }
 
-/** "…on the left", "…in the middle", right after the subject. */
+/** For "on the left" or "in the middle" right after the subject. */
 function sideAfter(words: readonly string[], at: number): number | undefined {
   const [first, ...rest] = words.slice(at + 1, at + 5);
   if (first === undefined || !["on", "to", "in", "at"].includes(first)) return undefined;

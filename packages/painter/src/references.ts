@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import sharp from "sharp";
 import { chromaOf, fromRgb } from "./colour.ts";
 
-/** A reference image, made small enough to be carried inside the picture's SVG. */
+/** A reference image, scaled down to be embedded in the picture's SVG. */
 export interface Reference {
-  /** Width by height. */
+  /** Width divided by height. */
   aspect: number;
-  /** `data:` address of a JPEG. */
+  /** `data:` URI of a JPEG. */
   href: string;
-  /** Its strongest colours, strongest first. */
+  /** Strongest first. */
   colours: string[];
-  /** Of the bytes as they were given: part of the seed. */
+  /** Hash of the original bytes, part of the seed. */
   digest: string;
 }
 
@@ -39,7 +39,7 @@ export async function readReference(bytes: Uint8Array, isOneOfMany: boolean): Pr
   };
 }
 
-/** Counts the pixels in 64 bins and ranks the bins by size, the colourful ones first among equals. */
+/** Counts pixels in 64 bins and ranks the bins by size and chroma. */
 function strongestColours(pixels: Uint8Array): string[] {
   const bins = new Map<number, [count: number, r: number, g: number, b: number]>();
   for (let i = 0; i + 2 < pixels.length; i += 3) {

@@ -36,18 +36,18 @@ test.each([
   "killing time at the harbour",
   "raptors over Nazaré",
   "",
-])("lets %s pass", (prompt) => {
+])("accepts %s", (prompt) => {
   expect(refusalOf(prompt, true)).toBeUndefined();
 });
 
-test("switched off, only what concerns children is refused", () => {
+test("without the checker only sexual content with minors is refused", () => {
   expect(refusalOf("a nude figure", false)).toBeUndefined();
   expect(refusalOf("a beheading", false)).toBeUndefined();
   expect(refusalOf("a naked child", false)).toBe("sexual content with minors");
   expect(refusalOf("ch1ld p0rn", false)).toBe("sexual content with minors");
 });
 
-test("a megabyte is checked in linear time, whatever it holds", () => {
+test("a megabyte of any text is checked in linear time", () => {
   for (const piece of ["a.", "p o r ", "!!!!", "aaaa", "1|$ "]) {
     const before = performance.now();
     refusalOf(`a${piece.repeat(1_000_000 / piece.length)}`, true);

@@ -1,9 +1,9 @@
 /**
- * The content checker of the prompt: a short, documented word list (`docs/reference/gantry-image.md`), no classifier. It
- * compares whole words, so "skilled", "Essex", "grape" and "cocktail" pass; spelling tricks are folded first (digits
- * for letters, look-alike letters, marks and spaces between letters, stretched letters).
+ * The content checker: a short word list (`docs/reference/gantry-image.md`), not a classifier. It compares whole words, so
+ * "skilled", "Essex", "grape" and "cocktail" pass. Spelling tricks are undone first: digits for letters, look-alike
+ * letters, marks and spaces between letters, stretched letters.
  *
- * With `enable_safety_checker: false` only one rule stays: sexual words together with children are always refused.
+ * With `enable_safety_checker: false` only sexual words together with children are refused.
  */
 const list = (words: string): string[] => words.trim().split(/\s+/);
 
@@ -22,7 +22,7 @@ const minors = list(`
   teenage teenager boy boys girl girls loli lolita shota`);
 const always = list("csam lolicon shotacon pedophile paedophile pedophilia paedophilia");
 
-/** Listed words that mean something harmless in this company. */
+/** Phrases in which a listed word is harmless. */
 const harmless = [
   "same sex",
   "opposite sex",
@@ -51,7 +51,7 @@ const sexualWords = new Set(sexual);
 const minorWords = new Set(minors);
 const alwaysWords = new Set(always);
 
-/** Why the prompt is refused, or nothing. `enabled` is the field `enable_safety_checker`. */
+/** Undefined if the prompt is accepted. `enabled` is the field `enable_safety_checker`. */
 export function refusalOf(prompt: string, enabled: boolean): Refusal | undefined {
   const readings = foldings(prompt);
   for (const words of readings) {
@@ -103,7 +103,7 @@ const leet: Readonly<Record<string, string>> = {
   "|": "i",
 };
 
-/** The prompt's words as written and with tricks undone; each way is looked up on its own. */
+/** The words of the prompt as written, and with tricks undone. */
 function foldings(prompt: string): string[][] {
   const plain = prompt
     .normalize("NFKD")
@@ -111,9 +111,9 @@ function foldings(prompt: string): string[][] {
     .toLowerCase()
     .replace(/[^\p{ASCII}]/gu, (letter) => lookAlikes[letter] ?? letter);
   const asWritten = plain.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
-  // Digits and signs are letters only where they touch a letter: "3 cats" stays three cats, "p0rn" does not.
+  // Digits and signs count as letters only next to a letter, so "3 cats" is unchanged.
   const unleet = plain.replace(/[\p{L}\d@$!|]+/gu, (word) => (/\p{L}/u.test(word) ? withLetters(word) : word));
-  // "p o r n", "p.o.r.n" and "p-o-r-n": single letters in a row are one word.
+  // Single letters in a row are one word: "p o r n", "p.o.r.n".
   const joined = unleet.replace(/(?<![\p{L}\p{N}])\p{L}(?:[^\p{L}\p{N}]{1,2}\p{L}(?![\p{L}\p{N}])){2,}/gu, (run) =>
     run.replace(/[^\p{L}]/gu, ""),
   );
@@ -122,7 +122,7 @@ function foldings(prompt: string): string[][] {
   return [asWritten, words, squeezed];
 }
 
-/** Signs become letters, except exclamation marks that only end the word. */
+/** Signs become letters, except exclamation marks at the end of the word. */
 function withLetters(word: string): string {
   let end = word.length;
   while (word[end - 1] === "!") end--;

@@ -4,38 +4,37 @@ import type { Random } from "./random.ts";
 import type { Mention, Reading } from "./read-prompt.ts";
 import type { Gradients } from "./svg.ts";
 
-/** What every layer of one picture shares. */
+/** Shared by all layers of a picture. */
 export interface Scene {
   width: number;
   height: number;
-  /** A hundredth of the shorter side: the measure for strokes and small things. */
+  /** A hundredth of the shorter side. */
   unit: number;
-  /** Where the sky ends. */
+  /** Lower edge of the sky. */
   horizon: number;
-  /** Where sun or moon stands; light falls from there. */
+  /** Position of the sun or moon, the source of light. */
   sun: { x: number; y: number; radius: number };
   reading: Reading;
   palette: Palette;
   random: Random;
   gradients: Gradients;
-  /** Fine details are wanted (`optimize_prompt_mode: standard`). */
+  /** True for `optimize_prompt_mode: standard`. */
   detailed: boolean;
-  /** What covers the lower part. */
   ground: "land" | "water" | "desert" | "void";
 }
 
-/** What a subject's painter gets. It draws in a box of its own: feet at 0/0, 100 tall, upwards negative. */
+/** A subject is drawn with its feet at 0/0, 100 units tall, upwards negative. */
 export interface Brush {
   random: Random;
-  /** The subject's first colour; more where the prompt named more. */
+  /** The subject's first colour. */
   colour: string;
   colours: readonly string[];
   palette: Palette;
   gradients: Gradients;
   detailed: boolean;
-  /** -1 when the light comes from the left, 1 from the right. */
+  /** -1: light from the left, 1: from the right. */
   lightFrom: -1 | 1;
-  /** A colour as it is seen at this subject's distance. */
+  /** The colour at this subject's distance. */
   tone(colour: string): string;
 }
 
@@ -59,7 +58,7 @@ export function createBrush(
     gradients: scene.gradients,
     detailed: scene.detailed,
     lightFrom: scene.sun.x < x ? -1 : 1,
-    // Subjects keep more of their colour than the land does: a red car is to look red at dusk too.
+    // Subjects keep more of their colour than the land, so that a red car looks red at dusk.
     tone: (c) => seen({ ...palette, dim: palette.dim * 0.72 }, c, depth),
   };
 }

@@ -1,4 +1,4 @@
-/** The few SVG words the painter speaks. Every function gives markup; numbers are rounded so that bytes stay equal. */
+/** Functions return markup. Numbers are rounded, so that the bytes are the same on every machine. */
 export type Point = readonly [number, number];
 type Stop = readonly [offset: number, colour: string, opacity?: number];
 type Attributes = Readonly<Record<string, string | number | undefined>>;
@@ -53,9 +53,9 @@ export function smooth(points: readonly Point[]): string {
   return d;
 }
 
-/** Gradients live in one place of the document; equal ones are written once. */
+/** Gradients are collected in `<defs>`; equal ones are written once. */
 export interface Gradients {
-  /** Top to bottom unless told otherwise; over the box of the shape it fills. */
+  /** Top to bottom by default, over the box of the shape. */
   linear(stops: readonly Stop[], line?: readonly [number, number, number, number]): string;
   radial(stops: readonly Stop[], centre?: Point, radius?: number): string;
   markup(): string;

@@ -1,9 +1,6 @@
 import { group, num, type Point, polyline, rect, stroke } from "./svg.ts";
 
-/**
- * The letters of the mark as strokes in a box of 4 by 6. They are carried here because a server has no fonts to rely
- * on, and because the same bytes must come out of every machine.
- */
+/** Strokes in a box of 4 by 6. Fonts of the machine would change the bytes. */
 const glyphs: Readonly<Record<string, readonly (readonly Point[])[]>> = {
   G: [
     [
@@ -78,7 +75,7 @@ const glyphs: Readonly<Record<string, readonly (readonly Point[])[]>> = {
   ],
 };
 
-/** A gantry: two legs and a beam with a hook, before the word. */
+/** A gantry crane: two legs and a beam with a hook. */
 const emblem: readonly (readonly Point[])[] = [
   [
     [0, 6],
@@ -104,7 +101,7 @@ const advance = 5.6;
 const lettersAt = 11.5;
 const breadth = lettersAt + text.length * advance - (advance - 4);
 
-/** Drawn into the lower right corner: about a sixth of the shorter side broad, legible on light and on dark. */
+/** In the lower right corner, legible on light and dark pictures. */
 export function paintWatermark(width: number, height: number): string {
   const unit = Math.min(width, height) / 100;
   const scale = (unit * 17) / breadth;

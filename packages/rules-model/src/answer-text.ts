@@ -5,21 +5,21 @@ import { longestRead, sentencesOf, significantWords } from "./words.ts";
 
 export interface TextAnswer {
   text: string;
-  /** The bare result where there is one, for an answer that must fit a schema. */
+  /** The bare result, for an answer that must fit a schema. */
   value?: unknown;
 }
 
 type Rule = (prompt: string) => TextAnswer | undefined;
 
 const abilities =
-  "calculate, reckon with dates that you give, summarise, list or count what you give, extract facts as JSON, and call " +
+  "calculate, work with dates that you give, summarise, list or count text, extract facts as JSON, and call " +
   "the tools of an agent";
 
-/** A task and the text it is about: after a colon at the end of its line, a blank line, or in quotes. */
+/** The text that a task is about: after a colon or a line break, or in quotes. */
 function materialOf(prompt: string): string {
-  const parted = /^[^\n:]{1,200}:\s+([\s\S]+)$/.exec(prompt) ?? /^[^\n]{1,300}\n+([\s\S]+)$/.exec(prompt);
+  const separated = /^[^\n:]{1,200}:\s+([\s\S]+)$/.exec(prompt) ?? /^[^\n]{1,300}\n+([\s\S]+)$/.exec(prompt);
   const quoted = /["“]([^"”]+)["”]/.exec(prompt);
-  return (parted?.[1] ?? quoted?.[1] ?? "").trim();
+  return (separated?.[1] ?? quoted?.[1] ?? "").trim();
 }
 
 const greet: Rule = (prompt) =>
@@ -31,7 +31,7 @@ const introduce: Rule = (prompt) =>
   /\b(who|what) are you\b|\bwhat can you do\b|^help\b|\bare you (a|an) (ai|llm|language model|human|bot)\b/i.test(
     prompt,
   )
-    ? { text: `I am gantry/rules: not a language model but a rule-based planner. I can ${abilities}.` }
+    ? { text: `I am gantry/rules, a rule-based planner, not a language model. I can ${abilities}.` }
     : undefined;
 
 const welcome: Rule = (prompt) =>
@@ -43,7 +43,7 @@ const echo: Rule = (prompt) => {
       prompt,
     );
   const words = asked?.[1]?.trim().replace(/^["“']([\s\S]*)["”']\.?$/, "$1");
-  // To write about something needs a writer.
+  // "Write a poem" asks for a writer, not for an echo.
   if (!words || /^(a|an|the|me|about|some|my|your|two|three|\d+)\b/i.test(words)) return undefined;
   return { text: words, value: words };
 };
@@ -56,11 +56,11 @@ const translate: Rule = (prompt) =>
 const summarise: Rule = (prompt) => {
   if (!/\b(summari[sz]e|summary|tl;?dr|shorten)\b/i.test(prompt)) return undefined;
   const sentences = sentencesOf(materialOf(prompt));
-  if (sentences.length === 0) return { text: "There is no text to summarise. Put it after a colon or a blank line." };
+  if (sentences.length === 0) return { text: "I need a text to summarise. Put it after a colon or a blank line." };
   const counts = new Map<string, number>();
   const words = sentences.map((sentence) => significantWords(sentence));
   for (const set of words) for (const word of set) counts.set(word, (counts.get(word) ?? 0) + 1);
-  // Sentences that share the most with the others say the most about the whole; the first one introduces it.
+  // Sentences that share the most words with others represent the text best. The first one introduces it.
   const weight = (n: number) =>
     [...(words[n] ?? [])].reduce((sum, word) => sum + (counts.get(word) ?? 0) - 1, 0) /
     Math.sqrt((words[n]?.size ?? 0) + 1);
@@ -73,11 +73,11 @@ const summarise: Rule = (prompt) => {
   return { text, value: text };
 };
 
-/** `name: value` and `name = value`, one a line or parted by commas. */
+/** `name: value` and `name = value`, separated by line breaks or commas. */
 export function namedFacts(text: string): Record<string, string> {
   const facts: Record<string, string> = {};
-  for (const piece of text.slice(0, longestRead).split(/[\n;]|,\s/)) {
-    const found = /^\W*([\p{L}][\p{L}\p{N} _-]{0,40}?)\s*(?::|=|\bis\b)\s*(\S.{0,300})$/u.exec(piece.trim());
+  for (const part of text.slice(0, longestRead).split(/[\n;]|,\s/)) {
+    const found = /^\W*([\p{L}][\p{L}\p{N} _-]{0,40}?)\s*(?::|=|\bis\b)\s*(\S.{0,300})$/u.exec(part.trim());
     if (found?.[1] && found[2] && !found[2].startsWith("//"))
       facts[found[1].trim()] = found[2].trim().replace(/\.$/, "");
   }
@@ -116,11 +116,11 @@ const measure: Rule = (prompt) => {
   return { text: `The text has ${counts[unit]} ${unit}.`, value: counts[unit] };
 };
 
-const recast: Rule = (prompt) => {
+const transform: Rule = (prompt) => {
   const material = materialOf(prompt);
   if (material === "") return undefined;
   const head = prompt.slice(0, 120);
-  const ways: readonly (readonly [RegExp, (text: string) => string])[] = [
+  const transforms: readonly (readonly [RegExp, (text: string) => string])[] = [
     [/\b(upper ?case|capitals)\b/i, (text) => text.toUpperCase()],
     [/\blower ?case\b/i, (text) => text.toLowerCase()],
     [/\breverse\b/i, (text) => [...text].reverse().join("")],
@@ -139,8 +139,8 @@ const recast: Rule = (prompt) => {
           .join("\n"),
     ],
   ];
-  const way = ways.find(([pattern]) => pattern.test(head));
-  const text = way?.[1](material);
+  const found = transforms.find(([pattern]) => pattern.test(head));
+  const text = found?.[1](material);
   return text === undefined ? undefined : { text, value: text };
 };
 
@@ -151,13 +151,13 @@ function items(text: string): string[] {
   return lines.map((line) => line.replace(/^\s*(?:[-*•]|\d+[.)])\s*/, "").trim()).filter((line) => line !== "");
 }
 
-const reckonDates: Rule = (prompt) => {
+const calculateDates: Rule = (prompt) => {
   if (
     /\b(today|now|current (date|time|day))\b/i.test(prompt) &&
     /\b(what|which|tell)\b/i.test(prompt) &&
     !/\d{4}-\d{2}/.test(prompt)
   ) {
-    return { text: "I have no clock: give me the date and I can reckon with it." };
+    return { text: "I have no clock. Give me the date and I can calculate with it." };
   }
   return dateAnswer(prompt, literalsOf(prompt).dates);
 };
@@ -169,7 +169,7 @@ const calculate: Rule = (prompt) => {
   return { text: `${found.expression} = ${numberText(found.result)}`, ...(Number.isFinite(value) && { value }) };
 };
 
-/** Finds the sentence of a given text that has most words of the question. */
+/** Finds the sentence that shares the most words with the question. */
 const lookUp: Rule = (prompt) => {
   const question = sentencesOf(prompt).findLast((sentence) => sentence.endsWith("?"));
   if (!question) return undefined;
@@ -187,11 +187,11 @@ const lookUp: Rule = (prompt) => {
 };
 
 const rules: readonly Rule[] = [
-  ...[greet, introduce, welcome, translate, summarise, extract, measure, recast],
-  ...[reckonDates, calculate, echo, lookUp],
+  ...[greet, introduce, welcome, translate, summarise, extract, measure, transform],
+  ...[calculateDates, calculate, echo, lookUp],
 ];
 
-/** What the rules say to a prompt, or undefined where none fits. */
+/** Undefined if no rule fits. */
 export function answerByRule(prompt: string): TextAnswer | undefined {
   const read = prompt.slice(0, longestRead).trim();
   for (const rule of rules) {
@@ -201,4 +201,4 @@ export function answerByRule(prompt: string): TextAnswer | undefined {
   return undefined;
 }
 
-export const noRule = `I am a rule-based planner, not a language model, and none of my rules fits this. I can ${abilities}.`;
+export const noRule = `I am a rule-based planner, not a language model, and none of my rules fits this request. I can ${abilities}.`;

@@ -18,11 +18,11 @@ const inWords: readonly (readonly [RegExp, string])[] = [
 
 const longestExpression = 200;
 
-/** The first calculation that a text holds, with its result; undefined where it holds none. */
+/** The first calculation in a text. */
 export function calculationIn(text: string): { expression: string; result: number } | undefined {
   let plain = text.slice(0, 2000);
   for (const [pattern, sign] of inWords) plain = plain.replace(pattern, sign);
-  // What looks like dates is no subtraction.
+  // A date is not a subtraction.
   plain = plain.replace(/\d{4}-\d{2}-\d{2}/g, " ");
   const rooted = /square root of\s+(\d+(?:\.\d+)?)/i.exec(plain);
   if (rooted) return { expression: `sqrt(${rooted[1]})`, result: Math.sqrt(Number(rooted[1])) };
@@ -37,7 +37,7 @@ export function calculationIn(text: string): { expression: string; result: numbe
 
 function trimmed(found: string): string {
   let expression = found.trim().replace(/[.+\-*/^%\s]+$/, "");
-  // A bracket of the sentence around, not of the calculation.
+  // The bracket may belong to the sentence.
   const opened = expression.split("(").length;
   const closed = expression.split(")").length;
   if (closed > opened && expression.endsWith(")")) expression = expression.slice(0, -1);
@@ -88,19 +88,18 @@ function evaluate(expression: string): number | undefined {
   }
 
   const value = sum();
-  // A calculation without a result (1/0) is one all the same; what does not read as one is not.
+  // 1/0 is a calculation without a finite result; NaN means that the text is not a calculation.
   return at < tokens.length || Number.isNaN(value) ? undefined : value;
 }
 
-/** Without what binary fractions leave at its end. */
+/** Removes rounding errors of binary fractions: 0.1 + 0.2 is 0.3. */
 export function plainNumber(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(15));
 }
 
-/** As people write it: 0.1 + 0.2 is 0.3. */
 export function numberText(value: number): string {
   if (!Number.isFinite(value)) return "not a number: it divides by zero or is too large";
-  // Beyond this the last digits are not known any more.
+  // Larger values have lost their last digits.
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return `about ${value.toPrecision(12)}`;
   return String(plainNumber(value));
 }

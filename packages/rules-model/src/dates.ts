@@ -2,7 +2,7 @@ const dayMs = 86_400_000;
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const unitDays: Record<string, number> = { day: 1, week: 7 };
 
-/** Answers about dates that the text itself gives: what day it is today is not known here. */
+/** Answers questions about dates in the text. Today's date is unknown. */
 export function dateAnswer(
   text: string,
   dates: readonly string[],

@@ -6,18 +6,28 @@ import type { Situation } from "./situation.ts";
 import { nameWords } from "./words.ts";
 
 const deepest = 8;
-const telling = new Set(["summary", "text", "answer", "message", "result", "output", "report", "description", "reply"]);
+const reporting = new Set([
+  "summary",
+  "text",
+  "answer",
+  "message",
+  "result",
+  "output",
+  "report",
+  "description",
+  "reply",
+]);
 const counting = new Set(["count", "total", "number", "amount"]);
 
 interface Known {
   situation: Situation;
   sources: readonly Source[];
   report: string;
-  /** The bare result of a rule, where one fitted the prompt. */
+  /** The bare result of a rule that fits the prompt. */
   value: unknown;
 }
 
-/** A value of the schema, from what is known: results before input, by name and type; else the smallest of its type. */
+/** Fills the schema by name and type, from tool results first, then from the input. Otherwise uses minimal values. */
 export function fillAnswer(schema: Schema, situation: Situation, report: string): unknown {
   const byRule = situation.outcomes.length === 0 ? answerByRule(situation.lastPrompt) : undefined;
   const sources = [...situation.results, ...situation.inputs];
@@ -61,13 +71,13 @@ function fromKnown(name: string, schema: Schema, known: Known, depth: number): u
   if (type === "boolean" && words.some((word) => ["success", "ok", "done", "complet", "completed"].includes(word))) {
     return known.situation.outcomes.every((outcome) => !outcome.failed);
   }
-  if ((type === "string" || type === undefined) && words.some((word) => telling.has(word))) {
+  if ((type === "string" || type === undefined) && words.some((word) => reporting.has(word))) {
     return asType(known.report, schema);
   }
   return undefined;
 }
 
-/** A found value in the schema's shape: an object keeps what the schema names, a list its fitting items. */
+/** Fits a value to the schema: an object keeps named properties, a list its fitting items. */
 function shaped(value: unknown, schema: Schema, known: Known, depth: number): unknown {
   if (depth >= deepest) return asType(value, schema);
   const type = typeOf(schema);

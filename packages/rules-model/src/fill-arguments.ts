@@ -5,32 +5,31 @@ import { asType, choicesOf, minimalValue, type Schema, schemaOf, typeOf } from "
 import type { Situation } from "./situation.ts";
 import { nameWords, wordsOf } from "./words.ts";
 
-interface Place {
+interface Passage {
   text: string;
   literals: Literals;
 }
 
-/** One filling of a tool's parameters. */
 interface Filling {
   situation: Situation;
-  /** Where the text is searched: first what speaks of this tool, then the whole. */
-  places: readonly Place[];
+  /** The clause about this tool, then the whole text. */
+  passages: readonly Passage[];
   /** The words of the tool's name. */
   about: readonly string[];
-  /** Values of the text that have found their parameter: one value is not given to two. */
+  /** Values that are already assigned to a parameter. */
   used: Set<unknown>;
 }
 
 /**
- * Every set of arguments that the situation offers for a tool: more than one where the text names several values for
- * its only open parameter (`fetch <url> and <url>`), none where a required one cannot be filled.
+ * Every set of arguments for a tool. More than one if the text names several values for its only open parameter
+ * (`fetch <url> and <url>`), none if a required parameter cannot be filled.
  */
 export function argumentSets(tool: Tool, situation: Situation, clause: string): Record<string, unknown>[] {
-  const places = [{ text: clause, literals: literalsOf(clause) }, situation];
+  const passages = [{ text: clause, literals: literalsOf(clause) }, situation];
   const sets: Record<string, unknown>[] = [];
   const taken: unknown[] = [];
   while (sets.length < 10) {
-    const next = fill(tool, situation, places, new Set(taken));
+    const next = fill(tool, situation, passages, new Set(taken));
     if (!next || (sets.length > 0 && next.repeatable === undefined)) break;
     sets.push(next.given);
     if (next.repeatable === undefined) break;
@@ -39,10 +38,10 @@ export function argumentSets(tool: Tool, situation: Situation, clause: string): 
   return sets;
 }
 
-/** Whatever can be filled, and the smallest value for what cannot: for a call that must be made. */
+/** For a required call: parameters that cannot be filled get minimal values. */
 export function forcedArguments(tool: Tool, situation: Situation): Record<string, unknown> {
   const { properties, required } = parametersOf(tool.parameters);
-  const filling: Filling = { situation, places: [situation], about: nameWords(tool.name), used: new Set() };
+  const filling: Filling = { situation, passages: [situation], about: nameWords(tool.name), used: new Set() };
   return Object.fromEntries(
     required.map((name) => {
       const schema = schemaOf(properties[name]);
@@ -51,9 +50,9 @@ export function forcedArguments(tool: Tool, situation: Situation): Record<string
   );
 }
 
-function fill(tool: Tool, situation: Situation, places: readonly Place[], used: Set<unknown>) {
+function fill(tool: Tool, situation: Situation, passages: readonly Passage[], used: Set<unknown>) {
   const { properties, required } = parametersOf(tool.parameters);
-  const filling: Filling = { situation, places, about: nameWords(tool.name), used };
+  const filling: Filling = { situation, passages, about: nameWords(tool.name), used };
   const given: Record<string, unknown> = {};
   const literals: string[] = [];
   for (const name of required) {
@@ -65,10 +64,10 @@ function fill(tool: Tool, situation: Situation, places: readonly Place[], used: 
   for (const name of Object.keys(properties)) {
     if (required.includes(name)) continue;
     const schema = schemaOf(properties[name]);
-    const value = namedValue(name, schema, situation, places[0]) ?? chosenInText(schema, places[0]?.text ?? "");
+    const value = namedValue(name, schema, situation, passages[0]) ?? chosenInText(schema, passages[0]?.text ?? "");
     if (value !== undefined) given[name] = value;
   }
-  // Several addresses mean several calls; several numbers or quotes mostly mean something else.
+  // Several addresses mean several calls. Several numbers or quotes usually do not.
   const [only, ...others] = literals;
   const repeatable = only !== undefined && others.length === 0 && isAddress(given[only]) ? only : undefined;
   return { given, repeatable };
@@ -84,17 +83,17 @@ export function parametersOf(schema: Schema): { properties: Schema; required: st
   return { properties, required };
 }
 
-/** What the text, the input or a result calls by this name. */
-function namedValue(name: string, schema: Schema, situation: Situation, place: Place | undefined): unknown {
+/** A value with this name in the text, the input or a result. */
+function namedValue(name: string, schema: Schema, situation: Situation, passage: Passage | undefined): unknown {
   const fits = (value: unknown) => value !== null && asType(value, schema) !== undefined;
-  const told = toldInText(name, place?.text ?? "");
-  if (told !== undefined && fits(told)) return asType(told, schema);
+  const stated = statedInText(name, passage?.text ?? "");
+  if (stated !== undefined && fits(stated)) return asType(stated, schema);
   const found = findNamed(situation.inputs, name, fits) ?? findNamed(situation.results, name, fits);
   return found === undefined ? undefined : asType(found, schema);
 }
 
 /** `name: value`, `name = value`, `name "value"`, `name is value`. */
-function toldInText(name: string, text: string): string | undefined {
+function statedInText(name: string, text: string): string | undefined {
   const spelled = nameWordsAsWritten(name).join("[\\s_-]*");
   if (spelled === "") return undefined;
   const value = `(?:"([^"\\n]+)"|'([^'\\n]+)'|\`([^\`\\n]+)\`|([^\\s,;]+))`;
@@ -104,8 +103,8 @@ function toldInText(name: string, text: string): string | undefined {
   );
   const found =
     quotedOrMarked.exec(text) ?? new RegExp(`\\bwith (?:the |a |an )?${spelled}\\s+${value}`, "i").exec(text);
-  const told = found?.slice(1).find((one) => one !== undefined);
-  return found?.[4] === undefined ? told : told?.replace(/[.!?]+$/, "");
+  const stated = found?.slice(1).find((one) => one !== undefined);
+  return found?.[4] === undefined ? stated : stated?.replace(/[.!?]+$/, "");
 }
 
 function nameWordsAsWritten(name: string): string[] {
@@ -115,12 +114,12 @@ function nameWordsAsWritten(name: string): string[] {
 
 function valueFor(name: string, schema: Schema, filling: Filling): { value: unknown; literal: boolean } | undefined {
   const { situation, used } = filling;
-  for (const [n, place] of filling.places.entries()) {
-    const named = namedValue(name, schema, situation, place) ?? chosenInText(schema, place.text);
+  for (const [n, passage] of filling.passages.entries()) {
+    const named = namedValue(name, schema, situation, passage) ?? chosenInText(schema, passage.text);
     if (named !== undefined) return { value: named, literal: false };
     const about = [...nameWords(name), ...filling.about];
-    const kinds = literalCandidates(name, schema, place.literals);
-    for (const candidate of kinds.flatMap((kind) => nearestFirst(kind, about, place.text))) {
+    const kinds = literalCandidates(name, schema, passage.literals);
+    for (const candidate of kinds.flatMap((kind) => nearestFirst(kind, about, passage.text))) {
       const value = used.has(candidate) ? undefined : asType(candidate, schema);
       if (value === undefined) continue;
       used.add(candidate);
@@ -136,7 +135,7 @@ function chosenInText(schema: Schema, text: string): unknown {
   return choicesOf(schema)?.find((choice) => lower.includes(` ${String(choice).toLowerCase()} `));
 }
 
-/** What the text offers for a parameter of this name and type, the likeliest first. */
+/** Literals for a parameter of this name and type, the most likely first. */
 function literalCandidates(name: string, schema: Schema, literals: Literals): readonly (readonly unknown[])[] {
   const words = nameWords(name);
   const is = (...kinds: string[]) => kinds.some((kind) => words.includes(kind));
@@ -152,7 +151,7 @@ function literalCandidates(name: string, schema: Schema, literals: Literals): re
   return [literals.quoted, literals.code];
 }
 
-/** Values with a word of the tool or the parameter right before them go first: `user usr_1 and order ord_2`. */
+/** Prefers values right after a word of the tool or the parameter: `user usr_1 and order ord_2`. */
 function nearestFirst(candidates: readonly unknown[], about: readonly string[], text: string): readonly unknown[] {
   if (candidates.length < 2) return candidates;
   const isNear = (candidate: unknown) => {
@@ -182,7 +181,7 @@ function guess(name: string, schema: Schema, filling: Filling): unknown {
   return asType((about ?? situation.lastPrompt).trim().slice(0, 2000), schema);
 }
 
-/** An object is filled by its own properties; a free one, if it is the input of something, with the text itself. */
+/** Fills an object by its properties. An `input` without properties gets the text as its prompt. */
 function objectFrom(name: string, schema: Schema, filling: Filling): unknown {
   const { situation, used } = filling;
   const { properties, required } = parametersOf(schema);

@@ -1,9 +1,9 @@
 import { isRecord } from "./schema-values.ts";
 import { nameWords } from "./words.ts";
 
-/** Something to look values up in: the run's input, or the result of a tool. */
+/** The run's input or the result of a tool. */
 export interface Source {
-  /** The words of the tool's name, so that its `id` is known as the id of what it returned. */
+  /** The words of the tool's name: the `id` in a result of `get_user` is a user id. */
   about: readonly string[];
   value: unknown;
 }
@@ -11,8 +11,8 @@ export interface Source {
 const mostNodes = 5000;
 
 /**
- * The value under a name, at any depth, the shallowest first. `user_id` also finds `user: {id}`, and the `id` of what a
- * tool about users returned. Lists are looked through from the front.
+ * The value with a name at any depth, the shallowest first. `user_id` also finds `user: {id}`, and the `id` in the result
+ * of a tool about users.
  */
 export function findNamed(sources: readonly Source[], name: string, fits: (value: unknown) => boolean): unknown {
   const sought = nameWords(name).join(" ");
@@ -52,6 +52,6 @@ function isNamed(path: readonly string[], words: readonly string[], sought: stri
   const own = words.join(" ");
   if (own === sought) return true;
   const parts = sought.split(" ");
-  // `user_id` where the path says user and the key says id.
+  // `user_id` matches the path `user` with the key `id`.
   return parts.length > 1 && own === parts.at(-1) && parts.slice(0, -1).every((part) => path.includes(part));
 }

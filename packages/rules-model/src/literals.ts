@@ -1,6 +1,6 @@
 import { longestRead } from "./words.ts";
 
-/** What a text names outright, each kind in the order of the text. */
+/** Literal values in a text, in order. */
 export interface Literals {
   urls: string[];
   emails: string[];
@@ -22,7 +22,7 @@ const numberPattern = /(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)/g;
 
 export function literalsOf(text: string): Literals {
   let rest = text.slice(0, longestRead);
-  /** Takes every hit out, so that a later and wider pattern does not see parts of it. */
+  /** Removes every match, so that later, wider patterns do not match parts of it. */
   const take = (pattern: RegExp, group = 0): string[] => {
     const hits: string[] = [];
     rest = rest.replace(pattern, (...found: unknown[]) => {
@@ -54,7 +54,7 @@ export function literalsOf(text: string): Literals {
   };
 }
 
-/** Every JSON object or list that stands in a text, and the text without them. */
+/** Every JSON object or list in a text, and the text without them. */
 export function jsonIn(text: string): { values: unknown[]; rest: string } {
   const values: unknown[] = [];
   let rest = "";

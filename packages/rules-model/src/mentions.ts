@@ -4,27 +4,27 @@ import { isReadingWord, isWritingWord, nameWords, significantWords, type Word, w
 export interface Mention {
   tool: Tool;
   at: number;
-  /** The part of the text that speaks of this tool: what it names is meant for it first. */
+  /** The part of the text about this tool, which is searched first for its arguments. */
   clause: string;
-  /** True where another tool fits the same words better: for when that one cannot be called. */
+  /** Another tool fits the same words better. Used if that one cannot be called. */
   weak: boolean;
 }
 
 interface Hit {
   tool: Tool;
   at: number;
-  /** True where the text has the whole name, not only what it is about. */
+  /** The text has all words of the name. */
   whole: boolean;
   about: readonly string[];
 }
 
 const negation = /\b(?:not|never|without|don't|avoid|instead of)\s+(?:\S+\s+){0,2}$/i;
 
-/** The tools that a text asks for, in the order in which it does. */
+/** The tools that a text asks for, in order. */
 export function mentionedTools(text: string, tools: readonly Tool[]): Mention[] {
   const words = wordsOf(text).filter(({ at }) => !negation.test(text.slice(Math.max(0, at - 60), at)));
   const hits = tools.flatMap((tool) => hitOf(text, words, tool) ?? []);
-  // "Delete the user" is about users, but hardly asks for a look at them.
+  // "Delete the user" is about users, but does not ask to read them.
   const isWeak = (hit: Hit) =>
     !hit.whole && hits.some((other) => other.whole && other.about.some((word) => hit.about.includes(word)));
   const strong = hits.filter((hit) => !isWeak(hit)).sort((a, b) => a.at - b.at);
@@ -41,7 +41,7 @@ export function mentionedTools(text: string, tools: readonly Tool[]): Mention[] 
 }
 
 function hitOf(text: string, words: readonly Word[], tool: Tool): Hit | undefined {
-  // `server__tool`: the server's name says nothing about what is asked for.
+  // In `server__tool` only the tool's name is compared.
   const own = nameWords(tool.name.slice(tool.name.lastIndexOf("__") + 1));
   const about = own.filter((word) => !isReadingWord(word) && !isWritingWord(word));
   const named = positionOfName(text, tool.name);
@@ -50,11 +50,11 @@ function hitOf(text: string, words: readonly Word[], tool: Tool): Hit | undefine
   for (const { stem, at } of words) if (!first.has(stem)) first.set(stem, at);
   const positionOf = (list: readonly string[]) => Math.min(...list.map((word) => first.get(word) ?? text.length));
   const verbs = own.filter((word) => !about.includes(word) && first.has(word));
-  // Where tools are about the same thing, their verbs tell them apart.
+  // Verbs distinguish tools about the same thing.
   const at = positionOf(verbs.length > 0 ? verbs : own);
   const missing = own.filter((word) => !first.has(word));
   if (missing.length === 0) return { tool, at, whole: true, about };
-  // The first word of a long name is often that of a family of tools.
+  // The first word of a long name is often shared by a family of tools.
   const family = own.length > 2 ? own[0] : undefined;
   if (missing.length === 1 && missing[0] === family) return { tool, at, whole: true, about };
   if (own.some(isWritingWord)) return undefined;

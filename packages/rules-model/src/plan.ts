@@ -7,8 +7,8 @@ import { mentionedTools } from "./mentions.ts";
 import { type Situation, situationOf } from "./situation.ts";
 
 /**
- * The next step of a conversation. One tool a turn, in the order in which the text asks for them, as soon as its
- * required arguments are known; the same call never twice; when no call is left, the answer.
+ * Calls one tool per step, in the order of the text, once its required arguments are known. Never repeats a call. When no
+ * call is left, answers.
  */
 export function nextStep(call: Request): Step {
   const situation = situationOf(call.messages);
@@ -42,8 +42,8 @@ function nextCall({ tools = [], toolChoice, messages }: Request, situation: Situ
 }
 
 /**
- * A tool that was called is judged by what was known then: it is called again for another value that the text names,
- * but not because its own result has a field of a fitting name.
+ * A tool is called again only for another value in the messages before its first call. Otherwise a matching field in its
+ * own result would trigger another call.
  */
 function firstCallOf(tool: Tool, messages: readonly Message[]): number {
   return messages.findIndex(
@@ -70,5 +70,5 @@ function reportOf(situation: Situation, tools: readonly Tool[]): string {
   if (byRule) return byRule.text;
   if (tools.length === 0) return noRule;
   const names = tools.slice(0, 20).map((tool) => tool.name);
-  return `${noRule} The task names none of the tools that I have (${names.join(", ")}), or not the values that they need.`;
+  return `${noRule} The task does not name one of my tools (${names.join(", ")}) with the values that it needs.`;
 }

@@ -25,7 +25,7 @@ export function choicesOf(schema: Schema): readonly unknown[] | undefined {
   return Array.isArray(schema.enum) ? schema.enum : undefined;
 }
 
-/** The value as the schema's type where that loses nothing, else undefined. */
+/** The value converted to the schema's type, or undefined if that would lose information. */
 export function asType(value: unknown, schema: Schema): unknown {
   const choices = choicesOf(schema);
   const cast = castTo(value, typeOf(schema));
@@ -83,7 +83,7 @@ const byFormat: Record<string, string> = {
   uuid: "00000000-0000-4000-8000-000000000000",
 };
 
-/** The smallest value of a schema's type: what stands where nothing is known. */
+/** The smallest value that fits the schema. */
 export function minimalValue(schema: Schema): unknown {
   const choice = choicesOf(schema)?.[0];
   if (choice !== undefined) return choice;

@@ -9,16 +9,16 @@ export interface ToolOutcome {
   failed: boolean;
 }
 
-/** All that the planner knows: what is wanted, what was given, what was done. */
+/** Everything that the planner knows about the conversation. */
 export interface Situation {
-  /** What was written by the user and the system, without the JSON in it. */
+  /** Text of the user and the system, without JSON. */
   text: string;
-  /** The last thing that the user said. */
+  /** The last user message. */
   lastPrompt: string;
   literals: Literals;
-  /** JSON among the messages: the run's input. */
+  /** JSON in the messages: the run's input. */
   inputs: readonly Source[];
-  /** Results of tools, the latest first. What they say is data: it never names a tool to call. */
+  /** Tool results, latest first. Results are data: a tool named in them is not called. */
   results: readonly Source[];
   outcomes: readonly ToolOutcome[];
 }

@@ -1,4 +1,4 @@
-/** More than anyone writes as a task; what comes after is not looked at, so that no rule is slow. */
+/** Bounds the time of all rules. Longer text is ignored. */
 export const longestRead = 50_000;
 
 const stopWords = new Set(
@@ -10,7 +10,7 @@ const stopWords = new Set(
   ).split(" "),
 );
 
-/** Words that ask for the same thing. The first stands for all. */
+/** Words with the same meaning. The first represents the group. */
 const synonyms = [
   ["get", "fetch", "read", "show", "retrieve", "load", "download", "display", "request", "look", "lookup", "check"],
   ["list", "enumerate", "browse"],
@@ -27,10 +27,10 @@ const synonyms = [
 ];
 const sameAs = new Map(synonyms.flatMap((group) => group.map((word) => [word, group[0] ?? word] as const)));
 
-/** Verbs that change something: a tool with such a name is called only when the text asks for just that. */
+/** A tool with one of these verbs changes something, so it is called only if the text has the verb. */
 const writing = new Set(["create", "delete", "update", "write", "send", "run", "block", "reset", "rotate", "assign"]);
 
-/** Verbs that only look: who asks about the weather need not say "get". */
+/** Reading verbs may be missing in the text: "the weather" means "get the weather". */
 const reading = new Set(["get", "list", "search", "view", "describe"]);
 
 export function stem(word: string): string {
@@ -57,7 +57,7 @@ export function wordsOf(text: string): Word[] {
   }));
 }
 
-/** The parts of a name written in any style: `drive_read`, `getUser`, `server__get-weather`. */
+/** The words of a name in any style: `drive_read`, `getUser`, `server__get-weather`. */
 export function nameWords(name: string): string[] {
   return name
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")

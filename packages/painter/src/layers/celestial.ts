@@ -5,7 +5,6 @@ import type { Scene } from "../scene.ts";
 import { asks, mentionOf } from "../scene.ts";
 import { circle, ellipse, group, num, path, stroke } from "../svg.ts";
 
-/** Sun and moon with the light around them. */
 export function paintBodies(scene: Scene): string {
   const { reading, palette, gradients, sun, width } = scene;
   const parts: string[] = [];
@@ -82,7 +81,7 @@ export function paintPlanets(scene: Scene): string {
   const main = own.pick([0.26, 0.74]);
   return Array.from({ length: mention.count }, (_, i) => {
     const r = scene.unit * (i === 0 ? 17 : own.range(4, 9)) * mention.scale;
-    // The large one on one side, the small ones strung out over the other.
+    // A large planet on one side, small ones on the other.
     const x =
       (mention.side ?? (i === 0 ? main : 1 - main + (i - mention.count / 2) * 0.19 + own.range(-0.04, 0.04))) *
       scene.width;

@@ -6,7 +6,7 @@ import { paintFlower, paintMushroom } from "../subjects/plants.ts";
 import { circle, ellipse, group, num, path, polygon, rect, stroke } from "../svg.ts";
 import { hillLine, hillShape } from "./mountains.ts";
 
-/** Land before the water, for what cannot swim. */
+/** A shore in front of the water, for subjects on land. */
 export function paintShore(scene: Scene): string {
   const own = scene.random.fork("shore");
   const { palette, gradients, height, unit } = scene;
@@ -34,7 +34,7 @@ export function paintShore(scene: Scene): string {
   );
 }
 
-/** Flowers and mushrooms that were asked for stand before everything else, along the lower edge. */
+/** Flowers and mushrooms of the prompt, in front of everything else along the lower edge. */
 export function paintMeadowThings(scene: Scene): string {
   const parts: string[] = [];
   for (const mention of scene.reading.mentions) {
@@ -59,7 +59,7 @@ export function paintMeadowThings(scene: Scene): string {
   return parts.join("");
 }
 
-/** The flowers of a meadow further off, as dots; under the things that stand in it. */
+/** Distant flowers of a meadow as dots, behind other things. */
 export function paintCarpet({ width, height, horizon, unit, palette, detailed, reading, random }: Scene): string {
   const mention = reading.mentions.find(({ subject, count }) => subject === "flower" && count > 1);
   if (!mention) return "";
@@ -74,7 +74,7 @@ export function paintCarpet({ width, height, horizon, unit, palette, detailed, r
   }).join("");
 }
 
-/** Blades of grass, or stones in the sand, at the lower edge: they give the picture a near end. */
+/** Grass or stones along the lower edge, which give the picture a foreground. */
 export function paintFraming(scene: Scene): string {
   const own = scene.random.fork("framing");
   if (scene.ground === "land") return blades(scene, own);
@@ -133,7 +133,7 @@ function stones(scene: Scene, own: Random): string {
   }).join("");
 }
 
-/** Banks of fog over the land, under the things that stand in it. */
+/** Banks of fog over the land, behind other things. */
 export function paintFog({ width, height, horizon, palette, gradients, reading }: Scene): string {
   if (!hasWeather(reading, "fog")) return "";
   return Array.from({ length: 4 }, (_, i) => {
@@ -152,7 +152,7 @@ export function paintFog({ width, height, horizon, palette, gradients, reading }
   }).join("");
 }
 
-/** What falls between the viewer and the scene. */
+/** Rain and snow in front of the scene. */
 export function paintAir(scene: Scene): string {
   const { width, height, palette, unit, reading } = scene;
   const own = scene.random.fork("air");

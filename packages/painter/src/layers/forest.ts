@@ -5,7 +5,7 @@ import type { Scene } from "../scene.ts";
 import { mentionOf } from "../scene.ts";
 import { num, path, rect } from "../svg.ts";
 
-/** Rows of conifers in the distance, each row in one shape, so that a thousand trees cost a handful of paths. */
+/** Each distant row is one path, so that a thousand trees stay cheap. */
 export function paintForest(scene: Scene): string {
   const mention = mentionOf(scene.reading, "forest");
   if (!mention) return "";
@@ -16,7 +16,7 @@ export function paintForest(scene: Scene): string {
   }).join("");
 }
 
-/** Clumps of far trees and bushes: what keeps an empty field from looking empty. */
+/** Clumps of distant trees and bushes fill an empty field. */
 export function paintFarTrees({ width, horizon, unit, palette, random }: Scene): string {
   const own = random.fork("far-trees");
   const foot = horizon + unit;

@@ -41,7 +41,7 @@ function paintMeadow(scene: Scene): string {
   return parts.join("");
 }
 
-/** Short strokes of lighter and darker grass: texture that a flat fill lacks. */
+/** Short strokes of lighter and darker grass give the fill a texture. */
 function tufts(scene: Scene, own: Random, line: readonly Point[], near: number, top: string, low: string): string {
   const light: string[] = [];
   const dark: string[] = [];
@@ -83,7 +83,7 @@ function paintDunes(scene: Scene): string {
         ]),
       ),
     );
-    // The lee side: a second, steeper line under each crest lies in shade.
+    // The lee side is a second, steeper line in shade under each crest.
     const lee = line.map(([x, y], k): Point => [x, y + unit * (1 + near * 3) * (1 + Math.sin(k * 0.9 + i))]);
     parts.push(path(`${smooth(line)}L${smooth(lee.toReversed()).slice(1)}Z`, dark, { "fill-opacity": 0.35 }));
     if (!scene.detailed) continue;
@@ -143,7 +143,7 @@ function paintWater(scene: Scene): string {
   return parts.join("");
 }
 
-/** Windows of a city, drawn out downwards on the water. */
+/** Reflections of a city's windows on the water. */
 function lampReflections({ width, height, horizon, unit, gradients }: Scene, own: Random): string {
   return Array.from({ length: 90 }, () => {
     const tint = own.pick(["#ffd98a", "#ffe9b8", "#ff9d6b", "#9fd0ff"]);
@@ -161,7 +161,7 @@ function lampReflections({ width, height, horizon, unit, gradients }: Scene, own
   }).join("");
 }
 
-/** Lines to the vanishing point and across, as the arcades of the eighties had them. */
+/** A grid towards the vanishing point, in the style of arcade games of the eighties. */
 export function paintGrid({ width, height, horizon, unit, palette, ground, gradients }: Scene): string {
   if (ground !== "land" && ground !== "desert") return "";
   let d = "";
@@ -178,7 +178,7 @@ export function paintGrid({ width, height, horizon, unit, palette, ground, gradi
   return stroke(d, fade, unit * 0.16);
 }
 
-/** A road to the vanishing point, or across the picture where something drives on it. */
+/** A road to the vanishing point, or across the picture if something drives on it. */
 export function paintRoad(scene: Scene, crosswise: boolean): string {
   const { width, height, horizon, palette, unit, gradients } = scene;
   const colour = mentionOf(scene.reading, "road")?.colours[0] ?? "#4b4f5c";

@@ -5,7 +5,7 @@ import type { Scene } from "../scene.ts";
 import { mentionOf } from "../scene.ts";
 import { type Point, path, polygon, polyline, smooth } from "../svg.ts";
 
-/** Far ridges fading into the haze, and before them, where mountains are asked for, faceted peaks in light and shade. */
+/** Distant ridges in the haze. If the prompt has mountains, faceted peaks in front of them. */
 export function paintMountains(scene: Scene): string {
   const mention = mentionOf(scene.reading, "mountain");
   const ridges = scene.detailed ? 3 : 2;
@@ -54,7 +54,7 @@ function ridge(scene: Scene, own: Random, depth: number, tall: number, colour: s
   return path(`${polyline(points)}L${width} ${horizon + 4}L0 ${horizon + 4}Z`, fill);
 }
 
-/** Without mountains the land rolls out in blue hills; over the sea only a thin far coast is left. */
+/** Blue hills, or a thin coast over the sea, for prompts without mountains. */
 function farHills(scene: Scene, own: Random, depth: number, nth: number): string {
   const { horizon, unit, palette, gradients, ground } = scene;
   const lift = ground === "water" ? 1.6 - nth * 0.6 : 10 - nth * 2.8;
@@ -153,7 +153,7 @@ function cap(
   return polygon([apex, ...firstFlank, outer, ...teeth, inner, ...firstSpine.toReversed()], colour);
 }
 
-/** A soft hill line, for land that is neither mountain nor plain. */
+/** A soft line of hills. */
 export function hillLine(scene: Scene, own: Random, base: number, swing: number): Point[] {
   const waves = [1, 2.3, 4.1].map((f) => ({ f: f * own.range(0.8, 1.3), phase: own.range(0, 6.28), a: 1 / f }));
   return Array.from({ length: 25 }, (_, i) => {

@@ -5,7 +5,7 @@ import type { Reference } from "../references.ts";
 import type { Gradients } from "../svg.ts";
 import { ellipse, group, num, rect, stroke } from "../svg.ts";
 
-/** Where a reference hangs. Up to three stand as billboards; more hang as prints on lines across the picture. */
+/** A reference in the picture. Up to three are billboards; more are prints on lines across the picture. */
 interface Panel extends Box {
   reference: Reference;
   row: number;
@@ -17,13 +17,13 @@ interface Sheet {
   unit: number;
   random: Random;
   gradients: Gradients;
-  /** Where billboards stand; none where the panels float. */
+  /** The ground under billboards. Without it the panels float. */
   floor: number | undefined;
   shade: string;
 }
 
 const mostBillboards = 3;
-/** Extremely long images are cropped to this, so that every panel keeps an area that can be recognised. */
+/** Very long images are cropped to this aspect, so that every panel stays recognisable. */
 const clamped = (aspect: number): number => Math.min(2.2, Math.max(0.5, aspect));
 
 export function layOutPanels(sheet: Pick<Sheet, "width" | "height">, references: readonly Reference[]): Panel[] {
@@ -40,12 +40,12 @@ export function layOutPanels(sheet: Pick<Sheet, "width" | "height">, references:
     const inRow = Math.min(columns, count - row * columns);
     const [slotWidth, slotHeight] = [(width * 0.94) / inRow, region / rows];
     const aspect = clamped(reference.aspect);
-    // Alone, a panel takes a side and leaves the other one to the scene.
-    const room = [
+    // A single panel leaves one side to the scene.
+    const space = [
       count === 1 ? width * 0.46 : slotWidth * 0.84,
       slotHeight * (standing && rows === 1 ? 0.92 : 0.8),
     ] as const;
-    const panelHeight = Math.min(room[1], room[0] / aspect);
+    const panelHeight = Math.min(space[1], space[0] / aspect);
     const panelWidth = panelHeight * aspect;
     const centre = count === 1 ? width * 0.7 : width * 0.03 + slotWidth * (i - row * columns + 0.5);
     const x = Math.min(width * 0.96 - panelWidth, Math.max(width * 0.04, centre - panelWidth / 2));
@@ -60,7 +60,7 @@ export function layOutPanels(sheet: Pick<Sheet, "width" | "height">, references:
   });
 }
 
-/** The number of rows that lets panels of this aspect grow largest. */
+/** The number of rows with the largest panels. */
 function bestRows(width: number, region: number, count: number, aspect: number): number {
   const heightOf = (rows: number) => Math.min(width / Math.ceil(count / rows) / aspect, region / rows);
   return [1, 2, 3, 4].reduce((best, rows) => (heightOf(rows) > heightOf(best) ? rows : best), 1);
@@ -78,7 +78,7 @@ function print({ unit, random, shade }: Sheet, panel: Panel, nth: number, standi
   const { x, y, width, height, reference } = panel;
   const mat = unit * (standing ? 1.1 : 0.7);
   const tilt = standing ? 0 : own.range(-2.4, 2.4);
-  // A nested svg clips: the image fills its panel, the rest of a very long one is cut off evenly.
+  // A nested svg clips: the image fills its panel and a very long one is cropped on both sides.
   const box = `x="${num(x)}" y="${num(y)}" width="${num(width)}" height="${num(height)}"`;
   const fit = 'width="100%" height="100%" preserveAspectRatio="xMidYMid slice"';
   const image = `<svg ${box}><image href="${reference.href}" ${fit}/></svg>`;

@@ -25,7 +25,7 @@ function skyline(scene: Scene, own: Random, near: number, colours: readonly stri
   const foot = horizon + unit * (0.4 + near * 2.2);
   for (let x = -unit * 4; x < width; ) {
     const broad = unit * own.range(4.5, 10) * (0.8 + near * 0.5);
-    // Taller towards a centre of the city, which the eye then finds.
+    // Buildings are taller towards the centre of the city.
     const centre = 1 - Math.min(1, Math.abs((x + broad / 2) / width - 0.56) * 1.5);
     const tall = horizon * (0.1 + 0.6 * centre ** 1.4 * own.range(0.3, 1)) * (1 - near * 0.55) + unit * own.range(0, 6);
     const wall =

@@ -59,7 +59,7 @@ export function paintLightning(scene: Scene): string {
   return bolts.join("");
 }
 
-/** A faint trail of wind: used where the sky would be empty. */
+/** A faint trail of wind, for an empty sky. */
 export function paintWind(scene: Scene): string {
   const own = scene.random.fork("wind");
   return Array.from({ length: 3 }, () => {

@@ -5,7 +5,7 @@ import { createBrush, type Scene } from "../scene.ts";
 import { painters } from "../subjects/index.ts";
 import { ellipse, group, num, type Point, path, smooth } from "../svg.ts";
 
-/** Paints what was placed, far things first, with shadows, reflections and the trails of racing flyers. */
+/** Paints far things first, with shadows, reflections and the trails of racing flyers. */
 export function paintThings(scene: Scene, placed: readonly Placed[]): string {
   const parts = [paintTrails(scene, placed)];
   for (const thing of placed) {
@@ -72,7 +72,7 @@ function paintShadow(scene: Scene, { mention, x, y, size, depth }: Placed): stri
   );
 }
 
-/** Ribbons of light behind flyers that pass gates: each comes through all the gates behind its own. */
+/** Ribbons of light behind flyers, through all the gates behind their own. */
 function paintTrails(scene: Scene, placed: readonly Placed[]): string {
   const racers = placed.filter(
     ({ within, leads, mention }) => (within || leads) && mention.subject !== "bird" && mention.subject !== "butterfly",

@@ -2,7 +2,7 @@ import { darken, lighten } from "../colour.ts";
 import type { Brush } from "../scene.ts";
 import { circle, ellipse, num, path, rect, stroke } from "../svg.ts";
 
-/** A quadcopter seen from the front and a little above: two rotors behind the hull, two before it. */
+/** A quadcopter from the front and slightly above: two rotors behind the hull, two in front of it. */
 export function paintDrone(brush: Brush): string {
   const { tone, colour, gradients } = brush;
   const second = brush.colours[1] ?? "#2a3040";

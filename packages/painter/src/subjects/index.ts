@@ -11,7 +11,7 @@ import { paintBoat, paintCar, paintFish, paintShip, paintTrain, paintWhale } fro
 
 type Painter = (brush: Brush) => string | Halves;
 
-/** Who paints what stands as a thing of its own; backdrops and sky are layers and not here. */
+/** Backdrops and the sky are layers and have no painter here. */
 export const painters: Partial<Record<Subject, Painter>> = {
   drone: paintDrone,
   bird: paintBird,

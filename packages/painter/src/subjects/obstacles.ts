@@ -2,7 +2,7 @@ import { darken, lighten } from "../colour.ts";
 import type { Brush } from "../scene.ts";
 import { ellipse, num, path, rect, stroke } from "../svg.ts";
 
-/** The far and the near half of an obstacle apart: what flies through it is painted between the two. */
+/** Two halves of an obstacle. Flyers inside it are painted between them. */
 export interface Halves {
   back: string;
   front: string;

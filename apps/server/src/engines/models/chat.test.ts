@@ -5,13 +5,13 @@ const toolCalls = [{ id: "c1", name: "look", arguments: { q: "short" } }];
 const assistant = (opaque: unknown) => ({ role: "assistant", text: "I look.", toolCalls, opaque }) as const;
 const said = 'I look.\nlook{"q":"short"}';
 
-describe("what is sent of a message", () => {
-  it("is its words and its calls", () => {
+describe("the sent text of a message", () => {
+  it("includes its text and calls", () => {
     expect(sentText({ role: "user", content: "Hi" })).toBe("Hi");
     expect(sentText(assistant(undefined))).toBe(said);
   });
 
-  it("is its thoughts as well, and each word once", () => {
+  it("includes its thoughts, and each text once", () => {
     const content = [
       { type: "thinking", thinking: "hm", signature: "abcdefgh" },
       { type: "redacted_thinking", data: "ijkl" },

@@ -29,13 +29,13 @@ describe("createSseReader", () => {
     });
   }
 
-  it("gives every event as soon as it is whole", () => {
+  it("returns every event as soon as it is complete", () => {
     const reader = createSseReader();
     expect(reader.push(Buffer.from("data: a\n\ndata: b\n"))).toEqual([{ event: "", data: "a" }]);
     expect(reader.push(Buffer.from("\n"))).toEqual([{ event: "", data: "b" }]);
   });
 
-  it("holds no line without end, and no event of endless lines", () => {
+  it("bounds the length of lines and events", () => {
     const line = createSseReader({ maxEventLength: 100 });
     line.push(Buffer.from(`data: ${"x".repeat(60)}`));
     expect(() => line.push(Buffer.from("x".repeat(60)))).toThrow();

@@ -8,11 +8,11 @@ describe("countTokens", () => {
     ["The quick brown fox jumps over the lazy dog.", 10],
   ])("counts %j", async (text, count) => expect(await countTokens(text)).toBe(count));
 
-  it("takes the names of special tokens for plain text", async () => {
+  it("treats names of special tokens as plain text", async () => {
     expect(await countTokens("<|endoftext|>")).toBeGreaterThan(1);
   });
 
-  it("counts long texts the same as short ones", async () => {
+  it("counts long texts like short ones", async () => {
     const sentence = " The quick brown fox jumps over the lazy dog.";
     expect(await countTokens(sentence.repeat(5000))).toBe((await countTokens(sentence)) * 5000);
   });
@@ -27,7 +27,7 @@ describe("countTokens", () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 
-  it("lets others work while it counts", async () => {
+  it("keeps the event loop free", async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     await countTokens("some words ".repeat(50_000));
@@ -44,7 +44,7 @@ describe("estimateTokens", () => {
     expect(await estimateTokens(words.slice(0, 100_000))).toBe(await countTokens(words.slice(0, 100_000)));
   });
 
-  it("is near the count of a long one, also where its parts differ", async () => {
+  it("is close to the count of a long text, also if its parts differ", async () => {
     const text = words + "plain prose of every day ".repeat(20_000) + words;
     const exact = await countTokens(text);
     const estimate = await estimateTokens(text);

@@ -31,7 +31,7 @@ afterEach(() => {
 afterAll(() => net.close());
 
 describe("requestJson", () => {
-  it("asks for a streamed body anew on every try", async () => {
+  it("opens a streamed body for every try", async () => {
     const bodies: string[] = [];
     listener = async (request, response) => {
       let body = "";
@@ -44,7 +44,7 @@ describe("requestJson", () => {
     expect(bodies).toEqual(["ab", "ab", "ab"]);
   });
 
-  it("tries an answer that broke off again", async () => {
+  it("retries an answer that broke off", async () => {
     listener = (_, response) => {
       if (requests > 1) return void response.end('{"ok":1}');
       response.writeHead(200, { "content-length": "50" });
@@ -53,7 +53,7 @@ describe("requestJson", () => {
     expect((await requestJson(net, { url, signal })).json).toEqual({ ok: 1 });
   });
 
-  it("takes what is no JSON for a failure, without showing it", async () => {
+  it("fails on invalid JSON without showing it", async () => {
     listener = (_, response) => void response.end("<html>key-123 at db-7</html>");
     const error = await requestJson(net, { url, signal, key: "key-123" }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ type: "downstream_service_error" });
@@ -62,20 +62,20 @@ describe("requestJson", () => {
     expect(JSON.stringify(toLoggedError(error))).not.toContain("db-7");
   });
 
-  it("keeps to the number of tries that it is given", async () => {
+  it("respects the number of tries", async () => {
     listener = (_, response) => void response.writeHead(503).end();
     await expect(requestJson(net, { url, signal, tries: 1 })).rejects.toMatchObject({ retryable: true });
     expect(requests).toBe(1);
   });
 
-  it("waits for no header that never comes more than once", async () => {
+  it("does not retry after a headers timeout", async () => {
     listener = () => {};
     const work = requestJson(net, { url, signal, bounds: { totalMs: 200 } });
     await expect(work).rejects.toMatchObject({ type: "downstream_service_unavailable" });
     expect(requests).toBe(1);
   });
 
-  it("takes an answer that is too long for a failure", async () => {
+  it("fails on an answer that is too long", async () => {
     listener = (_, response) => void response.end(`"${"x".repeat(5000)}"`);
     const work = requestJson(net, { url, signal, bounds: { maxBytes: 1000 } });
     await expect(work).rejects.toMatchObject({ type: "downstream_service_error" });
@@ -94,7 +94,7 @@ describe("requestUpstream", () => {
     await expect(work).rejects.toMatchObject({ type: "file_download_error" });
   });
 
-  it("refuses private addresses without trying", async () => {
+  it("refuses private addresses without a connection", async () => {
     const guarded = createNet({ allowPrivateNetwork: false });
     const error = await requestUpstream(guarded, { url, signal }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ type: "downstream_service_error", retryable: false });
@@ -106,7 +106,7 @@ describe("requestUpstream", () => {
 });
 
 describe("UpstreamFailure", () => {
-  it("keeps the beginning of the body, without the key in any form", () => {
+  it("keeps the start of the body, without the key in any form", () => {
     const key = 'k"e/y';
     const body = `${key} ${JSON.stringify(key)} ${encodeURIComponent(key)} ${"x".repeat(5000)}`;
     const failure = new UpstreamFailure({ status: 500, body, key, headers: { "x-request-id": "r1" } });
@@ -115,7 +115,7 @@ describe("UpstreamFailure", () => {
     expect(failure.requestId).toBe("r1");
   });
 
-  it("shows the log how to find it, and nothing that it may quote", () => {
+  it("logs the code and the request id, and nothing that the body may quote", () => {
     const body = JSON.stringify({ error: { message: "No to: a red drone", type: "error", code: "content_filter" } });
     const failure = new UpstreamFailure({ status: 400, body, headers: { "x-request-id": "req-7" } });
     expect(toLoggedError(failure)).toMatchObject({ status: 400, code: "content_filter", request_id: "req-7" });

@@ -13,14 +13,14 @@ const schema = { type: "object", properties: { n: { type: "number" } }, required
 const tool = { name: "look_up", description: "Looks up", parameters: { type: "object" } };
 const cached = { cache_control: { type: "ephemeral" } };
 
-describe("anthropic: its own ways", () => {
+describe("anthropic protocol", () => {
   let bench: TextBench;
   beforeAll(async () => {
     bench = await openTextBench(anthropicDialect, createAnthropic);
   });
   afterAll(() => bench.close());
 
-  it("writes a prediction's inputs where they belong, and none that the API refuses", async () => {
+  it("writes a prediction's inputs and leaves out those that the API refuses", async () => {
     bench.play(answering({ text: ["ok"], usage }));
     await bench.run({ prompt: "Hi", system: "Be brief", temperature: 1.7, seed: 4, top_k: 5, image: picture() });
     expect(bench.sent()).toEqual({
@@ -42,7 +42,7 @@ describe("anthropic: its own ways", () => {
     });
   });
 
-  it("marks what a run will send again", async () => {
+  it("marks prefixes that a run will send again for caching", async () => {
     bench.play(answering({ text: ["ok"], usage }));
     await bench.chat({
       messages: [
@@ -82,7 +82,7 @@ describe("anthropic: its own ways", () => {
     expect((await bench.chat()).usage).toEqual(usage);
   });
 
-  it("sends thoughts back as they came, before the results of the calls", async () => {
+  it("sends thoughts back unchanged, before tool results", async () => {
     bench.play(
       answering({
         reasoning: ["let me ", "think"],
@@ -120,7 +120,7 @@ describe("anthropic: its own ways", () => {
     event("message_stop", {}),
   ];
 
-  it("sends shortened arguments as they are now, beside the thoughts as they were", async () => {
+  it("sends shortened arguments with unchanged thoughts", async () => {
     const toolCalls = [{ id: "toolu_1", name: "look_up", arguments: '{"q":"a very long text"}' }];
     bench.play(answering({ reasoning: ["hm"], toolCalls, usage }), answering({ text: ["done"], usage }));
     const { text, opaque } = await bench.chat({ tools: [tool] });
@@ -138,7 +138,7 @@ describe("anthropic: its own ways", () => {
     ]);
   });
 
-  it("leaves thoughts out that were cut before their signature came", async () => {
+  it("leaves out thoughts that were cut before their signature", async () => {
     bench.play(
       streaming(
         opening,
@@ -159,7 +159,7 @@ describe("anthropic: its own ways", () => {
     expect(bench.sent(1).messages).toMatchObject([{ role: "user", content: [{ text: "Hello" }, { text: "Go on" }] }]);
   });
 
-  it("goes on after a pause with all that was said, and counts both parts", async () => {
+  it("continues after a pause with the answer so far and counts both parts", async () => {
     const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
     const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ title: "T" }] };
     bench.play(
@@ -191,7 +191,7 @@ describe("anthropic: its own ways", () => {
     ]);
   });
 
-  it("does not go on for ever", async () => {
+  it("stops after too many pauses", async () => {
     bench.play(
       streaming(
         opening,
@@ -204,7 +204,7 @@ describe("anthropic: its own ways", () => {
     expect(bench.upstream.requests.length).toBeLessThan(20);
   });
 
-  it("goes on no further than the answer may be long, and leaves it to a run to go on at all", async () => {
+  it("continues up to the token limit, and not at all for an agent run", async () => {
     const paused = streaming(
       opening,
       start(0, { type: "text", text: "" }),
@@ -221,7 +221,7 @@ describe("anthropic: its own ways", () => {
     expect(bench.upstream.requests.length).toBeLessThanOrEqual(before + 1);
   });
 
-  it("asks for an answer that is no object as a field of one, and takes it out again", async () => {
+  it("wraps an answer that is not an object in an object and unwraps it", async () => {
     const handedIn = { id: "toolu_9", name: "gantry_submit_answer", arguments: '{"value":[1,2]}' };
     bench.play(answering({ toolCalls: [handedIn], usage }));
     const list = { type: "array", items: { type: "number" } };
@@ -229,7 +229,7 @@ describe("anthropic: its own ways", () => {
     expect(bench.sent()).toMatchObject({ tools: [{ input_schema: { type: "object", properties: { value: list } } }] });
   });
 
-  it("sends a message that was shortened since without the thoughts that belonged to it", async () => {
+  it("sends a message without its thoughts if calls were removed", async () => {
     bench.play(answering({ text: ["ok"], usage }));
     const opaque = { protocol: "anthropic", content: [{ type: "tool_use", id: "gone", name: "x", input: {} }] };
     await bench.chat({
@@ -245,7 +245,7 @@ describe("anthropic: its own ways", () => {
     });
   });
 
-  it("has the answer handed in by a tool that it must call", async () => {
+  it("forces the answer tool for a response schema", async () => {
     const answer = { id: "toolu_9", name: "gantry_submit_answer", arguments: '{"n":42}' };
     bench.play(answering({ text: ["Well:"], toolCalls: [answer], usage }));
     const pieces: string[] = [];
@@ -258,7 +258,7 @@ describe("anthropic: its own ways", () => {
     });
   });
 
-  it("lets it call other tools before it hands in", async () => {
+  it("allows other tools before the answer tool", async () => {
     const call = { id: "toolu_1", name: "look_up", arguments: "{}" };
     bench.play(answering({ toolCalls: [call], usage }));
     const result = await bench.chat({ responseSchema: schema, tools: [tool] });
@@ -266,7 +266,7 @@ describe("anthropic: its own ways", () => {
     expect(bench.sent().tool_choice).toEqual({ type: "any" });
   });
 
-  it("takes an answer handed in beside other calls for too early", async () => {
+  it("ignores an answer submitted together with other calls", async () => {
     const calls = [
       { id: "toolu_1", name: "look_up", arguments: "{}" },
       { id: "toolu_2", name: "gantry_submit_answer", arguments: '{"n":0}' },

@@ -57,7 +57,7 @@ describe("ark-images", () => {
     });
   const sent = () => JSON.parse(String(upstream.seen.at(-1)?.body));
 
-  it("writes our fields as the vendor wants them", async () => {
+  it("writes fields in the vendor's form", async () => {
     const input = { size: "2k", watermark: null, optimize_prompt_mode: "fast", enable_safety_checker: true, seed: 3 };
     const result = await driver().run(callWith({ ...input, prompt: "a boat" }));
     expect(sent()).toEqual({
@@ -97,7 +97,7 @@ describe("ark-images", () => {
     ["AccountOverdueError", "downstream_service_error"],
   ] as const;
 
-  it.each(codes)("takes %s inside a 200 as %s", async (code, type) => {
+  it.each(codes)("reports %s in a 200 as %s", async (code, type) => {
     const error = { code, message: `internal ${secret}` };
     for (const answer of [{ data: [{ error }] }, { data: [], error }, { error }]) {
       upstream.odd.call.push({ kind: "reply", reply: jsonReply(answer) });
@@ -107,18 +107,18 @@ describe("ark-images", () => {
     }
   });
 
-  it.each(codes.slice(0, 4))("takes %s of a 400 as %s", async (code, type) => {
+  it.each(codes.slice(0, 4))("reports %s in a 400 as %s", async (code, type) => {
     upstream.odd.call.push({ kind: "reply", reply: jsonReply({ error: { code, message: "no" } }, 400) });
     expect((await faultOf(driver().run(callWith({ prompt: "a" })))).type).toBe(type);
   });
 
-  it("tries again after a 429 with a rate limit code", async () => {
+  it("retries after a 429 with a rate limit code", async () => {
     upstream.odd.call.push({ kind: "reply", reply: jsonReply({ error: { code: "RateLimitExceeded" } }, 429) });
     await driver().run(callWith({ prompt: "a" }));
     expect(upstream.seen.filter((one) => one.method === "POST")).toHaveLength(2);
   });
 
-  it("keeps the images that were made beside one that failed, and says when none was", async () => {
+  it("keeps images next to a failed one, and fails without any image", async () => {
     const good = { b64_json: png.toString("base64") };
     const data = [{ error: { code: "OutputImageSensitiveContentDetected" } }, good];
     upstream.odd.call.push({ kind: "reply", reply: jsonReply({ data }) });

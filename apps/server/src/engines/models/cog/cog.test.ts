@@ -72,7 +72,7 @@ describe("cog", () => {
     expect(String(refusal.cause)).not.toContain("0123456789");
   });
 
-  it("names an input of ours that the container refuses, in our words", async () => {
+  it("reports refused inputs with our own text", async () => {
     const detail = [
       { loc: ["body", "input", "seed"], msg: `at most 9 ${secret}`, type: "value_error" },
       { loc: ["body", "input", "prompt"], msg: "field required", type: "value_error.missing" },
@@ -81,7 +81,7 @@ describe("cog", () => {
     upstream.odd.call.push(reply({ detail }, 422));
     const refusal = await faultOf(run());
     expect(refusal.issues).toEqual([
-      { type: "value_error", loc: ["body", "seed"], msg: "The model does not accept this value" },
+      { type: "value_error", loc: ["body", "seed"], msg: "The model does not accept this value." },
       { type: "missing", loc: ["body", "prompt"], msg: "Field required" },
     ]);
     upstream.odd.call.push(reply({ detail: detail.slice(2) }, 422), reply({ error: "no", status: "failed" }, 422));
@@ -89,7 +89,7 @@ describe("cog", () => {
     expect((await faultOf(run())).type).toBe("downstream_service_error");
   });
 
-  it("waits in line while all slots are taken, until it is aborted", async () => {
+  it("retries while all slots are taken, until it is aborted", async () => {
     const full = () => reply({ error: "At capacity - all prediction slots busy", status: "failed" }, 409);
     upstream.odd.call.push(full(), full(), full(), full());
     await run();
@@ -105,7 +105,7 @@ describe("cog", () => {
     expect(upstream.seen).toHaveLength(3);
   });
 
-  it("cancels by name and by closing", async () => {
+  it("cancels by id and by closing the connection", async () => {
     upstream.odd.call.push({ kind: "hang" });
     const stop = new AbortController();
     const running = driver().run(callWith({ prompt: "a" }, { signal: stop.signal }));
@@ -120,7 +120,7 @@ describe("cog", () => {
     await expect.poll(() => predicting?.leftAt, { interval: 5 }).toBeDefined();
   });
 
-  it("fills file fields from a list in order, and says when it is empty", async () => {
+  it("fills file fields from a list in order, and fails if the list is empty", async () => {
     const uri = `data:image/png;base64,${png.toString("base64")}`;
     upstream.output = [uri, uri];
     expect(await bytesOf((await run()).output.image)).toEqual(png);
@@ -158,7 +158,7 @@ describe("cog", () => {
       return { result, fragments };
     };
 
-    it("hands chunks on as they come and counts what is not reported", async () => {
+    it("passes chunks on at once and counts unreported tokens", async () => {
       upstream.output = chunks;
       const { result, fragments } = await streamed();
       expect(fragments).toEqual(chunks.map((text) => `output:${text}`));
@@ -211,7 +211,7 @@ describe("cog", () => {
       expect(most).toBe(1);
     });
 
-    it("tells what was used when it is aborted, and cancels", async () => {
+    it("reports the usage of an aborted prediction and cancels it", async () => {
       Object.assign(upstream, { output: Array.from({ length: 100 }, () => "word "), chunkMs: 20 });
       const stop = new AbortController();
       let fragments = 0;

@@ -45,7 +45,7 @@ const withOutput = (Output: unknown, more: Record<string, unknown> = {}) =>
 const manifestOf = (schemas: ReturnType<typeof importCogSchema>) =>
   manifestSchema.safeParse({ title: "t", kind: "other", backend: { type: "cog", url: "http://cog:5000" }, ...schemas });
 
-it("reads the inputs in their order", () => {
+it("reads the inputs in order", () => {
   const { input } = importCogSchema(openapi);
   expect(Object.keys(input.properties)).toEqual([
     "prompt",
@@ -78,7 +78,7 @@ it("reads the inputs in their order", () => {
   });
 });
 
-it("makes schemas that a manifest accepts", () => {
+it("produces schemas that a manifest accepts", () => {
   expect(manifestOf(importCogSchema(openapi)).error?.issues ?? []).toEqual([]);
 });
 
@@ -110,7 +110,7 @@ it.each([
   expect(manifestOf({ input: { type: "object", properties: {} }, output }).error?.issues ?? []).toEqual([]);
 });
 
-it("reads an output object by its names", () => {
+it("reads an output object by name", () => {
   const output = withOutput({
     type: "object",
     required: ["video"],
@@ -126,7 +126,7 @@ it("reads an output object by its names", () => {
   });
 });
 
-it("ends on references that go in circles", () => {
+it("terminates on circular references", () => {
   const output = withOutput({ $ref: "#/components/schemas/A" }, { A: { $ref: "#/components/schemas/A" } });
   expect(output.properties.output).toEqual({ type: "object" });
 });
@@ -142,7 +142,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-it("fetches the document, waiting for a container that is starting", async () => {
+it("fetches the document, retrying while the container starts", async () => {
   upstream.odd.call.push({ kind: "reply", reply: jsonReply({ error: "OpenAPI schema not available" }, 503) });
   expect(await fetchCogSchema(net, `${upstream.url}/`)).toEqual(importCogSchema(openapi));
   expect(upstream.seen.map((one) => [one.method, one.path])).toEqual([
@@ -151,7 +151,7 @@ it("fetches the document, waiting for a container that is starting", async () =>
   ]);
 });
 
-it("refuses a document of something else", async () => {
+it("refuses a document that does not describe a Cog model", async () => {
   upstream.odd.call.push({ kind: "reply", reply: jsonReply({ openapi: "3.1.0", components: {} }) });
   expect((await faultOf(fetchCogSchema(net, upstream.url))).type).toBe("downstream_service_error");
 });

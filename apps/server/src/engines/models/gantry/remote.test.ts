@@ -61,7 +61,7 @@ describe("gantry", () => {
   const refuse = (value: unknown, status: number) =>
     upstream.odd.call.push({ kind: "reply", reply: jsonReply(value, status) });
 
-  it("sends the fields as a form under the key, whichever address it was given", async () => {
+  it("sends the fields as a form with the key, for every form of the URL", async () => {
     const paths = ["", "/", "/api/v1", "/api/v1/acme/painter", "/api/v1/acme/painter/"];
     for (const path of paths) {
       const remote = driver(imageField, { url: upstream.url + path });
@@ -75,13 +75,13 @@ describe("gantry", () => {
     expect(files).toMatchObject([{ field: "image", type: "image/png", bytes: png }]);
   });
 
-  it("fills a field of another name where there is only one", async () => {
+  it("fills a single output field of another name", async () => {
     const { image } = imageField.properties;
     const { output } = await run({ type: "object", properties: { picture: image ?? {} } });
     expect(await bytesOf(output.picture)).toEqual(png);
   });
 
-  it("passes on what the other service says about our fields in our words, without its own and its links", async () => {
+  it("reports errors of the other server about fields with our own text and without its links", async () => {
     const url = "https://other.example/docs/errors#one_of";
     refuse(
       {
@@ -126,7 +126,7 @@ describe("gantry", () => {
     expect(JSON.stringify(refusal.issues)).not.toContain("funds");
   });
 
-  it("does not repeat what ran out of time there", async () => {
+  it("does not retry after a timeout of the other server", async () => {
     refuse({ detail: [{ loc: ["body"], msg: "late", type: "generation_timeout" }] }, 504);
     await faultOf(run());
     expect(upstream.seen).toHaveLength(1);
@@ -139,7 +139,7 @@ describe("gantry", () => {
     stream_details: { input_tokens: 5, output_tokens: 3, cached_tokens: 2, cache_write_tokens: 1 },
   };
 
-  it("streams text, and takes the tokens that the other service counted", async () => {
+  it("streams text and uses the tokens that the other server reports", async () => {
     upstream.lines = [content("Hel", "lo"), content(" there"), ended];
     const fragments: string[] = [];
     const result = await driver(textField).run(
@@ -153,7 +153,7 @@ describe("gantry", () => {
     });
   });
 
-  it("counts the tokens where the other service does not, and says so where it only counted itself", async () => {
+  it("counts unreported tokens, and marks estimates of the other server", async () => {
     upstream.lines = [content("one two"), { output_data: {}, status: 200 }];
     expect((await run(textField)).usage).toEqual({ inputTokens: 1, outputTokens: 2, estimated: true });
     upstream.lines = [{ output_data: {}, status: 200 }];
@@ -164,7 +164,7 @@ describe("gantry", () => {
     expect((await run(textField)).usage).toEqual(counted);
   });
 
-  it("says what was read when it is stopped before the other service has answered anything", async () => {
+  it("reports usage when it is aborted before the other server has answered", async () => {
     upstream.odd.call.push({ kind: "hang" });
     const stop = new AbortController();
     const running = driver(textField).run(callWith({ prompt: "a" }, { signal: stop.signal }));
@@ -175,13 +175,13 @@ describe("gantry", () => {
     expect(await (stopped as Interrupted).usage()).toEqual({ inputTokens: 1, outputTokens: 0, estimated: true });
   });
 
-  it("turns to the stream where the other service has nothing else", async () => {
+  it("uses the stream of a model that only streams", async () => {
     Object.assign(upstream, { streamingOnly: true, lines: [content("Hello"), ended] });
     const { output } = await run({ type: "object", properties: { text: { type: "string" } } });
     expect(output).toEqual({ text: "Hello" });
   });
 
-  it("takes an error line as the answer it would have been, and a stream without an end as cut", async () => {
+  it("reports an error event with its status, and a stream without an end as broken", async () => {
     const detail = [{ loc: ["body", "prompt"], msg: "no", type: "content_policy_violation", url: "" }];
     upstream.lines = [content("He"), { detail, status: 422 }];
     expect((await faultOf(run(textField))).type).toBe("content_policy_violation");
@@ -191,7 +191,7 @@ describe("gantry", () => {
     expect((await faultOf(run(textField))).type).toBe("downstream_service_error");
   });
 
-  it("cancels by the remote id and closes the connection, within 100 ms", async () => {
+  it("cancels by the remote id and closes the connection within 100 ms", async () => {
     Object.assign(upstream, { lines: Array.from({ length: 100 }, () => content("word ")), lineMs: 20 });
     const stop = new AbortController();
     const running = driver(textField).run(

@@ -12,14 +12,14 @@ const usage = { input: 3, output: 2 };
 const tool = { name: "look_up", description: "Looks up", parameters: { type: "object", properties: {} } };
 const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
 
-describe("google: its own ways", () => {
+describe("google protocol", () => {
   let bench: TextBench;
   beforeAll(async () => {
     bench = await openTextBench(googleDialect, createGoogle);
   });
   afterAll(() => bench.close());
 
-  it("writes a prediction's inputs where they belong", async () => {
+  it("writes a prediction's inputs", async () => {
     bench.play(answering({ text: ["ok"], usage }));
     const safetySettings = [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }];
     await bench.run({
@@ -41,7 +41,7 @@ describe("google: its own ways", () => {
     });
   });
 
-  it("counts thoughts as output and passes the whole report on", async () => {
+  it("counts thoughts as output and passes on the whole usage report", async () => {
     const usageMetadata = {
       promptTokenCount: 20,
       candidatesTokenCount: 4,
@@ -60,7 +60,7 @@ describe("google: its own ways", () => {
     });
   });
 
-  it("does not wait for a server that has finished its answer and keeps the connection open", async () => {
+  it("does not wait for a server that keeps the connection open after its answer", async () => {
     bench.play(({ response }) => {
       const candidates = [{ content: { parts: [{ text: "ok" }] }, finishReason: "STOP" }];
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -71,13 +71,13 @@ describe("google: its own ways", () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 
-  it("knows a refused prompt", async () => {
+  it("recognizes a refused prompt", async () => {
     bench.play(streaming({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 4 } }));
     expect((await bench.chat()).stop).toBe("refused");
     await expect(bench.run({ prompt: "Hi" })).rejects.toMatchObject({ type: "content_policy_violation" });
   });
 
-  it("tries a malformed call again", async () => {
+  it("retries a malformed call", async () => {
     bench.play(
       streaming({ candidates: [{ finishReason: "MALFORMED_FUNCTION_CALL" }] }),
       answering({ text: ["ok"], usage }),
@@ -85,7 +85,7 @@ describe("google: its own ways", () => {
     expect((await bench.chat()).text).toBe("ok");
   });
 
-  it("names calls that have no id, and does not send that name back", async () => {
+  it("generates missing call ids and does not send them back", async () => {
     const call = { functionCall: { name: "look_up", args: { q: 1 } } };
     bench.play(
       streaming({ candidates: [{ content: { parts: [call, call] }, finishReason: "STOP" }] }),
@@ -111,7 +111,7 @@ describe("google: its own ways", () => {
     ]);
   });
 
-  it("sends signed parts back as they came", async () => {
+  it("sends signed parts back unchanged", async () => {
     const parts = [
       { text: "I look.", thoughtSignature: "QQ==" },
       { functionCall: { id: "c1", name: "look_up", args: {} }, thoughtSignature: "Qg==" },
@@ -132,7 +132,7 @@ describe("google: its own ways", () => {
     expect((bench.sent(1).contents as unknown[])[1]).toEqual({ role: "model", parts });
   });
 
-  describe("arguments that are free", () => {
+  describe("arguments without a schema", () => {
     const send = {
       name: "send",
       description: "Sends.",
@@ -155,7 +155,7 @@ describe("google: its own ways", () => {
         tools: [send],
         messages: [
           { role: "user", content: "Hello" },
-          // As a database gives it back: with its fields in another order.
+          // A database may return the fields in another order.
           JSON.parse(JSON.stringify(stored)) as ChatMessage,
           { role: "tool", callId: "c1", name: "send", content: "sent" },
         ],
@@ -164,13 +164,13 @@ describe("google: its own ways", () => {
       return { toolCalls, parts: back?.parts };
     }
 
-    it("arrive as the tool wants them, and go back as they came", async () => {
+    it("are restored for the tool and sent back unchanged", async () => {
       const { toolCalls, parts } = await sentBack(bench, ({ url, headers }) => ({ headers, url }));
       expect(toolCalls).toEqual([{ id: "c1", name: "send", arguments: { url: "u", headers: { a: "b" } } }]);
       expect(parts).toEqual([part]);
     });
 
-    it("go back as they are now where they were shortened, without a signature that was made for others", async () => {
+    it("are sent back without their signature if they were shortened", async () => {
       const shorter = () => ({ url: "u […]" });
       const { parts } = await sentBack(bench, shorter);
       const functionCall = { ...part.functionCall, args: { url: "u […]" } };
@@ -181,7 +181,7 @@ describe("google: its own ways", () => {
       await bench25.close();
     });
 
-    it("make an answer one that is handed to a tool, and read again", async () => {
+    it("make the answer use the answer tool and are restored", async () => {
       const responseSchema = { type: "object", properties: { meta: { type: "object" } } };
       const handedIn = { id: "c", name: "gantry_submit_answer", arguments: '{"meta":"{\\"a\\":1}"}' };
       bench.play(answering({ toolCalls: [handedIn], usage }));
@@ -195,14 +195,14 @@ describe("google: its own ways", () => {
       });
     });
 
-    it("are all that an answer has: it is asked for as JSON, whatever it holds", async () => {
+    it("alone make the answer plain JSON", async () => {
       bench.play(answering({ text: ['{"a":1}'], usage }));
       expect((await bench.chat({ responseSchema: { type: "object" } })).text).toBe('{"a":1}');
       expect(bench.sent().generationConfig).toEqual({ responseMimeType: "application/json" });
     });
   });
 
-  it("knows tools by names that begin as it wants them, under their own", async () => {
+  it("maps tool names that the API refuses", async () => {
     const named = { name: "1-srv__look", description: "Looks.", parameters: { type: "object" } };
     bench.play(
       answering({ toolCalls: [{ id: "c1", name: "_1-srv__look", arguments: "{}" }], usage }),
@@ -233,12 +233,12 @@ describe("google: its own ways", () => {
     },
   );
 
-  it("keeps what was said before an end for another reason", async () => {
+  it("keeps text before an unusual finish reason", async () => {
     bench.play(streaming({ candidates: [{ content: { parts: [{ text: "ok" }] }, finishReason: "OTHER" }] }));
     expect(await bench.chat()).toMatchObject({ text: "ok", stop: "end" });
   });
 
-  it("binds an answer to its schema, beside tools by a tool", async () => {
+  it("sends the response schema, or the answer tool together with tools", async () => {
     bench.play(
       answering({ text: ['{"n":1}'], usage }),
       answering({ toolCalls: [{ id: "c", name: "gantry_submit_answer", arguments: '{"n":2}' }], usage }),

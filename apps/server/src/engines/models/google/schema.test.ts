@@ -5,7 +5,7 @@ import { toGoogleParameters, toGoogleSchema } from "./schema.ts";
 const free = { type: "string", description: "A JSON object, written as text." };
 const any = { type: "string", description: "A JSON value, written as text." };
 
-/** In Gemini's form, which it must accept; and what becomes of a value that it answers. */
+/** The schema in Gemini's form, and the restored value. */
 function translated(schema: Record<string, unknown>, answered?: unknown) {
   const written = toGoogleSchema(schema);
   expect(schemaProblem(written.schema, "schema")).toBeUndefined();
@@ -13,7 +13,7 @@ function translated(schema: Record<string, unknown>, answered?: unknown) {
 }
 
 describe("toGoogleSchema", () => {
-  it("does not write a small schema out to a huge one", () => {
+  it("bounds the size of resolved references", () => {
     const properties = Object.fromEntries(Array.from({ length: 1200 }, (_, n) => [`p${n}`, { $ref: "#/$defs/long" }]));
     const long = { type: "string", description: "d".repeat(25_000) };
     const described = translated({ type: "object", properties, $defs: { long } });
@@ -26,7 +26,7 @@ describe("toGoogleSchema", () => {
     expect(JSON.stringify(woven.schema).length).toBeLessThan(1_000_000);
   });
 
-  it("writes references out and keeps what Gemini knows", () => {
+  it("resolves references and keeps supported keywords", () => {
     const given = {
       $defs: { size: { $ref: "#/$defs/real" }, real: { type: "string", enum: ["s", "m"], "x-note": 1 } },
       type: "object",
@@ -57,7 +57,7 @@ describe("toGoogleSchema", () => {
     });
   });
 
-  it("asks for what is free as text, at every depth, and reads it again", () => {
+  it("asks for values without a schema as text at every depth and parses them", () => {
     const given = {
       type: "object",
       properties: {
@@ -93,7 +93,7 @@ describe("toGoogleSchema", () => {
     });
     expect(restored).toEqual({
       headers: { a: "b" },
-      // What is no JSON, or another than was asked for, is left for the tool's own schema to refuse.
+      // Invalid JSON, or JSON of another type, is left for the tool's own schema to refuse.
       deep: { list: [{ c: 1 }, "{broken", "[1]"] },
       any: [1, null],
       list: ["x", "y", null, 5],
@@ -103,12 +103,12 @@ describe("toGoogleSchema", () => {
     });
   });
 
-  it("takes a free object also where the model writes it as the object that it is", () => {
+  it("accepts an object in place of its text", () => {
     const given = { type: "object", properties: { headers: { type: "object" } } };
     expect(translated(given, { headers: { a: 1 } }).restored).toEqual({ headers: { a: 1 } });
   });
 
-  it("asks for numbers and truth values of which some are allowed as text", () => {
+  it("asks for enums of numbers and booleans as text", () => {
     const given = {
       type: "object",
       properties: {
@@ -128,7 +128,7 @@ describe("toGoogleSchema", () => {
     expect(restored).toEqual({ level: 2, version: 3, mixed: true, blank: "" });
   });
 
-  it("tells a free object from the plain text beside it", () => {
+  it("distinguishes an object from a plain text alternative", () => {
     const given = { type: "object", properties: { body: { type: ["string", "object", "null"] } } };
     const { schema, restored } = translated(given, { body: { value: '{"a":1}' } });
     expect(schema.properties).toMatchObject({
@@ -139,7 +139,7 @@ describe("toGoogleSchema", () => {
     expect(translated(given, { body: null }).restored).toEqual({ body: null });
   });
 
-  it("reads an answer by the alternative that it is of", () => {
+  it("restores a value with the alternative that it fits", () => {
     const kind = (name: string, data: unknown) => ({
       type: "object",
       properties: { kind: { const: name }, data },
@@ -179,7 +179,7 @@ describe("toGoogleSchema", () => {
     if (typeof part === "object") translated({ $defs, ...part });
   });
 
-  it("ends with a schema that has no end", () => {
+  it("terminates on a recursive schema", () => {
     const node = { type: "object", properties: { left: { $ref: "#" }, right: { $ref: "#/" } } };
     const endless = {
       $defs: { n: { type: "object", properties: { l: { $ref: "#/$defs/n" }, r: { $ref: "#/$defs/n" } } } },
@@ -196,12 +196,12 @@ describe("toGoogleSchema", () => {
 });
 
 describe("toGoogleParameters", () => {
-  it("has none for a tool without parameters", () => {
+  it("is undefined for a tool without parameters", () => {
     expect(toGoogleParameters({ type: "object" }, false)).toBeUndefined();
     expect(toGoogleParameters({ type: "object", properties: {}, additionalProperties: false }, false)).toBeUndefined();
   });
 
-  it("asks for parameters that are all free, and for an answer of any kind, as one field", () => {
+  it("wraps parameters and answers without a schema in one field", () => {
     for (const offered of [
       toGoogleParameters({ type: "object", additionalProperties: true }, false),
       toGoogleParameters({ type: "object" }, true),
@@ -214,7 +214,7 @@ describe("toGoogleParameters", () => {
     expect(list?.restore?.({ value: [1] })).toEqual([1]);
   });
 
-  it("makes an object of a union of objects", () => {
+  it("turns a union of objects into an object", () => {
     const union = {
       oneOf: [
         { type: "object", properties: { kind: { const: "a" }, n: { type: "number" } }, required: ["kind", "n"] },

@@ -16,13 +16,13 @@ import type { FileInput, FileOutput, InputValue, ModelCall, ModelDriver, ModelRe
 import type { MediaServer } from "../test-upstreams/image-servers.ts";
 import { jsonReply } from "../test-upstreams/scripted-server.ts";
 
-/** A protocol under test: its server, and its driver made for that server. */
+/** A protocol under test, with its server and driver. */
 export interface MediaProtocol {
   start(key: string): Promise<MediaServer>;
   create(options: { net: Net; url: string; key: string; spoolFolder: string; maxFileBytes?: number }): ModelDriver;
-  /** In which forms a file can come back. */
+  /** Forms in which a file can be returned. */
   forms: readonly ("base64" | "link")[];
-  /** The right answer around a text that should be base64. */
+  /** A correct answer around a text that should be base64. */
   around?(text: string): unknown;
 }
 
@@ -97,7 +97,7 @@ export async function bytesOf(file: unknown): Promise<Buffer> {
 
 const fewMegabytes = 4 * 1024 * 1024;
 
-/** Reads a file and keeps nothing of it. */
+/** Reads a file without keeping it. */
 async function lengthOf(file: unknown, everyFewMegabytes: () => void): Promise<number> {
   const { body } = file as FileOutput;
   if (body instanceof Uint8Array) return body.length;
@@ -110,7 +110,7 @@ async function lengthOf(file: unknown, everyFewMegabytes: () => void): Promise<n
   return length;
 }
 
-/** Everything that could be logged of an error, its causes too. */
+/** Everything that a log could show of an error and its causes. */
 function loggable(error: unknown): string {
   if (!(error instanceof Error)) return JSON.stringify(error);
   const own = JSON.stringify(
@@ -123,7 +123,7 @@ function loggable(error: unknown): string {
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** What is held, not what was used: the second collection waits for the buffers that the first one let go. */
+/** Memory in use after garbage collection. The second collection frees the buffers released by the first. */
 function liveBytes(): number {
   collectGarbage();
   collectGarbage();
@@ -132,7 +132,7 @@ function liveBytes(): number {
 }
 
 export function mediaBackendContract(protocol: MediaProtocol): void {
-  describe("as every media backend", () => {
+  describe("every media backend", () => {
     let net: Net;
     let upstream: MediaServer;
     let driver: ModelDriver;
@@ -165,19 +165,19 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       expect((await bytesOf(image)).equals(png)).toBe(true);
     }
 
-    it.each(protocol.forms)("gives the file that comes as %s", async (as) => {
+    it.each(protocol.forms)("returns a file sent as %s", async (as) => {
       upstream.made.as = as;
       await expectPng(run());
     });
 
-    it.each(protocol.forms)("gives a file of 3 MB that comes as %s unchanged", async (as) => {
+    it.each(protocol.forms)("returns a 3 MB file sent as %s unchanged", async (as) => {
       const large = Buffer.concat([png, createHash("shake256", { outputLength: 3_000_001 }).update("x").digest()]);
       Object.assign(upstream.made, { bytes: large, as });
       const { output } = await run();
       expect((await bytesOf(output.image)).equals(large)).toBe(true);
     });
 
-    it("waits as a 429 asks, and tries again", async () => {
+    it("retries after the time that a 429 asks for", async () => {
       const reply = { ...jsonReply({ error: { message: "slow down" } }, 429) };
       upstream.odd.call.push({ kind: "reply", reply: { ...reply, headers: { ...reply.headers, "retry-after": "1" } } });
       await expectPng(run());
@@ -185,7 +185,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(950);
     });
 
-    it("does not wait for long: the caller is told when", async () => {
+    it("does not wait for long and tells the caller when to retry", async () => {
       const headers = { "content-type": "application/json", "retry-after": "60" };
       upstream.odd.call.push({ kind: "reply", reply: { status: 429, headers, body: "{}" } });
       const refusal = await faultOf(run());
@@ -193,18 +193,18 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       expect(calls()).toHaveLength(1);
     });
 
-    it("tries again after a 503 and after a reset connection", async () => {
+    it("retries after a 503 and after a connection reset", async () => {
       upstream.odd.call.push({ kind: "reply", reply: jsonReply({ error: "starting" }, 503) }, { kind: "reset" });
       await expectPng(run());
       expect(calls()).toHaveLength(3);
     });
 
-    it("is unavailable where nobody listens", async () => {
+    it("is unavailable if the connection is refused", async () => {
       await upstream.close();
       expect((await faultOf(run())).type).toBe("downstream_service_unavailable");
     });
 
-    it("takes a cut answer as a failure and does not pay for a second one", async () => {
+    it("fails on a cut answer and does not pay for a second one", async () => {
       upstream.odd.call.push({ kind: "cut" });
       expect(await faultOf(run())).toMatchObject({ type: "downstream_service_error", status: 502 });
       expect(calls()).toHaveLength(1);
@@ -221,12 +221,12 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       await expect.poll(() => upstream.seen[0]?.leftAt, { interval: 5 }).toBeDefined();
     });
 
-    it("asks nothing of anyone when it was aborted before", async () => {
+    it("sends nothing if it was aborted before", async () => {
       await expect(run({ signal: AbortSignal.abort(new Error("gone")) })).rejects.toThrow("gone");
       expect(upstream.seen).toHaveLength(0);
     });
 
-    it.each([400, 401, 403, 404, 422, 500])("tells nothing of what a %i says", async (status) => {
+    it.each([400, 401, 403, 404, 422, 500])("does not reveal the body of a %i", async (status) => {
       const said = {
         error: { code: "x", message: `key ${secret} at db.internal:5432` },
         detail: `db.internal ${secret}`,
@@ -239,41 +239,41 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       expect(loggable(refusal)).not.toContain("0123456789");
     });
 
-    it("answers a wrong key as its own failure, never as the caller's", async () => {
+    it("reports a wrong key as an upstream failure, not as the caller's", async () => {
       driver = protocol.create({ net, url: upstream.url, key: secret, spoolFolder });
       upstream.odd.call.push({ kind: "reply", reply: jsonReply({ error: { code: "invalid_api_key" } }, 401) });
       expect((await faultOf(run())).status).toBe(502);
     });
 
-    it("gives up an answer that never ends", async () => {
+    it("aborts an answer that never ends", async () => {
       driver = protocol.create({ net, url: upstream.url, key: secret, spoolFolder, maxFileBytes: 100_000 });
       upstream.odd.call.push({ kind: "endless", piece: " ".repeat(65_536) });
       expect((await faultOf(run())).type).toBe("downstream_service_error");
       await expect.poll(() => upstream.seen[0]?.leftAt).toBeDefined();
     });
 
-    it("is not confused by a page instead of an answer", async () => {
+    it("fails on an HTML page instead of an answer", async () => {
       const reply = { status: 200, headers: { "content-type": "text/html" }, body: "<html>Sign in</html>" };
       upstream.odd.call.push({ kind: "reply", reply });
       expect((await faultOf(run())).type).toBe("downstream_service_error");
     });
 
-    it("reads a right answer under a wrong content type", async () => {
+    it("reads a correct answer with a wrong content type", async () => {
       upstream.odd.call.push({ kind: "type", contentType: "text/plain" });
       await expectPng(run());
     });
 
-    it("refuses a file that is no image where an image is due", async () => {
+    it("refuses a file that is not an image for an image field", async () => {
       Object.assign(upstream.made, { bytes: Buffer.from("<html>expired</html>"), type: "text/html" });
       expect((await faultOf(run())).type).toBe("downstream_service_error");
     });
 
-    it("does not blame the upstream for a file of ours that cannot be read", async () => {
+    it("does not blame the upstream if an input file cannot be read", async () => {
       const lost: FileInput = { ...fileInput(png), open: () => Promise.reject(new Error("the disk is gone")) };
       const failing = driver.run(callWith({ prompt: "a boat", image: lost }));
       await expect(failing).rejects.toThrow("the disk is gone");
       const short: FileInput = { ...fileInput(png), size: png.length + 1 };
-      await expect(driver.run(callWith({ prompt: "a boat", image: short }))).rejects.toThrow("another length");
+      await expect(driver.run(callWith({ prompt: "a boat", image: short }))).rejects.toThrow("recorded length");
     });
 
     if (protocol.around) {
@@ -299,12 +299,12 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
     }
 
     if (protocol.forms.includes("link")) {
-      it("finds the type by the bytes, whatever the link's server says", async () => {
+      it("detects the type from the bytes, whatever the link's server declares", async () => {
         Object.assign(upstream.made, { as: "link", type: "text/html" });
         await expectPng(run());
       });
 
-      it("fetches again what could not be fetched, and fails where it cannot be had", async () => {
+      it("retries a failed download, then fails", async () => {
         upstream.made.as = "link";
         upstream.odd.file.push({ kind: "reset" });
         await expectPng(run());
@@ -315,7 +315,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
         expect((await faultOf(run())).type).toBe("downstream_service_error");
       });
 
-      it("fails while the file is read when the download is cut or too long", async () => {
+      it("fails during reading if the download is cut or too long", async () => {
         const bytes = Buffer.concat([png, Buffer.alloc(400_000)]);
         Object.assign(upstream.made, { as: "link", bytes });
         upstream.odd.file.push({ kind: "cut" });
@@ -327,7 +327,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
         expect((await faultOf(failing)).type).toBe("downstream_service_error");
       });
 
-      it("closes the download when it is aborted after the driver has answered", async () => {
+      it("closes the download when it is aborted after the driver returned", async () => {
         Object.assign(upstream.made, { as: "link", bytes: Buffer.concat([png, Buffer.alloc(20_000_000)]) });
         const stop = new AbortController();
         await run({ signal: stop.signal });
@@ -343,7 +343,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       const [port] = await once(child, "message");
       driver = protocol.create({ net, url: `http://127.0.0.1:${port}`, key: secret, spoolFolder });
       const piece = Buffer.alloc(64 * 1024, 1);
-      let look: () => void = () => {};
+      let sample: () => void = () => {};
       const large: FileInput = {
         ...fileInput(png),
         size,
@@ -351,7 +351,7 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
           Readable.from(
             (function* () {
               for (let sent = 0; sent < size; sent += piece.length) {
-                if (sent % fewMegabytes === 0) look();
+                if (sent % fewMegabytes === 0) sample();
                 yield piece;
               }
             })(),
@@ -360,18 +360,18 @@ export function mediaBackendContract(protocol: MediaProtocol): void {
       };
       const measured = async () => {
         const { output } = await driver.run(callWith({ prompt: "a boat", image: large }));
-        return lengthOf(output.image, () => look());
+        return lengthOf(output.image, () => sample());
       };
-      // The first run loads what is loaded once.
+      // The first run loads libraries.
       await measured();
       await new Promise((resolve) => setTimeout(resolve, 100));
       const before = liveBytes();
       const held: number[] = [];
-      look = () => held.push(liveBytes() - before);
-      // While the answer is read nothing but time tells how far it has come. The pause is between two looks, not from
-      // one to the next: on a busy machine a look takes longer than that, and the run would never get on.
+      sample = () => held.push(liveBytes() - before);
+      // Sample while the answer is read. The pause starts after a sample: on a busy machine sampling takes longer than
+      // the pause, and an interval would starve the run.
       let watch = setTimeout(function again() {
-        look();
+        sample();
         watch = setTimeout(again, 40);
       }, 40);
       expect(await measured()).toBe(size);

@@ -34,14 +34,14 @@ const read = (
 const file = Buffer.alloc(2_000_003, "some bytes/");
 const base64 = file.toString("base64");
 
-it("reads plain JSON however it is cut", async () => {
+it("reads plain JSON in chunks of any size", async () => {
   const value = { 'a"\\': ['\\"x"', "é€😀\u0000", 1, null, true], b: { c: "\\" }, d: "" };
   for (const size of [1, 2, 3, 7, 1000]) {
     expect((await read(JSON.stringify(value), { size })).value).toEqual(value);
   }
 });
 
-it.each([1, 7, 4096, 65_537])("takes files out of the JSON, in pieces of %i", async (size) => {
+it.each([1, 7, 4096, 65_537])("takes files out of the JSON, in chunks of %i", async (size) => {
   const small = size < 1000 ? file.subarray(0, 40_000) : file;
   const text = JSON.stringify({
     a: small.toString("base64"),
@@ -58,7 +58,7 @@ it.each([1, 7, 4096, 65_537])("takes files out of the JSON, in pieces of %i", as
   }
 });
 
-it("leaves long texts alone that are none of its files", async () => {
+it("leaves long texts that are not files alone", async () => {
   const prose = "word ".repeat(20_000);
   expect((await read(JSON.stringify([prose]))).value).toSatisfy((value: string[]) => value[0] === prose);
   const bare = "A".repeat(40_000);
@@ -66,7 +66,7 @@ it("leaves long texts alone that are none of its files", async () => {
   expect(left.value).toSatisfy((value: string[]) => value[0] === bare);
 });
 
-it("is not fooled by texts that look like its marks", async () => {
+it("is not fooled by texts that look like its placeholders", async () => {
   const value = { a: "file-0", b: `file-${"0".repeat(36)}-0` };
   expect((await read(JSON.stringify(value))).value).toEqual(value);
 });
@@ -82,7 +82,7 @@ it.each([
   await expect(read(text, limits)).rejects.toThrow();
 });
 
-it("drops the files that nobody asked for", async () => {
+it("drops files whose body was not taken", async () => {
   const answer = await read(JSON.stringify([base64, base64]));
   const [first, second] = answer.value as [Spool, Spool];
   const body = first.body();

@@ -12,14 +12,14 @@ const usage = { input: 3, output: 2 };
 const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
 const delta = (fields: Record<string, unknown>) => ({ choices: [{ index: 0, delta: fields }] });
 
-describe("openai-chat: its own ways", () => {
+describe("openai-chat protocol", () => {
   let bench: TextBench;
   beforeAll(async () => {
     bench = await openTextBench(openAiChatDialect, createOpenAiChat);
   });
   afterAll(() => bench.close());
 
-  it("writes a prediction's inputs where they belong", async () => {
+  it("writes a prediction's inputs", async () => {
     bench.play(answering({ text: ["ok"], usage }));
     await bench.run({
       prompt: "Hi",
@@ -46,7 +46,7 @@ describe("openai-chat: its own ways", () => {
     expect(bench.upstream.requests[0]?.headers["idempotency-key"]).toBe("pred_1");
   });
 
-  it("lets no input take the place of what it sets itself", async () => {
+  it("does not let inputs override its own fields", async () => {
     bench.play(answering({ text: ["ok"], usage }));
     await bench.run({ prompt: "Hi", model: "other", stream: false, messages: [] });
     expect(bench.sent()).toMatchObject({ model: "m-1", stream: true, messages: [{ content: "Hi" }] });
@@ -66,14 +66,14 @@ describe("openai-chat: its own ways", () => {
     ]);
   });
 
-  it("asks for nothing that the server refused once", async () => {
+  it("does not send a field again that the server refused", async () => {
     bench.play(refusing(400, "Unrecognized request argument: stream_options"), answering({ text: ["ok"] }));
     expect(await bench.run({ prompt: "Hi" })).toMatchObject({ output: { output: "ok" }, usage: { estimated: true } });
     await bench.run({ prompt: "Hi" });
     expect(bench.upstream.requests.map(({ body }) => "stream_options" in body)).toEqual([true, false, false]);
   });
 
-  it("learns the newer name of the token limit", async () => {
+  it("learns the newer name of the token limit field", async () => {
     const told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
     bench.play(refusing(400, told), answering({ text: ["ok"], usage }));
     await bench.run({ prompt: "Hi", max_tokens: 9 });
@@ -81,7 +81,7 @@ describe("openai-chat: its own ways", () => {
     expect(bench.sent(1)).not.toHaveProperty("max_tokens");
   });
 
-  it("tells a refused prompt from a wrong request", async () => {
+  it("distinguishes a refused prompt from an invalid request", async () => {
     bench.play(({ response }) => {
       response.writeHead(400, { "content-type": "application/json" });
       response.end(JSON.stringify({ error: { message: "filtered", code: "content_filter" } }));
@@ -89,7 +89,7 @@ describe("openai-chat: its own ways", () => {
     await expect(bench.run({ prompt: "Hi" })).rejects.toMatchObject({ type: "content_policy_violation" });
   });
 
-  it("reads the other name of reasoning", async () => {
+  it("reads reasoning under its other name", async () => {
     bench.play(streaming(delta({ reasoning: "hm" }), delta({ content: "ok" }), end, "[DONE]"));
     expect(await bench.chat()).toMatchObject({ reasoning: "hm", text: "ok" });
   });
@@ -107,7 +107,7 @@ describe("openai-chat: its own ways", () => {
         "[DONE]",
       );
     const said = (n: number) => (bench.sent(n).messages as Record<string, unknown>[])[1];
-    /** As DeepSeek's and Kimi's thinking models do. */
+    /** Like DeepSeek's and Kimi's thinking models. */
     const needing: Behaviour = (exchange) => {
       const messages = exchange.body.messages as Record<string, unknown>[];
       const isMissing = messages.some((message) => message.tool_calls && !message.reasoning_content);
@@ -122,20 +122,20 @@ describe("openai-chat: its own ways", () => {
       return [{ role: "user", content: "Hello" }, stored, result] satisfies ChatMessage[];
     }
 
-    it("go back with it, as some servers demand", async () => {
+    it("are sent back with the call, as some servers require", async () => {
       const messages = await askedAndCalled(thinking("reasoning_content"), needing);
       expect((await bench.chat({ tools, messages })).text).toBe("done");
       expect(said(1)).toMatchObject({ reasoning_content: "let me think", tool_calls: [{ id: "a" }] });
     });
 
-    it("go back under the name that they came under", async () => {
+    it("are sent back in the field in which they arrived", async () => {
       const messages = await askedAndCalled(thinking("reasoning"), answering({ text: ["done"], usage }));
       await bench.chat({ tools, messages });
       expect(said(1)).toMatchObject({ reasoning: "let me think" });
       expect(said(1)).not.toHaveProperty("reasoning_content");
     });
 
-    it("go to no other server", async () => {
+    it("are not sent to another server", async () => {
       const messages = await askedAndCalled(thinking("reasoning_content"));
       const other = await openTextBench(openAiChatDialect, createOpenAiChat);
       other.play(answering({ text: ["done"], usage }));
@@ -144,7 +144,7 @@ describe("openai-chat: its own ways", () => {
       await other.close();
     });
 
-    it("go back no more where the server does not know them", async () => {
+    it("are not sent again to a server that refuses them", async () => {
       const told = "'messages.1' : property 'reasoning' is unsupported";
       const messages = await askedAndCalled(
         thinking("reasoning"),
@@ -156,13 +156,13 @@ describe("openai-chat: its own ways", () => {
       expect([1, 2, 3].map((n) => "reasoning" in (said(n) ?? {}))).toEqual([true, false, false]);
     });
 
-    it("are not kept of an answer without calls", async () => {
+    it("are dropped from an answer without calls", async () => {
       bench.play(streaming(delta({ reasoning_content: "hm" }), delta({ content: "ok" }), end, "[DONE]"));
       expect(await bench.chat()).not.toHaveProperty("opaque");
     });
   });
 
-  it("takes content in parts for the text and the thoughts that it is", async () => {
+  it("reads text and thoughts from content in parts", async () => {
     const thought = { type: "thinking", thinking: [{ type: "text", text: "hm" }] };
     bench.play(
       streaming(
@@ -187,7 +187,7 @@ describe("openai-chat: its own ways", () => {
     expect(await bench.run({ prompt: "Hi" })).toMatchObject({ output: { output: "Hello world" } });
   });
 
-  it("asks for an answer that is no object as a field of one, and takes it out again", async () => {
+  it("wraps an answer that is not an object in an object and unwraps it", async () => {
     const list = { type: "array", items: { $ref: "#/$defs/n" }, $defs: { n: { type: "number" } } };
     bench.play(
       refusing(400, "response_format is not supported"),
@@ -201,7 +201,7 @@ describe("openai-chat: its own ways", () => {
     });
   });
 
-  it("puts calls together that are not numbered", async () => {
+  it("assembles calls without an index", async () => {
     bench.play(
       streaming(
         delta({ tool_calls: [{ id: "a", function: { name: "one", arguments: '{"x":' } }] }),
@@ -219,12 +219,12 @@ describe("openai-chat: its own ways", () => {
     ]);
   });
 
-  it.each(["{broken", "[1]", '"text"'])("hands arguments that are no object on as they are: %s", async (json) => {
+  it.each(["{broken", "[1]", '"text"'])("passes arguments that are not an object on unchanged: %s", async (json) => {
     bench.play(answering({ toolCalls: [{ id: "a", name: "one", arguments: json }], usage }));
     expect((await bench.chat()).toolCalls).toEqual([{ id: "a", name: "one", arguments: { __invalid: json } }]);
   });
 
-  it("counts reasoning once, also where the server counts it apart", async () => {
+  it("counts reasoning once, also if the server counts it separately", async () => {
     const within = { prompt_tokens: 10, completion_tokens: 8, total_tokens: 18 };
     const details = { completion_tokens_details: { reasoning_tokens: 5 } };
     bench.play(streaming(delta({ content: "ok" }), end, { choices: [], usage: { ...within, ...details } }, "[DONE]"));
@@ -245,12 +245,12 @@ describe("openai-chat: its own ways", () => {
     expect((await bench.chat()).usage).toEqual(counted);
   });
 
-  it("needs no last word once the reason of the end was told", async () => {
+  it("does not need [DONE] after a finish reason", async () => {
     bench.play(streaming(delta({ content: "ok" }), end));
     expect((await bench.chat()).text).toBe("ok");
   });
 
-  it("does not wait for a server that says its last word and keeps the connection open", async () => {
+  it("does not wait for a server that keeps the connection open after [DONE]", async () => {
     bench.play(({ response }) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(`data: ${JSON.stringify(delta({ content: "ok" }))}\n\ndata: [DONE]\n\n`);
@@ -261,14 +261,14 @@ describe("openai-chat: its own ways", () => {
     await expect.poll(() => bench.upstream.brokenOffAt.length).toBe(1);
   });
 
-  it("takes a JSON answer with status 200 for the failure that it is", async () => {
+  it("reports a JSON answer with status 200 as a failure", async () => {
     bench.play(({ response }) => {
       response.writeHead(200, { "content-type": "application/json" }).end('{"error":"no stream here"}');
     });
     await expect(bench.chat()).rejects.toMatchObject({ type: "downstream_service_error" });
   });
 
-  it("asks for a schema, strictly only where OpenAI can take it strictly", async () => {
+  it("sends a response schema, strict only if OpenAI accepts that", async () => {
     const open = { type: "object", properties: { n: { type: "number" } } };
     const closed = { ...open, required: ["n"], additionalProperties: false };
     bench.play(answering({ text: ['{"n":1}'], usage }));
@@ -302,7 +302,7 @@ describe("openai-chat: its own ways", () => {
     const first = await bench.chat({ responseSchema: schema, onText: (text) => void pieces.push(text) });
     expect(first).toMatchObject({ text: '{"n":1}', toolCalls: [], stop: "end" });
     expect(pieces.join("")).toBe('{"n":1}');
-    // It is asked for no schema again, and for no tool where there is none.
+    // The schema is not sent again, and neither are tools without a request for them.
     expect(await bench.chat({ responseSchema: schema })).toMatchObject({ text: '{"n":2}', toolCalls: [] });
     expect((await bench.chat()).text).toBe("free");
     expect(bench.upstream.requests.map(({ body }) => "response_format" in body)).toEqual([true, false, false, false]);
@@ -313,7 +313,7 @@ describe("openai-chat: its own ways", () => {
     expect(bench.sent(3)).not.toHaveProperty("tools");
   });
 
-  it("keeps the tools of the conversation beside the one for the answer, which alone may be called", async () => {
+  it("keeps the conversation's tools declared but forces the answer tool", async () => {
     const tool = { name: "look", description: "Looks.", parameters: { type: "object" } };
     bench.play(refusing(400, "response_format is not supported"), handedIn(1));
     const result = await bench.chat({ responseSchema: { properties: {} }, tools: [tool], toolChoice: "none" });
@@ -322,14 +322,14 @@ describe("openai-chat: its own ways", () => {
     expect(bench.sent(1)).toMatchObject({
       tools: [
         { function: { name: "look" } },
-        // Parameters that are not said to be an object are refused.
+        // Servers refuse parameters that are not declared as an object.
         { function: { name: "gantry_submit_answer", parameters: { type: "object", properties: {} } } },
       ],
       tool_choice: submit,
     });
   });
 
-  it("learns all that a server refuses, one after the other, within one call", async () => {
+  it("learns several refusals one after the other within one call", async () => {
     bench.play(
       refusing(400, "Unrecognized request argument: stream_options"),
       refusing(400, "This response_format type is unavailable now"),
@@ -342,7 +342,7 @@ describe("openai-chat: its own ways", () => {
     expect(bench.sent(3)).not.toHaveProperty("stream_options");
   });
 
-  it("learns it once for calls that were under way together", async () => {
+  it("learns a refusal once for concurrent calls", async () => {
     bench.play(({ body, response, dialect, request }) =>
       (body.response_format ? refusing(400, "response_format is unavailable") : handedIn(1))({
         body,
@@ -356,7 +356,7 @@ describe("openai-chat: its own ways", () => {
     expect(bench.upstream.requests).toHaveLength(8);
   });
 
-  it("asks others' answers in their schemas after it has refused one schema for what stands in it", async () => {
+  it("still sends other schemas after one was refused for its content", async () => {
     const told = "Invalid schema for response_format 'answer': In context=(), 'oneOf' is not permitted.";
     bench.play(refusing(400, told), handedIn(1), handedIn(2), answering({ text: ['{"n":3}'], usage }));
     expect((await bench.chat({ responseSchema: schema })).text).toBe('{"n":1}');
@@ -365,11 +365,11 @@ describe("openai-chat: its own ways", () => {
     expect(bench.upstream.requests.map(({ body }) => "response_format" in body)).toEqual([true, false, false, true]);
   });
 
-  it("does not ask again what was refused for another reason", async () => {
+  it("does not resend a request that was refused for another reason", async () => {
     bench.play(refusing(400, "This model's maximum context length is 8192 tokens"));
     await expect(bench.chat({ responseSchema: schema })).rejects.toMatchObject({ type: "downstream_service_error" });
     expect(bench.upstream.requests).toHaveLength(1);
-    // Nor what goes on being refused for something that is no longer sent.
+    // Also not if the refusal names a field that is no longer sent.
     bench.play(refusing(400, "response_format: no"));
     await expect(bench.chat({ responseSchema: schema })).rejects.toMatchObject({ type: "downstream_service_error" });
     expect(bench.upstream.requests).toHaveLength(2);

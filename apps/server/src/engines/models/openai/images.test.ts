@@ -71,7 +71,7 @@ describe("openai-images", () => {
     expect(sizes).toEqual(["2048x2048", "2k"]);
   });
 
-  it("edits images: multipart, in the manifest's order, the mask apart", async () => {
+  it("edits images: multipart, in the manifest's order, with a separate mask", async () => {
     const second = Buffer.concat([png, Buffer.from("second")]);
     const mask = Buffer.concat([png, Buffer.from("mask")]);
     const input = { mask: fileInput(mask), image1: fileInput(second, "image/jpeg"), image: fileInput(png), seed: 7 };
@@ -88,14 +88,14 @@ describe("openai-images", () => {
     expect(files.map(({ bytes }) => bytes)).toEqual([png, second, mask]);
   });
 
-  it("sends one image as image, again on a second try", async () => {
+  it("sends a single image as image, also on a retry", async () => {
     upstream.odd.call.push({ kind: "reset" });
     await driver().run(callWith({ prompt: "a", image: fileInput(png) }));
     const { files } = await readForm(upstream.seen[1] ?? expect.fail());
     expect(files).toMatchObject([{ field: "image", bytes: png }]);
   });
 
-  it.each(["moderation_blocked", "content_policy_violation"])("takes %s as refused content", async (code) => {
+  it.each(["moderation_blocked", "content_policy_violation"])("reports %s as refused content", async (code) => {
     upstream.odd.call.push({ kind: "reply", reply: jsonReply({ error: { code, message: "no" } }, 400) });
     expect(await faultOf(driver().run(callWith({ prompt: "a" })))).toMatchObject({
       type: "content_policy_violation",
@@ -103,14 +103,14 @@ describe("openai-images", () => {
     });
   });
 
-  it("says when nothing was made", async () => {
+  it("fails without an image", async () => {
     for (const answer of [{ data: [] }, { data: [{ b64_json: "" }] }, {}]) {
       upstream.odd.call.push({ kind: "reply", reply: jsonReply(answer) });
       expect((await faultOf(driver().run(callWith({ prompt: "a" })))).type).toBe("no_media_generated");
     }
   });
 
-  it("takes an error inside a 200, or what is no answer at all, as the upstream's fault", async () => {
+  it("reports an error in a 200, and an invalid answer, as the upstream's fault", async () => {
     for (const answer of [{ error: { code: "server_error", message: "internal" } }, null, "sorry"]) {
       upstream.odd.call.push({ kind: "reply", reply: jsonReply(answer) });
       const refusal = await faultOf(driver().run(callWith({ prompt: "a" })));
@@ -122,7 +122,7 @@ describe("openai-images", () => {
     expect((await faultOf(driver().run(callWith({ prompt: "a" })))).type).toBe("content_policy_violation");
   });
 
-  it("counts no more tokens as cached than were read", async () => {
+  it("limits cached tokens to the input tokens", async () => {
     const usage = { input_tokens: 100, output_tokens: 2, input_tokens_details: { cached_tokens: 5_000_000 } };
     upstream.odd.call.push({
       kind: "reply",
@@ -132,7 +132,7 @@ describe("openai-images", () => {
     expect(result.usage).toEqual({ inputTokens: 100, outputTokens: 2, cachedTokens: 100 });
   });
 
-  it("fills further file fields in their order and other fields by name", async () => {
+  it("fills further file fields in order and other fields by name", async () => {
     const image = { type: "string", format: "binary", "x-media": "image" } as const;
     const properties = { first: image, second: image, third: image, revised_prompt: { type: "string" } };
     const other = Buffer.concat([png, Buffer.from("other")]);
@@ -144,7 +144,7 @@ describe("openai-images", () => {
     expect(output.revised_prompt).toBe("b");
   });
 
-  it("fills the only output, also where it is no file field, unless the answer has something of its name", async () => {
+  it("fills a single output that is not a file field, unless the answer has a value for it", async () => {
     const only = (name: string, type: string) => ({ type: "object" as const, properties: { [name]: { type } } });
     const run = async (output: OpenAiImagesBackend["output"]) =>
       (await driver({ output }).run(callWith({ prompt: "a" }))).output;

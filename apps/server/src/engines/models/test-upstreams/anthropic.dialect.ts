@@ -7,7 +7,7 @@ function event(fields: { type: string } & Record<string, unknown>): string {
   return `event: ${fields.type}\ndata: ${JSON.stringify(fields)}`;
 }
 
-/** Text stands in block 1 always, so that one piece can be written alone. */
+/** Text is always in block 1, so that a fragment can be written alone. */
 const textIndex = 1;
 
 function block(index: number, content: Record<string, unknown>, deltas: Record<string, unknown>[]): string[] {

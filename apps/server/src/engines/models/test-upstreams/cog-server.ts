@@ -2,9 +2,9 @@ import { fileReply, type MediaServer } from "./image-servers.ts";
 import { jsonReply, type Reply, startScripted } from "./scripted-server.ts";
 
 export interface CogServer extends MediaServer {
-  /** What a prediction answers instead of a file. */
+  /** Output of a prediction instead of a file. */
   output: unknown;
-  /** `none`: 406; `old`: a server that does not know the question. */
+  /** `none`: 406; `old`: a server that ignores the accept header. */
   events: "yes" | "none" | "old";
   /** Between two chunks. */
   chunkMs: number;
@@ -12,7 +12,7 @@ export interface CogServer extends MediaServer {
 
 const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** Speaks as coglet does: nulls are refused, failures are 200s, output files are data URIs. */
+/** Behaves like coglet: nulls are refused, failures are 200s, output files are data URIs. */
 export async function startCog(): Promise<CogServer> {
   const own = {
     made: { bytes: Buffer.alloc(0), type: "image/png", as: "base64" } as MediaServer["made"],

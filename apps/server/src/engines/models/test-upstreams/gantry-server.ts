@@ -2,13 +2,13 @@ import { fileReply, type MediaServer } from "./image-servers.ts";
 import { jsonReply, type Reply, startScripted } from "./scripted-server.ts";
 
 export interface GantryServer extends MediaServer {
-  /** What the stream route answers, an object a line; the acknowledgement is its own. */
+  /** Events of the stream route after the acknowledgement. */
   lines: unknown[];
   lineMs: number;
   streamingOnly: boolean;
 }
 
-/** Another service of our own kind, as far as a caller of `acme/painter` sees it. */
+/** Another Gantry server with the model `acme/painter`. */
 export async function startGantry(key: string): Promise<GantryServer> {
   const own = {
     made: { bytes: Buffer.alloc(0), type: "image/png", as: "link" } as MediaServer["made"],

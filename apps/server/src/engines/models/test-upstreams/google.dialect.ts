@@ -12,7 +12,7 @@ function parts(list: readonly Record<string, unknown>[], more: Record<string, un
 
 type Schema = Record<string, unknown>;
 
-/** The fields of Gemini's own schema, by the type that may have them. Any other name, or a field of another type, is refused. */
+/** Fields of Gemini's schema by type. Any other field is refused. */
 const anyType = ["type", "title", "description", "nullable", "default", "example"];
 const fieldsOf: Record<string, readonly string[]> = {
   string: ["enum", "format", "minLength", "maxLength", "pattern"],
@@ -24,7 +24,7 @@ const fieldsOf: Record<string, readonly string[]> = {
 };
 const known = new Set([...anyType, "anyOf", ...Object.values(fieldsOf).flat()]);
 
-/** What Gemini says of a schema, at whatever depth the fault lies. */
+/** Gemini's complaint about a schema, at any depth. */
 export function schemaProblem(given: unknown, path: string): string | undefined {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     return `${path}: Proto field is not repeating`;

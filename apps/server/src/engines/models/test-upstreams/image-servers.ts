@@ -1,7 +1,7 @@
 import { jsonReply, type Reply, type ScriptedServer, type Seen, startScripted } from "./scripted-server.ts";
 
 export interface MediaServer extends ScriptedServer {
-  /** What the next predictions answer with. */
+  /** Answer of the next predictions. */
   made: { bytes: Buffer; type: string; as: "base64" | "link" };
 }
 
@@ -9,7 +9,7 @@ export function fileReply(made: MediaServer["made"]): Reply {
   return { status: 200, headers: { "content-type": made.type }, body: made.bytes };
 }
 
-/** Both image protocols answer alike; they differ in what they ask and in how they fail. */
+/** Both image protocols have the same answers; their requests and errors differ. */
 async function startImages(
   key: string,
   answer: (seen: Seen, image: Record<string, unknown>) => Reply,
@@ -17,7 +17,7 @@ async function startImages(
   const made: MediaServer["made"] = { bytes: Buffer.alloc(0), type: "image/png", as: "base64" };
   const server = await startScripted((seen) => {
     if (seen.path.startsWith("/files/")) {
-      // A signed link carries its own right; a key that is sent along has leaked.
+      // A signed link needs no key; a key in this request has leaked.
       return seen.headers.authorization ? jsonReply({ error: "key leaked" }, 400) : fileReply(made);
     }
     if (seen.headers.authorization !== `Bearer ${key}`) return jsonReply({ error: { code: "invalid_api_key" } }, 401);

@@ -2,13 +2,12 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * Run as a process of its own, so that its memory is not that of the driver under test: answers every media protocol
- * with one file of as many bytes as the first argument says, made while it is sent. Tells its port to its parent, and
- * ends with it.
+ * Runs as a separate process, so that its memory does not count for the driver under test. Answers every media protocol
+ * with one file whose size is the first argument. Sends its port to the parent process and ends with it.
  */
 const size = Number(process.argv[2]);
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 0x49, 0x48, 0x44, 0x52]);
-// A multiple of three, so that the pieces' base64 can be put end to end.
+// A multiple of three, so that the base64 of the chunks can be concatenated.
 const piece = Buffer.alloc(48 * 1024, 7);
 
 function* file(): Generator<Buffer> {

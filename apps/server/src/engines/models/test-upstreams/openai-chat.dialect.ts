@@ -48,7 +48,7 @@ export const openAiChatDialect: Dialect = {
     const blocks = [delta({ role: "assistant", content: "", refusal: null })];
     for (const piece of answer.reasoning ?? []) blocks.push(delta({ reasoning_content: piece }));
     for (const piece of answer.text ?? []) blocks.push(delta({ content: piece }));
-    // Parallel calls arrive begun one after the other, their arguments in pieces and mixed.
+    // Parallel calls start one after the other; fragments of their arguments are interleaved.
     const calls = answer.toolCalls ?? [];
     calls.forEach((call, index) => {
       const opening = { index, id: call.id, type: "function", function: { name: call.name, arguments: "" } };

@@ -8,7 +8,7 @@ export interface FormFile {
   bytes: Buffer;
 }
 
-/** A multipart body as an independent parser reads it. */
+/** Reads a multipart body with an independent parser. */
 export function readForm(seen: Seen): Promise<{ fields: Record<string, string>; files: FormFile[] }> {
   return new Promise((resolve, reject) => {
     const fields: Record<string, string> = {};

@@ -8,33 +8,33 @@ export interface Seen {
   headers: IncomingMessage["headers"];
   body: Buffer;
   at: number;
-  /** When the client's connection was closed before the answer was complete. */
+  /** Time at which the client closed the connection before the answer was complete. */
   leftAt?: number;
 }
 
 export interface Reply {
   status: number;
   headers: Record<string, string>;
-  /** Pieces are sent as they come. */
+  /** Sent chunk by chunk. */
   body: string | Buffer | AsyncIterable<string | Buffer>;
 }
 
-/** What goes wrong with one request instead of, or on top of, its right answer. */
+/** A failure instead of, or in addition to, the correct answer to one request. */
 type Oddity =
   | { kind: "reply"; reply: Reply }
-  /** The connection dies before a byte was answered. */
+  /** The connection breaks before the first byte of the answer. */
   | { kind: "reset" }
-  /** The connection dies within the answer. */
+  /** The connection breaks within the answer. */
   | { kind: "cut" }
   | { kind: "hang" }
-  /** The answer is never complete, as long as anyone reads. */
+  /** The answer never ends. */
   | { kind: "endless"; piece: string }
   | { kind: "type"; contentType: string };
 
 export interface ScriptedServer {
   url: string;
   seen: Seen[];
-  /** Used up in order, one a request of that kind; then everything is right. */
+  /** Used in order, one for each request of that kind. Later requests succeed. */
   odd: { call: Oddity[]; file: Oddity[] };
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export function jsonReply(value: unknown, status = 200): Reply {
   return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }
 
-/** An HTTP server that answers as `answer` says, unless told to misbehave. Requests below /files/ are downloads. */
+/** An HTTP server that answers with `answer`, or with a scripted failure. Requests under /files/ are downloads. */
 export async function startScripted(answer: (seen: Seen) => Reply | Promise<Reply>): Promise<ScriptedServer> {
   const sockets = new Set<Socket>();
   const seen: Seen[] = [];

@@ -5,7 +5,7 @@ import type { FileInput, InputValue, ModelDriver } from "../driver.ts";
 import type { CreateTextBackend } from "../text/backend.contract.ts";
 import { type Behaviour, type Dialect, TextUpstream } from "./text-upstream.ts";
 
-/** One driver before one scripted upstream, for what is special about a protocol. */
+/** One driver with one scripted upstream, for tests of a single protocol. */
 export async function openTextBench(dialect: Dialect, create: CreateTextBackend) {
   const net = createNet({ allowPrivateNetwork: true });
   const upstream = new TextUpstream(dialect);
@@ -13,7 +13,7 @@ export async function openTextBench(dialect: Dialect, create: CreateTextBackend)
   let driver: ModelDriver & ChatDriver;
   return {
     upstream,
-    /** A new driver, since drivers learn what their server refuses. */
+    /** A new driver, because drivers remember what their server refuses. */
     play(...behaviours: Behaviour[]) {
       upstream.play(...behaviours);
       driver = create({ net, url: `${upstream.url}/`, model: "m-1", key: "sk-secret-4711" });
@@ -46,7 +46,7 @@ export function picture(bytes = "picture"): FileInput {
   };
 }
 
-/** The given lines as a stream, whatever they are. */
+/** Streams the given lines unchanged. */
 export function streaming(...events: (string | Record<string, unknown>)[]): Behaviour {
   return ({ response }) => {
     response.writeHead(200, { "content-type": "text/event-stream" });

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** An answer in no protocol yet. */
+/** An answer, independent of a protocol. */
 export interface ScriptedAnswer {
   text?: readonly string[];
   reasoning?: readonly string[];
@@ -12,18 +12,18 @@ export interface ScriptedAnswer {
   stop?: "end" | "length" | "refused";
 }
 
-/** How one protocol writes answers and errors, and what it refuses. */
+/** Writes answers and errors of one protocol. */
 export interface Dialect {
   path: string;
-  /** What the real service would answer 400 for, or undefined. */
+  /** Why the real service would answer 400. */
   problem(body: Record<string, unknown>, headers: IncomingMessage["headers"]): string | undefined;
   /** The blocks of the stream, each without its blank line. */
   blocks(answer: ScriptedAnswer): string[];
-  /** One piece of text, in the middle of an answer. */
+  /** A fragment of text in the middle of an answer. */
   textBlock(text: string): string;
   errorBlock(kind: "overloaded" | "failed", message: string): string;
   errorBody(message: string): string;
-  /** How this protocol keeps the line open: a comment or an event. */
+  /** Keeps the connection open: a comment or an event. */
   ping: string;
 }
 
@@ -36,10 +36,10 @@ export interface Exchange {
 
 export type Behaviour = (exchange: Exchange) => void | Promise<void>;
 
-/** A real HTTP server that plays one behaviour a request, the last one for ever. */
+/** A real HTTP server with one behaviour for each request. The last one repeats. */
 export class TextUpstream {
   readonly requests: { body: Record<string, unknown>; headers: IncomingMessage["headers"]; at: number }[] = [];
-  /** When connections were closed under an answer that had not ended. */
+  /** Times at which clients closed a connection before the answer had ended. */
   readonly brokenOffAt: number[] = [];
   url = "";
   behaviours: Behaviour[] = [];
@@ -106,14 +106,14 @@ export function answering(answer: ScriptedAnswer): Behaviour {
   };
 }
 
-/** The same bytes in crumbs, with pings and other ends of line: every character and every JSON is cut somewhere. */
+/** The same bytes in tiny chunks, with pings and other line endings: cuts characters and JSON at every position. */
 export function crumbling(answer: ScriptedAnswer, crumb: number, lineEnd = "\n"): Behaviour {
   return async ({ response, dialect }) => {
     beginStream(response);
     response.socket?.setNoDelay(true);
     const blocks = [": hello", dialect.ping, ...dialect.blocks(answer).flatMap((block) => [block, dialect.ping])];
     const last = dialect.blocks(answer).length * 2;
-    // After the protocol's last word there is no ping.
+    // Nothing follows the last event of the protocol.
     const text = blocks
       .slice(0, last + 1)
       .map((block) => `${block}\n\n`)
@@ -138,12 +138,12 @@ export const resetting: Behaviour = ({ response }) => {
   response.socket?.resetAndDestroy();
 };
 
-/** Some text, then whatever the test wants. */
+/** Some text, then the rest that the test wants. */
 export function beginning(texts: readonly string[], then: Behaviour): Behaviour {
   return async (exchange) => {
     const { response, dialect } = exchange;
     beginStream(response);
-    // The opening blocks of an answer come before its first text.
+    // The first blocks of an answer come before its text.
     const whole = dialect.blocks({ text: texts, usage: { input: 5, output: 5 } });
     const first = whole.findIndex((block) => block === dialect.textBlock(texts[0] ?? ""));
     response.write(

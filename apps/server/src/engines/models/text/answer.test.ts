@@ -5,15 +5,15 @@ import { answerToolName, takeSubmittedAnswer } from "./answer-tool.ts";
 const arriving = (json = "", name = "look"): ArrivingToolCall => ({ id: "call_1", name, json });
 const finished = ({ toolCalls }: TextAnswer) => toolCalls.map((call) => finishedToolCall(call).arguments);
 
-describe("a call without any text of arguments", () => {
-  test("has none where the answer ended whole", () => {
+describe("a call without argument text", () => {
+  test("has no arguments if the answer is complete", () => {
     const answer = new TextAnswer({});
     answer.toolCalls.push(arriving());
     expect(finished(answer)).toEqual([{}]);
     expect(answer.stop).toBe("tool_calls");
   });
 
-  test("has no valid ones where the answer was cut while it arrived; the calls before it are whole", () => {
+  test("is invalid if the answer was cut; earlier calls stay valid", () => {
     const answer = new TextAnswer({});
     answer.toolCalls.push(arriving(), arriving('{"a":1}'), arriving());
     answer.cutByLength = true;
@@ -21,7 +21,7 @@ describe("a call without any text of arguments", () => {
     expect(answer.stop).toBe("length");
   });
 
-  test("is cut as well where it comes together with the reason of the end", () => {
+  test("is invalid if it arrives together with the finish reason", () => {
     const answer = new TextAnswer({});
     answer.cutByLength = true;
     const call = arriving();
@@ -34,17 +34,17 @@ describe("a call without any text of arguments", () => {
 describe("arguments that are nested too deeply", () => {
   const nested = (levels: number) => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
-  test.each([41, 5000, 1_000_000])("%i levels: are the text that they came as", (levels) => {
+  test.each([41, 5000, 1_000_000])("%i levels stay text", (levels) => {
     const json = nested(levels);
     expect(finishedToolCall(arriving(json)).arguments.__invalid === json).toBe(true);
   });
 
-  test("40 levels are not", () => {
+  test("40 levels are parsed", () => {
     expect(finishedToolCall(arriving(nested(40))).arguments).toEqual(JSON.parse(nested(40)));
   });
 });
 
-describe("an answer that is handed in", () => {
+describe("a submitted answer", () => {
   const handedIn = (json: string, cutByLength: boolean) => {
     const answer = new TextAnswer({});
     answer.toolCalls.push(arriving(json, answerToolName));
@@ -53,12 +53,12 @@ describe("an answer that is handed in", () => {
     return { text: answer.text, calls: answer.toolCalls.length, stop: answer.stop };
   };
 
-  test("is the text, and an empty object where nothing was handed in", () => {
+  test("is the text, and an empty object without arguments", () => {
     expect(handedIn('{"n":4}', false)).toEqual({ text: '{"n":4}', calls: 0, stop: "end" });
     expect(handedIn("", false)).toEqual({ text: "{}", calls: 0, stop: "end" });
   });
 
-  test("is what came of it where it was cut: nothing is not an object", () => {
+  test("is the part that arrived if it was cut: nothing is not an object", () => {
     expect(handedIn('{"n":', true)).toEqual({ text: '{"n":', calls: 0, stop: "length" });
     expect(handedIn("", true)).toEqual({ text: "", calls: 0, stop: "length" });
   });

@@ -45,14 +45,14 @@ const weather = {
   },
 };
 
-/** What every text backend must do, against a server that speaks its protocol over real connections. */
+/** Contract of every text backend, against a server with its protocol over real connections. */
 export function describeTextBackend(name: string, dialect: Dialect, create: CreateTextBackend): void {
   describe(`${name}: text backend`, () => {
     const net = createNet({ allowPrivateNetwork: true });
     const upstream = new TextUpstream(dialect);
     beforeAll(async () => {
       await upstream.start();
-      // Loading its tables would hold the loop, and with it the server that measures how soon it is left.
+      // Loading the tokenizer's tables blocks the event loop of the server that measures the time to disconnect.
       await countTokens("x");
     });
     afterAll(async () => {
@@ -89,7 +89,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
     }
 
     describe("an answer", () => {
-      it("arrives in its pieces and as a whole, with the usage of the last event", async () => {
+      it("arrives in fragments and as a whole, with the usage of the last event", async () => {
         upstream.play(answering({ text: verse, usage }));
         const result = await run();
         expect(result.fragments).toEqual(verse.map((piece) => `output:${piece}`));
@@ -117,18 +117,18 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(result.usage).toMatchObject({ inputTokens: 25, outputTokens: 9, cachedTokens: 10 });
       });
 
-      it("is counted here where the upstream reports no usage", async () => {
+      it("is counted here if the upstream does not report usage", async () => {
         upstream.play(answering({ text: ["one two", " three four"] }));
         const { usage: counted } = await chat();
         expect(counted).toEqual({ inputTokens: 4, outputTokens: 4, estimated: true });
       });
 
-      it("may be cut by its length", async () => {
+      it("may be cut at the token limit", async () => {
         upstream.play(answering({ text: ["long"], usage, stop: "length" }));
         expect((await chat({ maxTokens: 1 })).stop).toBe("length");
       });
 
-      it("may be refused: told to a chat, a fault of a prediction", async () => {
+      it("may be refused: a stop reason of a chat, a fault of a prediction", async () => {
         upstream.play(answering({ text: [], usage, stop: "refused" }));
         expect((await chat()).stop).toBe("refused");
         const refused = await faultOf(run());
@@ -142,7 +142,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         { id: "toolu_2", name: "get_weather", arguments: '{"place":"Łódź"}' },
       ];
 
-      it("are called, in parallel too, and their results go back", async () => {
+      it("are called, also in parallel, and their results are sent back", async () => {
         upstream.play(
           answering({ reasoning: ["hm"], text: ["I look."], toolCalls: calls, usage }),
           answering({ text: ["Sunny."], usage }),
@@ -151,7 +151,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(first.stop).toBe("tool_calls");
         expect(first.toolCalls).toEqual(calls.map((call) => ({ ...call, arguments: JSON.parse(call.arguments) })));
         const { text, toolCalls, opaque } = first;
-        // A run's messages are stored in between.
+        // A run stores its messages in between.
         const stored = JSON.parse(JSON.stringify({ role: "assistant", text, toolCalls, opaque })) as ChatMessage;
         const second = await chat({
           tools: [weather],
@@ -169,7 +169,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(sent).toContain("no such place");
       });
 
-      it("of any JSON Schema are offered in one that the upstream takes, and given their arguments", async () => {
+      it("of any JSON Schema are converted for the upstream, and their arguments restored", async () => {
         const free = { type: "object", additionalProperties: { type: "string" }, description: "By name." };
         const tools = [
           {
@@ -230,7 +230,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         const given = { url: "https://a", headers: { a: "b" }, deep: { meta: { c: [1] } }, list: [{ d: 1 }], level: 2 };
         upstream.play(
           answering({ toolCalls: [{ id: "toolu_1", name: "attach", arguments: '{"url":"https://a"}' }], usage }),
-          // Whether or not it writes what is free as text, as it may have been asked to.
+          // The model may ignore the request to write a value as text.
           answering({
             toolCalls: [{ id: "toolu_2", name: tools[0]?.name ?? "", arguments: JSON.stringify(given) }],
             usage,
@@ -304,7 +304,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(`${cause.body ?? ""}${cause.message}`).not.toContain(testKey);
       }
 
-      it.each([400, 401, 403, 404, 302])("with %i is an error at once", async (status) => {
+      it.each([400, 401, 403, 404, 302])("with %i fails at once", async (status) => {
         upstream.play(refusing(status, secretText));
         const fault = await faultOf(chat());
         expect(fault).toMatchObject({ type: "downstream_service_error", status: 502, retryable: false });
@@ -313,14 +313,14 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expectNothingLeaks(fault);
       });
 
-      it("is tried again after the time that it asked for", async () => {
+      it("is retried after the time that it asks for", async () => {
         upstream.play(refusing(429, secretText, { "retry-after": "1" }), answering({ text: ["ok"], usage }));
         expect((await chat()).text).toBe("ok");
         const [first, second] = upstream.requests;
         expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(950);
       });
 
-      it("that asks for a long time is given up at once", async () => {
+      it("that asks for a long wait fails at once", async () => {
         upstream.play(refusing(429, secretText, { "retry-after": new Date(Date.now() + 90_000).toUTCString() }));
         const fault = await faultOf(chat());
         expect(fault).toMatchObject({ type: "downstream_service_unavailable", status: 503, retryable: true });
@@ -340,7 +340,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expectNothingLeaks(fault);
       });
 
-      it("that reports an error before its first word is tried again", async () => {
+      it("that reports an error before its first text is retried", async () => {
         upstream.play(
           ({ response }) => {
             beginStream(response);
@@ -352,7 +352,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(upstream.requests).toHaveLength(2);
       });
 
-      it("that reports an error in mid-answer is not tried again", async () => {
+      it("that reports an error in mid-answer is not retried", async () => {
         upstream.play(
           beginning(["par", "tial"], ({ response }) => {
             response.end(`${dialect.errorBlock("failed", secretText)}\n\n`);
@@ -375,33 +375,33 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect((await faultOf(chat())).type).toBe("downstream_service_unavailable");
       });
 
-      it("whose connection breaks before its first byte is tried again", async () => {
+      it("whose connection breaks before its first byte is retried", async () => {
         upstream.play(resetting, answering({ text: ["ok"], usage }));
         expect((await chat()).text).toBe("ok");
         expect(upstream.requests).toHaveLength(2);
       });
 
-      it("whose connection breaks in mid-answer is not", async () => {
+      it("whose connection breaks in mid-answer is not retried", async () => {
         upstream.play(beginning(["par"], resetting));
         const fault = await faultOf(chat());
         expect(fault.type).toBe("downstream_service_error");
         expect(upstream.requests).toHaveLength(1);
       });
 
-      it("that ends its stream too early has failed", async () => {
+      it("that ends its stream too early fails", async () => {
         upstream.play(beginning(["par"], ({ response }) => void response.end()));
         expect((await faultOf(chat())).type).toBe("downstream_service_error");
       });
 
       it.each([
-        ["an event that is no JSON", "data: {oops\n\n"],
+        ["an event that is not JSON", "data: {oops\n\n"],
         ["an event without end", `data: ${"x".repeat(1_200_000)}`],
       ])("that sends %s has failed", async (_, bytes) => {
         upstream.play(beginning(["par"], ({ response }) => void response.end(bytes)));
         expect((await faultOf(chat())).type).toBe("downstream_service_error");
       });
 
-      it("that falls silent is unavailable after the idle time", async () => {
+      it("that stops sending is unavailable after the idle time", async () => {
         upstream.play(beginning(["par"], () => {}));
         const started = performance.now();
         const fault = await faultOf(chat({}, { idleMs: 300 }));
@@ -410,7 +410,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(upstream.requests).toHaveLength(1);
       });
 
-      it("may be silent for as long as any manifest lets a run be", async () => {
+      it("may be silent for as long as any manifest allows", async () => {
         upstream.play(answering({ text: ["ok"], usage }));
         const bounds: (Partial<NetBounds> | undefined)[] = [];
         const watched: Net = {
@@ -438,7 +438,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
     });
 
     describe("an abort", () => {
-      it("stops the upstream and says what was used", async () => {
+      it("stops the upstream and reports usage", async () => {
         upstream.play(beginning(["one two three"], () => {}));
         const stop = new AbortController();
         const work = chat({
@@ -454,7 +454,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(usage.inputTokens).toBeGreaterThan(0);
       });
 
-      it("acts before the upstream has answered", async () => {
+      it("works before the upstream has answered", async () => {
         upstream.play(() => {});
         const stop = new AbortController();
         const work = chat({ signal: stop.signal }).catch((thrown: unknown) => thrown);
@@ -464,7 +464,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         await expect.poll(() => upstream.brokenOffAt.length).toBe(1);
       });
 
-      it("acts while a retry is waited for", async () => {
+      it("works while waiting for a retry", async () => {
         upstream.play(refusing(503, "later", { "retry-after": "15" }));
         const stop = new AbortController();
         const work = chat({ signal: stop.signal }).catch((thrown: unknown) => thrown);
@@ -476,7 +476,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
         expect(performance.now() - abortedAt).toBeLessThan(10_000);
       });
 
-      it("acts while a slow reader is waited for", async () => {
+      it("works while waiting for a slow reader", async () => {
         upstream.play(beginning(["one"], () => {}));
         const stop = new AbortController();
         const work = chat({ signal: stop.signal, onText: () => new Promise<void>(() => {}) });
@@ -487,7 +487,7 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
       });
     });
 
-    it("holds the upstream back while its reader is slow, and loses nothing", async () => {
+    it("applies backpressure for a slow reader and loses nothing", async () => {
       const total = 3000;
       const filler = "x".repeat(10_000);
       let written = 0;
@@ -518,10 +518,10 @@ export function describeTextBackend(name: string, dialect: Dialect, create: Crea
       let before = -1;
       for (; written !== before || written === 0; await sleep(500)) before = written;
       expect(seen).toEqual(["start"]);
-      // What fits into the buffers of two sockets, of 30 MB.
+      // Of 30 MB, only what fits into the buffers of two sockets.
       expect(written).toBeLessThan(total * 0.7);
       release();
-      // Longer than any answer may be, so it ends as a fault; until then everything came in order.
+      // The answer exceeds the limit, so it ends with a fault. Until then everything arrived in order.
       expect(await work).toMatchObject({ type: "downstream_service_error" });
       expect(seen.length).toBeGreaterThan(800);
       expect(seen.slice(1)).toEqual(seen.slice(1).map((_, n) => String(n)));

@@ -12,7 +12,7 @@ function learned(...events: [data: string, text: string][]): RepeatedEvent {
   return repeated;
 }
 
-describe("events that repeat", () => {
+describe("repeated events", () => {
   const repeated = learned([event("Hello"), "Hello"]);
 
   it.each(["", "a", " world", "é🌊", 'a "quote"', "line\nline\t\\", "\u2028", "\0", "{", '","x":"'])(
@@ -20,7 +20,7 @@ describe("events that repeat", () => {
     (text) => expect(repeated.read(event(text))).toBe(text),
   );
 
-  it("are others when anything else differs", () => {
+  it("are parsed when anything else differs", () => {
     expect(repeated.read(event("a", '"n":2'))).toBeUndefined();
     expect(repeated.read(event("a").replace('"e"', '"f"'))).toBeUndefined();
     expect(repeated.read('{"error":"a"}')).toBeUndefined();
@@ -28,7 +28,7 @@ describe("events that repeat", () => {
     expect(new RepeatedEvent(textOf).read(event("a"))).toBeUndefined();
   });
 
-  it("are others when the text ends and something follows that ends alike", () => {
+  it("are parsed when something with the same ending follows the text", () => {
     const forged = `{"id":"e","delta":{"text":"a"},"n":1,"delta":{"text":"b"},"n":1}`;
     expect(textOf(forged)).toBe("b");
     expect(repeated.read(forged)).toBeUndefined();
@@ -37,11 +37,11 @@ describe("events that repeat", () => {
     expect(repeated.read(event("x").replace('"x"', '"\\x"'))).toBeUndefined();
   });
 
-  it("keep their text alone in memory, not the event around it", () => {
+  it("keep only their text in memory, not the event", () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const around = `"n":"${"x".repeat(1900)}"`;
-    // As they come from a connection: each a string of its own.
+    // Each event is a separate string, as from a connection.
     const arrived = (text: string) => Buffer.from(event(text, around)).toString();
     const large = learned([arrived("Hello"), "Hello"]);
     const kept: (string | undefined)[] = [];
@@ -49,12 +49,12 @@ describe("events that repeat", () => {
     const before = process.memoryUsage().heapUsed;
     for (let n = 0; n < 10_000; n++) kept.push(large.read(arrived(`a piece of the answer ${n}`)));
     collect();
-    // Live after a collection: the texts are 1 MB, the events 20 MB.
+    // After garbage collection the texts take 1 MB, the events 20 MB.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
     expect(kept[9_999]).toBe("a piece of the answer 9999");
   });
 
-  it("overlap in no text at all", () => {
+  it("are parsed when prefix and suffix overlap", () => {
     const short = learned(['{"delta":{"text":"aa"}}', "aa"]);
     expect(short.read('{"delta":{"text":""}}')).toBe("");
     expect(short.read('{"delta":{"text":"}}')).toBeUndefined();
@@ -62,7 +62,7 @@ describe("events that repeat", () => {
 });
 
 describe("learning", () => {
-  it("wants one place where the text can stand", () => {
+  it("requires that the text occurs once", () => {
     const twice = '{"role":"Hello","delta":{"text":"Hello"}}';
     expect(learned([twice, "Hello"]).read(twice)).toBeUndefined();
     const elsewhere = '{"note":"Hello","delta":{"text":"\\u0048ello"}}';
@@ -70,14 +70,14 @@ describe("learning", () => {
     expect(learned([elsewhere, "Hello"]).read(elsewhere)).toBeUndefined();
   });
 
-  it("ends after a few, for a stream whose events all differ", () => {
+  it("stops after a few attempts", () => {
     const numbered = [1, 2, 3, 4].map((n): [string, string] => [event("Hello", `"n":${n}`), "Hello"]);
     const repeated = learned(...numbered);
     expect(repeated.read(event("a", '"n":3'))).toBe("a");
     expect(repeated.read(event("a", '"n":4'))).toBeUndefined();
   });
 
-  it("leaves long events alone", () => {
+  it("ignores long events", () => {
     const long = event("Hello", `"n":"${"x".repeat(3000)}"`);
     expect(learned([long, "Hello"]).read(long)).toBeUndefined();
   });

@@ -5,7 +5,7 @@ const a = { type: "object", properties: { kind: { const: "a" }, n: { type: "numb
 const b = { type: "object", properties: { kind: { const: "b" }, t: { type: "string" } }, required: ["kind"] };
 
 describe("objectParameters", () => {
-  it("does not take a field of the value's own for the one around it", () => {
+  it("does not confuse a field of the value with the wrapper", () => {
     const one = { type: "object", properties: { value: { type: "object" } }, required: ["value"] };
     const { schema, restore } = objectParameters({ anyOf: [one, { type: "string" }] });
     expect(schema.required).toEqual(["wrapped_value"]);
@@ -13,13 +13,13 @@ describe("objectParameters", () => {
     expect(restore?.({ wrapped_value: { value: { a: 1 } } })).toEqual({ value: { a: 1 } });
   });
 
-  it("leaves what is an object as it is", () => {
+  it("leaves an object unchanged", () => {
     const schema = { type: "object", properties: { x: { anyOf: [{ type: "string" }] } }, additionalProperties: false };
     expect(objectParameters(schema)).toEqual({ schema });
     expect(objectParameters({ properties: {} })).toEqual({ schema: { type: "object", properties: {} } });
   });
 
-  it("folds a union of objects into one, and tells it in words", () => {
+  it("folds a union of objects into one and describes the alternatives", () => {
     const { schema, restore } = objectParameters({ description: "A or b.", oneOf: [a, b] });
     expect(restore).toBeUndefined();
     expect(schema).not.toHaveProperty("oneOf");
@@ -31,7 +31,7 @@ describe("objectParameters", () => {
     expect(schema.description).toMatch(/^A or b\.\nIt must match exactly one of these schemas: \[\{/);
   });
 
-  it("keeps its own properties beside conditions on them", () => {
+  it("keeps properties next to conditions on them", () => {
     const properties = { url: { type: "string" }, file: { type: "string" } };
     const anyOf = [{ required: ["url"] }, { required: ["file"] }];
     const { schema } = objectParameters({ type: "object", properties, anyOf, additionalProperties: false });
@@ -39,7 +39,7 @@ describe("objectParameters", () => {
     expect(schema).not.toHaveProperty("anyOf");
   });
 
-  it("puts the parts of an object together, referred to or not, and keeps what they refer to", () => {
+  it("merges the parts of an object, with references, and keeps definitions", () => {
     const $defs = { b, t: { type: "string" } };
     const { schema } = objectParameters({
       allOf: [{ properties: { x: { $ref: "#/$defs/t" } } }, { $ref: "#/$defs/b" }],
@@ -68,7 +68,7 @@ describe("objectParameters", () => {
     for (const ref of refs) expect(ref).toMatch(/^"#\/properties\/value\//);
   });
 
-  it("ends with a union that refers to itself again and again", () => {
+  it("terminates on a union that refers to itself", () => {
     const many = Array.from({ length: 12 }, () => ({ $ref: "#/$defs/many" }));
     const started = performance.now();
     objectParameters({ $ref: "#/$defs/many", $defs: { many: { anyOf: many } } });
