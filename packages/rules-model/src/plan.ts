@@ -20,25 +20,25 @@ export function nextStep(call: Request): Step {
 }
 
 function nextCall({ tools = [], toolChoice, messages }: Request, situation: Situation): ToolCall | undefined {
-  const made = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
+  const earlier = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
   const { text } = situation;
   const asked = typeof toolChoice === "object" ? tools.filter((tool) => tool.name === toolChoice.name) : undefined;
   const candidates = asked?.map((tool) => ({ tool, clause: text, weak: false })) ?? mentionedTools(text, tools);
   for (const { tool, clause, weak } of candidates) {
-    if (weak && made.length > 0) break;
-    const before = made.filter((one) => one.name === tool.name);
+    if (weak && earlier.length > 0) break;
+    const before = earlier.filter((one) => one.name === tool.name);
     const then = before.length === 0 ? situation : situationOf(messages.slice(0, firstCallOf(tool, messages)));
     const next = argumentSets(tool, then, clause).find(
       (given) => !before.some((one) => isDeepStrictEqual(one.arguments, given)),
     );
-    if (next) return toolCall(tool, next, made.length);
+    if (next) return toolCall(tool, next, earlier.length);
   }
   if (toolChoice !== "required" && asked === undefined) return undefined;
   const forced = candidates[0]?.tool ?? tools[0];
   if (!forced) return undefined;
   const given = forcedArguments(forced, situation);
-  const repeated = made.some((one) => one.name === forced.name && isDeepStrictEqual(one.arguments, given));
-  return repeated ? undefined : toolCall(forced, given, made.length);
+  const repeated = earlier.some((one) => one.name === forced.name && isDeepStrictEqual(one.arguments, given));
+  return repeated ? undefined : toolCall(forced, given, earlier.length);
 }
 
 /**

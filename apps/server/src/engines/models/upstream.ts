@@ -218,13 +218,13 @@ function parsed(text: string, key: string | undefined): unknown {
 
 /** The start of an error body. Stops reading when the body is long or slow. */
 async function head(answer: NetResponse): Promise<string> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
   const timer = setTimeout(() => answer.body.destroy(), errorBodyMs);
   try {
-    for await (const piece of answer.body) {
-      pieces.push(piece as Buffer);
-      size += (piece as Buffer).length;
+    for await (const chunk of answer.body) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
       if (size >= keptBody * 4) break;
     }
   } catch {
@@ -232,7 +232,7 @@ async function head(answer: NetResponse): Promise<string> {
   } finally {
     clearTimeout(timer);
   }
-  return Buffer.concat(pieces).toString("utf8");
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Hides the key in every form in which an upstream may echo it. */

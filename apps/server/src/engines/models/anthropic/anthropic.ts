@@ -200,8 +200,8 @@ class AnthropicReader implements StreamReader {
       known.cacheWriteTokens = written;
     }
     // The first event counts only the start of the output.
-    const made = tokens(usage.output_tokens);
-    if (last && made !== undefined) known.outputTokens = made;
+    const output = tokens(usage.output_tokens);
+    if (last && output !== undefined) known.outputTokens = output;
   }
 
   #takeStop(reason: unknown): void {

@@ -109,16 +109,15 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 async function readWhole(file: FileInput, field: string, signal: AbortSignal): Promise<Uint8Array<SharedArrayBuffer>> {
   const bytes = new Uint8Array(new SharedArrayBuffer(file.size));
   let filled = 0;
-  for await (const chunk of await file.open()) {
+  for await (const chunk of (await file.open()) as AsyncIterable<Uint8Array>) {
     signal.throwIfAborted();
-    const piece = chunk as Uint8Array;
-    if (filled + piece.length > bytes.length)
+    if (filled + chunk.length > bytes.length)
       throw fault("file_too_large", "The file is larger than announced.", {
         loc: ["body", field],
         ctx: { max_size: file.size },
       });
-    bytes.set(piece, filled);
-    filled += piece.length;
+    bytes.set(chunk, filled);
+    filled += chunk.length;
   }
   if (filled < bytes.length) throw fault("image_load_error", "The image ended early.", { loc: ["body", field] });
   return bytes;

@@ -130,12 +130,12 @@ async function whole(
   const answer = await readAnswer(backend, call, response, { bareBase64: false });
   try {
     const prediction = succeeded(backend, answer.value);
-    const made = prediction.output;
-    const nothing = made === undefined || made === null || (Array.isArray(made) && made.length === 0);
+    const output = prediction.output;
+    const nothing = output === undefined || output === null || (Array.isArray(output) && output.length === 0);
     if (nothing && fileFieldsOf(backend.output).length > 0) throw noMedia();
-    if (field === undefined) return { output: made === undefined ? {} : await fillOutput(backend, call, made) };
+    if (field === undefined) return { output: output === undefined ? {} : await fillOutput(backend, call, output) };
     const arriving = new StreamedText(call, field);
-    await arriving.add(textOf(made));
+    await arriving.add(textOf(output));
     return { output: { [field]: arriving.text }, usage: await arriving.counted() };
   } finally {
     if (answer.discard !== nothingToDiscard) await answer.discard();

@@ -8,7 +8,7 @@ type Schemas = Readonly<Record<string, unknown>>;
 type Media = NonNullable<FieldSchema["x-media"]>;
 
 /** Keywords that manifests have under the same name. */
-const kept = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "enum", "deprecated"] as const;
+const shared = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "enum", "deprecated"] as const;
 const mediaWords: readonly (readonly [Media, RegExp])[] = [
   ["image", /image|img|photo|picture|mask|portrait/i],
   ["video", /video|movie|clip/i],
@@ -61,13 +61,13 @@ function inputOf(input: Schema, schemas: Schemas): ObjectSchema {
 }
 
 function inputField(name: string, field: Schema, required: boolean): FieldSchema {
-  const made = fieldOf(name, field);
+  const result = fieldOf(name, field);
   // Null means left out, so an optional field is nullable.
-  const nullable = (field.nullable === true || !required) && typeof made.type === "string";
-  if (made.format === "binary") return { ...made, ...(nullable && { type: ["string", "null"], default: null }) };
+  const nullable = (field.nullable === true || !required) && typeof result.type === "string";
+  if (result.format === "binary") return { ...result, ...(nullable && { type: ["string", "null"], default: null }) };
   return {
-    ...made,
-    ...(nullable && { type: [String(made.type), "null"] }),
+    ...result,
+    ...(nullable && { type: [String(result.type), "null"] }),
     ...(field.default !== undefined && (field.default !== null || nullable) && { default: field.default }),
     ...(field["x-cog-secret"] === true && { "x-cog-secret": true }),
   };
@@ -102,27 +102,27 @@ function outputField(name: string, field: Schema, required: boolean): FieldSchem
       ...(field["x-cog-array-type"] === "iterator" && { isStream: true }),
     };
   }
-  const made = isList && isFile(items) ? { ...annotationsOf(field), ...fieldOf(name, items) } : fieldOf(name, field);
-  return required ? made : { ...made, type: [String(made.type), "null"] };
+  const result = isList && isFile(items) ? { ...annotationsOf(field), ...fieldOf(name, items) } : fieldOf(name, field);
+  return required ? result : { ...result, type: [String(result.type), "null"] };
 }
 
 function fieldOf(name: string, field: Schema): FieldSchema {
   if (isFile(field))
     return { ...annotationsOf(field), type: "string", format: "binary", "x-media": mediaOf(name, field) };
   const type = typeof field.type === "string" && types.has(field.type) ? field.type : "object";
-  const made: FieldSchema = { ...annotationsOf(field), type };
+  const result: FieldSchema = { ...annotationsOf(field), type };
   Object.assign(
-    made,
-    Object.fromEntries(kept.filter((name) => field[name] !== undefined).map((name) => [name, field[name]])),
+    result,
+    Object.fromEntries(shared.filter((name) => field[name] !== undefined).map((name) => [name, field[name]])),
   );
   if (type === "array" && isRecord(field.items)) {
     const { items } = field;
-    made.items = {
+    result.items = {
       ...(typeof items.type === "string" && types.has(items.type) && { type: items.type }),
       ...(Array.isArray(items.enum) && { enum: items.enum }),
     };
   }
-  return made;
+  return result;
 }
 
 function annotationsOf(field: Schema): FieldSchema {

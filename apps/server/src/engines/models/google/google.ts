@@ -223,9 +223,9 @@ class GoogleReader implements StreamReader {
     const input = tokens(usage.promptTokenCount);
     const toolInput = tokens(usage.toolUsePromptTokenCount) ?? 0;
     if (input !== undefined) ours.inputTokens = input + toolInput;
-    const made = tokens(usage.candidatesTokenCount);
+    const candidates = tokens(usage.candidatesTokenCount);
     const thoughts = tokens(usage.thoughtsTokenCount);
-    if (made !== undefined || thoughts !== undefined) ours.outputTokens = (made ?? 0) + (thoughts ?? 0);
+    if (candidates !== undefined || thoughts !== undefined) ours.outputTokens = (candidates ?? 0) + (thoughts ?? 0);
     const cached = tokens(usage.cachedContentTokenCount);
     if (cached !== undefined) ours.cachedTokens = cached;
   }

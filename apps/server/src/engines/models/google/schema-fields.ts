@@ -10,7 +10,7 @@ const always = {
   description: isText,
   default: (value: unknown) => value !== undefined && value !== null,
 };
-const kept: Record<string, Record<string, (value: unknown) => boolean>> = {
+const keywordsByType: Record<string, Record<string, (value: unknown) => boolean>> = {
   string: { minLength: numeric, maxLength: numeric, pattern: isText },
   integer: { minimum: numeric, maximum: numeric },
   number: { minimum: numeric, maximum: numeric },
@@ -29,12 +29,12 @@ export function isText(value: unknown): value is string {
 }
 
 export function isScalar(type: unknown): type is string {
-  return isText(type) && Object.hasOwn(kept, type) && type !== "object" && type !== "array";
+  return isText(type) && Object.hasOwn(keywordsByType, type) && type !== "object" && type !== "array";
 }
 
 /** The keywords of a schema that Gemini accepts, without nested schemas. */
 export function fieldsOf(schema: Schema, type: string, isNullable: boolean): Schema {
-  const known: Record<string, (value: unknown) => boolean> = { ...always, ...kept[type] };
+  const known: Record<string, (value: unknown) => boolean> = { ...always, ...keywordsByType[type] };
   const fields = Object.entries(schema).filter(([name, value]) => Object.hasOwn(known, name) && known[name]?.(value));
   const { format } = schema;
   return {

@@ -179,8 +179,8 @@ function restoredFields(value: unknown, restores: ReadonlyMap<string, Restore>):
 }
 
 function array(schema: Schema, isNullable: boolean, next: (part: unknown) => Written): Written {
-  const places = [schema.prefixItems, schema.items].filter(Array.isArray).flat();
-  const { schema: items, restore } = next(places.length > 0 ? { anyOf: places } : (schema.items ?? {}));
+  const itemSchemas = [schema.prefixItems, schema.items].filter(Array.isArray).flat();
+  const { schema: items, restore } = next(itemSchemas.length > 0 ? { anyOf: itemSchemas } : (schema.items ?? {}));
   return {
     schema: { ...fieldsOf(schema, "array", isNullable), items },
     restore: restore && ((value) => (Array.isArray(value) ? value.map(restore) : value)),

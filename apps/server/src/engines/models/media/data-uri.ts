@@ -84,8 +84,8 @@ export class Base64Decoder {
   #rest = "";
   #padded = false;
 
-  push(piece: string): Buffer {
-    const text = this.#rest + (/\s/.test(piece) ? piece.replace(/\s+/g, "") : piece);
+  push(chunk: string): Buffer {
+    const text = this.#rest + (/\s/.test(chunk) ? chunk.replace(/\s+/g, "") : chunk);
     const whole = text.length - (text.length % 4);
     this.#rest = text.slice(whole);
     if (whole === 0) return Buffer.alloc(0);

@@ -53,8 +53,8 @@ class AnswerReader {
   #textBytes = 0;
   #state: "outside" | "short" | "long" | "file" = "outside";
   /** The start of the current string, while it may still be a file. */
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
   #escaped = false;
   #file: FileText | undefined;
 
@@ -114,25 +114,25 @@ class AnswerReader {
     for (const file of this.#files) await file.discard();
   }
 
-  async #take(piece: Uint8Array): Promise<void> {
-    if (piece.length === 0) return;
-    if (this.#state === "long") return this.#keep(piece);
-    if (this.#state === "file") return this.#file?.push(piece);
-    this.#held.push(piece);
-    this.#heldBytes += piece.length;
-    if (this.#heldBytes > longText) await this.#decide();
+  async #take(chunk: Uint8Array): Promise<void> {
+    if (chunk.length === 0) return;
+    if (this.#state === "long") return this.#keep(chunk);
+    if (this.#state === "file") return this.#file?.push(chunk);
+    this.#pending.push(chunk);
+    this.#pendingBytes += chunk.length;
+    if (this.#pendingBytes > longText) await this.#decide();
   }
 
   /** Decides whether a long string is a file. */
   async #decide(): Promise<void> {
-    const held = Buffer.concat(this.#held);
-    this.#held = [];
-    this.#heldBytes = 0;
-    const beginning = unescaped(held.toString("latin1", 0, 2048));
+    const pending = Buffer.concat(this.#pending);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    const beginning = unescaped(pending.toString("latin1", 0, 2048));
     const header = readDataUriHeader(beginning);
     if (header === undefined && !(this.#limits.bareBase64 && plainBase64.test(beginning.slice(0, 1024)))) {
       this.#state = "long";
-      this.#keep(held);
+      this.#keep(pending);
       return;
     }
     const spool = new Spool({ folder: this.#limits.spoolFolder, maxBytes: this.#limits.maxFileBytes });
@@ -140,7 +140,7 @@ class AnswerReader {
     this.#files.push(spool);
     this.#file = new FileText(spool, header?.length ?? 0);
     this.#state = "file";
-    await this.#file.push(held);
+    await this.#file.push(pending);
   }
 
   async #closeText(): Promise<void> {
@@ -148,18 +148,18 @@ class AnswerReader {
       await this.#file?.end();
       this.#keep(Buffer.from(`${this.#mark}${this.#files.length - 1}`));
     }
-    for (const piece of this.#held) this.#keep(piece);
-    this.#held = [];
-    this.#heldBytes = 0;
+    for (const chunk of this.#pending) this.#keep(chunk);
+    this.#pending = [];
+    this.#pendingBytes = 0;
     this.#file = undefined;
   }
 
-  #keep(piece: Uint8Array): void {
-    this.#textBytes += piece.length;
+  #keep(chunk: Uint8Array): void {
+    this.#textBytes += chunk.length;
     if (this.#textBytes > this.#limits.maxTextBytes) {
       throw new Error(`The answer is longer than ${this.#limits.maxTextBytes} bytes`);
     }
-    if (piece.length > 0) this.#text.push(piece);
+    if (chunk.length > 0) this.#text.push(chunk);
   }
 }
 
@@ -175,8 +175,8 @@ class FileText {
     this.#header = headerLength;
   }
 
-  async push(piece: Uint8Array): Promise<void> {
-    let text = this.#rest + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
+  async push(chunk: Uint8Array): Promise<void> {
+    let text = this.#rest + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1");
     this.#rest = "";
     if (text.includes("\\")) {
       // An escape that the chunk cuts in two waits for its second half.

@@ -13,9 +13,9 @@ export function fillingOutput(run: ModelDriver["run"], output: ObjectSchema): Mo
   return async (call) => {
     const onFragment =
       streamed === undefined ? ignore : (_ownName: string, fragment: string) => call.onFragment(streamed, fragment);
-    const { output: made, ...rest } = await run({ ...call, onFragment });
+    const { output: produced, ...rest } = await run({ ...call, onFragment });
     const filled: Record<string, OutputValue> = {};
-    for (const [ownName, value] of Object.entries(made)) {
+    for (const [ownName, value] of Object.entries(produced)) {
       const field = fieldFor(output, ownName, value);
       if (field !== undefined) filled[field] = value;
     }

@@ -64,8 +64,8 @@ export async function fillOutput(
         filled[name] = part;
         continue;
       }
-      const made = await outputValue(backend, call, field, part);
-      if (made !== undefined) filled[name] = made;
+      const opened = await outputValue(backend, call, field, part);
+      if (opened !== undefined) filled[name] = opened;
     }
   } catch (error) {
     dropFiles(filled);

@@ -223,8 +223,8 @@ function usageOf(usage: Record<string, unknown>): ReportedUsage {
     tokens(details.cache_creation_tokens) ??
     tokens(usage.cache_creation_input_tokens) ??
     tokens(usage.cache_write_tokens);
-  const made = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  const reasoning = tokens(made.reasoning_tokens) ?? 0;
+  const completionDetails = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  const reasoning = tokens(completionDetails.reasoning_tokens) ?? 0;
   // Reasoning is part of the completion unless the total shows that the server counts it separately.
   const apart = usage.total_tokens === (inputTokens ?? 0) + (completion ?? 0) + reasoning ? reasoning : 0;
   return {

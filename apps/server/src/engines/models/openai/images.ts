@@ -133,16 +133,16 @@ function imageOf(
 
 function usageOf(usage: unknown): TokenUsage | undefined {
   if (!isJsonObject(usage)) return undefined;
-  const { input_tokens: read, output_tokens: made = 0, total_tokens: total } = usage;
-  if (typeof made !== "number") return undefined;
+  const { input_tokens: read, output_tokens: output = 0, total_tokens: total } = usage;
+  if (typeof output !== "number") return undefined;
   const inputTokens =
-    typeof read === "number" ? read : typeof total === "number" ? Math.max(0, total - made) : undefined;
+    typeof read === "number" ? read : typeof total === "number" ? Math.max(0, total - output) : undefined;
   if (inputTokens === undefined) return undefined;
   const details = isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const { cached_tokens: cached } = details;
   return {
     inputTokens,
-    outputTokens: made,
+    outputTokens: output,
     ...(typeof cached === "number" && { cachedTokens: Math.min(cached, inputTokens) }),
   };
 }

@@ -45,7 +45,7 @@ function exchange(
   return new Promise((resolve, reject) => {
     const sse = createSseReader();
     let control: NetControl | undefined;
-    let refused: { status: number; headers: NetHeaders; pieces: Buffer[]; size: number } | undefined;
+    let refused: { status: number; headers: NetHeaders; chunks: Buffer[]; size: number } | undefined;
     let settled = false;
     let waiting = false;
     let ended = false;
@@ -65,8 +65,8 @@ function exchange(
     }
 
     function refusal(): Error {
-      const { status, headers, pieces } = refused ?? { status: 0, headers: {}, pieces: [] };
-      return refusalOf(call, status, headers, Buffer.concat(pieces).toString("utf8"));
+      const { status, headers, chunks } = refused ?? { status: 0, headers: {}, chunks: [] };
+      return refusalOf(call, status, headers, Buffer.concat(chunks).toString("utf8"));
     }
 
     function closeByEnd(): void {
@@ -117,14 +117,14 @@ function exchange(
         control = given;
         const isStream = !String(headers["content-type"] ?? "").startsWith("application/json");
         if (status >= 200 && status <= 299 && isStream) return;
-        refused = { status, headers, pieces: [], size: 0 };
+        refused = { status, headers, chunks: [], size: 0 };
         linger = setTimeout(() => fail(refusal()), errorBodyMs);
       },
       onResponseData(given, chunk) {
         control = given;
         if (settled) return;
         if (refused) {
-          refused.pieces.push(Buffer.from(chunk));
+          refused.chunks.push(Buffer.from(chunk));
           refused.size += chunk.length;
           if (refused.size > keptBody * 4) fail(refusal());
           return;
