@@ -13,18 +13,18 @@ import type { InspectOptions, Media, MediaInfo } from "./media.ts";
 import { createProber } from "./prober.ts";
 
 export interface MediaOptions {
-  /** Pictures decoded at the same time: each may need the memory of all its pixels. One user has never all of them. */
+  /** Images decoded at the same time: each needs the memory of all its pixels. One slot is left for other users. */
   parallelDecodes?: number;
-  /** For one picture. */
+  /** For one image. */
   maxDecodeMs?: number;
   /** For one file that is not a common image. */
   maxProbeMs?: number;
-  /** Told of what it took to judge a file, beside a look at its head. */
+  /** Called when a file needs more than a look at its first bytes. */
   onWork?: (work: "probe" | "decode") => void;
   onTrouble?: OnThreadTrouble;
 }
 
-/** Files of one user that may wait, for a decode or for a prober. */
+/** Files of one user. */
 const maxWaiting = 256;
 const crowded = "Too many of your files are waiting to be checked. Try again in a moment.";
 const unknown: MediaInfo = { media: "other", extension: "", contentType: "application/octet-stream" };
@@ -32,7 +32,7 @@ const unknown: MediaInfo = { media: "other", extension: "", contentType: "applic
 export function createMedia(options: MediaOptions = {}): Media {
   const { parallelDecodes = 2, maxDecodeMs = 5_000, maxProbeMs = 5_000, onWork, onTrouble } = options;
   const prober = createProber({ maxMs: maxProbeMs, maxWaiting, crowded, ...(onTrouble && { onTrouble }) });
-  const decodeInTurn = createFairQueue({
+  const fairQueue = createFairQueue({
     atOnce: parallelDecodes,
     ofOne: Math.max(1, parallelDecodes - 1),
     maxWaiting,
@@ -40,8 +40,8 @@ export function createMedia(options: MediaOptions = {}): Media {
   });
 
   /**
-   * Answers when the time is over, but gives the turn back only when libvips has ended: it stops between two rows of
-   * pixels, and formats that are decoded as a whole cannot be stopped.
+   * Resolves at the deadline, but keeps its slot until libvips has ended: libvips stops only between two rows of pixels,
+   * and some formats cannot be stopped at all.
    */
   function decode(source: string | Uint8Array, format: ImageFormat, { userId, maxPixels, signal }: InspectOptions) {
     return new Promise<MediaInfo>((resolve, reject) => {
@@ -54,7 +54,7 @@ export function createMedia(options: MediaOptions = {}): Media {
           clearTimeout(late);
         }
       };
-      decodeInTurn(userId, work, signal).catch(reject);
+      fairQueue(userId, work, signal).catch(reject);
     });
   }
 

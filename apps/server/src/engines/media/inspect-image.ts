@@ -4,19 +4,19 @@ type Sharp = typeof import("sharp")["default"];
 
 let loading: Promise<Sharp> | undefined;
 
-/** Loaded at the first picture: libvips is large, and a server that is starting does not wait for it. */
+/** Loaded with the first image, because libvips is large and would delay the start of the server. */
 function decoder(): Promise<Sharp> {
   loading ??= import("sharp").then(({ default: sharp }) => {
-    // The cache would keep files open after they are deleted, and decoded pixels of one caller in memory for nobody.
+    // The cache would keep deleted files open and decoded pixels in memory.
     sharp.cache(false);
-    // One processor a picture: a decode takes the processors of its turn, and no others.
+    // One processor per image, so that the number of slots bounds the processors in use.
     sharp.concurrency(1);
     return sharp;
   });
   return loading;
 }
 
-/** What libvips can decode here, by the name it gives to the format. */
+/** By libvips' name of the format. */
 export const imageKinds = {
   jpeg: { media: "image", extension: ".jpg", contentType: "image/jpeg" },
   png: { media: "image", extension: ".png", contentType: "image/png" },
@@ -36,10 +36,10 @@ const starts: readonly (readonly [format: ImageFormat, offset: number, bytes: st
   ["gif", 0, "474946383961"],
 ];
 
-/** The formats that have a start of their own: a file that begins otherwise is none of them. */
+/** Formats that the first bytes identify. */
 export const namedByHead: ReadonlySet<string> = new Set(starts.map(([format]) => imageKinds[format].extension));
 
-/** The common image formats, told by their first bytes; the rest is for `file-type`. */
+/** Recognizes common image formats; `file-type` recognizes the others. */
 export function imageFormatOf(head: Buffer): ImageFormat | undefined {
   for (const [format, offset, bytes] of starts) {
     if (head.toString("hex", offset, offset + bytes.length / 2) !== bytes) continue;
@@ -48,13 +48,12 @@ export function imageFormatOf(head: Buffer): ImageFormat | undefined {
   return undefined;
 }
 
-/** Of what `file-type` found. */
 export function rarerFormatOf({ extension }: MediaInfo): ImageFormat | undefined {
   const formats: readonly ImageFormat[] = ["tiff", "avif"];
   return formats.find((format) => imageKinds[format].extension === extension);
 }
 
-/** Size from the header; then, if there are not too many pixels, a decode of the whole picture into a tiny one. */
+/** Reads the size from the header. If the image has not too many pixels, decodes it to check it. */
 export async function inspectImage(
   source: string | Uint8Array,
   format: ImageFormat,
@@ -62,7 +61,7 @@ export async function inspectImage(
 ): Promise<MediaInfo> {
   const known: MediaInfo = imageKinds[format];
   const sharp = await decoder();
-  // `failOn: error`: photographs with harmless oddities pass, truncated and broken ones do not.
+  // `failOn: error` accepts photographs with harmless defects, but not truncated or broken ones.
   const open = () => sharp(source, { limitInputPixels: false, failOn: "error", sequentialRead: true });
   try {
     const { width, height, pageHeight, format: found, compression } = await open().metadata();

@@ -25,7 +25,7 @@ const noise = (width: number, height: number) => {
   return sharp(pixels, { raw: { width, height, channels: 3 } });
 };
 
-/** Both ways in: from memory and from a file whose name lies about what it is. */
+/** Inspects from memory and from a file with a wrong extension. */
 async function inspect(bytes: Uint8Array, name = "upload.exe") {
   const path = join(dir, name);
   await writeFile(path, bytes);
@@ -57,24 +57,24 @@ describe("images", () => {
     expect(await inspect(bytes.subarray(0, 16))).toMatchObject({ media: "image", damaged: true });
   });
 
-  it("finds a PNG with broken pixels in its middle", async () => {
+  it("detects broken pixels in the middle of a PNG", async () => {
     const bytes = await noise(400, 300).png().toBuffer();
     bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 200);
     expect(await inspect(bytes)).toMatchObject({ media: "image", damaged: true });
   });
 
-  it("accepts a photograph with bytes behind its end", async () => {
+  it("accepts a photograph with bytes after its end", async () => {
     const bytes = Buffer.concat([await noise(40, 30).jpeg().toBuffer(), Buffer.from("trailing data")]);
     expect((await inspect(bytes)).damaged).toBeUndefined();
   });
 
-  it("does not decode a bomb: it reports the size that the header states", async () => {
+  it("does not decode a decompression bomb and reports the size in the header", async () => {
     const bomb = await noise(40, 30).png().toBuffer();
     bomb.writeUInt32BE(60_000, 16);
     bomb.writeUInt32BE(60_000, 20);
     bomb.writeUInt32BE(crc32(bomb.subarray(12, 29)), 29);
     const info = await inspect(bomb);
-    // Had it been decoded, it would be damaged: its data is far too short.
+    // Decoding would report it as damaged, because its data is far too short.
     expect(info).toEqual({
       media: "image",
       extension: ".png",
@@ -84,7 +84,7 @@ describe("images", () => {
     });
   });
 
-  it("reports one frame's size of an animation", async () => {
+  it("reports the size of one frame of an animation", async () => {
     const frames = Buffer.alloc(20 * 60 * 3, 5);
     frames.fill(200, 20 * 20 * 3, 20 * 40 * 3);
     const gif = await sharp(frames, { raw: { width: 20, height: 60, channels: 3, pageHeight: 20 } })
@@ -109,14 +109,14 @@ describe("a format that is not accepted", () => {
     expect(work).toEqual([]);
   });
 
-  it("is not parsed either, where a prober had to name it", async () => {
+  it("is not parsed if a prober had to identify it", async () => {
     const video = await makeVideo({ format: "mp4", seconds: 2 });
     const info = await watched.inspect(video, { ...usual, formats: new Set([".webm"]) });
     expect(info).toEqual({ media: "video", extension: ".mp4", contentType: "video/mp4" });
     expect(work).toEqual(["probe"]);
   });
 
-  it("is decoded only for who needs its size", async () => {
+  it("is decoded only if the caller needs its size", async () => {
     work.length = 0;
     const png = await flat(40).png().toBuffer();
     expect(await watched.inspect(png, { ...usual, decodes: false })).not.toHaveProperty("width");
@@ -128,14 +128,14 @@ describe("a format that is not accepted", () => {
 
 describe("files of one user", () => {
   const large = () => sharp({ create: { width: 6000, height: 6000, channels: 3, background: "red" } });
-  /** Names what has ended, in that order. */
+  /** Names in the order in which they ended. */
   function watching() {
     const ended: string[] = [];
     const watch = <T>(name: string, work: Promise<T>) => work.finally(() => ended.push(name));
     return { ended, watch };
   }
 
-  it("do not keep another's waiting to be decoded", async () => {
+  it("do not delay decoding for others", async () => {
     const jpeg = await large().jpeg({ progressive: true }).toBuffer();
     const png = await noise(64, 64).png().toBuffer();
     const { ended, watch } = watching();
@@ -145,7 +145,7 @@ describe("files of one user", () => {
     expect(ended.indexOf("other")).toBeLessThan(2);
   });
 
-  it("do not keep another's waiting to be parsed", async () => {
+  it("do not delay parsing for others", async () => {
     const hasty = createMedia({ maxProbeMs: 500 });
     const slow = await endless();
     const video = await makeVideo({ format: "mp4", seconds: 2 });
@@ -157,7 +157,7 @@ describe("files of one user", () => {
     await hasty.close();
   });
 
-  it("are refused, retryably, once too many of them wait; those of others are not", async () => {
+  it("are refused with a retryable fault if too many wait; those of others are not", async () => {
     const png = await noise(20, 20).png().toBuffer();
     const ends = Array.from({ length: 300 }, () => media.inspect(png, { ...usual, userId: "crowd" }));
     const other = media.inspect(png, { ...usual, userId: "other" });
@@ -167,14 +167,14 @@ describe("files of one user", () => {
     expect(await other).toMatchObject({ width: 20 });
   });
 
-  it("are damaged when their decode takes too long, and keep their turn until it has ended", async () => {
+  it("are damaged if decoding takes too long, and keep their slot until it has ended", async () => {
     const begun: string[] = [];
     const hasty = createMedia({ maxDecodeMs: 20, parallelDecodes: 1, onWork: (kind) => begun.push(kind) });
     const jpeg = await large().jpeg({ progressive: true }).toBuffer();
     const png = await noise(20, 20).png().toBuffer();
     expect(await hasty.inspect(jpeg, usual)).toMatchObject({ extension: ".jpg", damaged: true });
     const next = hasty.inspect(png, { ...usual, userId: "other" });
-    // libvips needs hundreds of milliseconds for the first one, of which 20 have passed.
+    // libvips needs hundreds of milliseconds for the first image; only 20 have passed.
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(begun).toEqual(["decode"]);
     await next;
@@ -203,7 +203,7 @@ describe("videos and sound", () => {
     expect(info.durationSeconds).toBeCloseTo(3.5, 1);
   });
 
-  it("is not taken in by a header that states a shorter time", async () => {
+  it("does not trust a header with a shorter duration", async () => {
     const bytes = Buffer.from(await makeVideo({ format: "mp4", seconds: 20 }));
     for (const box of ["mvhd", "mdhd", "tkhd"]) {
       const at = bytes.indexOf(box) + 4;
@@ -213,19 +213,19 @@ describe("videos and sound", () => {
     expect((await inspect(bytes)).durationSeconds).toBeGreaterThan(19);
   });
 
-  it("calls a video container with sound alone audio", async () => {
+  it("reports a video container with audio only as audio", async () => {
     expect(await inspect(await makeVideo({ format: "webm", seconds: 1, soundOnly: true }))).toMatchObject({
       media: "audio",
       contentType: "audio/webm",
     });
   });
 
-  it("finds a video of which only the head is left", async () => {
+  it("detects a truncated video", async () => {
     const bytes = await makeVideo({ format: "mp4", seconds: 2 });
     expect(await inspect(bytes.subarray(0, 40))).toMatchObject({ media: "video", damaged: true });
   });
 
-  it("gives up a file that keeps its parser busy, and goes on with the next", async () => {
+  it("stops a file that keeps its parser busy and continues with the next", async () => {
     const hasty = createMedia({ maxProbeMs: 500 });
     expect(await hasty.inspect(await endless(), usual)).toMatchObject({ media: "other", damaged: true });
     const video = await makeVideo({ format: "mp4", seconds: 2 });
@@ -235,7 +235,7 @@ describe("videos and sound", () => {
 });
 
 describe("everything else", () => {
-  it("knows text, documents and nothing", async () => {
+  it("recognizes text, documents and unknown files", async () => {
     expect(await inspect(Buffer.from("a,b\n1,ü\n"))).toEqual({
       media: "other",
       extension: ".txt",
@@ -247,11 +247,11 @@ describe("everything else", () => {
     expect(await inspect(new Uint8Array(0))).toEqual(unknown);
   });
 
-  it("takes an SVG for no image: it is a program", async () => {
+  it("does not treat an SVG as an image, because it can contain code", async () => {
     expect((await inspect(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))).media).toBe("other");
   });
 
-  it("inspects many at once and leaves no file behind or open", async () => {
+  it("inspects many at once and leaves no file open", async () => {
     const png = await noise(300, 300).png().toBuffer();
     const all = await Promise.all(Array.from({ length: 12 }, () => media.inspect(png, usual)));
     expect(all.every((info) => info.width === 300 && !info.damaged)).toBe(true);

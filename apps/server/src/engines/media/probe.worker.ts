@@ -5,22 +5,19 @@ import { BufferSource, CustomSource, Input, MATROSKA, MP4, QTFF, type Source, WE
 import type { FromThread, Numbered } from "../../kernel/job-thread.ts";
 import type { MediaInfo } from "./media.ts";
 
-/**
- * Runs beside the server in a thread that can be ended: parsers of containers walk tables whose sizes the file itself
- * states, so a hostile file may keep one busy for ever.
- */
+/** Runs in a thread that can be ended: a hostile file may state table sizes that keep its parser busy for ever. */
 export interface ProbeJob {
   source: string | Uint8Array;
-  /** Tracks are read only of files that the caller accepts. */
+  /** Tracks are read only for accepted formats. */
   formats: ReadonlySet<string> | undefined;
 }
 
 export type ProbeResult = { info: MediaInfo } | { error: string };
 
-/** For small files, of which the parser reads some parts several times. */
+/** For small files, whose parts the parser may read several times. */
 const spareBytes = 16 * 1024 * 1024;
 const timed = new Set([".mp4", ".mov", ".webm", ".mkv", ".m4a"]);
-/** `file-type` tells Apple's own flavours of MP4 apart; as containers they are the same. */
+/** `file-type` distinguishes Apple's variants of MP4, which are the same container. */
 const sameAs: Readonly<Record<string, string>> = {
   m4v: "mp4",
   f4v: "mp4",
@@ -46,8 +43,8 @@ async function probe({ source, formats }: ProbeJob): Promise<MediaInfo> {
 }
 
 /**
- * The length comes from the packets, not from the header, which may say anything. Only the last picture's own length,
- * which WebM does not store, is taken from there: less than a second.
+ * The duration comes from the packets, because the header may state anything. Only the duration of the last frame, which
+ * WebM does not store, comes from the header: less than a second.
  */
 async function readTracks(source: string | Uint8Array, info: MediaInfo): Promise<MediaInfo> {
   const input = new Input({
@@ -62,7 +59,7 @@ async function readTracks(source: string | Uint8Array, info: MediaInfo): Promise
     const durationSeconds = Math.round((stated > packets && stated < packets + 1 ? stated : packets) * 1000) / 1000;
     const video = await input.getPrimaryVideoTrack();
     if (!video) {
-      // The container of a video with sound alone in it.
+      // A video container with audio only.
       return { ...info, media: "audio", contentType: info.contentType.replace(/^video\//, "audio/"), durationSeconds };
     }
     const width = await video.getDisplayWidth();
@@ -75,7 +72,7 @@ async function readTracks(source: string | Uint8Array, info: MediaInfo): Promise
   }
 }
 
-/** A file that sends its parser to and fro is given up once twice its bytes were read. */
+/** Stops a file that makes its parser jump back and forth, after twice its bytes were read. */
 async function openFile(path: string): Promise<Source> {
   const file = await open(path);
   const { size } = await file.stat();
@@ -97,7 +94,7 @@ async function isText(source: string | Uint8Array): Promise<boolean> {
   const head = typeof source === "string" ? await firstBytes(source) : source.subarray(0, 65_536);
   if (head.length === 0 || head.includes(0)) return false;
   try {
-    // `stream`: a character cut in two by the end of the sample is no fault.
+    // `stream` accepts a character that the end of the sample cuts in two.
     new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return true;
   } catch {

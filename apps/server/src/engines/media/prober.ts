@@ -21,10 +21,10 @@ const unreadable: MediaInfo = {
   damaged: true,
 };
 
-/** One of a user's files may be slow: the other thread is for those of others meanwhile. */
+/** One is left for other users while a slow file is parsed. */
 const threads = 2;
 
-/** In threads of their own. A file that keeps its parser busy, or that the thread dies of, is unreadable. */
+/** Parses in threads. A file that is too slow, or that kills its thread, is unreadable. */
 export function createProber(options: {
   maxMs: number;
   maxWaiting: number;
@@ -32,7 +32,7 @@ export function createProber(options: {
   onTrouble?: OnThreadTrouble;
 }): Prober {
   const { maxMs, maxWaiting, crowded, onTrouble } = options;
-  const inTurn = createFairQueue({ atOnce: threads, ofOne: threads - 1, maxWaiting, crowded });
+  const fairQueue = createFairQueue({ atOnce: threads, ofOne: threads - 1, maxWaiting, crowded });
   const jobs = createJobThreads<ProbeJob, ProbeResult>({
     script: new URL("./probe.worker.ts", import.meta.url),
     worker: { resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 } },
@@ -44,7 +44,7 @@ export function createProber(options: {
   });
   return {
     async probe(source, { userId, formats, signal, onBegin }) {
-      const end = await inTurn(
+      const end = await fairQueue(
         userId,
         () => {
           onBegin();

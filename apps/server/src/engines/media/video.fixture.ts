@@ -15,7 +15,7 @@ const formats = {
   webm: () => new WebMOutputFormat(),
 };
 
-/** A real container with a packet every tenth of a second. The packets are noise: nobody decodes them here. */
+/** A real container with a packet every tenth of a second. The packets are noise, because they are never decoded. */
 export async function makeVideo(options: {
   format: keyof typeof formats;
   seconds: number;

@@ -1,14 +1,14 @@
-/** Of the text of a value, an error, and of everything that is logged. With its mark a value fits into a tool's result. */
+/** Lengths of a value, an error and the log. A cut value with its mark fits into a tool's result. */
 export const mostValueChars = 64_000;
 export const mostErrorChars = 4_000;
 export const mostLogChars = 16_384;
 
 /**
- * Evaluated in the interpreter before the program: makes the console, and what turns the program's end into a text. It
- * runs inside, so that no value that the program made is ever looked at from outside: only texts cross. What it uses is
- * taken before the program runs; whatever the program does to the built-in objects later changes its own texts at most.
+ * Evaluated in the interpreter before the program. Creates the console and turns the program's result into text inside
+ * the interpreter, so that only text crosses to the host. It takes the built-in functions before the program can change
+ * them; a changed built-in object affects only the program's own text.
  *
- * Its value is a function of the host's `emit`, which gives `{accept, settle, explain}`.
+ * Its value is a function that takes the host's `emit` and returns `{accept, settle, explain}`.
  */
 export const guestPrelude = `(emit) => {
   "use strict";
@@ -21,7 +21,7 @@ export const guestPrelude = `(emit) => {
   const isFinite = Number.isFinite;
   const [TheMap, TheSet, TheError] = [Map, Set, Error];
   const toWellFormed = call.bind(String.prototype.toWellFormed);
-  // A text ends at a NUL where it crosses, and half a character becomes several.
+  // Text that crosses ends at a NUL, and a lone surrogate becomes several characters.
   const crossing = (any) => toWellFormed(replaceAll(any, "\\0", "\\ufffd"));
   const cut = (long, most) => long.length <= most ? long : slice(long, 0, most) + " [cut: " + long.length + " characters in all]";
 
@@ -49,7 +49,7 @@ export const guestPrelude = `(emit) => {
       const where = typeof stack === "string" && stack !== "" ? "\\n" + cut(stack, 400) : "";
       return cut(heading(error), ${mostErrorChars - 500}) + where;
     } catch {
-      return "The program threw something that cannot be shown";
+      return "The program threw a value that cannot be shown";
     }
   };
   const logged = (value) => {

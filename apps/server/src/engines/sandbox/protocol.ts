@@ -1,13 +1,12 @@
 export interface ProgramLimits {
-  /** Of processor time: a busy machine takes nothing from a program. */
+  /** Processor time, so that a busy machine does not stop a program. */
   cpuMs: number;
   memoryBytes: number;
 }
 
-/** What is sent to a thread. */
 export interface ProgramJob {
   code: string;
-  /** As JSON; left out where the program gets none. */
+  /** JSON. */
   input?: string;
 }
 

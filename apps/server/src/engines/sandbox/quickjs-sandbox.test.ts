@@ -44,7 +44,7 @@ describe("the value", () => {
     ["async function main() { await null; return 'done' }\nmain()", '"done"'],
     ["let n = 0; for (let i = 0; i < 1000; i++) await null, n++; n", "1000"],
     ["({ then(give) { give(7) } })", "7"],
-  ])("is waited for: %s", async (code, value) => {
+  ])("is awaited: %s", async (code, value) => {
     expect(await resultOf(code)).toBe(value);
   });
 
@@ -53,7 +53,7 @@ describe("the value", () => {
     expect(await resultOf("if (true) { return await Promise.resolve(1) } // and a comment")).toBe("1");
   });
 
-  test("input is what it was given", async () => {
+  test("input is a global", async () => {
     expect(
       await resultOf("input.list.length + input.__proto__.x", JSON.parse('{"list":[1,2],"__proto__":{"x":3}}')),
     ).toBe("5");
@@ -61,7 +61,7 @@ describe("the value", () => {
     expect(await errorOf("input")).toContain("ReferenceError: 'input' is not defined");
   });
 
-  test("is cut with a mark", async () => {
+  test("is cut and marked", async () => {
     const value = await resultOf("'x'.repeat(5e6)");
     expect(value).toMatch(/^"x+ \[cut: 5000002 characters in all\]$/);
     expect(value.length).toBeLessThan(66_000);
@@ -82,7 +82,7 @@ describe("errors", () => {
     ["throw { code: 3 }", /^Thrown: {"code":3}$/],
     ["missing()", /^ReferenceError: 'missing' is not defined/],
     ["const a = {}; a.a = a; a", /^The value of the last expression cannot be written as JSON: TypeError: circular/],
-    ["new Promise(() => {})", /^The program waits for a promise that nothing settles$/],
+    ["new Promise(() => {})", /^The program waits for a promise that never settles$/],
     ["throw new Error('x'.repeat(1e6))", /^Error: x+ \[cut: 1000007 characters in all\]/],
   ])("%s", async (code, error) => {
     const told = await errorOf(code);
@@ -90,15 +90,15 @@ describe("errors", () => {
     expect(told.length).toBeLessThan(4100);
   });
 
-  test("a program that is too long, or that cannot be one", async () => {
-    expect(await errorOf("1\0; 2")).toBe("The program has a NUL character in it");
-    expect(await errorOf(" ".repeat(1_000_001))).toBe("A program has 1000000 characters at most");
+  test("a program that is too long or contains NUL", async () => {
+    expect(await errorOf("1\0; 2")).toBe("The program contains a NUL character");
+    expect(await errorOf(" ".repeat(1_000_001))).toBe("A program can have at most 1000000 characters");
     expect(await run("1", { input: "x".repeat(5e6) })).toMatchObject({ ok: false });
   });
 });
 
 describe("logs", () => {
-  test("come with values and with errors", async () => {
+  test("are returned with values and with errors", async () => {
     expect(
       await run("console.log('a', 1, { b: [2n] }, undefined); console.warn(new RangeError('r').message); 7"),
     ).toEqual({
@@ -110,13 +110,13 @@ describe("logs", () => {
     expect(await run("const a = {}; a.a = a; console.log(a)")).toMatchObject({ logs: "[cannot be shown]" });
   });
 
-  test("are bounded, in lines and in length", async () => {
+  test("are bounded", async () => {
     for (const code of [
       "for (let i = 0; i < 20000; i++) console.log('line', i)",
       "console.log('y'.repeat(1e6), 'z')",
     ]) {
       const { logs } = await run(code);
-      expect(logs).toMatch(/\n\[cut: the program logged more than is kept\]$/);
+      expect(logs).toMatch(/\n\[cut: the program logged more\]$/);
       expect(logs.length).toBeLessThan(16_500);
     }
   });
@@ -134,11 +134,11 @@ describe("hostile programs", () => {
     "throw Object.defineProperty(new Error(), 'stack', { get() { for (;;); } })",
     "console.log({ get a() { for (;;); } })",
     "({ then() { for (;;); } })",
-  ])("without an end: %s", async (code) => {
+  ])("that never ends: %s", async (code) => {
     expect(await errorOf(code)).toBe(tooLong);
   });
 
-  test("one that the interpreter cannot stop is ended with its thread, and the next has another", async () => {
+  test("that the interpreter cannot stop ends with its thread; the next one gets a new thread", async () => {
     let turns = 0;
     const ticking = setInterval(() => turns++, 20);
     expect(await errorOf("const list = []; list.length = 4294967295; list.sort()")).toBe(tooLong);
@@ -155,7 +155,7 @@ describe("hostile programs", () => {
     "let n = 2n; for (;;) n = n * n",
     "'a'.padEnd(3e8)",
     "[].fill.call({ length: 2 ** 53 - 1 }, 1)",
-  ])("without a bound: %s", async (code) => {
+  ])("that takes all memory: %s", async (code) => {
     expect(await errorOf(code)).toMatch(/memory|too long|too large|was stopped/);
     expect(await resultOf("1 + 1")).toBe("2");
   });
@@ -166,12 +166,12 @@ describe("hostile programs", () => {
     "eval('('.repeat(200000))",
     "JSON.parse('['.repeat(200000))",
     "let o = {}; for (let i = 0; i < 20000; i++) o = { o }; o",
-  ])("without a bottom: %s", async (code) => {
+  ])("that recurses for ever: %s", async (code) => {
     expect(await errorOf(code)).toMatch(/stack overflow|nests too deeply|cannot be written as JSON|was stopped/);
     expect(await resultOf("1 + 1")).toBe("2");
   });
 
-  test("nothing is there but the language", async () => {
+  test("only the language is available", async () => {
     const names = ["fetch", "require", "process", "setTimeout", "std", "os", "WebAssembly", "Worker", "emit", "Buffer"];
     expect(await resultOf(`[${names.map((name) => `typeof ${name}`)}].join()`)).toBe(
       JSON.stringify(names.map(() => "undefined").join()),
@@ -183,7 +183,7 @@ describe("hostile programs", () => {
     expect(await errorOf("import fs from 'fs'")).toMatch(/SyntaxError/);
   });
 
-  test("tricks with the built-in objects reach the program itself only", async () => {
+  test("changed built-in objects affect only the program itself", async () => {
     const tricks = [
       "JSON.stringify = String.prototype.slice = Array.from = Function.prototype.call = Function.prototype.bind = null",
       "Promise = Map = Set = Error = undefined",
@@ -192,7 +192,7 @@ describe("hostile programs", () => {
     ].join(";");
     expect(await resultOf(`${tricks}; console.log('still'); ({ a: await 2 })`)).toBe('{"a":2}');
     expect(await run("globalThis.console = null; 3")).toEqual({ ok: true, value: "3", logs: "" });
-    // Where the trick turns on what the prelude does with the value, the text is wrong, and that is all.
+    // A trick that affects how the prelude reads the value only makes the text wrong.
     expect(await resultOf("Object.prototype.toJSON = () => 'mine'; ({})")).toBe('"mine"');
     expect(await errorOf("class Odd extends Error { get message() { throw 1 } }; throw new Odd()")).toMatch(
       /cannot be shown/,
@@ -200,14 +200,14 @@ describe("hostile programs", () => {
     expect(await resultOf("typeof JSON.stringify + typeof Promise + ({})")).toBe('"functionfunction[object Object]"');
   });
 
-  test("nothing is left for the next program", async () => {
+  test("nothing remains for the next program", async () => {
     await run("globalThis.secret = 1; Array.prototype.secret = 2; const kept = 3");
     expect(await resultOf("[typeof secret, [].secret, typeof kept]")).toBe('["undefined",null,"undefined"]');
   });
 });
 
 describe("many at once", () => {
-  test("a thousand: what finds no place is refused, everything else is answered", async () => {
+  test("of a thousand programs some are refused and all others answered", async () => {
     const runs = Array.from({ length: 1000 }, (_, n) => run(`${n} * 2`));
     const ends = await Promise.allSettled(runs);
     const answered = ends.flatMap((end, n) => (end.status === "fulfilled" ? [[n, end.value] as const] : []));
@@ -218,7 +218,7 @@ describe("many at once", () => {
     }
   });
 
-  test("an abort stops the program and frees its thread; one that waits leaves the queue", async () => {
+  test("an abort stops a running program, frees its thread and removes a waiting one", async () => {
     const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 1, maxWaiting: 1 });
     const [first, second] = [new AbortController(), new AbortController()];
     const running = own.run("for (;;);", { whose, signal: first.signal });
@@ -234,7 +234,7 @@ describe("many at once", () => {
     await own.close();
   });
 
-  test("of one user leave a thread and all their places to others", async () => {
+  test("programs of one user leave a thread and the queue to others", async () => {
     const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 2, maxWaiting: 3 });
     const leaving = new AbortController();
     const ends = Promise.allSettled(
@@ -250,7 +250,7 @@ describe("many at once", () => {
     await own.close();
   });
 
-  test("closing ends what runs and refuses what waits", async () => {
+  test("closing stops running programs and refuses waiting ones", async () => {
     const own = createQuickjsSandbox({ cpuMs: 60_000, threads: 1 });
     const both = Promise.all(
       [own.run("for (;;);", { whose, signal }), own.run("1", { whose, signal })].map((end) =>

@@ -3,15 +3,12 @@ import { guestPrelude, mostLogChars } from "./guest-prelude.ts";
 import { type ProgramJob, type ProgramLimits, tookTooLong, tookTooMuch } from "./protocol.ts";
 import type { SandboxResult } from "./sandbox.ts";
 
-/** A script whose value is a promise of `{value}`, so that `await` may stand in it: `JS_EVAL_FLAG_ASYNC` of QuickJS. */
+/** `JS_EVAL_FLAG_ASYNC` of QuickJS: allows top-level `await`; the value is a promise of `{value}`. */
 const asyncScript = 1 << 7;
 const jobsAtOnce = 100;
 const stackBytes = 512 * 1024;
 
-/**
- * Runs one program in an interpreter of its own. The interpreter is thrown away as a whole afterwards, so nothing in it
- * is given back piece by piece, and one that a program has broken harms nobody.
- */
+/** The caller discards the interpreter afterwards, so handles in it are not freed one by one. */
 export function runProgram(interpreter: QuickJSWASMModule, job: ProgramJob, limits: ProgramLimits): SandboxResult {
   const startedAt = process.threadCpuUsage();
   const logs = new LogLines();
@@ -31,16 +28,16 @@ export function runProgram(interpreter: QuickJSWASMModule, job: ProgramJob, limi
     const end = execute(runtime, job, logs, checkTime);
     if (isLate) return failed(tookTooLong(limits.cpuMs));
     if (end === undefined) return failed(tookTooMuch(limits.memoryBytes));
-    if (end === "waiting") return failed("The program waits for a promise that nothing settles");
+    if (end === "waiting") return failed("The program waits for a promise that never settles");
     if (end.startsWith("=")) return { ok: true, value: end.slice(1), logs: logs.text() };
     return failed(end.slice(1));
   } catch {
-    // The interpreter itself gave up: no room for its own needs, or deeper calls than this thread's stack.
+    // The interpreter itself failed: out of memory, or calls deeper than this thread's stack.
     return failed(isLate ? tookTooLong(limits.cpuMs) : tookTooMuch(limits.memoryBytes));
   }
 }
 
-/** The text that the program ended with, as `settle` of the prelude writes it; undefined when there was no room for it. */
+/** The result as `settle` of the prelude writes it. Undefined if memory ran out. */
 function execute(
   runtime: QuickJSRuntime,
   job: ProgramJob,
@@ -58,7 +55,7 @@ function execute(
     const accepted = call("accept", context.newString(job.input));
     if (accepted.error) return undefined;
   }
-  // Whatever the program throws is in the promise: an error here says that it does not compile, so nothing has run.
+  // An error here means that the program does not compile: errors at run time are in the promise.
   let running = context.evalCode(job.code, "program.js", asyncScript);
   if (running.error) {
     const asBody = context.evalCode(`(async () => {${job.code}\n})()`, "program.js", asyncScript);
@@ -71,7 +68,7 @@ function execute(
   const settling = call("settle", running.value);
   if (settling.error) return undefined;
   while (runtime.hasPendingJob() && !checkTime()) {
-    // A job that fails has its own promise to say so; the others go on.
+    // A failed job rejects its own promise; the others continue.
     runtime.executePendingJobs(jobsAtOnce);
   }
   const state = context.getPromiseState(settling.value);
@@ -80,7 +77,7 @@ function execute(
   return context.getString(state.value);
 }
 
-/** Lines are kept up to a length, then only the fact that there were more. */
+/** Keeps lines up to a total length and marks the cut. */
 class LogLines {
   readonly #lines: string[] = [];
   #left = mostLogChars;
@@ -90,11 +87,11 @@ class LogLines {
     const text = context.getString(line);
     this.#lines.push(text.slice(0, this.#left));
     this.#left -= text.length + 1;
-    if (this.#left < 0) this.#lines.push("[cut: the program logged more than is kept]");
+    if (this.#left < 0) this.#lines.push("[cut: the program logged more]");
   }
 
   text(): string {
-    // A cut may have divided a character.
+    // The cut may have split a character.
     return this.#lines.join("\n").toWellFormed();
   }
 }

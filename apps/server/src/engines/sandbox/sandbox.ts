@@ -1,28 +1,26 @@
-/** What became of a program. `logs` is what it wrote to the console, in both cases. */
+/** `logs` is the program's console output. */
 export type SandboxResult =
-  /** The value of its last expression as JSON; `undefined` where there is none. */
+  /** The value of the last expression as JSON, or `undefined`. */
   | { ok: true; value: string; logs: string }
-  /** Why it has no value, in words for whoever wrote it. */
+  /** The error for the author of the program. */
   | { ok: false; error: string; logs: string };
 
 /**
- * The sandbox port: programs that models write. Called by runs, one call a program.
+ * The sandbox port runs programs that models write. Runs call it once for each program.
  *
- * A program is a script of JavaScript; its value is that of its last expression, and a promise is waited for. `await` may
- * stand outside a function; a program that says `return` outside of one is taken for the body of a function. `input`,
- * where it is given, is a global of that name. What must hold:
- * - nothing is there but the language and a console: no network, no files, no modules, no timers, nothing of this process;
- * - nothing is left of a program for the next one;
- * - no program, however it is made, holds up the event loop, takes memory without bound or runs longer than its time;
- * - value, error and logs are of bounded length, a cut is marked, and they are well-formed text without NUL;
- * - users share it fairly: everybody's first program before anybody's second, and no user's programs, however many, take
- *   the places in which those of others run or wait;
- * - whatever the program does is a result. It rejects when it is aborted (with the signal's reason; the program is
- *   stopped) and with the fault `service_unavailable` when too many of the same user wait already, no thread can be
- *   started or the sandbox is closed.
+ * A program is a JavaScript script. Its value is that of its last expression; promises are awaited. Top-level `await` is
+ * allowed, and a program with a top-level `return` is treated as a function body. `input` is a global. Drivers guarantee:
+ * - a program has only the language and a console: no network, files, modules, timers or access to this process;
+ * - a program leaves nothing behind for the next one;
+ * - no program blocks the event loop, takes unbounded memory or exceeds its time;
+ * - value, error and logs have a bounded length, mark a cut, and are well-formed text without NUL;
+ * - users share the sandbox fairly: one program of each user before a second of any, and one user's programs never take
+ *   all slots;
+ * - every behaviour of a program is a result. `run` rejects with the signal's reason when it is aborted, and with the
+ *   fault `service_unavailable` when too many programs of the user wait, no thread can be started, or it is closed.
  */
 export interface Sandbox {
-  /** `whose`: the user for whom it runs. */
+  /** `whose` is the id of the user. */
   run(code: string, options: { whose: string; input?: unknown; signal: AbortSignal }): Promise<SandboxResult>;
   close(): Promise<void>;
 }

@@ -8,24 +8,24 @@ import { runProgram } from "./run-program.ts";
 import type { SandboxResult } from "./sandbox.ts";
 
 /**
- * Runs programs one after the other, in a thread that can be ended. Each gets an instance of the interpreter of its own,
- * with a memory of its own: a program that found a hole in the interpreter would find nobody else's there.
+ * Runs programs one after the other. Each has its own interpreter with its own memory, so that an exploit of the
+ * interpreter does not reach the data of another program.
  */
 
 const limits = workerData as ProgramLimits;
 const pageBytes = 65_536;
 const initialBytes = 16 * 1_048_576;
-/** The interpreter's own needs, beside the program's. */
+/** For the interpreter itself. */
 const spareBytes = 32 * 1_048_576;
-/** What the interpreter says when it gives up is no news for the log. The library's types leave these two out. */
+/** Keeps messages of the interpreter out of the log. The library's types lack these two functions. */
 const silent: object = { print() {}, printErr() {} };
-/** Node has it, Node's types do not. */
+/** Missing in Node's types. */
 declare const WebAssembly: {
   compile(bytes: Uint8Array): Promise<object>;
   Memory: new (pages: { initial: number; maximum: number }) => object;
 };
 
-/** Compiled once; the file belongs to a dependency of the library, so it is looked for from there. */
+/** The file belongs to a dependency of the library, so it is resolved from there. */
 async function compile(): Promise<object> {
   const library = createRequire(createRequire(import.meta.url).resolve("quickjs-emscripten"));
   return WebAssembly.compile(await readFile(library.resolve("@jitl/quickjs-wasmfile-release-sync/wasm")));
@@ -48,6 +48,6 @@ const send = (message: FromThread<SandboxResult>) => parentPort?.postMessage(mes
 parentPort?.on("message", async (job: Numbered<ProgramJob>) => {
   send({ id: job.id, result: runProgram(await newInterpreter(), job, limits) });
 });
-// The first program shall not pay for what is compiled when it is first used.
+// Warm up, so that the first program does not pay for compilation.
 runProgram(await newInterpreter(), { code: "0" }, limits);
 send({ ready: true });

@@ -3,49 +3,48 @@ import { fault } from "../../kernel/errors.ts";
 import { createFairQueue } from "../../kernel/fair-queue.ts";
 import type { JobEnd } from "../../kernel/job-thread.ts";
 import { createJobThreads, type OnThreadTrouble } from "../../kernel/job-threads.ts";
-import type { SchemaJob } from "./protocol.ts";
-import { createResting } from "./resting.ts";
 import { faultOfSize, faultsOfValue } from "./schema-bounds.ts";
 import type { JsonSchema, SchemaFault, Schemas } from "./schemas.ts";
+import type { SchemaJob } from "./schemas.worker.ts";
 
 export interface SchemasOptions {
   /** For one schema or one value. */
   deadlineMs?: number;
-  /** For one value of a schema that is watched. A good one needs a few milliseconds, so hardly any needs more. */
+  /** For one value of a watched schema. Most values need a few milliseconds. */
   firstLookMs?: number;
-  /** For schemas of which nothing was slow lately. */
+  /** For schemas that are not watched. */
   threads?: number;
-  /** How long a value that ran out of time is refused without another try, and its schema is watched. */
-  restMs?: number;
+  /** Time for which a value that exceeded its deadline is refused without a check, and its schema is watched. */
+  refusalMs?: number;
   onTrouble?: OnThreadTrouble;
 }
 
-/** Of one user in one lane: who comes when so many wait already is refused, retryably. */
+/** Of one user in one lane. Further checks are refused with a retryable fault. */
 const maxWaiting = { open: 1000, look: 100, patient: 4 };
-const crowded = "Too many schemas wait to be checked";
+const crowded = "Too many schemas are waiting to be checked";
 
 type End = JobEnd<readonly SchemaFault[]>;
 
 /**
- * Schemas by Ajv, in threads of their own. A thread is started when a job needs one, and kept.
+ * Checks schemas with Ajv in threads.
  *
- * What is slow is mostly one value, made by somebody to be slow, and its schema serves others too. So that value alone
- * is refused, and rests; its schema is watched for a while, which keeps its values away from the threads of all others:
+ * A slow check is usually caused by one hostile value, and other callers use the same schema. So only that value is
+ * refused for a while. Its schema is watched meanwhile: its values run in separate lanes.
  *
  *   open ──too slow──► the value is refused, its schema watched
  *     └──watched──► first look (a short time, one thread) ──too slow──► patient (all its time, one thread)
  *
- * Each lane is shared fairly among users, and none of them has all threads of the open lane, however many schemas and
- * values it brings. A good value of a watched schema waits for first looks only, never for whole deadlines.
+ * Users share each lane fairly, and no user has all threads of the open lane. A normal value of a watched schema waits
+ * only for first looks, never for whole deadlines.
  */
 export function createSchemas(options: SchemasOptions = {}): Schemas {
-  const { deadlineMs = 1000, firstLookMs = 100, threads = 2, restMs = 10_000 } = options;
+  const { deadlineMs = 1000, firstLookMs = 100, threads = 2, refusalMs = 10_000 } = options;
   const lane = (ms: number, size: number, waiting: number) => startLane(ms, size, waiting, options.onTrouble);
   const open = lane(deadlineMs, threads, maxWaiting.open);
   const look = lane(firstLookMs, 2, maxWaiting.look);
   const patient = lane(deadlineMs, 1, maxWaiting.patient);
-  const watched = createResting(restMs);
-  const resting = createResting(restMs);
+  const watched = createExpiringSet(refusalMs);
+  const refusedValues = createExpiringSet(refusalMs);
   const tooSlow: SchemaFault = { path: [], message: `Takes more than ${deadlineMs} ms to check` };
 
   async function faultsOf(
@@ -63,31 +62,31 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
     if (end === "too slow") return ofSchema(tooSlow);
     if (end === "out of memory") return ofSchema({ path: [], message: "Takes too much memory to check" });
     if (end === "stopped") throw fault("service_unavailable", "The server is shutting down");
-    if ("failed" in end) throw fault("internal_server_error", "The check broke off");
+    if ("failed" in end) throw fault("internal_server_error", "The check failed");
     return [...tooLarge, ...end.result];
   }
 
   async function run(userId: string, job: SchemaJob): Promise<End> {
     const name = digest(job.schema);
-    // Asked when its turn has come: what came before it may have been slow.
+    // Evaluated when the job starts, because an earlier job may have been slow.
     const end = await open.run(userId, job, () => (watched.has(name) ? "watched" : undefined));
     if (end === "watched") return runWatched(userId, name, job);
-    if (end === "too slow") rest(name, nameOfValue(name, job));
+    if (end === "too slow") refuseForNow(name, nameOfValue(name, job));
     return end;
   }
 
   async function runWatched(userId: string, name: string, job: SchemaJob): Promise<End> {
     const valueName = nameOfValue(name, job);
-    const ifResting = () => (resting.has(valueName) ? "too slow" : undefined);
-    let end = await look.run(userId, job, ifResting);
-    if (end === "too slow") end = await patient.run(userId, job, ifResting);
-    if (end === "too slow") rest(name, valueName);
+    const ifRefused = () => (refusedValues.has(valueName) ? "too slow" : undefined);
+    let end = await look.run(userId, job, ifRefused);
+    if (end === "too slow") end = await patient.run(userId, job, ifRefused);
+    if (end === "too slow") refuseForNow(name, valueName);
     return end;
   }
 
-  function rest(name: string, valueName: string): void {
+  function refuseForNow(name: string, valueName: string): void {
     watched.add(name);
-    resting.add(valueName);
+    refusedValues.add(valueName);
   }
 
   return {
@@ -101,7 +100,7 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
 }
 
 function startLane(deadlineMs: number, threads: number, mostWaiting: number, onTrouble: OnThreadTrouble | undefined) {
-  const inTurn = createFairQueue({
+  const fairQueue = createFairQueue({
     atOnce: threads,
     ofOne: Math.max(1, threads - 1),
     maxWaiting: mostWaiting,
@@ -118,7 +117,7 @@ function startLane(deadlineMs: number, threads: number, mostWaiting: number, onT
   });
   return {
     run: <Known>(userId: string, job: SchemaJob, known: () => Known | undefined): Promise<End | Known> =>
-      inTurn<End | Known>(userId, async () => known() ?? jobs.run(job)),
+      fairQueue<End | Known>(userId, async () => known() ?? jobs.run(job)),
     close: jobs.close,
   };
 }
@@ -129,4 +128,20 @@ function nameOfValue(schemaName: string, { value }: SchemaJob): string {
 
 function digest(text: string): string {
   return createHash("sha256").update(text).digest("base64");
+}
+
+const mostNames = 1000;
+
+/** A name expires `lifeMs` after it was last added. */
+function createExpiringSet(lifeMs: number) {
+  const until = new Map<string, number>();
+  return {
+    has: (name: string) => (until.get(name) ?? 0) > performance.now(),
+    add(name: string): void {
+      const [oldest] = until.keys();
+      until.delete(name);
+      if (until.size >= mostNames && oldest !== undefined) until.delete(oldest);
+      until.set(name, performance.now() + lifeMs);
+    },
+  };
 }

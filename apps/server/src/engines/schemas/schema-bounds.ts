@@ -2,25 +2,25 @@ import type { JsonSchema, SchemaFault } from "./schemas.ts";
 
 const maxBytes = 65_536;
 const maxDepth = 32;
-/** What is deeper cannot be copied to a thread without the risk of a stack overflow. */
+/** Copying a deeper value to a thread may overflow the stack. */
 const maxValueDepth = 500;
 const maxTooLarge = 20;
 
-/** Looked at before a schema is written out or copied: both walk it to its depth. */
+/** Checked before a schema is serialized or copied, because both recurse. */
 export function faultOfSize(schema: JsonSchema): SchemaFault | undefined {
   const deep = tooDeep(schema, []);
   if (deep) return { path: deep, message: `Nested more than ${maxDepth} levels deep` };
   if (Buffer.byteLength(JSON.stringify(schema)) <= maxBytes) return undefined;
-  return { path: [], message: `A schema has ${maxBytes} bytes of JSON at most` };
+  return { path: [], message: `A schema can have at most ${maxBytes} bytes of JSON` };
 }
 
 export interface ValueFaults {
   tooDeep: SchemaFault | undefined;
-  /** Numbers that are too large for one have become Infinity, and would be written down as null. */
+  /** Too large numbers are parsed as Infinity and would be serialized as null. */
   tooLarge: readonly SchemaFault[];
 }
 
-/** Looked at before a value is copied to a thread or written out. No schema need say anything about these. */
+/** Checked before a value is copied to a thread or serialized, whatever its schema. */
 export function faultsOfValue(value: unknown): ValueFaults {
   const tooLarge: SchemaFault[] = [];
   const isTooDeep = isDeeper(value, [], tooLarge);

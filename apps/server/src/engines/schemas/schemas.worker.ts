@@ -3,32 +3,38 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { FromThread, Numbered } from "../../kernel/job-thread.ts";
-import type { SchemaJob } from "./protocol.ts";
 import type { SchemaFault } from "./schemas.ts";
 
 /**
- * Compiles schemas and validates with them, in a thread that can be ended: a regular expression cannot be interrupted
- * in any other way.
+ * Runs in a thread, because a regular expression can be interrupted only by ending its thread. The schema is JSON, which
+ * is also the key of its compiled form.
  */
+export interface SchemaJob {
+  schema: string;
+  /** Without a value only the schema is checked. */
+  value?: { given: unknown };
+  /** See `Schemas.validateLoosely`. */
+  isLoose?: boolean;
+}
 
 const maxFaults = 50;
-/** Compiled schemas that are kept, those used last. */
+/** Size of the LRU cache. */
 const maxCompiled = 200;
 
 const options: Options = {
   strict: false,
   allErrors: true,
   logger: false,
-  // A definition used in a hundred places is compiled once, not a hundred times.
+  // Compile a shared definition once, not at each reference.
   inlineRefs: false,
-  // A required `toString` is not there because every object inherits one.
+  // An inherited `toString` does not satisfy `required`.
   ownProperties: true,
 };
 
 interface Dialect {
-  /** Knows what a schema must look like. */
+  /** Checks schemas against the meta-schema. */
   meta: Ajv | Ajv2020;
-  /** Knows nothing but the words of the dialect; loosely, none of its formats. */
+  /** Without the meta-schema; if loose, also without formats. */
   blank(isLoose: boolean): Ajv | Ajv2020;
 }
 
@@ -52,7 +58,7 @@ const compiled = new Map<string, Compiled>();
 
 function compile(text: string, isLoose: boolean): Compiled {
   const name = isLoose ? `loose ${text}` : text;
-  const result = compiled.get(name) ?? compileAnew(text, isLoose);
+  const result = compiled.get(name) ?? compileUncached(text, isLoose);
   compiled.delete(name);
   compiled.set(name, result);
   const [oldest] = compiled.keys();
@@ -60,8 +66,8 @@ function compile(text: string, isLoose: boolean): Compiled {
   return result;
 }
 
-function compileAnew(text: string, isLoose: boolean): Compiled {
-  // `$async` is a word of Ajv, not of JSON Schema: it would make the check a promise.
+function compileUncached(text: string, isLoose: boolean): Compiled {
+  // `$async` is a keyword of Ajv, not of JSON Schema. It would make the check return a promise.
   const { $schema, $async: _, ...schema } = JSON.parse(text) as Record<string, unknown>;
   const dialect = dialectOf($schema);
   if (!dialect) {
@@ -70,7 +76,7 @@ function compileAnew(text: string, isLoose: boolean): Compiled {
   }
   try {
     if (!dialect.meta.validateSchema(schema)) return { faults: faultsOf(dialect.meta.errors) };
-    // In an Ajv of its own, so that no schema sees the names of another one and none is kept longer than it is used.
+    // A separate Ajv, so that schemas do not see each other's names and are freed with it.
     return { validate: dialect.blank(isLoose).compile(schema) };
   } catch (error) {
     return { faults: [{ path: [], message: messageOf(error) }] };
@@ -92,12 +98,12 @@ function validate({ schema, value, isLoose = false }: SchemaJob): readonly Schem
     return result.validate(value.given) ? [] : faultsOf(result.validate.errors);
   } catch (error) {
     if (isLoose) return [];
-    // A schema that refers to itself without end, or a value nested deeper than the stack.
+    // A circular schema, or a value nested deeper than the stack.
     return [{ path: [], message: error instanceof RangeError ? "Nested too deeply to be checked" : messageOf(error) }];
   }
 }
 
-/** Ajv reports one place again for every way that leads to it. */
+/** Ajv may report the same fault several times. */
 function faultsOf(errors: ErrorObject[] | null | undefined): SchemaFault[] {
   const faults = new Map<string, SchemaFault>();
   for (const error of errors ?? []) {
@@ -130,7 +136,7 @@ function messageOf(error: unknown): string {
 const send = (message: FromThread<readonly SchemaFault[]>) => parentPort?.postMessage(message);
 
 parentPort?.on("message", (job: Numbered<SchemaJob>) => send({ id: job.id, result: validate(job) }));
-// The first use of a dialect compiles what a schema must look like; no job shall pay for that with its time.
+// Warm up: the first use of a dialect compiles its meta-schema, which must not count for a job's deadline.
 for (const { meta, blank } of [latest, draft7]) {
   meta.validateSchema({});
   blank(false).compile({});

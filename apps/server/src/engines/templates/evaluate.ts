@@ -2,13 +2,13 @@ import { fault } from "../../kernel/errors.ts";
 import { isTruthy, ownValue, templateFunctions, textOf, type Work } from "./functions.ts";
 import type { Block, Expression, Path, Program } from "./program.ts";
 
-/** Parts and expressions looked at, over all turns of all loops. */
+/** Parts and expressions evaluated, over all iterations. */
 const maxSteps = 100_000;
-/** Characters of all texts made on the way, also of those that do not end up in the result. */
+/** Characters of all intermediate texts. */
 const maxCharacters = 4_194_304;
 const maxResultLength = 1_048_576;
 
-/** Where a part of the template stands: `../` goes to `outer`, `@../index` to the loop around the loop. */
+/** `../` refers to `outer`, `@../index` to the outer loop. */
 interface Scope {
   context: unknown;
   outer: Scope | undefined;
@@ -30,7 +30,7 @@ interface Names {
   outer: Names | undefined;
 }
 
-/** Fills a program with an input, as Handlebars does without escaping, within the bounds above. */
+/** Renders like Handlebars without escaping, within the bounds above. */
 export function evaluate(program: Program, input: unknown): string {
   const rendering = new Rendering(input);
   rendering.run(program, { context: input, outer: undefined, loop: undefined, names: undefined });
@@ -69,7 +69,7 @@ class Rendering implements Work {
   #write(text: string): void {
     this.result += text;
     if (this.result.length > maxResultLength) {
-      const msg = `With this input the goal becomes longer than ${maxResultLength} characters`;
+      const msg = `The goal is longer than ${maxResultLength} characters with this input`;
       throw fault("string_too_long", msg, { loc: ["body", "input"], ctx: { max_length: maxResultLength } });
     }
   }
@@ -80,8 +80,8 @@ class Rendering implements Work {
       case "if":
       case "unless": {
         const zeroCounts = value === 0 && block.includeZero && isTruthy(this.#value(block.includeZero, scope));
-        const holds = isTruthy(value) || Boolean(zeroCounts);
-        this.run(holds === (block.form === "if") ? block.body : block.otherwise, scope);
+        const isMet = isTruthy(value) || Boolean(zeroCounts);
+        this.run(isMet === (block.form === "if") ? block.body : block.otherwise, scope);
         break;
       }
       case "with":
@@ -150,7 +150,7 @@ class Rendering implements Work {
   }
 }
 
-/** Handlebars counts `../` by changes of the context: a block that keeps it adds no level. */
+/** In Handlebars only a block that changes the context adds a level for `../`. */
 function within(scope: Scope, context: unknown, block: Block, values: readonly unknown[]): Scope {
   return {
     context,

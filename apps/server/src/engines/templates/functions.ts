@@ -1,35 +1,35 @@
-/** What a template may call beside its blocks. */
+/** A helper that a template can call. */
 export interface TemplateFunction {
   least: number;
   most: number;
   call(args: readonly unknown[], work: Work): unknown;
 }
 
-/** Counts what a rendering does; throws when it does too much. */
+/** Throws when a rendering exceeds its bounds. */
 export interface Work {
-  /** Text that was made or looked through. */
+  /** Counts text that was produced or searched. */
   charge(characters: number): void;
 }
 
-/** The property of that name if it is the value's own: what a prototype has is not there. */
+/** Ignores inherited properties. */
 export function ownValue(value: unknown, name: string): unknown {
   if (typeof value !== "string" && (typeof value !== "object" || value === null)) return undefined;
   return Object.hasOwn(value as object, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** As Handlebars decides `if`: empty lists count as nothing. */
+/** As in Handlebars, an empty list is falsy. */
 export function isTruthy(value: unknown): boolean {
   return Boolean(value) && !(Array.isArray(value) && value.length === 0);
 }
 
-/** A value in the text of the result. Handlebars writes an object as `[object Object]`, which is of no use to anyone. */
+/** Writes objects as JSON, unlike Handlebars (`[object Object]`). */
 export function textOf(value: unknown, work: Work): string {
-  const text = writtenOut(value, work);
+  const text = serialize(value, work);
   work.charge(text.length);
   return text;
 }
 
-function writtenOut(value: unknown, work: Work): string {
+function serialize(value: unknown, work: Work): string {
   if (value === undefined || value === null) return "";
   if (Array.isArray(value)) return value.map((entry) => textOf(entry, work)).join(",");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -74,7 +74,7 @@ export const templateFunctions: ReadonlyMap<string, TemplateFunction> = new Map<
       call([list, between = ", "], work) {
         const separator = textOf(between, work);
         const texts = (Array.isArray(list) ? list : [list]).map((entry) => textOf(entry, work));
-        // At least one for each entry, be it and the separator empty.
+        // Charge at least one character for each entry, even if the entry and the separator are empty.
         work.charge((separator.length + 1) * texts.length);
         return texts.join(separator);
       },

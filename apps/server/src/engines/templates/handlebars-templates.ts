@@ -4,7 +4,7 @@ import { placeholdersOf } from "./placeholders.ts";
 import { readTemplate } from "./read-template.ts";
 import type { Templates } from "./templates.ts";
 
-/** Templates in the language of Handlebars, read by its parser and filled by an interpreter of our own. */
+/** Uses the parser of Handlebars and our own interpreter. */
 export function createTemplates(): Templates {
   return {
     check(source) {
@@ -20,7 +20,7 @@ export function createTemplates(): Templates {
         return evaluate(program, input);
       } catch (error) {
         if (error instanceof Fault || !(error instanceof RangeError)) throw error;
-        // Writing out what is nested thousands of levels deep ends the stack.
+        // Serializing a value with thousands of levels overflows the stack.
         throw fault("value_error", "The input is nested too deeply", { loc: ["body", "input"], cause: error });
       }
     },

@@ -1,7 +1,7 @@
 import type { Block, Expression, Path, Program } from "./program.ts";
 import type { Placeholder, PlaceholderStep } from "./templates.ts";
 
-/** Undefined where only an input can tell. */
+/** Undefined if it depends on the input. */
 type Place = readonly PlaceholderStep[] | undefined;
 
 interface Scope {
@@ -10,7 +10,7 @@ interface Scope {
   names: ReadonlyMap<string, Place>;
 }
 
-/** Every place of the input that a program reads, each once. */
+/** Every path of the input that a program reads, without duplicates. */
 export function placeholdersOf(program: Program): Placeholder[] {
   const found = new Map<string, Placeholder>();
   visit(program, { place: [], outer: undefined, names: new Map() });
@@ -45,7 +45,7 @@ export function placeholdersOf(program: Program): Placeholder[] {
       return undefined;
     }
     const place = placeOf(expression, scope);
-    // The context itself is always there.
+    // The context itself always exists.
     if (place && place.length > 0) found.set(JSON.stringify(place), { path: place, text: expression.text });
     return place;
   }

@@ -1,4 +1,4 @@
-/** A template after reading: a small language of our own, in which nothing can be said that is not allowed. */
+/** A parsed template, restricted to the allowed constructs. */
 export type Program = readonly Part[];
 
 export type Part = Text | Output | Block;
@@ -19,7 +19,7 @@ export interface Block {
   kind: "block";
   form: BlockForm;
   subject: Expression;
-  /** Of `if` and `unless`: whether 0 counts as something. */
+  /** Option of `if` and `unless`: treat 0 as truthy. */
   includeZero: Expression | undefined;
   body: Program;
   /** The names after `as |…|`. */
@@ -33,10 +33,10 @@ export interface Path {
   kind: "path";
   /** `@index` and the like. */
   isData: boolean;
-  /** How many `../` stand before it. */
+  /** Number of leading `../`. */
   depth: number;
   parts: readonly string[];
-  /** Begins with `this` or `./`: never the name of a block parameter. */
+  /** Starts with `this` or `./`, so it is not a block parameter. */
   isScoped: boolean;
   text: string;
 }

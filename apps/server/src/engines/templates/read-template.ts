@@ -10,7 +10,7 @@ export interface ReadTemplate {
   faults: readonly string[];
 }
 
-/** What the parser of Handlebars gives, as far as it is read here. */
+/** A node of the Handlebars parser, with the fields used here. */
 interface Node {
   type: string;
   loc?: { start?: { line?: number } };
@@ -29,18 +29,18 @@ interface Node {
 }
 
 const blockForms: ReadonlySet<string> = new Set<BlockForm>(["if", "unless", "each", "with"]);
-const absent: Readonly<Record<string, string>> = {
+const unsupported: Readonly<Record<string, string>> = {
   PartialStatement: "Partials are not available",
   PartialBlockStatement: "Partials are not available",
   Decorator: "Decorators are not available",
   DecoratorBlock: "Decorators are not available",
 };
 
-// Only its parser is used. The compiler of Handlebars makes JavaScript out of a template and has had to be mended more
-// than once; what is read here is walked by `evaluate.ts` instead, which cannot do more than it says.
+// The compiler of Handlebars turns templates into JavaScript and had several vulnerabilities. So only its parser is used,
+// and `evaluate.ts` interprets the result.
 const { parse } = Handlebars.create();
 
-/** Reads a template into a program, or tells everything that is wrong with it. */
+/** The program is usable only without faults. */
 export function readTemplate(source: string): ReadTemplate {
   const outOfBounds = faultOfBounds(source);
   if (outOfBounds !== undefined) return refused(outOfBounds);
@@ -59,7 +59,7 @@ function refused(fault: string): ReadTemplate {
   return { program: [], faults: [fault] };
 }
 
-/** The parser draws the place in a line of its own and lists every token that it would have taken. */
+/** Further lines list every token that the parser expected. */
 function firstLines(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split("\n").slice(0, 3).join(" ").replace(/\s+/g, " ").slice(0, 300);
@@ -87,7 +87,7 @@ class Reader {
       case "BlockStatement":
         return this.#block(node);
       default:
-        this.#fault(node, absent[node.type] ?? `${node.type} is not available`);
+        this.#fault(node, unsupported[node.type] ?? `${node.type} is not available`);
         return [];
     }
   }
@@ -98,7 +98,7 @@ class Reader {
     const isForm = blockForms.has(name);
     if (!isForm && (params.length > 0 || node.hash)) {
       const known = templateFunctions.has(name);
-      return this.#fault(node, known ? `${name} is no block: write {{#if (${name} …)}}` : `There is no block ${name}`);
+      return this.#fault(node, known ? `${name} is not a block. Write {{#if (${name} …)}}` : `Unknown block ${name}`);
     }
     const [subject] = params;
     if (isForm && (!subject || params.length > 1)) return this.#fault(node, `#${name} takes exactly one argument`);
@@ -144,17 +144,14 @@ class Reader {
     }
   }
 
-  /** What stands alone is a place in the input, whatever its name; what is followed by arguments is a call. */
+  /** A name without arguments is a path in the input; with arguments it is a call. */
   #callOrPath(node: Node): Expression {
     const params = node.params ?? [];
     if (params.length === 0 && !node.hash) return this.#path(node.path);
     const name = nameOf(node);
     const known = templateFunctions.get(name);
     if (!known) {
-      this.#fault(
-        node,
-        blockForms.has(name) ? `${name} is a block: write {{#${name} …}}` : `There is no helper ${name}`,
-      );
+      this.#fault(node, blockForms.has(name) ? `${name} is a block. Write {{#${name} …}}` : `Unknown helper ${name}`);
     } else if (node.hash) {
       this.#fault(node, `${name} has no option ${node.hash.pairs[0]?.key}`);
     } else if (params.length < known.least || params.length > known.most) {
@@ -169,7 +166,7 @@ class Reader {
   }
 
   #path(node: Node | undefined): Path {
-    // A literal in the place of a name is the name: {{"first name"}}.
+    // A literal may be a name: {{"first name"}}.
     const parts = node?.parts ?? [String(node?.original ?? node?.value)];
     const text = String(node?.original ?? parts.join("."));
     return {

@@ -1,31 +1,31 @@
-/** One step into the input: a property's name, or null for any element of what stands there. */
+/** A property name, or null for any element. */
 export type PlaceholderStep = string | null;
 
 export interface Placeholder {
   /** From the root of the input. */
   path: readonly PlaceholderStep[];
-  /** As the template spells it. */
+  /** As written in the template. */
   text: string;
 }
 
 export interface TemplateCheck {
-  /** Why the template cannot be used; none when it can. */
+  /** Empty if the template can be used. */
   faults: readonly string[];
-  /** Every place of the input that the template reads, as far as that can be told without an input. */
+  /** Every path of the input that the template reads, as far as it does not depend on the input. */
   placeholders: readonly Placeholder[];
 }
 
 /**
- * The templates port: what turns the goal of an agent and the input of a run into a prompt. `check` is called when an
- * agent is saved, `render` when a run starts.
+ * The templates port turns the goal of an agent and the input of a run into a prompt. `check` runs when an agent is saved,
+ * `render` when a run starts.
  *
- * Templates are written by one user and filled with what another one sends, inside the server. What must hold:
- * - no template and no input, however they were made, runs code, reads anything but the own properties of the input, or
- *   holds the event loop for longer than some tens of milliseconds;
- * - the result is bounded; a template that would exceed a bound is refused with a fault about `input`;
- * - nothing is escaped, and a value that is missing is empty.
+ * One user writes a template and another sends the input, inside the server. Drivers guarantee:
+ * - no template or input runs code, reads anything but the own properties of the input, or blocks the event loop for more
+ *   than some tens of milliseconds;
+ * - the result is bounded; exceeding a bound is a fault about `input`;
+ * - nothing is escaped, and a missing value is empty.
  *
- * `input` is plain data, as JSON gives it.
+ * `input` is plain JSON data.
  */
 export interface Templates {
   check(source: string): TemplateCheck;

@@ -37,7 +37,7 @@ const refusals: [status: number, sentence: string][] = [
   [403, "refused the credential (status 403). Check the secret named in the manifest."],
   [404, "does not have this model or address (status 404). Check backend.model and backend.url."],
   [400, "refused the request (status 400)."],
-  [500, "failed (status 500)"],
+  [500, "failed (status 500)."],
 ];
 
 describe.each(refusals)("a service that answers %i", (given, sentence) => {
