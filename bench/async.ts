@@ -1,19 +1,10 @@
-/**
- * Queued predictions from acceptance to their end: Gantry, woken by PostgreSQL and by RabbitMQ, with key, limits, funds,
- * usage and charge, beside BullMQ on a Redis that writes every change to disk (the same durability) and beside pg-boss on
- * the same PostgreSQL, both as bare services. The bare queue does nothing that a product needs beyond the two writes: it
- * shows what is left to win. The upstream answers at once, 64 jobs run at a time everywhere. Then what a long queue does to
- * acceptance and to claims.
- *
- *     node bench/async.ts [seconds] [rounds] [queued …]       5, 3, 1000 and 1000000 unless told
- */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
-import { claimJobs, releasePredictions } from "../apps/server/src/features/predictions/queue/job-store.ts";
+import { claimJobs, releasePredictions } from "../apps/server/src/features/predictions/store.ts";
 import { rabbitMq, startRabbitMqNode } from "../apps/server/test/support/rabbitmq-node.ts";
 import { obtain } from "../apps/server/test/support/system-packages.ts";
 import { countCpu } from "./support/cpu.ts";
@@ -25,6 +16,16 @@ import { installPeers } from "./support/peers.ts";
 import { type Served, serve } from "./support/processes.ts";
 import { startRedis } from "./support/redis.ts";
 import { verdict } from "./support/verdict.ts";
+
+/**
+ * Queued predictions from acceptance to their end: Gantry, woken by PostgreSQL and by RabbitMQ, with key, limits, funds,
+ * usage and charge, beside BullMQ on a Redis that writes every change to disk (the same durability) and beside pg-boss on
+ * the same PostgreSQL, both as bare services. The bare queue does nothing that a product needs beyond the two writes: it
+ * shows what is left to win. The upstream answers at once, 64 jobs run at a time everywhere. Then what a long queue does to
+ * acceptance and to claims.
+ *
+ *     node bench/async.ts [seconds] [rounds] [queued …]       5, 3, 1000 and 1000000 unless told
+ */
 
 const [seconds = 5, rounds = 3, ...given] = process.argv.slice(2).map(Number);
 const queued = given.length > 0 ? given : [1_000, 1_000_000];

@@ -2,11 +2,10 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { Database } from "../../engines/database/database.ts";
 import { adoptCharges, type PastRequest, writePast, writeUser } from "./books.fixture.ts";
-import { closeUsageDays } from "./close-usage-days.ts";
-import { listLedger } from "./list-ledger.ts";
-import { microsOfMoment, momentOfMicros } from "./moment.rules.ts";
-import { monthOf } from "./usage-months.rules.ts";
-import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
+import { listLedger } from "./ledger.ts";
+import { microsOfMoment, momentOfMicros } from "./time.rules.ts";
+import { dropUsageBefore, ensureUsagePartitions, monthOf } from "./usage-partitions.ts";
+import { closeUsageDays } from "./usage-upkeep.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 let db: Awaited<ReturnType<typeof testDatabase>>;

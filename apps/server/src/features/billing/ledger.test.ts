@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { Database } from "../../engines/database/database.ts";
 import { writeUser } from "./books.fixture.ts";
-import { grantOpeningBalance } from "./credit-user.ts";
-import { selectWallets } from "./store.ts";
+import { grantOpeningBalance } from "./credits.ts";
+import { selectWallets } from "./open-billing.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 let db: Awaited<ReturnType<typeof testDatabase>>;

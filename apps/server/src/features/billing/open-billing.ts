@@ -1,15 +1,12 @@
-import type { Database } from "../../engines/database/database.ts";
+import type { Database, Sql } from "../../engines/database/database.ts";
+import type { Micros } from "../../kernel/money.ts";
 import type { Scope } from "../accounts/index.ts";
-import type { CreditRequest } from "./credit-request.rules.ts";
-import { selectUserId } from "./credit-store.ts";
-import { type Credited, creditUser } from "./credit-user.ts";
-import { type LedgerPage, listLedger } from "./list-ledger.ts";
-import { exportUsage, listUsage, type UsagePage } from "./list-usage.ts";
+import { type Credited, type CreditRequest, creditUser, selectUserId } from "./credits.ts";
+import { type Expenses, type ExpensesRequest, readExpenses } from "./expenses.ts";
+import { type LedgerPage, listLedger } from "./ledger.ts";
 import { type Overview, selectOverview } from "./overview-store.ts";
-import { type Expenses, type ExpensesRequest, readExpenses } from "./read-expenses.ts";
-import { selectWallets, type Wallet } from "./store.ts";
-import type { TimeRange } from "./time-cut.rules.ts";
-import type { UsageRow } from "./usage-store.ts";
+import type { TimeRange } from "./time.rules.ts";
+import { exportUsage, listUsage, type UsagePage, type UsageRow } from "./usage.ts";
 import { checkBooks, type LedgerReport } from "./verify-ledger.ts";
 
 /** The reading side of money and what an admin does with it. Each use case is described in its own file. */
@@ -63,4 +60,18 @@ export function openBilling({ database }: { database: Database }): Billing {
       return checking;
     },
   };
+}
+
+/** `balance` is gross of `reserved`. */
+export interface Wallet {
+  balance: Micros;
+  reserved: Micros;
+}
+
+/** Admission reserves and settlement charges: features/predictions/sql. */
+export async function selectWallets(sql: Sql, userIds: readonly string[]): Promise<Map<string, Wallet>> {
+  const rows = await sql<({ userId: string } & Wallet)[]>`
+    select user_id as "userId", balance_micros as balance, reserved_micros as reserved from wallets
+    where user_id = any (${[...userIds]}::text[])`;
+  return new Map(rows.map(({ userId, ...wallet }) => [userId, wallet]));
 }

@@ -1,6 +1,5 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
-import { type Micros1970, momentOfMicros } from "./moment.rules.ts";
-import type { Span, TimeCut, UsageMarks } from "./time-cut.rules.ts";
+import { type Micros1970, momentOfMicros, type Span, type TimeCut, type UsageMarks } from "./time.rules.ts";
 
 /** As a parameter of the type text: as a timestamptz the driver would make a Date of it and lose microseconds. */
 export function timeParameter(time: Micros1970): string {

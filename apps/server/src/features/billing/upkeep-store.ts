@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
-import type { UsageMonth } from "./usage-months.rules.ts";
+import type { UsageMonth } from "./usage-partitions.ts";
 
 /** Any number; all nodes must use the same. */
 const upkeepLock = 7_242_006;

@@ -3,11 +3,11 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { connect, type Database } from "../../engines/database/index.ts";
 import { everythingOf } from "../accounts/index.ts";
 import { writePast, writeUser } from "./books.fixture.ts";
-import { listUsage } from "./list-usage.ts";
-import { momentOfMicros } from "./moment.rules.ts";
+import { readExpenses } from "./expenses.ts";
 import { selectOverview } from "./overview-store.ts";
-import { readExpenses } from "./read-expenses.ts";
+import { momentOfMicros } from "./time.rules.ts";
 import { foldWallets, insertDays, lockSums, lockUpkeep } from "./upkeep-store.ts";
+import { listUsage } from "./usage.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 let db: Awaited<ReturnType<typeof testDatabase>>;

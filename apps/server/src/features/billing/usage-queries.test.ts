@@ -3,12 +3,11 @@ import { testDatabase } from "../../../test/support/database.ts";
 import type { Database } from "../../engines/database/database.ts";
 import { everythingOf } from "../accounts/index.ts";
 import { type PastRequest, writePast, writeUser } from "./books.fixture.ts";
-import { closeUsageDays } from "./close-usage-days.ts";
-import { exportUsage, listUsage } from "./list-usage.ts";
-import { momentOfMicros } from "./moment.rules.ts";
-import { readExpenses } from "./read-expenses.ts";
+import { readExpenses } from "./expenses.ts";
+import { momentOfMicros } from "./time.rules.ts";
+import { exportUsage, listUsage, type UsageRow } from "./usage.ts";
 import { ensureUsagePartitions } from "./usage-partitions.ts";
-import type { UsageRow } from "./usage-store.ts";
+import { closeUsageDays } from "./usage-upkeep.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 let db: Awaited<ReturnType<typeof testDatabase>>;

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { Database, Transaction } from "../../engines/database/database.ts";
 import { adoptCharges, writePast, writeUser } from "./books.fixture.ts";
-import { closeUsageDays } from "./close-usage-days.ts";
-import { grantOpeningBalance } from "./credit-user.ts";
+import { grantOpeningBalance } from "./credits.ts";
 import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
+import { closeUsageDays } from "./usage-upkeep.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 let db: Awaited<ReturnType<typeof testDatabase>>;

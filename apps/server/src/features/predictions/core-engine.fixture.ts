@@ -1,10 +1,9 @@
 import type { Database } from "../../engines/database/database.ts";
-import { startAgentCalls } from "./admission/agent-calls-store.ts";
 import { writePredictions } from "./admission/write-store.ts";
 import type { Answer, Arrival, Decision, End, Operation, State, World } from "./core-model.fixture.ts";
+import { startAgentCalls } from "./execution/slot-grants.ts";
 import { grantFreeSlots } from "./execution/sweep-store.ts";
-import { claimJobs } from "./queue/job-store.ts";
-import type { ArrivingPrediction, Ending, Decision as StoredDecision } from "./store.ts";
+import { type ArrivingPrediction, claimJobs, type Ending, type Decision as StoredDecision } from "./store.ts";
 
 const firstMonth = Date.UTC(2026, 0);
 

@@ -1,13 +1,12 @@
-export { type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
-export { countWrongInput } from "./admission/count-wrong-input.ts";
+export { countWrongInput, type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
 export { answerLimit, termsOfChat } from "./admission/reserve.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./execution/chat-with-model.ts";
 export type { HeldPrediction } from "./execution/held-predictions.ts";
 export type { RunEnd, RunRequest } from "./execution/run-prediction.ts";
-export { idempotencyScope } from "./idempotency/idempotency.rules.ts";
 export {
   checkIdempotencyKey,
   type IdempotentStart,
+  idempotencyScope,
   isIdempotencyKey,
   isLost,
   KeyTakenOver,
@@ -27,6 +26,4 @@ export {
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
 export type { AsyncRequest } from "./queue/accept-async.ts";
-export { renewLinks } from "./result/renew-links.ts";
-export { fileLinks, type LinkOf } from "./result/result-item.ts";
-export { storedFault } from "./result/stored-fault.ts";
+export { fileLinks, type LinkOf, renewLinks, storedFault } from "./result/result-item.ts";

@@ -9,10 +9,14 @@ import type { Scope } from "../accounts/index.ts";
 import { reservationOf } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
 import type { Nodes } from "../nodes/index.ts";
-import { createAdmission, type RateFigures } from "./admission/admit-predictions.ts";
-import { startCallsOfAgents } from "./admission/agent-calls.ts";
+import {
+  createAdmission,
+  type LookRequest,
+  lookAtLimits,
+  type RateFigures,
+  readRate,
+} from "./admission/admit-predictions.ts";
 import { countFlow } from "./admission/flow-counts.ts";
-import { type LookRequest, lookAtLimits, readRate } from "./admission/look-at-limits.ts";
 import { termsFor } from "./admission/reserve.ts";
 import { createPredictionWriter } from "./admission/write-predictions.ts";
 import { startCancellation } from "./execution/cancel-prediction.ts";
@@ -25,9 +29,9 @@ import {
   recallChat,
 } from "./execution/chat-with-model.ts";
 import type { ExecutionDeps } from "./execution/execute-prediction.ts";
-import { startGrantAnnouncements } from "./execution/grant-announcements.ts";
 import { createHeldPredictions } from "./execution/held-predictions.ts";
 import { type RunEnd, type RunRequest, runPrediction } from "./execution/run-prediction.ts";
+import { startCallsOfAgents, startGrantAnnouncements } from "./execution/slot-grants.ts";
 import { startSweeper } from "./execution/sweep-predictions.ts";
 import {
   type IdempotentRequest,

@@ -1,9 +1,11 @@
+import type { Pricing } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
 import type { Scope } from "../accounts/index.ts";
+import type { Bounds } from "../billing/index.ts";
 import type { Fragment } from "./execution/fragments.rules.ts";
 import type { Route, StoredOutput } from "./prediction.ts";
-import type { StoredIssue } from "./result/stored-fault.ts";
+import type { StoredIssue } from "./result/result-item.ts";
 
 export interface ArrivingPrediction {
   id: string;
@@ -183,4 +185,55 @@ export async function isOwn(sql: Sql, address: PredictionAddress): Promise<boole
 export async function wasEndedAs(sql: Sql, id: string, status: number): Promise<boolean> {
   const rows = await sql`select 1 from ended_predictions where id = ${id} and status = ${status}`;
   return rows.length > 0;
+}
+
+/** A worker has as many hands as it runs queued predictions at once. This one waits for a prediction that is being accepted. */
+export interface SlotReservation {
+  begin(job: ClaimedJob): void;
+  /** Must be called where nothing begins. */
+  giveBack(): void;
+}
+
+/** Hands that become free with what a statement ends, for what it claims. */
+export interface FreedSlots {
+  hands: number;
+  /** Must be called, with what was claimed or with nothing. */
+  use(jobs: readonly ClaimedJob[]): void;
+}
+
+/** A queued prediction that this node has claimed. */
+export interface ClaimedJob {
+  id: string;
+  claim: number;
+  userId: string;
+  modelId: string;
+  modelName: string;
+  input: Record<string, unknown>;
+  pricing: Pricing;
+  /** Null where a server from before the baseline accepted it. */
+  bounds: Bounds | null;
+  /** ISO 8601. */
+  acceptedAt: string;
+  waitedMs: number;
+  hasWebhook: boolean;
+  trace: string | null;
+}
+
+export async function claimJobs(sql: Sql, nodeId: string, hands: number): Promise<ClaimedJob[]> {
+  const rows = await sql<{ job: ClaimedJob }[]>`select job from claim_predictions(${nodeId}, ${hands}) as job`;
+  return rows.map((row) => row.job);
+}
+
+export async function releasePredictions(
+  sql: Sql,
+  jobs: readonly { id: string; claim: number }[],
+  died: boolean,
+): Promise<void> {
+  await sql`
+    select release_predictions(${jobs.map((job) => job.id)}::text[], ${jobs.map((job) => job.claim)}::int[], ${died})`;
+}
+
+/** To be written before it is admitted: it may be claimed in the same moment. */
+export async function insertTrace(sql: Sql, id: string, trace: string): Promise<void> {
+  await sql`insert into prediction_traces (prediction_id, trace) values (${id}, ${trace}) on conflict do nothing`;
 }

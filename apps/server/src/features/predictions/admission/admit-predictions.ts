@@ -1,6 +1,10 @@
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
-import { type Fault, fault } from "../../../kernel/errors.ts";
+import { Fault, fault } from "../../../kernel/errors.ts";
+import type { Caller } from "../../accounts/index.ts";
+import type { Model } from "../../models/index.ts";
 import { stopReasons } from "../execution/held-predictions.ts";
+import type { Predictions } from "../open-predictions.ts";
+import type { Route } from "../prediction.ts";
 import type { ArrivingPrediction, Decision, Refusal } from "../store.ts";
 import type { PredictionWriter } from "./write-predictions.ts";
 
@@ -76,4 +80,59 @@ export function createAdmission({
     telemetry.admissionRefused(refusal.type);
     throw refusal;
   };
+}
+
+export interface LookRequest {
+  caller: Caller;
+  model: Model;
+  route: Route;
+  /** Whether it counts as a request of the last minute. */
+  counts: boolean;
+}
+
+/** Rejects as admission would, and admits nothing. Answers what the plan's limit still allows. */
+export async function lookAtLimits(admit: Admit, request: LookRequest): Promise<RateFigures | undefined> {
+  return (await admit(lookOf(request))).rate;
+}
+
+/** What the plan's limit still allows, for an answer that counts as no request and that nothing refuses. */
+export async function readRate(
+  decide: (arrival: ArrivingPrediction) => Promise<Decision>,
+  request: Omit<LookRequest, "counts">,
+): Promise<RateFigures | undefined> {
+  return figuresOf(await decide(lookOf({ ...request, counts: false })));
+}
+
+function lookOf({ caller, model, route, counts }: LookRequest): ArrivingPrediction {
+  return {
+    id: "",
+    userId: caller.userId,
+    keyId: caller.keyId,
+    modelId: model.id,
+    modelName: model.endpointId,
+    route,
+    highPriority: false,
+    reservation: 0,
+    queueSeconds: 0,
+    purpose: counts ? "look_and_count" : "look",
+  };
+}
+
+/**
+ * Reads input for a prediction. Funds and limits come before the input in the order of refusals, but they are decided at
+ * admission, after it: so they are looked at where the input is wrong, and a wrong request counts like a right one.
+ */
+export async function countWrongInput<T>(
+  { look }: Pick<Predictions, "look">,
+  asked: Omit<LookRequest, "counts">,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof Fault && error.status === 422) {
+      Object.assign(error.headers, rateHeaders(await look({ ...asked, counts: true })));
+    }
+    throw error;
+  }
 }

@@ -3,8 +3,7 @@ import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { createBatcher } from "../../../kernel/batcher.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { Fault } from "../../../kernel/errors.ts";
-import type { FreedSlots } from "../queue/slots.ts";
-import type { ArrivingPrediction, Decision, Ending, GrantedSlot } from "../store.ts";
+import type { ArrivingPrediction, Decision, Ending, FreedSlots, GrantedSlot } from "../store.ts";
 import type { FlowCounts } from "./flow-counts.ts";
 import { type Written, writePredictions } from "./write-store.ts";
 

@@ -1,6 +1,5 @@
 import type { Sql } from "../../../engines/database/database.ts";
-import type { ClaimedJob } from "../queue/job-store.ts";
-import type { ArrivingPrediction, Decision, Ending, GrantedSlot } from "../store.ts";
+import type { ArrivingPrediction, ClaimedJob, Decision, Ending, GrantedSlot } from "../store.ts";
 
 /** What has ended and is more than a row: one with a webhook, or with files among its stored input. */
 export interface EndedMore {

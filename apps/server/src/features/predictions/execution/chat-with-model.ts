@@ -5,11 +5,11 @@ import { Fault, fault } from "../../../kernel/errors.ts";
 import type { Micros } from "../../../kernel/money.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
-import { findEndedCall, findLiveClaim } from "../admission/agent-calls-store.ts";
 import { answerLimit, termsOfChat, withinTerms } from "../admission/reserve.ts";
 import { endedUnused, type StoredOutput } from "../prediction.ts";
 import { stopReasons } from "./held-predictions.ts";
 import { isHandedOn, type RunDeps, runPrediction } from "./run-prediction.ts";
+import { findEndedCall, findLiveClaim } from "./slot-grants.ts";
 
 export interface ChatRequest {
   /** Written down by the run before, so that after a crash the answer can be recalled instead of paid for again. */

@@ -4,9 +4,8 @@ import type { Log } from "../../../kernel/log.ts";
 import { repeat } from "../../../kernel/repeat.ts";
 import type { Gone, Nodes } from "../../nodes/index.ts";
 import { endedUnused } from "../prediction.ts";
-import { releasePredictions } from "../queue/job-store.ts";
 import type { Settlement } from "../result/settle-predictions.ts";
-import type { GrantedSlot } from "../store.ts";
+import { type GrantedSlot, releasePredictions } from "../store.ts";
 import { type HeldPredictions, stopReasons } from "./held-predictions.ts";
 import {
   forgetOldFlow,

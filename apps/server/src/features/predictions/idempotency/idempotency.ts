@@ -4,9 +4,8 @@ import { fault } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
 import type { Scope } from "../../accounts/index.ts";
 import { stopReasons } from "../execution/held-predictions.ts";
-import { storedFault } from "../result/stored-fault.ts";
+import { storedFault } from "../result/result-item.ts";
 import { type EndedPrediction, findEnded, isKnown } from "../store.ts";
-import { compareWithFirst, idempotencyScope, keptFingerprint } from "./idempotency.rules.ts";
 import {
   dropIdempotencyKey,
   findIdempotencyKey,
@@ -172,4 +171,30 @@ function isCancelled({ error }: EndedPrediction): boolean {
 
 function isKept({ status, error }: EndedPrediction): boolean {
   return status !== 499 && !storedFault(error)?.retryable;
+}
+
+type Route = "sync" | "async";
+
+/** Tells fingerprints of the form as it was sent from older ones, which were of the input as it was read. */
+const ofForm = "form";
+
+/** What is kept of a request under its Idempotency-Key. */
+export function keptFingerprint(route: Route, fingerprint: string): string {
+  return `${route}:${ofForm}:${fingerprint}`;
+}
+
+/**
+ * How a request compares with the first one under its key. An older fingerprint was of defaults and fetched bytes that may
+ * be others by now, so nothing can be held against a repeat on the same route: told to be another, it would be paid again.
+ */
+export function compareWithFirst(own: string, first: string): "same" | "other_input" | "other_route" {
+  const [ownRoute] = own.split(":");
+  const [firstRoute, kind] = first.split(":");
+  if (firstRoute !== ownRoute) return "other_route";
+  return own === first || kind !== ofForm ? "same" : "other_input";
+}
+
+/** What an Idempotency-Key is used for. Keys limited to models have their own, or one could fetch another's answer. */
+export function idempotencyScope(what: string, { onlyKeyId }: Scope): string {
+  return onlyKeyId === null ? what : `${what} ${onlyKeyId}`;
 }

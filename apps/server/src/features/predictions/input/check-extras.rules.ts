@@ -2,8 +2,8 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import { isLongerThan, isWebAddress } from "@gantry/wire";
 import { longestAddress } from "../../../engines/net/net.ts";
 import { addressOf } from "../../webhooks/index.ts";
-import { isObject, parseJson } from "./json-value.rules.ts";
-import type { Report } from "./problem.ts";
+import { isObject, parseJson } from "./convert-text.rules.ts";
+import type { Report } from "./form.ts";
 
 /** The caller's own reference and its wish to go first. */
 export interface UserPart {

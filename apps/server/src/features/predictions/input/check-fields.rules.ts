@@ -1,9 +1,10 @@
+import { asksNothing, type Manifest } from "@gantry/wire";
 import type { InputValue } from "../../../engines/models/driver.ts";
 import type { Issue } from "../../../kernel/errors.ts";
+import { holdsConversations } from "../../models/index.ts";
 import { checkUser, checkWebhook, type UserPart, type WebhookPart } from "./check-extras.rules.ts";
-import type { FormEntry } from "./form.ts";
+import { type FormEntry, issueOf } from "./form.ts";
 import type { FieldPlan, FileField, InputPlan } from "./plan-input.rules.ts";
-import { issueOf } from "./problem.ts";
 
 /** Which of the two parts beside the model's own fields the route knows. */
 export interface Extras {
@@ -121,3 +122,17 @@ export const repeatedField = (name: string): Issue =>
 
 export const notText = (name: string): Issue =>
   issueOf(name, { type: "string_type", msg: "Input should be text, not a file" });
+
+/**
+ * What a model that holds conversations is asked by is its prompt, or pictures; a call that has neither would be accepted
+ * and fail with nothing to ask. Not told beside other faults: one of them may be about the picture.
+ */
+export function promptIssues(
+  { backend, input }: Pick<Manifest, "backend" | "input">,
+  { values, files, addresses, issues }: Pick<CheckedFields<unknown>, "values" | "files" | "addresses" | "issues">,
+): Issue[] {
+  // A manifest without the field is its owner's fault, and told as that when it is run.
+  if (!holdsConversations({ backend }) || !Object.hasOwn(input.properties, "prompt")) return [];
+  const isAsked = !asksNothing(values.prompt) || files.length > 0 || addresses.length > 0;
+  return isAsked || issues.length > 0 ? [] : [missing("prompt")];
+}

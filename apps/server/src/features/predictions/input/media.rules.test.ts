@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MediaInfo } from "../../../engines/media/media.ts";
-import { bytesOfDataUri } from "./data-uri.rules.ts";
+import { bytesOfDataUri } from "./fetch-file.ts";
 import { judgeFile, planFile, tooLarge } from "./media.rules.ts";
 
 const png: MediaInfo = { media: "image", extension: ".png", contentType: "image/png", width: 100, height: 100 };

@@ -1,6 +1,6 @@
 import type { FieldSchema } from "@gantry/wire";
 import type { MediaInfo } from "../../../engines/media/media.ts";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "./form.ts";
 
 export type FieldMedia = "image" | "video" | "audio" | "file";
 

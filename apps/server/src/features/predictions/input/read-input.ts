@@ -4,14 +4,11 @@ import type { InputValue } from "../../../engines/models/driver.ts";
 import type { Net } from "../../../engines/net/net.ts";
 import { throwIfAny } from "../../../kernel/errors.ts";
 import type { UserPart, WebhookPart } from "./check-extras.rules.ts";
-import { type CheckedFields, checkFields, type Extras, missingFields } from "./check-fields.rules.ts";
-import { type CheckedFile, isCheckedFile } from "./checked-file.ts";
+import { type CheckedFields, checkFields, type Extras, missingFields, promptIssues } from "./check-fields.rules.ts";
 import { fetchFile, isRemote, type OpenStored } from "./fetch-file.ts";
-import type { FormReader } from "./form.ts";
+import { type FormReader, issueOf } from "./form.ts";
 import { planOf } from "./plan-input.rules.ts";
-import { issueOf } from "./problem.ts";
-import { promptIssues } from "./prompt.rules.ts";
-import { receiveFiles } from "./receive-file.ts";
+import { type CheckedFile, isCheckedFile, receiveFiles } from "./receive-file.ts";
 import { Spool } from "./spool.ts";
 
 export interface InputSources {

@@ -11,11 +11,8 @@ import type { Admit, RateFigures } from "../admission/admit-predictions.ts";
 import { termsFor } from "../admission/reserve.ts";
 import { KeyTakenOver } from "../idempotency/idempotency.ts";
 import type { CheckedInput } from "../input/index.ts";
-import type { ArrivingPrediction } from "../store.ts";
-import { isKnown } from "../store.ts";
-import { insertTrace } from "./job-store.ts";
-import { dropInput, keepInput } from "./queued-input.ts";
-import type { SlotReservation } from "./slots.ts";
+import { dropInput, keepInput } from "../input/stored-input.ts";
+import { type ArrivingPrediction, insertTrace, isKnown, type SlotReservation } from "../store.ts";
 
 export interface AsyncDeps {
   database: Database;

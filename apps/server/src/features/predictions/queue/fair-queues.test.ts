@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../../test/support/database.ts";
 import { type Written, writePredictions } from "../admission/write-store.ts";
 import { mendLines } from "../execution/sweep-store.ts";
-import type { ArrivingPrediction, Ending } from "../store.ts";
-import { claimJobs, releasePredictions } from "./job-store.ts";
+import { type ArrivingPrediction, claimJobs, type Ending, releasePredictions } from "../store.ts";
 
 let own: Awaited<ReturnType<typeof testDatabase>>;
 const [node, month] = [newId("node"), `${new Date().toISOString().slice(0, 7)}-01`];

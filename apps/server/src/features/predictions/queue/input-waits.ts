@@ -2,9 +2,8 @@ import type { BlobStore } from "../../../engines/blobs/blobs.ts";
 import { type Fault, fault } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
 import type { Model } from "../../models/index.ts";
-import { isBrokenForGood, pauseBeforeNextTry } from "./input-waits.rules.ts";
-import type { ClaimedJob } from "./job-store.ts";
-import type { UnreadFile } from "./queued-input.ts";
+import type { UnreadFile } from "../input/stored-input.ts";
+import type { ClaimedJob } from "../store.ts";
 
 /** What becomes of a prediction whose input could not be read: it is tried again after a pause, or fails. */
 type Verdict = { pauseMs: number } | { failure: Fault };
@@ -68,4 +67,25 @@ function brokenInput(times: number, cause: Fault): Fault {
  */
 function mayWaitUntil({ acceptedAt }: ClaimedJob, { manifest }: Model): number {
   return Date.parse(acceptedAt) + (manifest.max_queue_seconds + manifest.timeout_seconds) * 1000;
+}
+
+/** Many that meet a file store that is away must not go round in a hurry. */
+const firstPauseMs = 2_000;
+/** The slot of the model is held meanwhile, and a store that is back is to be noticed soon. */
+const longestPauseMs = 60_000;
+
+/** One whose download breaks off so often, from a store that answers, will hardly ever be read whole. */
+const breaksAllowed = 5;
+
+/**
+ * Until a prediction whose input could not be read goes back into the line. Each time it went there and was claimed again
+ * its claim number has grown by two, on whichever node.
+ */
+export function pauseBeforeNextTry(claim: number): number {
+  const earlierTries = Math.floor((claim - 1) / 2);
+  return Math.min(firstPauseMs * 2 ** earlierTries, longestPauseMs);
+}
+
+export function isBrokenForGood(breaks: number): boolean {
+  return breaks >= breaksAllowed;
 }

@@ -13,12 +13,11 @@ import type { Model } from "../../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "../execution/execute-prediction.ts";
 import { Fragments } from "../execution/fragments.ts";
 import type { HeldPredictions } from "../execution/held-predictions.ts";
+import { hasFiles, openInput, type UnreadFile } from "../input/stored-input.ts";
 import { endedUnused, type Outcome, streamedField } from "../prediction.ts";
 import type { Settlement } from "../result/settle-predictions.ts";
+import { type ClaimedJob, claimJobs, type FreedSlots, releasePredictions, type SlotReservation } from "../store.ts";
 import { createInputWaits } from "./input-waits.ts";
-import { type ClaimedJob, claimJobs, releasePredictions } from "./job-store.ts";
-import { hasFiles, openInput, type UnreadFile } from "./queued-input.ts";
-import type { FreedSlots, SlotReservation } from "./slots.ts";
 
 export interface WorkerDeps extends ExecutionDeps {
   database: Database;

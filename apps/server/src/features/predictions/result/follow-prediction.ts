@@ -2,7 +2,7 @@ import { createTranscript, type TranscriptUpdate } from "@gantry/wire/transcript
 import type { Database } from "../../../engines/database/database.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import { type Fragment, originalText } from "../execution/fragments.rules.ts";
-import { findLastWords, followedChannel, listFragments, notifyHolder } from "../execution/fragments-store.ts";
+import { findLastWords, followedChannel, listFragments, notifyHolder } from "../execution/fragments.ts";
 import type { HeldPredictions } from "../execution/held-predictions.ts";
 import type { PredictionAddress } from "../store.ts";
 import { awaitEnd, type ResultDeps } from "./read-result.ts";

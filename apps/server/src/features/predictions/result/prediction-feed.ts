@@ -1,6 +1,6 @@
 import type { Database } from "../../../engines/database/database.ts";
 import { Register } from "../../../kernel/register.ts";
-import { fragmentsChannel } from "../execution/fragments-store.ts";
+import { fragmentsChannel } from "../execution/fragments.ts";
 import { endedChannel } from "../store.ts";
 
 export interface EndedNotices {

@@ -10,11 +10,10 @@ import type { FlowCounts } from "../admission/flow-counts.ts";
 import { monthOf, type PredictionWriter } from "../admission/write-predictions.ts";
 import { type EndedMore, type Written, writePredictions } from "../admission/write-store.ts";
 import type { Fragment } from "../execution/fragments.rules.ts";
+import { dropInput } from "../input/stored-input.ts";
 import { endedUnused, type Outcome, statusOf } from "../prediction.ts";
-import { dropInput } from "../queue/queued-input.ts";
 import { type Ending, type GrantedSlot, keepLastWords, wasEndedAs } from "../store.ts";
-import { type LinkOf, resultItem } from "./result-item.ts";
-import { issuesToStore } from "./stored-fault.ts";
+import { issuesToStore, type LinkOf, resultItem } from "./result-item.ts";
 
 export interface Settlement {
   /**

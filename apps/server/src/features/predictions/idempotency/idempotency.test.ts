@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareWithFirst, keptFingerprint } from "./idempotency.rules.ts";
+import { compareWithFirst, keptFingerprint } from "./idempotency.ts";
 
 const own = keptFingerprint("sync", "aa");
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../kernel/errors.ts";
-import { creditReference, readCreditRequest } from "./credit-request.rules.ts";
+import { creditReference, readCreditRequest } from "./credits.ts";
 
 function issues(body: unknown): { type: string; loc: readonly (string | number)[] }[] {
   try {

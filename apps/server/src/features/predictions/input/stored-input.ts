@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { BlobStore } from "../../../engines/blobs/blobs.ts";
 import type { FileInput, InputValue } from "../../../engines/models/driver.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
-import type { CheckedFile, CheckedInput } from "../input/index.ts";
+import type { CheckedFile, CheckedInput } from "./index.ts";
 
 /** A file among the stored inputs of a queued prediction. */
 interface StoredFile {

@@ -1,9 +1,17 @@
-import type { Sql } from "../../engines/database/database.ts";
+import type { Database, Sql } from "../../engines/database/database.ts";
 import type { Micros } from "../../kernel/money.ts";
-import type { Moment } from "./moment.rules.ts";
-import { type Span, type UsageMarks, withinRows } from "./time-cut.rules.ts";
+import { type Moment, type Span, type TimeRange, type UsageMarks, withinRows } from "./time.rules.ts";
 import { micros1970, momentOf, timeParameter } from "./time-store.ts";
-import type { TimedList } from "./timed-list-store.ts";
+import { type PageRange, readTimedPage, type TimedList, type TimedPage } from "./timed-pages.ts";
+
+export type LedgerPage = TimedPage<LedgerEntry>;
+
+/** A page of the movements of a user's wallet. They are kept for ever. */
+export function listLedger(database: Database, userId: string, range: TimeRange, page: PageRange): Promise<LedgerPage> {
+  return readTimedPage(database, entriesOf(userId), range, page, {
+    select: (sql, span, rest, marks) => selectEntries(sql, userId, span, rest, marks),
+  });
+}
 
 export interface LedgerEntry {
   /** Of a charge that is not in the ledger yet: microseconds since 1970. */

@@ -1,7 +1,49 @@
-import type { Sql } from "../../engines/database/database.ts";
-import type { Micros1970 } from "./moment.rules.ts";
-import { cutTime, hourMicros, type Span, type UsageMarks } from "./time-cut.rules.ts";
-import { cutParameters, micros1970, timeParameter } from "./time-store.ts";
+import type { Database, Sql } from "../../engines/database/database.ts";
+import {
+  cutTime,
+  hourMicros,
+  type Micros1970,
+  type Span,
+  spanOf,
+  type TimeRange,
+  type UsageMarks,
+} from "./time.rules.ts";
+import { cutParameters, micros1970, readFromOneSnapshot, selectMarks, timeParameter } from "./time-store.ts";
+
+export interface PageRange {
+  limit: number;
+  offset: number;
+}
+
+export interface TimedPage<Entry> {
+  entries: Entry[];
+  total: number;
+}
+
+/** A page of a list, newest first, and how many entries the range has, both of the same moment. */
+export function readTimedPage<Entry>(
+  database: Database,
+  list: TimedList,
+  range: TimeRange,
+  { limit, offset }: PageRange,
+  {
+    select,
+    within = (span) => span,
+  }: {
+    select(sql: Sql, span: Span, page: PageRange, marks: UsageMarks): Promise<Entry[]>;
+    /** The part of the span of which there are entries at all. */
+    within?(span: Span, marks: UsageMarks): Span;
+  },
+): Promise<TimedPage<Entry>> {
+  return database.transaction(async (tx) => {
+    const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx, list.userId)]);
+    const span = within(spanOf(range, marks.now), marks);
+    const { total, place } = await findPlace(tx, list, span, marks, offset);
+    if (!place) return { entries: [], total };
+    const rest = { from: span.from, to: Math.min(span.to, place.ends) };
+    return { entries: await select(tx, rest, { limit, offset: place.skip }, marks), total };
+  });
+}
 
 type Query = ReturnType<Sql>;
 

@@ -9,7 +9,7 @@ import { openFilesystemBlobs } from "../../../engines/blobs/filesystem.ts";
 import { loadOrCreateSigningCredentials } from "../../../engines/blobs/signing-credentials.ts";
 import type { FileInput } from "../../../engines/models/driver.ts";
 import { fault } from "../../../kernel/errors.ts";
-import { dropInput, openInput, type UnreadFile } from "./queued-input.ts";
+import { dropInput, openInput, type UnreadFile } from "./stored-input.ts";
 
 let home: string;
 let blobs: BlobStore;

@@ -1,6 +1,81 @@
 import { describe, expect, it } from "vitest";
-import { microsOfMoment } from "./moment.rules.ts";
-import { cutTime, type Span, spanOf, type TimeCut, withinRows, withinSums } from "./time-cut.rules.ts";
+import {
+  cutTime,
+  microsOfMoment,
+  momentOfMicros,
+  readMoment,
+  type Span,
+  shownMoment,
+  spanOf,
+  type TimeCut,
+  withinRows,
+  withinSums,
+} from "./time.rules.ts";
+
+describe("a moment", () => {
+  it.each([
+    ["2026-01-31T23:59:59", "2026-01-31T23:59:59.000000Z"],
+    ["2026-01-31T23:59", "2026-01-31T23:59:00.000000Z"],
+    ["2026-01-31 23:59:59", "2026-01-31T23:59:59.000000Z"],
+    ["2026-01-31T23:59:59Z", "2026-01-31T23:59:59.000000Z"],
+    ["2026-01-31t23:59:59z", "2026-01-31T23:59:59.000000Z"],
+    ["2026-01-31T23:59:59.5", "2026-01-31T23:59:59.500000Z"],
+    ["2026-01-31T23:59:59,123456", "2026-01-31T23:59:59.123456Z"],
+    ["2026-01-31T23:59:59.123456789Z", "2026-01-31T23:59:59.123456Z"],
+    ["2026-02-01T01:30:00+02:00", "2026-01-31T23:30:00.000000Z"],
+    ["2026-02-01T01:30:00 02:00", "2026-01-31T23:30:00.000000Z"],
+    ["2026-01-31T18:30:00-0530", "2026-02-01T00:00:00.000000Z"],
+    ["2026-01-31T18:30:00-05", "2026-01-31T23:30:00.000000Z"],
+    ["2024-02-29T00:00:00", "2024-02-29T00:00:00.000000Z"],
+    ["0001-01-01T00:00:00", "0001-01-01T00:00:00.000000Z"],
+    ["9999-12-31T23:59:59", "9999-12-31T23:59:59.000000Z"],
+  ])("%s is %s", (text, moment) => {
+    expect(readMoment(text)).toBe(moment);
+  });
+
+  it.each([
+    "",
+    "yesterday",
+    "2026-01-31",
+    "1738368000",
+    "2026-13-01T00:00:00",
+    "2026-02-29T00:00:00",
+    "2026-02-30T00:00:00",
+    "2026-01-31T24:00:00",
+    "2026-01-31T23:60:00",
+    "2026-01-31T23:59:60",
+    "2026-01-31T23:59:59+24:00",
+    "2026-01-31T23:59:59+02:60",
+    "2026-01-31T23:59:59.",
+    "2026-01-31T23:59:59 UTC",
+    "26-01-31T23:59:59",
+    "0000-01-01T00:00:00",
+    "0001-01-01T00:00:00+01:00",
+    "9999-12-31T23:59:59-01:00",
+    " 2026-01-31T23:59:59",
+    "2026-01-31T23:59:59\n",
+  ])("%j is none", (text) => {
+    expect(readMoment(text)).toBeUndefined();
+  });
+
+  it("is shown to the millisecond, or to the microsecond where it has one", () => {
+    expect(shownMoment("2026-01-31T23:59:59.000000Z")).toBe("2026-01-31T23:59:59.000Z");
+    expect(shownMoment("2026-01-31T23:59:59.120000Z")).toBe("2026-01-31T23:59:59.120Z");
+    expect(shownMoment("2026-01-31T23:59:59.120001Z")).toBe("2026-01-31T23:59:59.120001Z");
+  });
+
+  it("becomes a number and comes back", () => {
+    for (const moment of [
+      "1970-01-01T00:00:00.000000Z",
+      "2026-01-31T23:59:59.123456Z",
+      "2199-12-31T23:59:59.000001Z",
+    ]) {
+      expect(momentOfMicros(microsOfMoment(moment))).toBe(moment);
+    }
+    expect(microsOfMoment("0001-01-01T00:00:00.000000Z")).toBe(0);
+    expect(momentOfMicros(microsOfMoment("9999-12-31T23:59:59.999999Z"))).toBe("2200-01-01T00:00:00.000000Z");
+  });
+});
 
 const at = (text: string): number => microsOfMoment(`${text}.000000Z`);
 const hour = 3_600_000_000;
