@@ -58,7 +58,7 @@ test("files in a folder, where the servers that run have a bucket", async () => 
       values ('uploads/a', 'file_a', 'usr_a', 'uploaded', 'stored', 'text/plain', 1, 'e', 1, now(), now())`;
     const refused = startServer({ DATABASE_URL: url, GANTRY_HOME: join(room, "folder") });
     expect(await refused.exit).toEqual({ code: 1, signal: null });
-    expect(refused.stderr()).toMatch(/^Another server .+ keeps its files in s3:\/\/shared, .+ S3_BUCKET, .+\n$/);
+    expect(refused.stderr()).toMatch(/^Another server .+ stores files in s3:\/\/shared; .+ S3_BUCKET .+\n$/);
     expect(refused.stdout()).toContain("The newest file in the database is not in the file store");
     expect(await database.sql`select id from nodes`).toEqual([{ id: "node_other" }]);
   } finally {

@@ -6,45 +6,45 @@ export interface Joining {
   database: Database;
   log: Log;
   nodeId: string;
-  /** Proves which secret key a node works with, without revealing the key. */
+  /** Proves which secret key a node uses, without revealing it. */
   proofOf(nodeId: string): string;
   /** `folder:…` or the address of a bucket. */
   fileStore: string;
 }
 
-/** Adds the node, unless the nodes alive work with another secret key or another file store. */
+/** Adds the node, unless nodes alive use another secret key or another file store. */
 export async function join({ database, log, nodeId, proofOf, fileStore }: Joining): Promise<void> {
-  // Before the look, so that of two nodes that join at once at least one sees the other.
+  // First, so that of two nodes that join at the same time at least one sees the other.
   await beat(database.sql, nodeId, { keyProof: proofOf(nodeId), fileStore });
   const others = await listOthers(database.sql, nodeId);
   const stores = [...new Set(others.flatMap((other) => other.fileStore ?? []))].filter((one) => one !== fileStore);
   const hasOtherKey = others.some(({ id, keyProof }) => keyProof !== null && keyProof !== proofOf(id));
   if (hasOtherKey) await refuse(otherKey);
   if (stores.length === 0) return;
-  // Nodes with folders of their own can still serve texts together.
+  // Nodes with separate folders can still serve models without files.
   if (![fileStore, ...stores].every(isFolder)) await refuse(otherStore(fileStore, stores));
   log.warn(otherFolder);
 
   async function refuse(why: string): Promise<never> {
     await forgetNode(database.sql, nodeId);
-    throw new Error(`${why} A server that was killed counts for ${deadAfterSeconds} seconds more.`);
+    throw new Error(`${why} A killed server counts for ${deadAfterSeconds} more seconds.`);
   }
 }
 
-/** Such a node could not open what the others seal, nor they what it seals. */
+/** Neither node could open secrets that the other has sealed. */
 const otherKey =
-  "Another server works on this database with another secret key. All need the right one: " +
-  "set GANTRY_SECRET_KEY to it everywhere, or put the same file secret-key into every GANTRY_HOME.";
+  "Another server uses this database with another secret key. All servers need the same key: " +
+  "set GANTRY_SECRET_KEY on all of them, or copy the file secret-key into every GANTRY_HOME.";
 
-/** Neither could read the files that the other accepts. */
+/** Neither node could read files that the other has accepted. */
 const otherStore = (own: string, others: readonly string[]) =>
-  `Another server works on this database and keeps its files in ${others.map(nameOf).join(" and in ")}, ` +
-  `this one would in ${nameOf(own)}. All need the same S3_ENDPOINT and S3_BUCKET, or none of them; ` +
-  "to change them, stop all servers first.";
+  `Another server uses this database and stores files in ${others.map(nameOf).join(" and in ")}; ` +
+  `this one would use ${nameOf(own)}. Set the same S3_ENDPOINT and S3_BUCKET on all servers, or on none. ` +
+  "To change them, stop all servers first.";
 
 const otherFolder =
-  "Another server works on this database with files in a GANTRY_HOME of its own: what is sent to one, the other does " +
-  "not find. Set S3_ENDPOINT and the others of S3 everywhere, or share one GANTRY_HOME";
+  "Another server uses this database with files in its own GANTRY_HOME. Neither server finds files sent to the other. " +
+  "Set S3_ENDPOINT and the other S3 settings on all servers, or share one GANTRY_HOME.";
 
 const isFolder = (mark: string) => mark.startsWith("folder:");
 const nameOf = (mark: string) => (isFolder(mark) ? "its GANTRY_HOME" : mark);

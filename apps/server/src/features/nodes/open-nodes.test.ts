@@ -26,7 +26,7 @@ const open = (isAlone = false): Promise<Nodes> =>
     fileStore: "s3://gantry",
     isAlone,
   });
-/** Which of these holders are gone. */
+/** Which of these nodes are gone. */
 const goneAmong = async (gone: Gone, holders: string[]) => {
   const { sql } = database;
   const rows = await sql<{ id: string }[]>`
@@ -34,7 +34,7 @@ const goneAmong = async (gone: Gone, holders: string[]) => {
   return rows.map(({ id }) => id);
 };
 
-test("a listener hears of the unknown at once, of the silent once this node has beaten itself, of the living never", async () => {
+test("reports unknown nodes at once, silent nodes after heartbeats of its own, and never nodes alive", async () => {
   await database.sql`
     insert into nodes (id, heartbeat_at) values
       ('node_dead', now() - interval '11 seconds'), ('node_alive', now() - interval '1 second')`;
@@ -44,18 +44,18 @@ test("a listener hears of the unknown at once, of the silent once this node has 
     heard.push(await goneAmong(gone, ["node_alive", "node_dead", "node_own", "node_unknown"]));
   });
   expect(heard).toEqual([["node_unknown"]]);
-  await waitFor("the silent one to be dead", () => heard.at(-1)?.includes("node_dead") === true, 20_000);
+  await waitFor("the silent node to be dead", () => heard.at(-1)?.includes("node_dead") === true, 20_000);
   expect(heard.at(-1)).toEqual(["node_dead", "node_unknown"]);
   await listening.stop();
   await nodes.leave();
   expect(await database.sql`select 1 from nodes where id = 'node_own'`).toHaveLength(0);
 }, 30_000);
 
-test("a listener that fails is called again, and does not keep others from being called", async () => {
+test("a listener that fails is called again and does not block others", async () => {
   const nodes = await open();
   let [failed, called] = [0, 0];
   const failing = await nodes.onDead(async () => {
-    if (failed++ > 0) throw new Error("as the test wants");
+    if (failed++ > 0) throw new Error("expected by the test");
   });
   const other = await nodes.onDead(async () => {
     called++;
@@ -64,7 +64,7 @@ test("a listener that fails is called again, and does not keep others from being
   await Promise.all([failing.stop(), other.stop(), nodes.leave()]);
 }, 30_000);
 
-test("where only one process can be, all others are gone from the start", async () => {
+test("all other nodes are gone from the start if only one process can exist", async () => {
   await database.sql`insert into nodes (id) values ('node_before')`;
   const nodes = await open(true);
   let heard: string[] = [];

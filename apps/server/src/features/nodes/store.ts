@@ -1,20 +1,20 @@
 import type { Sql } from "../../engines/database/database.ts";
 
-/** A node that has not moved its heartbeat for so long is dead. Others take over what it held. */
+/** A node without a heartbeat for this long is dead. Other nodes take over its work. */
 export const deadAfterSeconds = 10;
 
 type Fragment = ReturnType<Sql>;
 
 /**
- * The one definition of alive, for a row of `nodes`. `unheardSince`: a node that moved its heartbeat after this moment is
- * alive too. While the database was away, no node could move its own.
+ * The only definition of alive, for a row of `nodes`. A heartbeat after `unheardSince` counts too: while the database was
+ * away, no node could write one.
  */
 const isAlive = (sql: Sql, unheardSince?: Date) => sql`
   heartbeat_at > least(now() - make_interval(secs => ${deadAfterSeconds}), ${unheardSince ?? null}::timestamptz)`;
 
-/** The holder, a column, is dead or not known. */
-export const isGone = (sql: Sql, holder: Fragment, unheardSince?: Date): Fragment => sql`
-  not exists (select 1 from nodes where nodes.id = ${holder} and ${isAlive(sql, unheardSince)})`;
+/** A condition on a column with a node id: the node is dead or unknown. */
+export const isGone = (sql: Sql, nodeId: Fragment, unheardSince?: Date): Fragment => sql`
+  not exists (select 1 from nodes where nodes.id = ${nodeId} and ${isAlive(sql, unheardSince)})`;
 
 /** The number of nodes alive, as part of a larger statement. */
 export const selectAlive = (sql: Sql): Fragment => sql`(select count(*)::int from nodes where ${isAlive(sql)})`;
@@ -37,14 +37,14 @@ export async function refuseAlive(sql: Sql): Promise<void> {
   );
 }
 
-/** What a node works with. Nodes that join later are refused with other marks. */
+/** The settings that all nodes of a cluster must share. */
 export interface NodeMarks {
   /** Proves the secret key. */
   keyProof: string;
   fileStore: string;
 }
 
-/** Moves the heartbeat. Answers when, by the clock of the database. */
+/** Writes the heartbeat. Returns its time by the clock of the database. */
 export async function beat(sql: Sql, nodeId: string, { keyProof, fileStore }: NodeMarks): Promise<Date> {
   const [row] = await sql<{ at: Date }[]>`
     insert into nodes (id, key_proof, file_store) values (${nodeId}, ${keyProof}, ${fileStore})
@@ -58,7 +58,7 @@ export async function hasBeatenWithin(sql: Sql, nodeId: string, milliseconds: nu
   return rows.length > 0;
 }
 
-/** The marks of all other nodes alive. Null: not set. */
+/** The marks of the other nodes alive. Null if not set. */
 export async function listOthers(
   sql: Sql,
   nodeId: string,
@@ -72,7 +72,7 @@ export async function forgetNode(sql: Sql, nodeId: string): Promise<void> {
   await sql`delete from nodes where id = ${nodeId}`;
 }
 
-/** What they held can be taken over at once. A node that lives comes back with its next heartbeat. */
+/** Their work can be taken over at once. A node that is alive returns with its next heartbeat. */
 export async function forgetAllNodes(sql: Sql): Promise<void> {
   await sql`delete from nodes`;
 }
@@ -81,23 +81,4 @@ export async function forgetDeadNodes(sql: Sql, unheardSince: Date): Promise<voi
   await sql`
     delete from nodes where heartbeat_at
       <= least(now() - make_interval(secs => ${deadAfterSeconds * 6}), ${unheardSince}::timestamptz)`;
-}
-
-/** The heartbeat of a node as it is stored, to the microsecond. */
-export interface Heartbeat {
-  nodeId: string;
-  at: string;
-}
-
-/** Heartbeats in the future: the clock was set back after them. */
-export async function listFutureHeartbeats(sql: Sql): Promise<Heartbeat[]> {
-  return sql<Heartbeat[]>`select id as "nodeId", heartbeat_at::text as at from nodes where heartbeat_at > now()`;
-}
-
-/** Only nodes whose heartbeats have not moved since. */
-export async function forgetSilentNodes(sql: Sql, silent: readonly Heartbeat[]): Promise<void> {
-  await sql`
-    delete from nodes n
-    using unnest(${silent.map((one) => one.nodeId)}::text[], ${silent.map((one) => one.at)}::text[]) as s (id, at)
-    where n.id = s.id and n.heartbeat_at::text = s.at`;
 }
