@@ -6,31 +6,27 @@ import { dollarsOfMicros, type Micros, microsOfDollars } from "../../kernel/mone
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 
 export interface CreditRequest {
-  /** Negative takes money away. Never zero. */
+  /** Negative for a correction. Never zero. */
   amount: Micros;
   reason: string;
 }
 
-/** Far above all use, and far below where a number stops being exact. */
+/** Far above any real balance, and far below the largest exact integer. */
 export const mostInWallet: Micros = microsOfDollars(1_000_000_000);
 
-/** Reads `{amount, reason}`; everything that is wrong with it comes in one fault. */
 export function readCreditRequest(body: unknown): CreditRequest {
   const { amount, reason } = parseOrThrow(creditBody, body, ["body"]);
   return { amount: microsOfDollars(amount), reason };
 }
 
-/**
- * The ledger's reference of a credit that was sent with an `Idempotency-Key`: the same for the same admin, user and key.
- * Undefined without a key.
- */
+/** The ledger reference of a credit with an Idempotency-Key: the same for the same admin, user and key. */
 export function creditReference(
   key: string | string[] | undefined,
   { adminId, userId }: { adminId: string; userId: string },
 ): string | undefined {
   if (key === undefined) return undefined;
   if (typeof key !== "string" || !/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw fault("value_error", "The Idempotency-Key must have 1 to 255 visible characters without spaces", {
+    throw fault("value_error", "Idempotency-Key must have 1 to 255 visible ASCII characters without spaces", {
       loc: ["header", "idempotency-key"],
     });
   }
@@ -43,10 +39,9 @@ export interface Credited {
 }
 
 /**
- * Adds money to a wallet or takes some away, as an entry of the ledger. With an `Idempotency-Key` a repeat gets the first
- * answer and moves nothing. The key is part of the ledger, which forgets nothing, so it never expires: credits may be
- * repeated by hand days later. The wallet is locked first, so that of two equal requests at the same moment one finds the
- * other's entry.
+ * Adds money to a wallet or removes some, as a ledger entry. With an Idempotency-Key, a repeat receives the first answer. The
+ * key never expires, because admins may repeat a credit by hand days later. The wallet is locked first, so that of two
+ * concurrent requests one finds the entry of the other.
  */
 export async function creditUser(
   database: Database,
@@ -87,7 +82,7 @@ export async function creditUser(
   });
 }
 
-/** What a user begins with, once, however often it is called and by however many nodes. True when it was given now. */
+/** Grants the balance of a new user once, on any number of calls and nodes. True if this call granted it. */
 export async function grantOpeningBalance(database: Database, userId: string, amount: Micros): Promise<boolean> {
   const opening = { userId, amount, reason: "Opening balance", reference: `opening:${userId}` };
   return (await insertCreditEntry(database.sql, opening)) !== undefined;
@@ -99,18 +94,18 @@ export interface CreditEntry {
   /** Negative for a correction that took money away. */
   amount: Micros;
   reason: string;
-  /** What it left in the wallet. */
+  /** The balance of the wallet after the entry. */
   balance: Micros;
 }
 
-/** Users of the role `system` have nothing to do with money. */
+/** Users with the role `system` have no part in billing. */
 export async function selectUserId(sql: Sql, username: string): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`
     select id from users where username = ${username} and role <> 'system'`;
   return row?.id;
 }
 
-/** The balance, held still until the end of the transaction; undefined when there is no such user. */
+/** The balance, locked until the end of the transaction. */
 export async function lockBalance(sql: Sql, userId: string): Promise<Micros | undefined> {
   const [row] = await sql<{ balance: Micros }[]>`
     select balance_micros as balance from wallets where user_id = ${userId} for update`;
@@ -127,7 +122,7 @@ export async function findCredit(sql: Sql, reference: string): Promise<CreditEnt
   return entry;
 }
 
-/** Moves money between the outside and a wallet. Undefined when the same movement with this reference is there already. */
+/** Moves money between the outside and a wallet. Undefined if an entry with this reference exists. */
 export async function insertCreditEntry(
   sql: Sql,
   credit: { userId: string; amount: Micros; reason: string; reference: string | undefined },

@@ -16,9 +16,9 @@ import { cutParameters, readFromOneSnapshot, selectMarks } from "./time-store.ts
 import { usageIn } from "./usage.ts";
 
 export interface ExpensesRequest {
-  /** Undefined is 7 days before now. */
+  /** Default: 7 days ago. */
   start: Moment | undefined;
-  /** Undefined is now. */
+  /** Default: now. */
   end: Moment | undefined;
   page: number;
 }
@@ -32,17 +32,14 @@ export interface Expenses extends ExpenseSums {
 const pageSize = 10;
 const defaultRange = 7 * 86_400_000_000;
 
-/**
- * What a user, or one key, spent in a time, model by model. Exact to the millionth: whole days and hours of a user come
- * from their sums, the rest from the rows.
- */
+/** The expenses of a user, or of one key, by model. Whole days and hours of a user come from sums, the rest from rows. */
 export async function readExpenses(database: Database, scope: Scope, request: ExpensesRequest): Promise<Expenses> {
   return database.transaction(async (tx) => {
     const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx, scope.userId)]);
     const end = request.end ?? momentOfMicros(marks.now);
     const start = request.start ?? momentOfMicros(marks.now - defaultRange);
     if (start > end) {
-      const why = request.start === undefined ? ": without start_date the time begins 7 days before now" : "";
+      const why = request.start === undefined ? ". The default of start_date is 7 days ago." : "";
       throw fault("invalid_parameters", `start_date must not be after end_date${why}`, {
         loc: ["query", "start_date"],
       });
@@ -68,13 +65,13 @@ export interface ExpenseSums {
   totalModels: number;
   totalRequests: number;
   totalSpent: Micros;
-  /** Of one page. */
+  /** One page. */
   models: ModelExpense[];
 }
 
 type Query = ReturnType<Sql>;
 
-/** What a user paid for each model, in pieces; requests that cost nothing are not counted. */
+/** The expenses of a user by model, in pieces to add up. Free requests are not counted. */
 export function expensesOfUser(sql: Sql, userId: string, cut: TimeCut): Query {
   const { days, hours, rows } = cutParameters(cut);
   return sql`
@@ -98,7 +95,7 @@ export function expensesOfUser(sql: Sql, userId: string, cut: TimeCut): Query {
       ) part`;
 }
 
-/** The same for what one key started. There are no sums of a key, so that its rows are added up. */
+/** The expenses of one key. Sums exist for users only, so rows are added up. */
 export function expensesOfKey(sql: Sql, scope: Scope, span: Span): Query {
   return sql`
       select model_name, count(*) as n, sum(price_micros) as spent from usage

@@ -2,20 +2,17 @@ import type { Sql } from "../../engines/database/database.ts";
 
 type Query = ReturnType<Sql>;
 
-/**
- * The first moment of which single rows of usage are kept. Where that is lost, or cannot be true, all of them are
- * expected: what is compared with nothing would always be right.
- */
+/** The first moment with usage rows. If the mark is lost or invalid, all rows are expected, so that checks do not pass by default. */
 const horizon = (sql: Sql): Query =>
   sql`coalesce((select horizon from usage_marks where horizon <= now()), '-infinity')`;
 
-/** As `is_sale`, which a restored database does not have before its first start. */
+/** The same as `is_sale`, which a restored database lacks before its first start. */
 export const isSale = (sql: Sql, modelName: Query): Query => sql`${modelName} like 'agents/%/%'`;
 
-/** Charges of usage from this moment on are not in the ledger yet. */
+/** Charges from here on are not in the ledger yet. */
 const chargesUntil = (sql: Sql): Query => sql`coalesce((select charges_until from usage_marks), '-infinity')`;
 
-/** Between whom each kind of entry moves money. `user` is any wallet. */
+/** The accounts that each kind of entry moves money between. `user` is any wallet. */
 const movements: Readonly<Record<string, readonly [from: string, to: string]>> = {
   credit: ["outside", "user"],
   correction: ["user", "outside"],
@@ -27,9 +24,8 @@ const holder = (sql: Sql, account: Query): Query =>
   sql`case when ${account} like 'user:%' then 'user' else ${account} end`;
 
 /**
- * What must hold between the tables of money, one query each. A query answers a row for each place where it does not:
- * `rule` names what is broken, `subject` where, `expected` and `found` are the two figures. Each is one pass over its
- * tables with sorting and hashing in bounded memory, so that size costs time and nothing else.
+ * The invariants of the billing tables, one query each. A query returns a row for each violation: `rule` names the invariant,
+ * `subject` the place, `expected` and `found` the two figures. Each query is one pass over its tables in bounded memory.
  */
 export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
   accounts: (sql) => sql`
@@ -75,7 +71,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
       where allowed.kind is null`;
   },
 
-  /** How far the upkeep of usage says that it has come, which the other checks go by. */
+  /** The marks of the upkeep, which the other checks depend on. */
   marks: (sql) => sql`
     select rule, 'usage_marks' as subject, expected, found from (
       select count(*) as rows, count(*) filter (where horizon > now()) as far,
@@ -126,7 +122,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     ) as figure (rule, expected, found)
     where expected <> found`,
 
-  /** A sale, and a charge that has an entry of its own, is one usage row at the same moment. */
+  /** A sale, or a charge with its own entry, has one usage row at the same moment. */
   charges: (sql) => sql`
     with charge as (
       select reference, from_account, amount_micros, recorded_at from ledger
@@ -148,7 +144,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     where u.request_id is null or c.reference is null or u.account <> c.from_account
       or u.created_at <> c.recorded_at or u.price_micros <> c.amount_micros`,
 
-  /** A prediction or run is used once. Numbers are compared before texts, which take ten times the memory. */
+  /** A prediction or run has one usage row. Hashes are compared first, because texts need ten times the memory. */
   usage_rows: (sql) => sql`
     with twice as materialized (
       select hashtextextended(request_id, 0) as hash from usage group by 1 having count(*) > 1
@@ -157,7 +153,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     from usage where hashtextextended(request_id, 0) in (select hash from twice)
     group by request_id having count(*) > 1`,
 
-  /** Whole days whose charges are in the ledger, as single entries or as one a user: as much as usage says. */
+  /** The charges of a posted day in the ledger equal the usage of that day. */
   charged_days: (sql) => sql`
     select 'day_charged' as rule, concat_ws(' ', coalesce(h.user_id, substr(l.account, 6)),
       to_json(coalesce(h.day, l.day)) #>> '{}') as subject, coalesce(h.spent, 0) as expected, coalesce(l.amount, 0) as found
@@ -209,8 +205,8 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     ) days where charged <> m.charged_micros`,
 
   /**
-   * What the keys with a limit have spent is what usage says. Rows that are not kept any more, or do not name their key,
-   * may have been anyone's: they widen the bounds.
+   * The spending of limited keys equals their usage. Dropped rows, and rows without a key, may belong to any key and widen
+   * the bounds.
    */
   keys: (sql) => sql`
     select 'key_reserved' as rule, coalesce(m.key_id, l.key_id) || ' ' || coalesce(m.month, l.month) as subject,
@@ -259,10 +255,10 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     where m.spent_micros + m.reserved_micros > k.monthly_limit_micros`,
 
   /**
-   * A sale that left its buyer below zero was paid with money that was not there, unless the balance covered its price when
-   * the run was created: predictions may have taken the rest since. The wallet is locked while a run is created and while
-   * money moves, so what moved before that moment is the balance. Charges that are only known as a day's sum count from the
-   * end of the day, in favour of the sale. Sales whose runs are no longer kept cannot be judged.
+   * A sale must not leave its buyer below zero, unless the balance covered the price when the run was created: predictions may
+   * have spent the rest since. The wallet is locked while a run is created and while money moves, so earlier movements are the
+   * balance. Charges known only as a day's sum count from the end of the day, in favour of the sale. Sales without a stored
+   * run cannot be checked.
    */
   sales: (sql) => sql`
     with buyer as materialized (
@@ -287,8 +283,8 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
     where sale.kind = 'sale' and sale.amount < 0 and sale.balance < 0 and accepted.balance < -sale.amount`,
 
   /**
-   * Nobody pays for a model that is private to another user. Only a model that has not changed since is known to have been
-   * private; the minute is for calls that were on their way when it became so.
+   * No user pays for another user's private model. Only models that have not changed since are known to have been private.
+   * The minute covers calls that were running when the model became private.
    */
   private_models: (sql) => sql`
     select 'charge_for_private_model' as rule, e.id as subject, 0 as expected, e.price_micros as found

@@ -3,8 +3,8 @@ import { testDatabase } from "../../../test/support/database.ts";
 import type { Database } from "../../engines/database/database.ts";
 import { adoptCharges, type PastRequest, writePast, writeUser } from "./books.fixture.ts";
 import { listLedger } from "./ledger.ts";
-import { microsOfMoment, momentOfMicros } from "./time.rules.ts";
-import { dropUsageBefore, ensureUsagePartitions, monthOf } from "./usage-partitions.ts";
+import { microsOfMoment, momentOfMicros, monthOf } from "./time.rules.ts";
+import { dropUsageBefore, ensureUsagePartitions } from "./usage-partitions.ts";
 import { closeUsageDays } from "./usage-upkeep.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 

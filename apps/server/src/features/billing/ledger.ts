@@ -6,7 +6,7 @@ import { type PageRange, readTimedPage, type TimedList, type TimedPage } from ".
 
 export type LedgerPage = TimedPage<LedgerEntry>;
 
-/** A page of the movements of a user's wallet. They are kept for ever. */
+/** The entries of a user's wallet. They are never deleted. */
 export function listLedger(database: Database, userId: string, range: TimeRange, page: PageRange): Promise<LedgerPage> {
   return readTimedPage(database, entriesOf(userId), range, page, {
     select: (sql, span, rest, marks) => selectEntries(sql, userId, span, rest, marks),
@@ -14,13 +14,13 @@ export function listLedger(database: Database, userId: string, range: TimeRange,
 }
 
 export interface LedgerEntry {
-  /** Of a charge that is not in the ledger yet: microseconds since 1970. */
+  /** For a charge that is not in the ledger yet: microseconds since 1970. */
   id: number;
   recordedAt: Moment;
   kind: string;
-  /** What came in is positive. */
+  /** Positive if the wallet received it. */
   amount: Micros;
-  /** The prediction or run that was paid. */
+  /** The paid prediction or run. */
   reference: string | null;
   reason: string | null;
 }
@@ -29,9 +29,9 @@ type Query = ReturnType<Sql>;
 
 const accountOf = (userId: string): string => `user:${userId}`;
 
-/** What a user pays is a usage row that cost something. The ledger is asked only where rows are not kept any more. */
+/** Payments are read from usage rows, and from the ledger only where rows were dropped. */
 const paid = (sql: Sql, userId: string): Query => sql`user_id = ${userId} and price_micros > 0`;
-// One condition for each index of the ledger, in its words.
+// One condition for each partial index of the ledger, with the same predicate.
 const paidBefore = (sql: Sql, userId: string, { horizon }: UsageMarks): Query => sql`
   from_account = ${accountOf(userId)} and kind in ('charge', 'sale')
     and recorded_at < ${timeParameter(horizon)}::text::timestamptz`;
@@ -55,9 +55,9 @@ export function entriesOf(userId: string): TimedList {
 }
 
 /**
- * Newest first, read from the indexes; whole rows are read for the page only. The other side of an entry is not among
- * what is read: whoever sold a run does not learn from its money who ran it. Nor is the reference of a credit, which
- * names the admin, or of a day's charges, which names the user.
+ * Newest first, from the indexes; whole rows are read for the page only. Entries do not show the other account, so that the
+ * seller of a run does not learn the buyer. References of credits (which name the admin) and of a day's charges (which name
+ * the user) are hidden too.
  */
 export async function selectEntries(
   sql: Sql,
@@ -67,7 +67,7 @@ export async function selectEntries(
   marks: UsageMarks,
 ): Promise<LedgerEntry[]> {
   const kept = withinRows(span, marks);
-  // Each is bounded by itself: sorted together, all entries of the span would be read for one page.
+  // Each branch has its own limit. One limit over all would read every entry of the span.
   const newest = (which: Query) => sql`(
     select recorded_at as at, id, null as request_id, null::bigint as price, false as sold from ledger
     where ${which} and recorded_at >= ${timeParameter(span.from)}::text::timestamptz

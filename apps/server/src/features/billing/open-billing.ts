@@ -9,11 +9,9 @@ import type { TimeRange } from "./time.rules.ts";
 import { exportUsage, listUsage, type UsagePage, type UsageRow } from "./usage.ts";
 import { checkBooks, type LedgerReport } from "./verify-ledger.ts";
 
-/** The reading side of money and what an admin does with it. Each use case is described in its own file. */
 export interface Billing {
-  /** Undefined when nobody has that name. */
   userIdOf(username: string): Promise<string | undefined>;
-  /** In the order of the users. */
+  /** In the order of the ids. */
   walletsOf(userIds: readonly string[]): Promise<Wallet[]>;
   walletOf(userId: string): Promise<Wallet>;
   listLedger(userId: string, range: TimeRange, page: { limit: number; offset: number }): Promise<LedgerPage>;
@@ -27,7 +25,7 @@ export interface Billing {
     idempotencyKey: string | string[] | undefined;
   }): Promise<Credited>;
   readOverview(): Promise<Overview>;
-  /** Takes as long as the books are large. Who asks while a check runs gets the answer of that one. */
+  /** Takes longer the larger the books are. Concurrent calls share one check. */
   checkBooks(): Promise<LedgerReport>;
 }
 
@@ -68,7 +66,6 @@ export interface Wallet {
   reserved: Micros;
 }
 
-/** Admission reserves and settlement charges: features/predictions/sql. */
 export async function selectWallets(sql: Sql, userIds: readonly string[]): Promise<Map<string, Wallet>> {
   const rows = await sql<({ userId: string } & Wallet)[]>`
     select user_id as "userId", balance_micros as balance, reserved_micros as reserved from wallets

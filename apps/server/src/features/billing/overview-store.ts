@@ -8,11 +8,11 @@ export interface Overview {
   predictions: { running: number; waiting: number };
   nodes: number;
   today: Turnover;
-  /** Today and the six days of UTC before it. */
+  /** Today and the six UTC days before. */
   lastSevenDays: Turnover;
-  /** What cost most in seven days. */
+  /** The models with the highest charges in seven days. */
   topModels: { modelName: string; requests: number; spent: Micros }[];
-  /** The sides of the ledger. They add up to zero: `sum` is added up before they are rounded to numbers. */
+  /** The accounts of the ledger, which add up to zero. `sum` is computed before rounding. */
   books: { balances: Micros; reserved: Micros; platform: Micros; outside: Micros; sum: Micros };
 }
 
@@ -23,9 +23,9 @@ interface Turnover {
 }
 
 /**
- * One page for the operator, in one statement and so from one snapshot. Figures come from the sums and the usage rows that
- * are not in them yet, at most a thousand a user. Folding those first would lock every wallet of a busy service for a page.
- * The platform's account is what usage says that predictions cost, which makes the books a check of wallets against usage.
+ * The operator's overview, in one statement and so from one snapshot. Adds up the sums and the usage rows that are not folded
+ * yet, at most a thousand per user. Folding first would lock every wallet. The platform's account is computed from usage,
+ * so that the books check wallets against usage.
  */
 export async function selectOverview(sql: Sql): Promise<Overview> {
   const [row] = await sql<[{ overview: Overview }]>`
@@ -36,7 +36,7 @@ export async function selectOverview(sql: Sql): Promise<Overview> {
         u.created_at >= date_trunc('day', now(), 'UTC') - interval '6 days' as recent, count(*) as requests,
         count(*) filter (where u.price_micros > 0) as paid_requests, sum(u.price_micros) as spent_micros
       from wallets w cross join lateral (
-        -- The offset keeps the index of each user in use, whatever the planner expects of all of them together.
+        -- Offset 0 makes the planner use the index for each user.
         select * from usage where user_id = w.user_id and created_at > w.folded_until offset 0
       ) u where w.unfolded > 0 group by 1, 2, 3
     ), recent as materialized (

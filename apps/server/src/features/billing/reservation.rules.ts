@@ -1,7 +1,7 @@
 import type { Manifest, Pricing } from "@gantry/wire";
 import { type Micros, priceOf } from "../../kernel/money.ts";
 
-/** The most that a prediction may use. What it is charged for stays within. */
+/** The most that a prediction may use and be charged for. */
 export interface Bounds {
   seconds: number;
   outputs: number;
@@ -9,13 +9,13 @@ export interface Bounds {
   outputTokens: number;
 }
 
-/** Prices and bounds, fixed at acceptance: everything that a reservation and a charge depend on. */
+/** Prices and bounds, fixed at acceptance. Reservation and charge depend on nothing else. */
 export interface Terms {
   pricing: Pricing;
   bounds: Bounds;
 }
 
-/** The reserved amount: all that the bounds allow, at the dearest price that its input tokens can have. */
+/** The reserved amount: everything that the bounds allow, at the highest price that input tokens can have. */
 export function reservationOf({ pricing, bounds }: Terms): Micros {
   const { per_million_input_tokens: fresh = 0 } = pricing;
   const { per_million_cached_tokens: cached = fresh, per_million_cache_write_tokens: written = fresh } = pricing;
@@ -28,12 +28,12 @@ export function reservationOf({ pricing, bounds }: Terms): Micros {
   });
 }
 
-/** What Anthropic charges for a token that it writes to its cache for five minutes, by the price of a plain one. */
+/** Anthropic's price of a token written to its cache for five minutes, relative to an input token. */
 const anthropicCacheWrite = 1.25;
 
 const completed = new WeakMap<Pricing, Pricing>();
 
-/** The prices of a model, with the default price of cache writes where its manifest gives none. */
+/** The prices of a model. Adds the default price of cache writes if the manifest omits it. */
 export function pricingOf({ pricing, backend }: Pick<Manifest, "pricing" | "backend">): Pricing {
   const { per_million_input_tokens: input, per_million_cache_write_tokens: written } = pricing;
   if (backend.type !== "anthropic" || !input || written !== undefined) return pricing;

@@ -1,12 +1,12 @@
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import { type Micros1970, momentOfMicros, type Span, type TimeCut, type UsageMarks } from "./time.rules.ts";
 
-/** As a parameter of the type text: as a timestamptz the driver would make a Date of it and lose microseconds. */
+/** A text, because the driver would turn a timestamptz into a Date and lose microseconds. */
 export function timeParameter(time: Micros1970): string {
   return time === Number.POSITIVE_INFINITY ? "infinity" : momentOfMicros(time);
 }
 
-/** Everything that is read in the transaction comes from one snapshot: totals and rows agree. */
+/** Totals and rows of the transaction agree. */
 export async function readFromOneSnapshot(tx: Transaction): Promise<void> {
   await tx`set transaction isolation level repeatable read, read only`;
 }
@@ -27,7 +27,6 @@ export async function selectMarks(sql: Sql, userId: string): Promise<UsageMarks>
   return marks;
 }
 
-/** The parameters of a cut, as a query takes them. */
 export function cutParameters({ days, hours, rows }: TimeCut) {
   const from = (spans: readonly Span[]) => spans.map((span) => timeParameter(span.from));
   const to = (spans: readonly Span[]) => spans.map((span) => timeParameter(span.to));

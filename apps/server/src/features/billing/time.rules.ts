@@ -1,22 +1,21 @@
 /**
- * A moment to the microsecond, as PostgreSQL keeps it, in UTC and always in the form `2026-01-31T23:59:59.000000Z`:
- * such texts sort by time. A JavaScript Date would cut it to milliseconds, and a row could then not be named by its own
- * time.
+ * A time in microseconds as PostgreSQL stores it, always as UTC in the form `2026-01-31T23:59:59.000000Z`, so that texts
+ * sort by time. A JavaScript Date would lose the microseconds, which identify a row.
  */
 export type Moment = string;
 
-/** Microseconds since 1970, for calculating. */
+/** Microseconds since 1970. */
 export type Micros1970 = number;
 
 const form =
   /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+ -])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 
-/** There is no usage before, and the numbers stay exact for longer than that. */
+/** Far in the future, and still an exact number. */
 const latest: Micros1970 = Date.UTC(2200, 0) * 1000;
 
 /**
- * Reads a date and time of ISO 8601; without a zone it is UTC. Undefined when it is none, or a day that no calendar
- * has. A blank before the zone is the `+` of a client that did not encode its query.
+ * Parses an ISO 8601 date and time, by default in UTC. Undefined if it is invalid. A blank before the zone is accepted as the
+ * `+` of a client that did not encode its query.
  */
 export function readMoment(text: string): Moment | undefined {
   const match = form.exec(text);
@@ -24,7 +23,7 @@ export function readMoment(text: string): Moment | undefined {
   const [, date, time, seconds = "00", fraction = "", sign, zoneHours = "0", zoneMinutes = "0"] = match;
   const local = `${date}T${time}:${seconds}.000Z`;
   const millis = Date.parse(local);
-  // Date.parse moves the 30th of February on to March.
+  // Date.parse accepts February 30 as a day in March.
   if (Number.isNaN(millis) || new Date(millis).toISOString() !== local) return undefined;
   const ahead = (sign === "-" ? -1 : 1) * (Number(zoneHours) * 60 + Number(zoneMinutes)) * 60_000;
   const utc = new Date(millis - ahead).toISOString();
@@ -32,12 +31,12 @@ export function readMoment(text: string): Moment | undefined {
   return `${utc.slice(0, 19)}.${fraction.padEnd(6, "0").slice(0, 6)}Z`;
 }
 
-/** As the wire shows it: to the millisecond, or to the microsecond where there is one. */
+/** For the API: in milliseconds, or in microseconds if there are any. */
 export function shownMoment(moment: Moment): string {
   return moment.replace(/000Z$/, "Z");
 }
 
-/** Moments before 1970 or after 2200 become those. */
+/** Clamped to 1970 through 2200. */
 export function microsOfMoment(moment: Moment): Micros1970 {
   const micros = Date.parse(`${moment.slice(0, 19)}Z`) * 1000 + Number(moment.slice(20, 26));
   return Math.min(Math.max(micros, 0), latest);
@@ -48,33 +47,32 @@ export function momentOfMicros(micros: Micros1970): Moment {
   return `${iso.slice(0, 23)}${String(micros % 1000).padStart(3, "0")}Z`;
 }
 
-/** From `from` on and before `to`; `to` may be Infinity. */
+/** Includes `from` and excludes `to`, which may be Infinity. */
 export interface Span {
   from: Micros1970;
   to: Micros1970;
 }
 
-/** What is asked for. Both ends belong to it; undefined is no end. */
+/** A requested range. Includes both ends; undefined is unbounded. */
 export interface TimeRange {
   from: Moment | undefined;
   to: Moment | undefined;
 }
 
-/** How far the sums of a user have come, and how far back single rows reach. */
+/** How far the sums of a user reach, and how far back rows exist. */
 export interface UsageMarks {
-  /** The database's own time, no earlier than any row that is visible. */
+  /** The database's time, not before any visible row. */
   now: Micros1970;
   daysBefore: Micros1970;
   horizon: Micros1970;
-  /** Rows after this moment are not in the sums yet. */
+  /** Later rows are not in the sums yet. */
   foldedUntil: Micros1970;
 }
 
 /**
- * A span as the parts that are cheapest to add up: whole days, whole hours, and for the hours at its two ends the rows
- * themselves. Of such an hour the smaller part is read: what belongs to the span is added (sign 1), or the whole hour
- * is taken and what does not belong is taken off again (sign -1). Rows that the sums of these days and hours do not have
- * yet are added.
+ * A span in the parts that are cheapest to add up: whole days, whole hours, and rows for the hours at both ends. Of such an
+ * hour the smaller part is read: rows inside the span are added (sign 1), or rows outside are subtracted from the whole hour
+ * (sign -1). Rows that are not in the sums yet are added.
  *
  *     from                                                                to
  *      ├─rows─┼──hours──┼──────────────days──────────────┼──hours──┼─rows─┤
@@ -93,10 +91,7 @@ const nothing: Span = { from: 0, to: 0 };
 const down = (time: Micros1970, unit: number): number => Math.floor(time / unit) * unit;
 const up = (time: Micros1970, unit: number): number => Math.ceil(time / unit) * unit;
 
-/**
- * An end that is not in the past is no end: nothing is later than now, and the
- * sums of the running hour are then as good as its rows.
- */
+/** An end that is not in the past is unbounded, so that the sum of the current hour can be used instead of its rows. */
 export function spanOf(asked: TimeRange, now: Micros1970): Span {
   const to = asked.to === undefined ? Number.POSITIVE_INFINITY : microsOfMoment(asked.to);
   return {
@@ -105,12 +100,12 @@ export function spanOf(asked: TimeRange, now: Micros1970): Span {
   };
 }
 
-/** Single rows before the horizon are gone: a list begins there. */
+/** Rows before the horizon were dropped. */
 export function withinRows(span: Span, { horizon }: UsageMarks): Span {
   return { from: Math.max(span.from, horizon), to: span.to };
 }
 
-/** Before the horizon only whole hours are known: there an end means the nearest full hour. */
+/** Before the horizon only hours are known, so an end there is rounded to the nearest hour. */
 export function withinSums({ from, to }: Span, { horizon }: UsageMarks): Span {
   const toHour = (time: Micros1970): Micros1970 => (time < horizon ? Math.round(time / hour) * hour : time);
   return { from: toHour(from), to: toHour(to) };
@@ -121,7 +116,7 @@ export function cutTime({ from, to }: Span, { daysBefore, foldedUntil }: UsageMa
   const rows: TimeCut["rows"] = [];
   const whole: Span = { from: up(from, hour), to: down(to, hour) };
   if (whole.from > whole.to) return { days: nothing, hours: [], rows: [{ from, to, sign: 1 }] };
-  // An hour from which rows are taken off must not vanish in a day: its own sum is needed to find a page.
+  // An hour with subtracted rows must not become part of a day, because finding a page needs its sum.
   const clear: Span = { ...whole };
   if (from < whole.from) {
     const begins = whole.from - hour;
@@ -148,4 +143,33 @@ export function cutTime({ from, to }: Span, { daysBefore, foldedUntil }: UsageMa
         ]
       : [whole];
   return { days: days.from < days.to ? days : nothing, hours: hours.filter((span) => span.from < span.to), rows };
+}
+
+/** A UTC month and its partition of `usage`. */
+export interface UsageMonth {
+  table: string;
+  /** The first moments of this month and the next. */
+  from: Date;
+  to: Date;
+}
+
+const tableForm = /^usage_(\d{4})_(\d\d)$/;
+
+export function monthOf(time: Date, monthsLater = 0): UsageMonth {
+  const from = new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + monthsLater));
+  const to = new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + monthsLater + 1));
+  return { table: `usage_${from.toISOString().slice(0, 7).replace("-", "_")}`, from, to };
+}
+
+/** Undefined for other tables, such as the default partition. */
+export function monthOfTable(table: string): UsageMonth | undefined {
+  const match = tableForm.exec(table);
+  return match ? monthOf(new Date(Date.UTC(Number(match[1]), Number(match[2]) - 1))) : undefined;
+}
+
+/** Inclusive. */
+export function monthsBetween(first: Date, last: Date): UsageMonth[] {
+  const months: UsageMonth[] = [];
+  for (let month = monthOf(first); month.from <= last; month = monthOf(month.to)) months.push(month);
+  return months;
 }

@@ -20,7 +20,7 @@ export interface TimedPage<Entry> {
   total: number;
 }
 
-/** A page of a list, newest first, and how many entries the range has, both of the same moment. */
+/** A page of a list, newest first, and the total of the range, from one snapshot. */
 export function readTimedPage<Entry>(
   database: Database,
   list: TimedList,
@@ -31,75 +31,75 @@ export function readTimedPage<Entry>(
     within = (span) => span,
   }: {
     select(sql: Sql, span: Span, page: PageRange, marks: UsageMarks): Promise<Entry[]>;
-    /** The part of the span of which there are entries at all. */
+    /** Limits the span to where entries exist. */
     within?(span: Span, marks: UsageMarks): Span;
   },
 ): Promise<TimedPage<Entry>> {
   return database.transaction(async (tx) => {
     const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx, list.userId)]);
     const span = within(spanOf(range, marks.now), marks);
-    const { total, place } = await findPlace(tx, list, span, marks, offset);
-    if (!place) return { entries: [], total };
-    const rest = { from: span.from, to: Math.min(span.to, place.ends) };
-    return { entries: await select(tx, rest, { limit, offset: place.skip }, marks), total };
+    const { total, start } = await findPageStart(tx, list, span, marks, offset);
+    if (!start) return { entries: [], total };
+    const rest = { from: span.from, to: Math.min(span.to, start.ends) };
+    return { entries: await select(tx, rest, { limit, offset: start.skip }, marks), total };
   });
 }
 
 type Query = ReturnType<Sql>;
 
-/** A user's entries with a moment each, which are listed newest first. */
+/** A list of a user's entries by time. */
 export interface TimedList {
   userId: string;
-  /** Which figure of the sums by day and hour counts them. */
+  /** The column of the sums that counts the entries. */
   summed: "requests" | "paid_requests";
-  /** Those that the sums count, as a table with the moment `at`. */
+  /** The entries that the sums count, as a query with the column `at`. */
   inSums(sql: Sql): Query;
-  /** The sums count them from this moment on. */
+  /** The sums count entries from here on. */
   summedFrom(marks: UsageMarks): Micros1970;
-  /** The same for those that no sum counts; few. */
+  /** The few entries that no sum counts, as a query with the column `at`. */
   besides?(sql: Sql, marks: UsageMarks): Query;
 }
 
-/** Where a page begins: behind `skip` of the entries that are before the moment `ends`. */
-export interface Place {
+/** A page starts after `skip` of the entries before `ends`. */
+export interface PageStart {
   ends: Micros1970;
   skip: number;
 }
 
-/** So many entries are skipped sooner than the sums are asked where to begin. */
+/** Skipping this many entries is cheaper than another query of the sums. */
 const cheaplySkipped = 200;
 
 /**
- * How many entries a span has, and where the one at `offset` stands; undefined past the last. Neither counts nor skips
- * entry by entry: the sums by day and hour say how many there are and in which hour the page begins.
+ * The number of entries in a span, and the start of the page at `offset`; undefined past the last entry. Uses the sums by
+ * day and hour instead of counting or skipping entries.
  */
-export async function findPlace(
+export async function findPageStart(
   sql: Sql,
   list: TimedList,
   span: Span,
   marks: UsageMarks,
   offset: number,
-): Promise<{ total: number; place: Place | undefined }> {
+): Promise<{ total: number; start: PageStart | undefined }> {
   const { total, at } = await countByTime(sql, list, span, marks, offset);
-  if (!at) return { total, place: undefined };
+  if (!at) return { total, start: undefined };
   const skip = offset - at.newer;
-  // A day is always within the span as a whole, so that its hours are too.
+  // Days of a cut are always completely within the span, and so are their hours.
   if (skip > cheaplySkipped && at.ends - at.begins > hourMicros) {
     const day = { from: at.begins, to: at.ends };
     const { at: hour } = await countByTime(sql, list, day, { ...marks, daysBefore: 0 }, skip);
-    if (hour) return { total, place: { ends: hour.ends, skip: skip - hour.newer } };
+    if (hour) return { total, start: { ends: hour.ends, skip: skip - hour.newer } };
   }
-  return { total, place: { ends: at.ends, skip } };
+  return { total, start: { ends: at.ends, skip } };
 }
 
-/** A stretch of time in which the entry at some offset stands, and how many newer ones the span has outside of it. */
+/** The day or hour with the entry at an offset, and the number of newer entries outside of it. */
 interface Stretch {
   ends: Micros1970;
   begins: Micros1970;
   newer: number;
 }
 
-/** How many entries a span has, and the day or hour of its cut that holds the one at `offset`, counted from the newest. */
+/** Counts the entries of a span, and finds the day or hour with the entry at `offset` from the newest. */
 async function countByTime(
   sql: Sql,
   { userId, summed, inSums, summedFrom, besides }: TimedList,
@@ -109,7 +109,7 @@ async function countByTime(
 ): Promise<{ total: number; at: Stretch | undefined }> {
   const cut = cutTime({ from: Math.max(span.from, summedFrom(marks)), to: span.to }, marks);
   const { days, hours, rows } = cutParameters(cut);
-  // A whole day is one stretch, whatever of it the sums have.
+  // A whole day is one stretch, even if part of it is not folded.
   const inDays = sql`at >= ${days.from}::text::timestamptz and at < ${days.to}::text::timestamptz`;
   const stretchOf = sql`
     case when ${inDays} then date_trunc('day', at, 'UTC') else date_trunc('hour', at, 'UTC') end as begins,
@@ -143,14 +143,14 @@ async function countByTime(
       }
     ), stretch as (
       select begins, max(lasts) as lasts, sum(n) as n from piece group by begins having sum(n) > 0
-    ), line as (
+    ), running_total as (
       select begins, lasts, n, sum(n) over (order by begins desc) as through from stretch
     )
     select coalesce((select sum(n) from stretch), 0)::bigint as total, at.*
     from (values (1)) as once left join lateral (
       select ${micros1970(sql, sql`begins`)} as begins, ${micros1970(sql, sql`begins + lasts`)} as ends,
         (through - n)::bigint as newer
-      from line where through > ${offset}::bigint order by begins desc limit 1
+      from running_total where through > ${offset}::bigint order by begins desc limit 1
     ) at on true`;
   return { total: found.total, at: found.ends === null ? undefined : found };
 }

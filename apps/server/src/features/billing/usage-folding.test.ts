@@ -100,13 +100,3 @@ it("a fold does not wait for days that are being closed", async () => {
   await foldWallets(database.sql);
   expect(await unfoldedOf(ann)).toBe(0);
 });
-
-it("rows that a wrong clock dated far ahead wait for their time, and others are folded meanwhile", async () => {
-  const ann = await writeUser(database, "ann");
-  const ahead = new Date(Date.now() + 400 * dayMs).toISOString();
-  await writePast(database, [{ userId: ann, at: ahead, price: 1 }]);
-  await foldWallets(database.sql);
-  await writePast(database, [{ userId: ann, at: new Date().toISOString(), price: 2 }]);
-  await foldWallets(database.sql);
-  expect([await unfoldedOf(ann), await spentBy(ann)]).toEqual([1, 3]);
-});

@@ -9,7 +9,7 @@ export type UsagePage = TimedPage<UsageRow>;
 
 const exportedAtOnce = 1_000;
 
-/** A page of a user's ended predictions, or of those that one key started. */
+/** The ended predictions of a user, or of one key. */
 export function listUsage(database: Database, scope: Scope, range: TimeRange, page: PageRange): Promise<UsagePage> {
   if (scope.onlyKeyId !== null) return listUsageOfKey(database, scope, range, page);
   return readTimedPage(database, usageOf(scope.userId), range, page, {
@@ -18,7 +18,7 @@ export function listUsage(database: Database, scope: Scope, range: TimeRange, pa
   });
 }
 
-/** There are sums for users only: what one key used is counted row by row. */
+/** Sums exist for users only, so the usage of a key is counted by rows. */
 function listUsageOfKey(database: Database, scope: Scope, range: TimeRange, page: PageRange): Promise<UsagePage> {
   return database.transaction(async (tx) => {
     const [, marks] = await Promise.all([readFromOneSnapshot(tx), selectMarks(tx, scope.userId)]);
@@ -28,8 +28,8 @@ function listUsageOfKey(database: Database, scope: Scope, range: TimeRange, page
 }
 
 /**
- * All rows of a range, in portions, each read when the one before has been taken. No transaction stays open for a
- * client that reads slowly: what ends after the call is not among it, and what is there does not change.
+ * All rows of a range in portions, each read after the one before was consumed, so that no transaction stays open for a slow
+ * client. Predictions that end after the call are not included.
  */
 export async function exportUsage(
   database: Database,
@@ -39,7 +39,7 @@ export async function exportUsage(
   const marks = await selectMarks(database.sql, scope.userId);
   const asked = withinRows(spanOf(range, marks.now), marks);
   const span = { from: asked.from, to: Math.min(asked.to, marks.now + 1) };
-  // The first portion is read here, so that a database that is away is an error and not a file that ends early.
+  // Read before the response begins, so that an unavailable database is an error and not a truncated file.
   const first = await selectUsage(database.sql, scope, span, { limit: exportedAtOnce, offset: 0 });
 
   async function* portions(): AsyncGenerator<UsageRow[]> {
@@ -83,7 +83,6 @@ export function usageOf(userId: string): TimedList {
   };
 }
 
-/** The rows of a scope in a span of time. */
 export const usageIn = (sql: Sql, { userId, onlyKeyId }: Scope, span: Span) => sql`
   user_id = ${userId} ${onlyKeyId === null ? sql`` : sql`and key_id = ${onlyKeyId}`}
   and created_at >= ${timeParameter(span.from)}::text::timestamptz
@@ -107,7 +106,7 @@ export async function selectUsage(
     limit ${limit} offset ${offset}`;
 }
 
-/** The rows that follow one in the order of the list. */
+/** The rows after `last` in the order of the list. */
 export async function selectUsageAfter(
   sql: Sql,
   { userId, onlyKeyId }: Scope,
@@ -115,7 +114,7 @@ export async function selectUsageAfter(
   last: UsageRow,
   limit: number,
 ): Promise<UsageRow[]> {
-  // The first comparison says the same as the second, but months are left out by it alone.
+  // Redundant, but needed to skip the partitions of other months.
   return sql<UsageRow[]>`
     select ${usageFields(sql)} from usage
     where user_id = ${userId} ${onlyKeyId === null ? sql`` : sql`and key_id = ${onlyKeyId}`}

@@ -3,22 +3,22 @@ import type { Micros } from "../../kernel/money.ts";
 import { isSale, ledgerChecks } from "./ledger-checks.ts";
 import { readFromOneSnapshot } from "./time-store.ts";
 
-/** Something in the books that contradicts something else in them. Amounts are in millionths of a dollar. */
+/** A contradiction within the books. Amounts are in millionths of a dollar. */
 export interface Discrepancy {
   rule: string;
-  /** The wallet, request, model or hour that it is about. */
+  /** The wallet, request, model or hour. */
   subject: string;
   expected: number | null;
   found: number | null;
 }
 
-/** More of one kind are counted, not listed. */
+/** More discrepancies of one kind are counted, not listed. */
 const listedOfEach = 50;
 const deadlineMs = 60 * 60_000;
 
 /**
- * Proves, in one snapshot while everything goes on, that the books are right: accounts, wallets, reservations, counters,
- * charges, usage and its sums. An empty list is the proof.
+ * Checks the books in one snapshot, beside normal operation: accounts, wallets, reservations, counters, charges, usage and its
+ * sums. The books are right if the list is empty.
  */
 export async function verifyLedger(database: Database): Promise<Discrepancy[]> {
   return database.transaction(
@@ -41,12 +41,12 @@ export async function verifyLedger(database: Database): Promise<Discrepancy[]> {
   );
 }
 
-/** Sums are of the type numeric, which may hold more than a bigint. */
+/** Sums are of the type numeric, which may exceed a bigint. */
 function figure(text: string | null): number | null {
   return text === null ? null : Number(text);
 }
 
-/** What an operator wants to know about the books. They are right when there is no discrepancy; then the sum is zero. */
+/** The books are right if there are no discrepancies; the sum is zero then. */
 export interface LedgerReport {
   accounts: number;
   sum: Micros;

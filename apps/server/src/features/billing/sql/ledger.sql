@@ -1,6 +1,5 @@
--- Writes an entry of the ledger and moves the money between its two accounts. Accounts are `user:<id>` (a wallet),
--- `platform` (what predictions paid) and `outside` (where credits come from). Answers nothing when the same kind of entry
--- with this reference exists already.
+-- Writes a ledger entry and moves the money between its two accounts: `user:<id>` (a wallet), `platform` (receives charges) and
+-- `outside` (the source of credits). Returns no row if an entry of this kind and reference exists.
 create or replace function move_money(entry_kind text, payer text, payee text, amount bigint, entry_reference text,
   entry_reason text, at timestamptz default clock_timestamp())
 returns setof ledger language plpgsql as $$
@@ -20,8 +19,8 @@ begin
   where w.user_id in (payer_id, payee_id);
 end $$;
 
--- Writes the charges of usage before `until` into the ledger: one entry a user and day of UTC. No row before `until` may
--- come after this, so every wallet must be folded beyond it. Balances already include these charges.
+-- Writes the charges of usage before `until` to the ledger, one entry for each user and UTC day. Every wallet must be folded
+-- beyond `until`, so that no earlier row can follow. Balances already include these charges.
 create or replace function post_charges(until timestamptz) returns void language plpgsql as $$
 declare
   since timestamptz;

@@ -1,5 +1,5 @@
--- A run that another user's agent did for a price: the buyer pays the seller. The caller has locked both wallets and the
--- key's month, and releases what was reserved.
+-- Charges a run of another user's agent: the buyer pays the seller. The caller has locked both wallets and the key's month, and
+-- releases the reservation.
 create or replace function sell_run(buyer text, seller text, key_id text, run_id text, sale_name text, price bigint, door text)
 returns void language plpgsql as $$
 declare

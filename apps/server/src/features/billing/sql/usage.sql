@@ -1,7 +1,5 @@
--- Adds a user's usage rows that are not yet in the sums to usage_hours, and to usage_days where their day is closed already
--- (the clock was set back, or the row waited). Sums may lag: readers add the rows after folded_until. So the fold never
--- waits for whoever holds the marks. It leaves the rows to the next call instead. Rows that a wrong clock dated far ahead
--- wait until their time: new rows are dated after folded_until, which must not lie there too.
+-- Adds a user's usage rows after folded_until to usage_hours, and to usage_days if their day is closed already. Readers add
+-- the rows that are not folded yet, so the fold does not wait for the lock on the marks: it leaves the rows to the next call.
 create or replace function fold_usage(wanted text) returns void language plpgsql as $$
 declare
   since timestamptz;
@@ -18,7 +16,6 @@ begin
     select date_trunc('hour', created_at, 'UTC') as hour, model_name, count(*) as requests,
       count(*) filter (where price_micros > 0) as paid, sum(price_micros) as spent, max(created_at) as latest
     from usage where user_id = wanted and created_at > since
-      and created_at < greatest(clock_timestamp(), since) + interval '1 minute'
     group by 1, 2
   ), hours as (
     insert into usage_hours as h (user_id, hour, model_name, requests, paid_requests, spent_micros)
@@ -42,7 +39,7 @@ begin
   update wallets w set folded_until = until, unfolded = w.unfolded - folded where w.user_id = wanted and folded > 0;
 end $$;
 
--- A run that a user bought is used under the name of its agent: agents/<owner>/<name>. Models have two parts in theirs.
+-- A run that a user bought appears in usage under the name of its agent, agents/<owner>/<name>. Model names have two parts.
 create or replace function is_sale(model_name text) returns boolean language sql immutable parallel safe as $$
   select model_name like 'agents/%/%'
 $$;
