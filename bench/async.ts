@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { startEmbeddedDatabase } from "../apps/server/src/engines/database/index.ts";
-import { claimJobs, releasePredictions } from "../apps/server/src/features/predictions/store.ts";
+import { claimJobs, releaseJobs } from "../apps/server/src/features/predictions/store.ts";
 import { rabbitMq, startRabbitMqNode } from "../apps/server/test/support/rabbitmq-node.ts";
 import { obtain } from "../apps/server/test/support/system-packages.ts";
 import { countCpu } from "./support/cpu.ts";
@@ -285,7 +285,7 @@ async function claimTimes(): Promise<{ p50: number; p99: number }> {
     times.push(performance.now() - startedAt);
     // The server takes this claimant for a dead node: while it gives the jobs back, a claim passes over them.
     if (jobs.length === 0 && ++empty > 3) throw new Error("claims found nothing");
-    await releasePredictions(database.sql, jobs, false);
+    await releaseJobs(database.sql, jobs, false);
   }
   return percentiles(times);
 }

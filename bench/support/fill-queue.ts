@@ -20,7 +20,7 @@ export async function fillQueue({ sql }: Database, { rows, userIds, model }: Bac
         'http://127.0.0.1'
       from generate_series(${from}::int, ${to}::int) n`;
   }
-  await sql`select mend_lines()`;
+  await sql`select repair_queues()`;
   await sql`
     insert into model_slots as s (model_id, waiting) values (${model.id}, ${rows})
     on conflict (model_id) do update set waiting = s.waiting + excluded.waiting`;

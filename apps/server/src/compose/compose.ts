@@ -21,23 +21,13 @@ import {
 import { openMcpTools, runAgentFor } from "../features/mcp-tools/index.ts";
 import { openNodes } from "../features/nodes/index.ts";
 import { readClusterFigures } from "../features/operations/index.ts";
-import {
-  fileLinks,
-  holdForm,
-  type LinkOf,
-  openPredictions,
-  readInput,
-  renewLinks,
-  sweepSpool,
-} from "../features/predictions/index.ts";
+import { type LinkOf, openPredictions, renewLinks, sweepSpool } from "../features/predictions/index.ts";
 import { startRetention } from "../features/retention/index.ts";
-import type { RunToolsDeps } from "../features/runs/index.ts";
 import { openSecrets } from "../features/secrets/index.ts";
 import { watchClock } from "../features/trusted-clock/index.ts";
 import { openWebhooks, startWebhookSender } from "../features/webhooks/index.ts";
-import type { ModelApiDeps } from "../http/model-api/deps.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { fault, type Loc } from "../kernel/errors.ts";
+import type { Loc } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { openAgentsPlatform } from "./agents-platform.ts";
 import { closeInOrder } from "./close-in-order.ts";
@@ -138,6 +128,8 @@ export async function compose(
       );
     }
     const webhooks = openWebhooks({ database, vault, clock });
+    const openStored = (caller: Caller, s3Path: string, loc: Loc) =>
+      openOwnedFile(files, { ...scopeOf(caller), s3Path, loc });
     const linkOf: LinkOf = (s3Path, base) => presignDownload(files, { s3Path, base });
     const isWorker = config.GANTRY_ROLE !== "api";
     // Last of what may refuse the start: a node that has joined counts as running.
@@ -158,6 +150,10 @@ export async function compose(
       telemetry,
       nodeId,
       nodes,
+      spoolDir,
+      net,
+      media,
+      openStored,
       linkOf,
       acceptedModel: models.getAccepted,
       sealWebhook: webhooks.seal,
@@ -198,26 +194,6 @@ export async function compose(
     });
 
     const version = readOwnVersion();
-    const linksOf: ModelApiDeps["linksOf"] = (predictionId, output, base) =>
-      fileLinks(predictionId, output, base, linkOf);
-    const openStored = (caller: Caller, s3Path: string, loc: Loc) =>
-      openOwnedFile(files, { ...scopeOf(caller), s3Path, loc });
-    const readModelInput: RunToolsDeps["readInput"] = ({ caller, model, extras, readForm, signal, storedRefusal }) =>
-      readInput({
-        manifest: model.manifest,
-        form: readForm,
-        extras,
-        spoolDir,
-        net,
-        media,
-        userId: caller.userId,
-        signal,
-        openStored: async (s3Path, loc) => {
-          if (storedRefusal !== undefined) throw fault("forbidden", storedRefusal, { loc });
-          const file = await openStored(caller, s3Path, loc);
-          return file && { stream: await file.open(), size: file.size, filename: file.filename };
-        },
-      });
     const platform = await openAgentsPlatform({
       database,
       blobs,
@@ -235,7 +211,7 @@ export async function compose(
       models,
       predictions,
       countTokens,
-      readInput: readModelInput,
+      readInput: predictions.readInput,
       storageBytesPerUser: config.GANTRY_UPLOAD_BYTES_PER_USER,
       parallel: isWorker ? config.GANTRY_RUN_PARALLEL : 0,
       version,
@@ -250,8 +226,8 @@ export async function compose(
       agents: platform.agents,
       toolServers: platform.toolServers,
       runAgent: runAgentFor(runs),
-      readInput: readModelInput,
-      linksOf,
+      readInput: predictions.readInput,
+      linksOf: predictions.linksOf,
       openOutput: (caller, s3Path) => openStored(caller, s3Path, ["output"]),
       linkOf: (s3Path, base) => presignDownload(files, { s3Path, base }),
       objectParameters,
@@ -278,10 +254,9 @@ export async function compose(
       linkServed,
       models,
       predictions,
-      linksOf,
-      holdForm: ({ model, readForm, ...rest }) =>
-        holdForm({ manifest: model.manifest, form: readForm, spoolDir, ...rest }),
-      readInput: readModelInput,
+      linksOf: predictions.linksOf,
+      holdForm: predictions.receiveForm,
+      readInput: predictions.readInput,
       agentsRoutes: platform.routes,
       mcpTools,
       agents: platform.agents,

@@ -19,7 +19,7 @@ export async function callModel(context: McpToolsContext, call: ToolCall, model:
       model,
       route: "sync",
       input,
-      onHeld: (held) => {
+      onLive: (held) => {
         if (signal.aborted) held.stop("left");
         else signal.addEventListener("abort", () => held.stop("left"), { once: true });
       },
@@ -41,7 +41,7 @@ function acceptArguments(
 ): Promise<CheckedInput> {
   const extras = { user: false, webhook: false };
   const readForm = formOfValues(model.manifest, given);
-  return countWrongInput(predictions, { caller, model, route: "sync" }, () =>
+  return countWrongInput(predictions.look, { caller, model, route: "sync" }, () =>
     readInput({ caller, model, extras, readForm, signal }),
   );
 }

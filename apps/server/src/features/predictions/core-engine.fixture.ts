@@ -1,9 +1,10 @@
 import type { Database } from "../../engines/database/database.ts";
 import { writePredictions } from "./admission/write-store.ts";
-import type { Answer, Arrival, Decision, End, Operation, State, World } from "./core-model.fixture.ts";
-import { startAgentCalls } from "./execution/slot-grants.ts";
+import { coreFaults } from "./core-faults.fixture.ts";
+import type { Answer, Arrival, Decision, End, Operation, State, World } from "./core-world.fixture.ts";
 import { grantFreeSlots } from "./execution/sweep-store.ts";
-import { type ArrivingPrediction, claimJobs, type Ending, type Decision as StoredDecision } from "./store.ts";
+import type { ArrivingPrediction, Ending, Decision as StoredDecision } from "./prediction.ts";
+import { claimJobs } from "./store.ts";
 
 const firstMonth = Date.UTC(2026, 0);
 
@@ -18,7 +19,7 @@ export class CoreEngine {
     this.database = database;
   }
 
-  /** Ids are unique over all worlds of a database: its ledger cannot be emptied. */
+  /** Ids are unique over all worlds of a database, because its ledger cannot be emptied. */
   #in(id: string): string {
     return `${this.#world}.${id}`;
   }
@@ -92,7 +93,7 @@ export class CoreEngine {
       case "look":
         return { decisions: [await this.#ask(operation.node, operation.arrival, operation.counts)] };
       case "claim":
-        return { ids: await this.#claim(operation.node, operation.hands) };
+        return { ids: await this.#claim(operation.node, operation.slots) };
       case "release": {
         const jobs = operation.ids.map(({ id, stale }) => ({ id: this.#in(id), claim: claimOf(id) - (stale ? 1 : 0) }));
         return { ids: await this.#release(jobs, operation.died) };
@@ -166,7 +167,7 @@ export class CoreEngine {
         highPriority: one.highPriority,
         reservation: one.reservation,
       },
-      ...{ queueSeconds: 600, runId: one.run === null ? undefined : this.#in(one.run), handFree: one.here, purpose },
+      ...{ queueSeconds: 600, runId: one.run === null ? undefined : this.#in(one.run), hasSlot: one.here, purpose },
       ...{ mustBeCovered: one.mustBeCovered, sponsored: one.sponsored, holder: one.route === "async" ? null : node },
       ...(one.route === "async" && {
         queued: {
@@ -193,8 +194,8 @@ export class CoreEngine {
       node,
       ends,
       arrivals,
-      hands,
-    }: { node: string; ends: readonly End[]; arrivals: readonly Arrival[]; hands: number },
+      slots,
+    }: { node: string; ends: readonly End[]; arrivals: readonly Arrival[]; slots: number },
     claimOf: (id: string) => number,
   ): Promise<Answer> {
     return this.#write(
@@ -202,7 +203,7 @@ export class CoreEngine {
       ends.map((one) => this.#ending(one, claimOf)),
       arrivals,
       "run",
-      { hands },
+      { slots },
     );
   }
 
@@ -211,7 +212,7 @@ export class CoreEngine {
     endings: readonly Ending[],
     arrivals: readonly Arrival[],
     purpose: ArrivingPrediction["purpose"],
-    options: { hands?: number; withMore?: boolean },
+    options: { slots?: number; withMore?: boolean },
   ): Promise<Answer> {
     const { decisions, ended, jobs, grants, wake } = await writePredictions(
       this.database.sql,
@@ -247,8 +248,8 @@ export class CoreEngine {
     return decisions[0];
   }
 
-  async #claim(node: string, hands: number): Promise<string[]> {
-    return (await claimJobs(this.database.sql, node, hands)).map(({ id }) => this.#out(id));
+  async #claim(node: string, slots: number): Promise<string[]> {
+    return (await claimJobs(this.database.sql, node, slots)).map(({ id }) => this.#out(id));
   }
 
   async #release(jobs: { id: string; claim: number }[], died: boolean): Promise<string[]> {
@@ -258,7 +259,8 @@ export class CoreEngine {
   }
 
   async #startCalls(node: string): Promise<string[]> {
-    return (await startAgentCalls(this.database.sql, node)).map((id) => this.#out(id));
+    const rows = await this.database.sql<{ id: string }[]>`select id from start_agent_calls(${node}) as id`;
+    return rows.map(({ id }) => this.#out(id));
   }
 
   async #grantFreeSlots(): Promise<void> {
@@ -291,73 +293,13 @@ export class CoreEngine {
             e.started_at is not null as started,
             (u.user_id, u.status, u.route) = (e.user_id, e.status, e.route) and u.key_id is not distinct from e.key_id as agree
           from ended_predictions e left join usage u on u.request_id = e.id where e.id like ${mine}) e)) as seen`;
-    if (!row) throw new Error("the database says nothing");
+    if (!row) throw new Error("the query returned no row");
     return this.#stateOf(row.seen);
   }
 
-  /** Counters that say something else than the rows they count, and limits that were passed. */
+  /** See `coreFaults`. */
   async faults(): Promise<readonly unknown[]> {
-    const mine = `${this.#world}.%`;
-    return this.database.sql`
-      with live as (select * from live_predictions where id like ${mine}),
-      used as (select * from usage where user_id like ${mine})
-      select 'wallet' as what, w.user_id as whose from wallets w
-      where w.user_id like ${mine} and (w.running, w.waiting, w.reserved_micros) <> (
-        select count(*) filter (where l.counts_parallel)::int,
-          count(*) filter (where l.started_at is null and l.route in ('async', 'agent'))::int,
-          coalesce(sum(l.reserved_micros), 0)::bigint + coalesce((
-            select sum(r.price_micros) from runs r where r.user_id = w.user_id), 0)::bigint
-        from live l where l.user_id = w.user_id)
-      union all
-      select 'balance', w.user_id from wallets w
-      where w.user_id like ${mine} and w.balance_micros <> (
-        select coalesce(sum(case when to_account = 'user:' || w.user_id then amount_micros else -amount_micros end), 0)
-        from ledger where 'user:' || w.user_id in (from_account, to_account) and kind <> 'charge'
-      ) - (select coalesce(sum(u.price_micros), 0) from used u where u.user_id = w.user_id)
-      union all
-      select 'usage', w.user_id from wallets w
-      where w.user_id like ${mine} and (w.unfolded, w.unfolded) <> (
-        select count(*)::int, count(distinct u.created_at)::int from used u
-        where u.user_id = w.user_id and u.created_at > w.folded_until)
-      union all
-      select 'hours', w.user_id from wallets w
-      where w.user_id like ${mine} and (
-        select (coalesce(sum(h.requests), 0), coalesce(sum(h.paid_requests), 0), coalesce(sum(h.spent_micros), 0))::text
-        from usage_hours h where h.user_id = w.user_id
-      ) <> (
-        select (count(*), count(*) filter (where u.price_micros > 0), coalesce(sum(u.price_micros), 0))::text
-        from used u where u.user_id = w.user_id and u.created_at <= w.folded_until)
-      union all
-      select 'result', coalesce(u.request_id, e.id)
-      from used u full join (select * from ended_predictions where id like ${mine}) e on u.request_id = e.id
-      where (u.user_id, u.status, u.price_micros, u.reserved_micros) is distinct from (e.user_id, e.status, e.price_micros, e.reserved_micros)
-      union all
-      select 'month', m.key_id from key_months m where m.key_id like ${mine} and m.reserved_micros <> (
-        select coalesce(sum(l.reserved_micros), 0) from live l where l.key_id = m.key_id and l.key_month = m.month
-      ) + (select coalesce(sum(r.price_micros), 0) from runs r where r.key_id = m.key_id and m.month = ${this.#monthAt(0)})
-      union all
-      select 'slots', s.model_id from model_slots s
-      where (s.running, s.waiting) <> (
-        select count(l.started_at)::int, (count(*) - count(l.started_at))::int from live l where l.model_id = s.model_id)
-      union all
-      select 'no place', l.id from live l
-      where l.started_at is null and not exists (
-        select 1 from model_lines v
-        where v.model_id = l.model_id and v.user_id = l.user_id and v.high_priority = l.high_priority)
-      union all
-      select 'empty place', v.user_id from model_lines v
-      where not exists (
-        select 1 from live l where v.model_id = l.model_id and v.user_id = l.user_id
-          and v.high_priority = l.high_priority and l.started_at is null)
-      union all
-      select 'turns', v.user_id from model_lines v
-      where v.running <> (
-        select count(l.started_at) from live l where v.model_id = l.model_id and v.user_id = l.user_id)
-      union all
-      select 'over capacity', s.model_id from model_slots s join models m on m.id = s.model_id where s.running > m.capacity
-      union all
-      select 'over parallel', w.user_id from wallets w join users u on u.id = w.user_id join plans p on p.name = u.plan
-      where w.user_id like ${mine} and w.running > p.parallel`;
+    return coreFaults(this.database.sql, `${this.#world}.%`, this.#monthAt(0));
   }
 
   #stateOf({ users, months, models, live, ended }: Rows): State {
@@ -380,7 +322,7 @@ export class CoreEngine {
       };
     }
     for (const one of ended ?? []) {
-      if (!one.agree) throw new Error(`the usage row of ${one.id} is missing or another`);
+      if (!one.agree) throw new Error(`the usage row of ${one.id} is missing or differs`);
       const { route, status, reserved_micros: reserved, price_micros: price, started } = one;
       state.ended[out(one.id)] = {
         ...{ user: out(one.user_id), key: one.key_id && out(one.key_id), route, status, reserved, price, started },
@@ -394,7 +336,7 @@ const manifestOf = (capacity: number) => JSON.stringify({ kind: "other", visibil
 
 type Route = Arrival["route"];
 
-/** As PostgreSQL names them; null: none. */
+/** Named as in PostgreSQL. Null if empty. */
 interface Rows {
   users:
     | { user_id: string; balance_micros: number; reserved_micros: number; running: number; waiting: number }[]

@@ -1,183 +1,32 @@
+import {
+  type Answer,
+  type Arrival,
+  byClient,
+  type Decision,
+  type End,
+  found,
+  type Key,
+  type Live,
+  type Model,
+  mapOf,
+  minute,
+  type Operation,
+  orders,
+  type Plan,
+  queueOf,
+  type State,
+  stateOf,
+  type User,
+  type Verdict,
+  type World,
+} from "./core-world.fixture.ts";
+
 /**
- * The rules of admission, limits, money and queues in plain TypeScript: what the SQL functions must do.
+ * The rules of admission, limits, money and queues in plain TypeScript: the behaviour that the SQL functions must have.
  *
- * Time is virtual. Where the rules leave open which of several predictions starts (they had their last turn in the same
- * call), the model starts those that the engine has started.
+ * Time is virtual. If the rules leave open which of several predictions starts (they were last served in the same call),
+ * the model starts those that the engine has started.
  */
-
-export type Route = "sync" | "stream" | "async" | "agent";
-
-export interface Plan {
-  perMinute: number | null;
-  parallel: number | null;
-}
-
-export interface Arrival {
-  id: string;
-  user: string;
-  key: string;
-  model: string;
-  route: Route;
-  highPriority: boolean;
-  reservation: number;
-  mustBeCovered: boolean;
-  /** Its user is not the owner of its key, and pays for what that key's run calls. */
-  sponsored: boolean;
-  /** The run whose next model call it is. */
-  run: string | null;
-  webhook: boolean;
-  /** Of an async one: its node has a slot for it. */
-  here: boolean;
-}
-
-export interface End {
-  id: string;
-  /** By an earlier claim than the present one. */
-  stale: boolean;
-  status: number;
-  price: number;
-}
-
-export type Operation =
-  | { kind: "write"; node: string; ends: End[]; arrivals: Arrival[]; hands: number }
-  | { kind: "settle"; ends: End[] }
-  | { kind: "look"; node: string; arrival: Arrival; counts: boolean }
-  | { kind: "claim"; node: string; hands: number }
-  | { kind: "release"; ids: { id: string; stale: boolean }[]; died: boolean }
-  | { kind: "start calls"; node: string }
-  | { kind: "grant free slots" }
-  | { kind: "capacity"; model: string; capacity: number }
-  | { kind: "retire"; model: string }
-  | { kind: "plan"; user: string; plan: string }
-  | { kind: "revoke"; key: string; revoked: boolean }
-  | { kind: "limit"; key: string; limit: number | null }
-  | { kind: "credit"; user: string; amount: number }
-  | { kind: "fold"; user: string }
-  | { kind: "run"; run: string; holder: string; call: string }
-  | { kind: "month" }
-  | { kind: "pass"; ms: number };
-
-export type Verdict =
-  | "run"
-  | "wait"
-  | "run_lost"
-  | "key_gone"
-  | "model_retired"
-  | "model_inactive"
-  | "no_funds"
-  | "rate_limit"
-  | "too_many_parallel";
-
-/** Figures of the plan's minute; null for an agent's call, which is no request of the minute, and where the plan has none. */
-export interface Decision {
-  verdict: Verdict;
-  rate: { limit: number; remaining: number; resetMs: number } | null;
-  retryAfterMs: number | null;
-}
-
-export interface Answer {
-  decisions?: Decision[];
-  /** Whether each end counted. */
-  ended?: boolean[];
-  /** Those that were claimed for the node, those of agents that have started, or those that went back. */
-  ids?: string[];
-  /** Clients that had waited and were given what ended predictions left. */
-  granted?: string[];
-  /** Whether workers are to look for queued predictions; the model says where they must: one may start now, none could before. */
-  wake?: boolean;
-}
-
-export interface World {
-  plans: Record<string, Plan>;
-  users: Record<string, { plan: string; balance: number }>;
-  keys: Record<string, { user: string; limit: number | null }>;
-  models: Record<string, { capacity: number }>;
-  /** Their prices are reserved. */
-  runs: Record<string, { user: string; key: string; price: number; parent: string | null }>;
-}
-
-interface User {
-  plan: Plan;
-  balance: number;
-  reserved: number;
-  running: number;
-  requests: number[];
-}
-
-interface Key {
-  user: string;
-  limit: number | null;
-  revoked: boolean;
-  months: Map<number, { spent: number; reserved: number }>;
-}
-
-interface Model {
-  capacity: number;
-  retired: boolean;
-  /** The step of the last claim. */
-  servedAt: number;
-  /** By user and priority, the step in which they last had a turn; -1: none since they began to wait. */
-  turns: Map<string, number>;
-}
-
-interface Live {
-  id: string;
-  user: string;
-  key: string | null;
-  model: string;
-  route: Route;
-  highPriority: boolean;
-  holder: string | null;
-  claim: number;
-  deaths: number;
-  reserved: number;
-  month: number | null;
-  counts: boolean;
-  started: boolean;
-  webhook: boolean;
-  /** By age. */
-  place: number;
-}
-
-export interface State {
-  users: Record<string, { balance: number; reserved: number; running: number; waiting: number }>;
-  /** By key and month; those in which nothing was reserved are left out. */
-  months: Record<string, { spent: number; reserved: number }>;
-  models: Record<string, { running: number; waiting: number }>;
-  live: Record<
-    string,
-    Pick<
-      Live,
-      "user" | "key" | "model" | "route" | "highPriority" | "holder" | "claim" | "deaths" | "reserved" | "started"
-    >
-  >;
-  ended: Record<
-    string,
-    {
-      user: string;
-      key: string | null;
-      route: Route;
-      status: number;
-      reserved: number;
-      price: number;
-      started: boolean;
-    }
-  >;
-}
-
-const minute = 60_000;
-const byClient = ({ route }: { route: Route }) => route === "sync" || route === "stream";
-const placeOf = ({ user, highPriority }: { user: string; highPriority: boolean }) => `${highPriority} ${user}`;
-
-function found<T>(map: ReadonlyMap<string, T>, id: string): T {
-  const value = map.get(id);
-  if (value === undefined) throw new Error(`the model has no ${id}`);
-  return value;
-}
-
-const mapOf = <T, U>(record: Record<string, T>, of: (value: T) => U) =>
-  new Map(Object.entries(record).map(([id, value]) => [id, of(value)]));
-
 export class CoreModel {
   readonly live = new Map<string, Live>();
   readonly users: Map<string, User>;
@@ -188,7 +37,7 @@ export class CoreModel {
   readonly #plans: Map<string, Plan>;
   month = 0;
   #now = 0;
-  /** By the engine, in this operation. */
+  /** The predictions that the engine started in this operation. */
   #started: ReadonlySet<string> = new Set();
   #accepted = 0;
   #step = 0;
@@ -199,7 +48,7 @@ export class CoreModel {
       ...{ plan: found(this.#plans, plan), balance, reserved: 0, running: 0, requests: [] },
     }));
     this.keys = mapOf(world.keys, (key) => ({ ...key, revoked: false, months: new Map() }));
-    this.models = mapOf(world.models, (model) => ({ ...model, retired: false, servedAt: -1, turns: new Map() }));
+    this.models = mapOf(world.models, (model) => ({ ...model, retired: false, servedAt: -1, servedSteps: new Map() }));
     this.#runs = mapOf(world.runs, (run) => ({ ...run, holder: "", call: "" }));
     for (const { user, key, price } of Object.values(world.runs)) {
       found(this.users, user).reserved += price;
@@ -230,7 +79,7 @@ export class CoreModel {
         return { decisions: [this.#decide(operation.arrival, operation.node, operation.counts ? "count" : "look")] };
       case "claim":
         return {
-          ids: this.#startJobs(this.#choose(operation.hands), operation.node, operation.hands),
+          ids: this.#startJobs(this.#choose(operation.slots), operation.node, operation.slots),
         };
       case "release":
         return { ids: operation.ids.filter((one) => this.#release(one, operation.died)).map(({ id }) => id) };
@@ -257,7 +106,7 @@ export class CoreModel {
       case "credit":
         found(this.users, operation.user).balance += operation.amount;
         return {};
-      // Sums of usage are derived: no rule sees them.
+      // Sums of usage are derived; no rule depends on them.
       case "fold":
         return {};
       case "run":
@@ -277,22 +126,10 @@ export class CoreModel {
   }
 
   state(): State {
-    const live = [...this.live.values()];
-    const state: State = { users: {}, months: {}, models: {}, live: {}, ended: { ...this.#ended } };
-    for (const [id, { balance, reserved, running }] of this.users) {
-      const waiting = live.filter((one) => one.user === id && !one.started && !byClient(one)).length;
-      state.users[id] = { balance, reserved, running, waiting };
-    }
-    for (const [id, { months }] of this.keys)
-      for (const [month, { spent, reserved }] of months)
-        if (spent !== 0 || reserved !== 0) state.months[`${id} ${month}`] = { spent, reserved };
-    for (const id of this.models.keys())
-      state.models[id] = { running: this.#running(id), waiting: this.#waiting(id).length };
-    for (const one of live) {
-      const { user, key, model, route, highPriority, holder, claim, deaths, reserved, started } = one;
-      state.live[one.id] = { user, key, model, route, highPriority, holder, claim, deaths, reserved, started };
-    }
-    return state;
+    return stateOf(this, { ...this.#ended }, (model) => ({
+      running: this.#running(model),
+      waiting: this.#waiting(model).length,
+    }));
   }
 
   #running(model: string, user?: string): number {
@@ -310,8 +147,8 @@ export class CoreModel {
     return found(this.models, model).capacity - this.#running(model);
   }
 
-  /** How many more of a user may run. */
-  #room(user: string): number {
+  /** How many more predictions of a user may run. */
+  #slotsLeft(user: string): number {
     const { plan, running } = found(this.users, user);
     return plan.parallel === null ? Number.POSITIVE_INFINITY : plan.parallel - running;
   }
@@ -340,14 +177,14 @@ export class CoreModel {
     if (used + arrival.reservation > limit) return "no_funds";
     if (arrival.mustBeCovered && arrival.reservation > 0 && available < arrival.reservation) return "no_funds";
     if (available < 0 || used >= limit) {
-      // The price of the run itself, and of its ancestors, is reserved already and does not refuse their own calls.
+      // The price of a run and its ancestors is reserved already and does not refuse their own calls.
       let own = 0;
       for (let one = run; one; one = one.parent === null ? undefined : found(this.#runs, one.parent)) own += one.price;
       return own > 0 && available + own >= 0 && used - own < limit ? "run" : "no_funds";
     }
     if (arrival.route !== "agent" && this.#requests(user).length >= (user.plan.perMinute ?? Number.POSITIVE_INFINITY))
       return "rate_limit";
-    if (byClient(arrival) && this.#room(arrival.user) <= 0) return "too_many_parallel";
+    if (byClient(arrival) && this.#slotsLeft(arrival.user) <= 0) return "too_many_parallel";
     return "run";
   }
 
@@ -382,12 +219,12 @@ export class CoreModel {
     return { verdict, rate, retryAfterMs };
   }
 
-  /** Whether it starts. */
+  /** Returns whether the prediction starts. */
   #accept(arrival: Arrival, node: string): boolean {
     const { id, model, route, reservation, sponsored, webhook, highPriority } = arrival;
     const [user, key] = [found(this.users, arrival.user), found(this.keys, arrival.key)];
     const isFree = this.#waiting(model).length === 0 && this.#free(model) > 0;
-    const mayRun = sponsored || this.#room(arrival.user) > 0;
+    const mayRun = sponsored || this.#slotsLeft(arrival.user) > 0;
     const started = isFree && (byClient(arrival) || (mayRun && (route === "agent" || arrival.here)));
     const counts = byClient(arrival) || (started && !sponsored);
     const month = key.limit === null || sponsored ? null : this.month;
@@ -397,27 +234,27 @@ export class CoreModel {
     this.live.set(id, {
       ...{ id, user: arrival.user, key: sponsored ? null : arrival.key, model, route, highPriority },
       ...{ holder: route === "async" && !started ? null : node, claim: 1, deaths: 0, reserved: reservation },
-      ...{ month, counts, started, webhook, place: this.#accepted++ },
+      ...{ month, counts, started, webhook, age: this.#accepted++ },
     });
     if (!started) this.#queue(arrival);
     return started;
   }
 
-  /** Queued predictions are chosen for the free hands before anything ends, and start last as far as there is room. */
-  #write({ node, ends, arrivals, hands }: Operation & { kind: "write" }): Answer {
-    const chosen = this.#choose(hands);
+  /** Queued predictions are chosen before anything ends, and start last, as far as limits allow. */
+  #write({ node, ends, arrivals, slots }: Operation & { kind: "write" }): Answer {
+    const chosen = this.#choose(slots);
     const { ended, models } = this.#end(ends, false);
-    const lined = models.filter((model) => this.#waiting(model).length > 0);
+    const waitedFor = models.filter((model) => this.#waiting(model).length > 0);
     const decisions = arrivals.map((arrival) => this.#decide(arrival, node, "run"));
     if (decisions.some(({ verdict }) => verdict === "wait"))
       this.#grant([...new Set(arrivals.map(({ model }) => model))].sort(), false);
-    // In the same call the arrival itself may have got the slot.
+    // The arrival itself may have been granted the slot in the same call.
     for (const [n, { id, route }] of arrivals.entries()) {
       const decision = decisions[n];
       if (decision?.verdict === "wait" && route !== "async" && this.live.get(id)?.started) decision.verdict = "run";
     }
-    const ids = this.#startJobs(chosen, node, hands);
-    const granted = this.#grant(lined, false);
+    const ids = this.#startJobs(chosen, node, slots);
+    const granted = this.#grant(waitedFor, false);
     return { decisions, ended, ids, granted };
   }
 
@@ -452,57 +289,62 @@ export class CoreModel {
   // Queues
 
   #queue(one: { user: string; highPriority: boolean; model: string }): void {
-    const { turns } = found(this.models, one.model);
-    if (!turns.has(placeOf(one))) turns.set(placeOf(one), -1);
+    const { servedSteps } = found(this.models, one.model);
+    if (!servedSteps.has(queueOf(one))) servedSteps.set(queueOf(one), -1);
   }
 
   /**
-   * The first n of a model's queue among those that may run: high priority first, then everybody's first before anybody's
-   * second, counting what they run already; then who had no turn for the longest.
+   * The first n of a model's queue among those that may run: high priority first, then one of each user before a second of
+   * any, counting those that run already. Among equals, the user who was served longest ago comes first.
    */
   #front(model: string, n: number, clientsOnly: boolean, mine: (one: Live) => boolean): Live[] {
-    const { turns } = found(this.models, model);
-    const mayRun = (one: Live) => byClient(one) || (!clientsOnly && (one.key === null || this.#room(one.user) > 0));
-    // Ties go as the engine has decided them.
+    const { servedSteps } = found(this.models, model);
+    const mayRun = (one: Live) =>
+      byClient(one) || (!clientsOnly && (one.key === null || this.#slotsLeft(one.user) > 0));
+    // Ties are decided as the engine decided them.
     const chance = (one: Live) => (!mine(one) ? 1 : this.#started.has(one.id) ? 0 : 2);
-    const older = (a: Live, b: Live) => a.place - b.place;
-    const queues = Map.groupBy(this.#waiting(model).filter(mayRun), placeOf);
-    // As many of each as a fair share could need, twice over.
+    const older = (a: Live, b: Live) => a.age - b.age;
+    const queues = Map.groupBy(this.#waiting(model).filter(mayRun), queueOf);
+    // Twice the fair share of each.
     const each = 1 + Math.floor((2 * n) / Math.max(queues.size, 1));
-    const places = [...queues.values()].flatMap((queue) =>
+    const entries = [...queues.values()].flatMap((queue) =>
       queue
         .toSorted(older)
         .slice(0, each)
-        .map((one, at) => ({ one, turn: at + this.#running(model, one.user), last: turns.get(placeOf(one)) ?? -1 })),
+        .map((one, at) => ({
+          one,
+          rank: at + this.#running(model, one.user),
+          last: servedSteps.get(queueOf(one)) ?? -1,
+        })),
     );
-    places.sort(
+    entries.sort(
       (a, b) =>
         Number(b.one.highPriority) - Number(a.one.highPriority) ||
-        a.turn - b.turn ||
+        a.rank - b.rank ||
         a.last - b.last ||
-        (a.last >= 0 && placeOf(a.one) !== placeOf(b.one) ? chance(a.one) - chance(b.one) : 0) ||
+        (a.last >= 0 && queueOf(a.one) !== queueOf(b.one) ? chance(a.one) - chance(b.one) : 0) ||
         older(a.one, b.one),
     );
-    return places.slice(0, n).map(({ one }) => one);
+    return entries.slice(0, n).map(({ one }) => one);
   }
 
-  /** Places whose last prediction has gone end, and with them what was known of their turns. */
+  /** A queue whose last prediction has left is removed, with the step in which it was last served. */
   #start(models: readonly string[], starting: readonly Live[]): void {
     for (const one of starting) one.started = true;
     for (const id of models) {
-      const { turns } = found(this.models, id);
-      const waits = new Set(this.#waiting(id).map(placeOf));
+      const { servedSteps } = found(this.models, id);
+      const waits = new Set(this.#waiting(id).map(queueOf));
       const served = new Set(starting.filter(({ model }) => model === id).map(({ user }) => user));
-      for (const place of [...turns.keys()]) {
-        const isServed = served.has(place.split(" ")[1] ?? "");
-        if (waits.has(place)) {
-          if (isServed) turns.set(place, this.#step);
-        } else turns.delete(place);
+      for (const queue of [...servedSteps.keys()]) {
+        const isServed = served.has(queue.split(" ")[1] ?? "");
+        if (waits.has(queue)) {
+          if (isServed) servedSteps.set(queue, this.#step);
+        } else servedSteps.delete(queue);
       }
     }
   }
 
-  /** Clients at the front of the queue start at once; what else is there waits for a worker, or for its run's node. */
+  /** Clients at the front of the queue start at once. Others wait for a worker or for the node of their run. */
   #grant(models: readonly string[], clientsOnly: boolean): string[] {
     return models.flatMap((model) => {
       const free = this.#free(model);
@@ -517,23 +359,23 @@ export class CoreModel {
     return this.#choose(1).some((chosen) => this.#fitting(chosen).length > 0);
   }
 
-  /** By order of models, where several are served in turn equally well. */
-  #choose(hands: number): Live[][] {
-    if (hands === 0) return [];
+  /** One list for each order in which the models may be served. */
+  #choose(slots: number): Live[][] {
+    if (slots === 0) return [];
     const isJob = (one: Live) => one.holder === null;
     const models = [...this.models.keys()].filter((id) => this.#free(id) > 0 && this.#waiting(id).length > 0);
     return orders(models, (id) => found(this.models, id).servedAt).map((order) => {
       const chosen: Live[] = [];
       for (const model of order) {
-        if (chosen.length >= hands) break;
-        chosen.push(...this.#front(model, Math.min(this.#free(model), hands), false, isJob).filter(isJob));
+        if (chosen.length >= slots) break;
+        chosen.push(...this.#front(model, Math.min(this.#free(model), slots), false, isJob).filter(isJob));
       }
       return chosen;
     });
   }
 
-  #startJobs(chosen: readonly Live[][], node: string, hands: number): string[] {
-    const taken = this.#bestOf(chosen, hands);
+  #startJobs(chosen: readonly Live[][], node: string, slots: number): string[] {
+    const taken = this.#bestOf(chosen, slots);
     for (const one of taken) {
       Object.assign(one, { holder: node, claim: one.claim + 1, counts: true });
       found(this.users, one.user).running++;
@@ -558,7 +400,7 @@ export class CoreModel {
     return taken.map(({ id }) => id);
   }
 
-  /** Of the lists the one that comes to what the engine has started; of each, what there is room for. */
+  /** The list that is closest to what the engine started, cut to what limits allow. */
   #bestOf(lists: readonly Live[][], most: number): Live[] {
     const results = lists.map((list) => this.#fitting(list).slice(0, most));
     const misses = (result: readonly Live[]) =>
@@ -569,14 +411,14 @@ export class CoreModel {
   #fitting(chosen: readonly Live[]): Live[] {
     const users = new Map<string, number>();
     const models = new Map<string, number>();
-    const isWithin = (counts: Map<string, number>, id: string, room: number) => {
+    const isWithin = (counts: Map<string, number>, id: string, left: number) => {
       const count = (counts.get(id) ?? 0) + 1;
       counts.set(id, count);
-      return count <= room;
+      return count <= left;
     };
     return chosen
       .filter(({ id, started }) => this.live.has(id) && !started)
-      .filter(({ user, key }) => key === null || isWithin(users, user, this.#room(user)))
+      .filter(({ user, key }) => key === null || isWithin(users, user, this.#slotsLeft(user)))
       .filter(({ model }) => isWithin(models, model, this.#free(model)));
   }
 
@@ -590,18 +432,4 @@ export class CoreModel {
     this.#queue(prediction);
     return true;
   }
-}
-
-/** All orders that sort by the rank; those of one rank may come in any. */
-function orders(items: readonly string[], rank: (item: string) => number): string[][] {
-  if (items.length === 0) return [[]];
-  const first = Math.min(...items.map(rank));
-  return items
-    .filter((item) => rank(item) === first)
-    .flatMap((head) =>
-      orders(
-        items.filter((item) => item !== head),
-        rank,
-      ).map((rest) => [head, ...rest]),
-    );
 }

@@ -1,15 +1,6 @@
 import type { CoreEngine } from "./core-engine.fixture.ts";
-import {
-  type Answer,
-  type Arrival,
-  CoreModel,
-  type End,
-  type Operation,
-  type Route,
-  type State,
-  type Verdict,
-  type World,
-} from "./core-model.fixture.ts";
+import { CoreModel } from "./core-model.fixture.ts";
+import type { Answer, Arrival, End, Operation, Route, State, Verdict, World } from "./core-world.fixture.ts";
 
 /** Few of everything, and narrow, so that every limit is met often. */
 export const world: World = {
@@ -160,7 +151,7 @@ export class Generator {
       case "write": {
         const arrivals = Array.from({ length: this.#below(this.#is(0.7) ? 3 : 9) }, () => this.#arrival(calls));
         const ends = this.#ends(model, this.#is(0.7) ? 2 : 8);
-        const write: Operation = { kind, node, ends, arrivals, hands: this.#is(0.3) ? 1 + this.#below(4) : 0 };
+        const write: Operation = { kind, node, ends, arrivals, slots: this.#is(0.3) ? 1 + this.#below(4) : 0 };
         const before: Operation[] = [];
         for (let n = 0; n < calls.length; n += 2)
           before.push({
@@ -176,7 +167,7 @@ export class Generator {
       case "look":
         return [{ kind, node, arrival: { ...this.#arrival(calls), run: null }, counts: this.#is(0.5) }];
       case "claim":
-        return [{ kind, node, hands: 1 + this.#below(5) }];
+        return [{ kind, node, slots: 1 + this.#below(5) }];
       case "release": {
         const jobs = [...model.live.values()].filter(({ route }) => route === "async" || this.#is(0.1));
         return [

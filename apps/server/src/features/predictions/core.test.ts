@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { CoreEngine } from "./core-engine.fixture.ts";
-import type { Operation } from "./core-model.fixture.ts";
 import { Generator, shorten, Trial, textOf, world } from "./core-sequences.fixture.ts";
+import type { Operation } from "./core-world.fixture.ts";
 
 /** Multiplies how many random sequences are tried; their seeds go on from those of a usual run. */
 const effort = Number(process.env.GANTRY_CORE_EFFORT ?? 1);
@@ -83,7 +83,7 @@ describe("many at once", () => {
         { kind: "settle", ends: ends.map(({ id }) => ({ id, stale: false, status: 200, price: 7 })) },
         { kind: "start calls", node: "node1" },
         { kind: "start calls", node: "node2" },
-        { kind: "claim", node: "node1", hands: 3 },
+        { kind: "claim", node: "node1", slots: 3 },
         { kind: "grant free slots" },
       ];
       for (const operation of operations) await engine.apply(operation, (id) => live.get(id)?.claim ?? 1);
@@ -111,8 +111,8 @@ describe("many at once", () => {
       for (let round = 0; round < 40; round++) {
         const arrivals = who.map((one, at) => ({ ...call, ...plain, ...one, id: `n${n}p${round}-${at}` }));
         const ends = arrivals.map(({ id }) => ({ id, stale: false, status: 200, price: 0 }));
-        await engine.apply({ kind: "write", node: "node1", ends: [], arrivals, hands: 0 }, () => 1);
-        await engine.apply({ kind: "write", node: "node1", ends, arrivals: [], hands: 0 }, () => 1);
+        await engine.apply({ kind: "write", node: "node1", ends: [], arrivals, slots: 0 }, () => 1);
+        await engine.apply({ kind: "write", node: "node1", ends, arrivals: [], slots: 0 }, () => 1);
       }
     };
     const sponsored = { user: "bob", sponsored: true };

@@ -1,7 +1,7 @@
 export { countWrongInput, type RateFigures, rateHeaders } from "./admission/admit-predictions.ts";
 export { answerLimit, termsOfChat } from "./admission/reserve.ts";
 export type { ChatAnswer, ChatEnd, ChatRequest, RecalledCall } from "./execution/chat-with-model.ts";
-export type { HeldPrediction } from "./execution/held-predictions.ts";
+export type { LivePrediction } from "./execution/live-predictions.ts";
 export type { RunEnd, RunRequest } from "./execution/run-prediction.ts";
 export {
   checkIdempotencyKey,
@@ -14,16 +14,20 @@ export {
   type PresentedKey,
 } from "./idempotency/idempotency.ts";
 export {
+  findIdempotencyKey,
+  replaceIdempotencyKey,
+  type TakenKey,
+  takeIdempotencyKey,
+} from "./idempotency/idempotency-store.ts";
+export {
   type CheckedInput,
   type FormReader,
   formOfValues,
-  type HeldForm,
-  holdForm,
   type OpenValue,
-  readInput,
+  type ReceivedForm,
   sweepSpool,
 } from "./input/index.ts";
 export { openPredictions, type Predictions, type PredictionsDeps } from "./open-predictions.ts";
 export { type Outcome, type StoredOutput, streamedField } from "./prediction.ts";
 export type { AsyncRequest } from "./queue/accept-async.ts";
-export { fileLinks, type LinkOf, renewLinks, storedFault } from "./result/result-item.ts";
+export { type LinkOf, renewLinks, storedFault } from "./result/result-item.ts";

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BlobStore } from "../../engines/blobs/blobs.ts";
 import type { Database } from "../../engines/database/database.ts";
 import type { InputValue } from "../../engines/models/driver.ts";
@@ -29,9 +30,9 @@ import {
   recallChat,
 } from "./execution/chat-with-model.ts";
 import type { ExecutionDeps } from "./execution/execute-prediction.ts";
-import { createHeldPredictions } from "./execution/held-predictions.ts";
+import { createLivePredictions } from "./execution/live-predictions.ts";
 import { type RunEnd, type RunRequest, runPrediction } from "./execution/run-prediction.ts";
-import { startCallsOfAgents, startGrantAnnouncements } from "./execution/slot-grants.ts";
+import { startAgentCalls, startGrantAnnouncements } from "./execution/slot-grants.ts";
 import { startSweeper } from "./execution/sweep-predictions.ts";
 import {
   type IdempotentRequest,
@@ -39,16 +40,26 @@ import {
   mayBeRepeat,
   startIdempotent,
 } from "./idempotency/idempotency.ts";
+import {
+  type CheckedInput,
+  type InputDeps,
+  type InputRequest,
+  type ReceivedForm,
+  readModelInput,
+  receiveForm,
+} from "./input/index.ts";
+import type { StoredOutput } from "./prediction.ts";
 import { type AsyncDeps, type AsyncRequest, acceptAsync } from "./queue/accept-async.ts";
 import { createWorker } from "./queue/work-on-jobs.ts";
-import { followPrediction, watchFollowers } from "./result/follow-prediction.ts";
-import { startEndedNotices } from "./result/prediction-feed.ts";
+import { followPrediction } from "./result/follow-prediction.ts";
+import { followedChannel } from "./result/fragments.ts";
+import { startPredictionFeed } from "./result/prediction-feed.ts";
 import { awaitEnd, readResult } from "./result/read-result.ts";
-import type { LinkOf, ResultItem } from "./result/result-item.ts";
+import { fileLinks, type LinkOf, type ResultItem } from "./result/result-item.ts";
 import { createSettlement } from "./result/settle-predictions.ts";
 import { type EndedPrediction, type FlowFigures, isOwn, type PredictionAddress, selectFlow } from "./store.ts";
 
-export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTokens" | "sealWebhook"> {
+export interface PredictionsDeps extends ExecutionDeps, InputDeps, Pick<AsyncDeps, "countTokens" | "sealWebhook"> {
   database: Database;
   blobs: BlobStore;
   queue: Queue;
@@ -58,7 +69,7 @@ export interface PredictionsDeps extends ExecutionDeps, Pick<AsyncDeps, "countTo
   nodes: Nodes;
   linkOf: LinkOf;
   acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;
-  /** Queued predictions run at once on this node; 0: this node is no worker. */
+  /** Queued predictions that this node runs at once; 0 if it is not a worker. */
   workerParallel: number;
 }
 
@@ -68,54 +79,59 @@ interface Reading {
 }
 
 export interface Predictions {
+  /** Checks the form of a request and fetches its files. Rejects with one fault that has all issues. */
+  readInput(request: InputRequest): Promise<CheckedInput>;
+  /** Receives the form of a request that may be a repeat, without checking it. */
+  receiveForm(request: InputRequest & { mayBeRepeat(): Promise<boolean> }): Promise<ReceivedForm>;
   /** Runs a prediction whose client is connected here. */
   run(request: RunRequest): Promise<RunEnd>;
-  /** Calls a text model for an agent's run; rejects when it was not admitted. */
+  /** Calls a text model for a run. Rejects if the call was not admitted. */
   chat(request: ChatRequest): Promise<ChatEnd>;
-  /** What became of a call that a dead node made. */
+  /** Finds the end of a chat call that a dead node made. */
   recallChat(predictionId: string): Promise<ChatEnd | undefined>;
-  /** The same for a call that was no conversation. */
+  /** Finds the end of any other call that a dead node made. */
   recallCall(predictionId: string): Promise<RecalledCall | undefined>;
-  /** What a prediction of this input would reserve. */
+  /** The amount that a prediction of this input would reserve. */
   mostCost(model: Model, input: Readonly<Record<string, InputValue>>): Promise<Micros>;
-  /** Queues one for a worker. */
+  /** Queues a prediction for a worker. */
   accept(request: AsyncRequest): Promise<{ predictionId: string; rate: RateFigures | undefined }>;
   /** Rejects as admission would: key, model, funds, limits. */
   look(request: LookRequest): Promise<RateFigures | undefined>;
-  /** What the plan's limit still allows: looked at, not counted, and never a refusal. */
+  /** Reads the plan's limit without counting a request. Never rejects for a limit. */
   rate(request: Omit<LookRequest, "counts">): Promise<RateFigures | undefined>;
   startIdempotent(request: IdempotentRequest): Promise<IdempotentStart>;
-  /** Whether the key has a first request, whose answer a repeat gets. */
+  /** Whether the key has a first request, whose answer a repeat receives. */
   mayBeRepeat(request: Pick<IdempotentRequest, keyof Scope | "modelName" | "key">): Promise<boolean>;
-  /** The ended prediction, or undefined while it is live after the time, or when this node goes down. */
+  /** Undefined if the prediction is still live after the time, or if this node shuts down. */
   awaitEnd(address: PredictionAddress, waitMs: number, signal: AbortSignal): Promise<EndedPrediction | undefined>;
   result(address: PredictionAddress, options: Reading & { waitMs: number }): Promise<ResultItem>;
   follow(address: PredictionAddress, options: Reading): AsyncGenerator<Record<string, unknown>>;
-  /** Whether the user has begun it. */
   isOwn(address: PredictionAddress): Promise<boolean>;
-  /** Answers the terminal status. */
+  /** Returns the terminal status. */
   cancel(address: PredictionAddress): Promise<number>;
+  /** Download links of the files among a prediction's outputs, by field. */
+  linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
   flow(modelId: string): Promise<FlowFigures>;
-  /** How many this process holds. */
+  /** The number of live predictions of this process. */
   underWay(): number;
   /**
-   * Lets running ones end within the time; the rest is handed back to the queue, or ends with its client's answer, as a
-   * failure of ours. Who waits for a result is answered at once.
+   * Lets running predictions end within the time. The rest returns to the queue, or fails with an error of the server if a
+   * client is connected. Requests that wait for a result are answered at once.
    */
   drain(milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }
 
-const lookAgainMs = 20;
-/** After this the database is away for good, and the next start ends what is left. */
+const pollMs = 20;
+/** If the database stays away longer, the next start ends the remaining predictions. */
 const lastWritesMs = 5_000;
 
 export async function openPredictions(deps: PredictionsDeps): Promise<Predictions> {
-  const { database, log, nodeId, nodes, queue } = deps;
-  const held = createHeldPredictions();
+  const { database, log, nodeId, nodes, queue, linkOf } = deps;
+  const live = createLivePredictions();
   const wakeWorkers = () => void queue.wake("predictions");
-  const grants = await startGrantAnnouncements(database, nodeId, held);
-  const notices = await startEndedNotices(database);
+  const grants = await startGrantAnnouncements(database, nodeId, live);
+  const feed = await startPredictionFeed(database);
   const announceGrants = grants.announce;
   const flow = countFlow(database, log);
   const writer = createPredictionWriter({
@@ -126,14 +142,14 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     takeFreedSlots: (freed) => worker.takeFreedSlots(freed),
   });
   const settlement = createSettlement({ ...deps, writer, flow, announceGrants, wakeWorkers });
-  const worker = createWorker({ ...deps, held, settlement, wakeWorkers, parallel: deps.workerParallel });
-  const cancellation = await startCancellation({ database, nodeId, nodes, held, settlement });
-  const followers = await watchFollowers(database, held);
-  const sweeper = await startSweeper({ database, log, nodeId, nodes, held, settlement, announceGrants, wakeWorkers });
+  const worker = createWorker({ ...deps, live, settlement, wakeWorkers, parallel: deps.workerParallel });
+  const cancellation = await startCancellation({ database, nodeId, nodes, live, settlement });
+  const followers = await database.listen(followedChannel, (id) => live.get(id)?.follow());
+  const sweeper = await startSweeper({ database, log, nodeId, nodes, live, settlement, announceGrants, wakeWorkers });
   const admit = createAdmission({ writer, telemetry: deps.telemetry });
-  const calls = await startCallsOfAgents(database, nodeId, held, log);
-  const runDeps = { ...deps, held, settlement, admit, startAgentCalls: calls.start };
-  const reading = { database, notices, linkOf: deps.linkOf };
+  const calls = await startAgentCalls(database, nodeId, live, log);
+  const runDeps = { ...deps, live, settlement, admit, startAgentCalls: calls.start };
+  const reading = { database, feed, linkOf };
   const asyncDeps: AsyncDeps = { ...deps, admit, wakeWorkers, reserveSlot: worker.reserveSlot };
   const consumer =
     deps.workerParallel > 0
@@ -144,12 +160,15 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
       : undefined;
 
   async function untilIdle(milliseconds: number): Promise<void> {
-    for (const until = performance.now() + milliseconds; held.size > 0 && performance.now() < until; ) {
-      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    for (const until = performance.now() + milliseconds; live.size > 0 && performance.now() < until; ) {
+      await sleep(pollMs);
     }
   }
 
   return {
+    readInput: (request) => readModelInput(deps, request),
+    receiveForm: ({ model, readForm, extras, mayBeRepeat, signal }) =>
+      receiveForm({ manifest: model.manifest, form: readForm, spoolDir: deps.spoolDir, extras, mayBeRepeat, signal }),
     run: (request) => runPrediction(runDeps, request),
     chat: (request) => chatWithModel(runDeps, request),
     recallCall: (predictionId) => recallCall({ database, settlement }, predictionId),
@@ -165,25 +184,26 @@ export async function openPredictions(deps: PredictionsDeps): Promise<Prediction
     follow: (address, options) => followPrediction(reading, address, options),
     isOwn: (address) => isOwn(database.sql, address),
     cancel: cancellation.cancel,
+    linksOf: (predictionId, output, base) => fileLinks(predictionId, output, base, linkOf),
     flow: (modelId) => selectFlow(database.sql, modelId),
-    underWay: () => held.size,
+    underWay: () => live.size,
     async drain(milliseconds) {
-      notices.release();
+      feed.release();
       await worker.stop();
       await consumer?.stop();
       await untilIdle(milliseconds);
       await worker
-        .handBack()
+        .releaseAll()
         .catch((error) =>
-          log.warn({ err: error }, "Running jobs could not be handed back, others will miss them soon"),
+          log.warn({ err: error }, "Running jobs could not return to the queue; other nodes will take them over"),
         );
-      held.stopAll("shutdown");
+      live.stopAll("shutdown");
       await untilIdle(lastWritesMs);
     },
     async close() {
       await sweeper.stop();
       await flow.stop();
-      await Promise.all([calls.stop(), grants.stop(), cancellation.stop(), followers.stop(), notices.stop()]);
+      await Promise.all([calls.stop(), grants.stop(), cancellation.stop(), followers.stop(), feed.stop()]);
     },
   };
 }

@@ -1,39 +1,180 @@
+import type { Pricing } from "@gantry/wire";
 import type { OutputValue, TokenUsage } from "../../engines/models/driver.ts";
-import type { Fault } from "../../kernel/errors.ts";
+import { type Fault, fault, type Issue } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
+import type { Bounds } from "../billing/index.ts";
 import type { Model } from "../models/index.ts";
-import type { Fragment } from "./execution/fragments.rules.ts";
 
 /**
- * The life of a prediction. Terminal is terminal: an ended prediction never changes.
+ * The life of a prediction. An ended prediction never changes.
  *
  *   (accepted) ──► waiting ──► running ──► ended: 200 done | 499 cancelled | 4xx/5xx failed
- *        └───────────────────────┘└─ the slot of the model is held exactly while it runs
+ *        └───────────────────────┘└─ uses a slot of the model exactly while it runs
  */
 export type Route = "sync" | "stream" | "async" | "agent";
+
+export interface ArrivingPrediction {
+  id: string;
+  userId: string;
+  keyId: string;
+  modelId: string;
+  modelName: string;
+  route: Route;
+  highPriority: boolean;
+  /** The run whose next model call this is. */
+  runId?: string | undefined;
+  reservation: Micros;
+  /** Refused unless the balance and the key's month cover the whole reservation: its payer did not start it. */
+  mustBeCovered?: boolean;
+  /** The user is not the owner of the key, and pays for calls of that key's run. */
+  sponsored?: boolean;
+  queueSeconds: number;
+  queued?: QueuedInput | undefined;
+  /** For queued predictions: this node has reserved a slot, and runs the prediction if it starts. */
+  hasSlot?: boolean;
+  /** `look` only checks the limits; `look_and_count` also counts as a request. */
+  purpose: "run" | "look" | "look_and_count";
+  /**
+   * The client waits here and no repeat asks for the result, so the row may be lost if the database's machine dies before
+   * it is on disk. The client then receives an error.
+   */
+  mayBeLost?: boolean;
+}
+
+/** Everything a worker needs to run a queued prediction later. */
+export interface QueuedInput {
+  /** JSON texts. */
+  input: string;
+  pricing: string;
+  bounds: string;
+  baseUrl: string;
+  webhookDestination?: string;
+  /** Sealed, as base64. */
+  webhookTarget?: string;
+}
+
+/** A queued prediction that this node has claimed. */
+export interface ClaimedJob {
+  id: string;
+  claim: number;
+  userId: string;
+  modelId: string;
+  modelName: string;
+  input: Record<string, unknown>;
+  pricing: Pricing;
+  /** Null if a server from before the baseline migration accepted it. */
+  bounds: Bounds | null;
+  /** ISO 8601. */
+  acceptedAt: string;
+  waitedMs: number;
+  hasWebhook: boolean;
+  trace: string | null;
+}
+
+/** A worker slot that is reserved while a prediction is being accepted. */
+export interface SlotReservation {
+  begin(job: ClaimedJob): void;
+  /** Must be called if no job begins. */
+  giveBack(): void;
+}
+
+/** Worker slots that a statement frees by ending jobs and may fill with claimed ones. */
+export interface FreedSlots {
+  slots: number;
+  /** Must be called, with the claimed jobs or an empty list. */
+  use(jobs: readonly ClaimedJob[]): void;
+}
+
+export interface GrantedSlot {
+  id: string;
+  holder: string;
+  claim: number;
+}
+
+export type Refusal =
+  | "key_gone"
+  | "model_retired"
+  | "model_inactive"
+  | "no_funds"
+  | "rate_limit"
+  | "too_many_parallel"
+  | "run_lost";
+
+export interface Decision {
+  verdict: "run" | "wait" | Refusal;
+  rateLimit: number | null;
+  rateRemaining: number | null;
+  rateResetMs: number | null;
+  retryAfterMs: number | null;
+}
+
+/** The end of a prediction as settlement writes it. */
+export interface Ending {
+  id: string;
+  claim: number;
+  status: number;
+  inferenceMs: number | undefined;
+  /** JSON texts. */
+  output: string | undefined;
+  error: string | undefined;
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+  cachedTokens: number | undefined;
+  cacheWriteTokens: number | undefined;
+  streamDetails: string | undefined;
+  price: Micros;
+}
+
+/** A piece of a transcript; `seq` counts from 1 in each claim. */
+export interface Fragment {
+  claim: number;
+  seq: number;
+  field: string;
+  /** Escaped by `storableText`. */
+  fragment: string;
+}
+
+/** An issue as stored with an ended prediction. */
+export interface StoredIssue extends Issue {
+  /** On the first issue, if it differs from the error table. */
+  retryable?: boolean;
+}
 
 /** Output as it is stored and sent: files have become `s3://` addresses. */
 export type StoredOutput = Record<string, Exclude<OutputValue, { kind: "file" }>>;
 
-/** What a run came to, before it is written down. */
+/** The result of an execution, before it is written. */
 export type Outcome =
   | (Used & { kind: "done"; output: StoredOutput; inferenceMs: number })
   | (Used & {
       kind: "failed";
       fault: Fault;
       inferenceMs: number | undefined;
-      /** What it had said and is not stored yet. */
-      lastWords?: readonly Fragment[];
+      /** The part of the transcript that is not stored yet. */
+      unsentFragments?: readonly Fragment[];
     });
 
 interface Used {
   usage: TokenUsage | undefined;
-  /** Told about a streamed run; undefined for any other. */
+  /** Undefined unless the model streams. */
   streamDetails: Record<string, unknown> | undefined;
   price: Micros;
 }
 
-/** What did not start, or was lost with its node: nothing was used, nothing is charged. */
+/** Reasons to stop a prediction before its own end, passed on as the abort signal's `reason`. */
+export const stopReasons = {
+  left: () => fault("generation_cancelled", "The client went away"),
+  cancelled: () => fault("generation_cancelled", "The prediction was cancelled"),
+  /** A failure, not a cancellation: it costs nothing and may be retried. */
+  shutdown: () => fault("service_unavailable", "The server is shutting down"),
+  timeout: () => fault("generation_timeout", "The prediction took longer than the model's time limit"),
+  lost: () => fault("generation_cancelled", "The prediction is no longer this node's to run"),
+  queueTimeout: () => fault("generation_timeout", "The prediction waited longer than the model's queue limit"),
+} as const;
+
+export type StopReason = keyof typeof stopReasons;
+
+/** The outcome of a prediction that did not start or was lost with its node. Nothing is charged. */
 export function endedUnused(fault: Fault): Outcome {
   return { kind: "failed", fault, usage: undefined, streamDetails: undefined, inferenceMs: undefined, price: 0 };
 }
@@ -42,7 +183,7 @@ export function statusOf(outcome: Outcome): number {
   return outcome.kind === "done" ? 200 : outcome.fault.status;
 }
 
-/** The output field that is delivered progressively, where the model has one. */
+/** The output field that is delivered progressively, if the model has one. */
 export function streamedField(model: Model): string | undefined {
   return Object.entries(model.manifest.output.properties).find(([, field]) => field.isStream)?.[0];
 }

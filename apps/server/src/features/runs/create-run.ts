@@ -7,10 +7,18 @@ import { schemaIssues } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
 import { type Caller, isConfined, keyReaches, type Scope, scopeOf } from "../accounts/index.ts";
 import { type AgentAddress, agentNotFound, type Runnable } from "../agents/index.ts";
-import { idempotencyScope, type RateFigures, rateHeaders } from "../predictions/index.ts";
+import {
+  findIdempotencyKey,
+  idempotencyScope,
+  type RateFigures,
+  rateHeaders,
+  replaceIdempotencyKey,
+  type TakenKey,
+  takeIdempotencyKey,
+} from "../predictions/index.ts";
 import { approveIssues } from "./approve-issues.ts";
 import type { RunsContext } from "./context.ts";
-import { findRunKey, insertRun, type NewRun, type RunKey, replaceRunKey, takeRunKey } from "./create-store.ts";
+import { insertRun, type NewRun } from "./create-store.ts";
 import { mayServe } from "./model-access.rules.ts";
 import { requirePrice, reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run } from "./run.ts";
@@ -204,13 +212,13 @@ async function findFirst(
   idempotency: Idempotency,
 ): Promise<Run | undefined> {
   const scopes = (await agents.idsAt(address)).map((agentId) => keyScopeOf(agentId, idempotency));
-  const before = await findRunKey(sql, { ...idempotency, scopes });
+  const before = await findIdempotencyKey(sql, idempotency, scopes);
   return before && keptRun(sql, before, idempotency);
 }
 
-async function keptRun(sql: Sql, before: RunKey, { fingerprint }: Idempotency): Promise<Run | undefined> {
-  if (before.isStale) return undefined;
-  const first = await findRun(sql, before.runId);
+async function keptRun(sql: Sql, before: TakenKey, { fingerprint }: Idempotency): Promise<Run | undefined> {
+  if (before.expired) return undefined;
+  const first = await findRun(sql, before.id);
   if (!first || !isKept(first)) return undefined;
   if (before.fingerprint === fingerprint) return first;
   throw fault("idempotency_key_reused", "The Idempotency-Key was used before with another request", {
@@ -235,11 +243,14 @@ async function accept(
   }
   return context.database.transaction(async (tx) => {
     if (idempotency) {
-      const taken = { ...idempotency, scope: keyScopeOf(run.agentId, idempotency), runId: run.id };
-      const before = await takeRunKey(tx, taken);
-      const first = before && (await keptRun(tx, before, idempotency));
-      if (first) return first;
-      if (before) await replaceRunKey(tx, taken);
+      const address = { ...idempotency, scope: keyScopeOf(run.agentId, idempotency) };
+      const owner = { id: run.id, fingerprint: idempotency.fingerprint };
+      if (!(await takeIdempotencyKey(tx, address, owner))) {
+        const before = await findIdempotencyKey(tx, address, [address.scope]);
+        const first = before && (await keptRun(tx, before, idempotency));
+        if (first) return first;
+        await replaceIdempotencyKey(tx, address, owner);
+      }
     }
     requirePrice(run, expectedPrice);
     const month = await reserve(context, tx, run);

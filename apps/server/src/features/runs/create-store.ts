@@ -3,7 +3,7 @@ import type { Micros } from "../../kernel/money.ts";
 import type { Run } from "./run.ts";
 import { runColumns } from "./store.ts";
 
-// What creating a run reads and writes: the run itself, its price, the runs above it, its Idempotency-Key.
+// What creating a run reads and writes: the run itself, its price, the runs above it.
 
 /** As text, because the driver would send a value of the type json through jsonb, which loses the order of fields. */
 const asJson = (sql: Sql, value: unknown) => sql`${JSON.stringify(value)}::text::json`;
@@ -123,48 +123,4 @@ export async function reservePrice(
   await tx`
     update key_months set reserved_micros = reserved_micros + ${price}
     where key_id = ${keyId} and month = ${month}::text::date`;
-}
-
-/** The run that used the key before; undefined when this one is the first. Waits for who is using it at this moment. */
-export async function takeRunKey(
-  tx: Transaction,
-  taken: { userId: string; scope: string; key: string; fingerprint: string; runId: string },
-): Promise<RunKey | undefined> {
-  const mine = await tx`
-    insert into idempotency_keys (user_id, scope, key, fingerprint, prediction_id)
-    values (${taken.userId}, ${taken.scope}, ${taken.key}, ${taken.fingerprint}, ${taken.runId})
-    on conflict (user_id, scope, key) do nothing returning key`;
-  if (mine.length > 0) return undefined;
-  await tx`
-    select 1 from idempotency_keys
-    where user_id = ${taken.userId} and scope = ${taken.scope} and key = ${taken.key} for update`;
-  return findRunKey(tx, { ...taken, scopes: [taken.scope] });
-}
-
-export interface RunKey {
-  runId: string;
-  fingerprint: string;
-  isStale: boolean;
-}
-
-/** In the first of the scopes that has it. */
-export async function findRunKey(
-  sql: Sql,
-  { userId, scopes, key }: { userId: string; scopes: readonly string[]; key: string },
-): Promise<RunKey | undefined> {
-  const [row] = await sql<RunKey[]>`
-    select prediction_id as "runId", fingerprint, created_at < now() - interval '24 hours' as "isStale"
-    from idempotency_keys where user_id = ${userId} and scope = any (${scopes as string[]}) and key = ${key}
-    order by array_position(${scopes as string[]}::text[], scope) limit 1`;
-  return row;
-}
-
-export async function replaceRunKey(
-  tx: Transaction,
-  taken: { userId: string; scope: string; key: string; fingerprint: string; runId: string },
-): Promise<void> {
-  await tx`
-    update idempotency_keys
-    set prediction_id = ${taken.runId}, fingerprint = ${taken.fingerprint}, created_at = now()
-    where user_id = ${taken.userId} and scope = ${taken.scope} and key = ${taken.key}`;
 }

@@ -6,7 +6,7 @@ import {
   type CheckedInput,
   countWrongInput,
   type FormReader,
-  type HeldForm,
+  type ReceivedForm,
 } from "../../features/predictions/index.ts";
 import { fault } from "../../kernel/errors.ts";
 import { readMultipart } from "../multipart/index.ts";
@@ -32,13 +32,13 @@ export interface AcceptedInput {
 export async function acceptInput(
   deps: RouteDeps,
   request: FastifyRequest<OfModel>,
-  { signal, held, ...asked }: { caller: Caller; model: Model; route: Route; signal: AbortSignal; held?: HeldForm },
+  { signal, held, ...asked }: { caller: Caller; model: Model; route: Route; signal: AbortSignal; held?: ReceivedForm },
 ): Promise<AcceptedInput> {
   const { caller, model, route } = asked;
   const beganAt = performance.now();
   if (!held && hasLongBody(request)) await deps.predictions.look({ ...asked, counts: false });
   const readForm = held?.read ?? formOf(request);
-  const input = await countWrongInput(deps.predictions, asked, () =>
+  const input = await countWrongInput(deps.predictions.look, asked, () =>
     deps.readInput({ caller, model, extras: extrasOf(route), readForm, signal }),
   );
   if (performance.now() - beganAt < slowBodyMs) return { input, model };

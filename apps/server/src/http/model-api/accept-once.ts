@@ -4,7 +4,7 @@ import type { Model } from "../../features/models/index.ts";
 import {
   checkIdempotencyKey,
   countWrongInput,
-  type HeldForm,
+  type ReceivedForm,
   type IdempotentStart,
   isIdempotencyKey,
   KeyTakenOver,
@@ -80,7 +80,7 @@ export async function acceptOnce<Answer>(
     await resolveForFirst();
     return deps.predictions.look(looked);
   };
-  const { key, held } = await countWrongInput({ look }, asked, async () => {
+  const { key, held } = await countWrongInput(look, asked, async () => {
     const checked = checkIdempotencyKey(presented);
     if (hasLongBody(request) && !(await mayBeRepeat())) await deps.predictions.look({ ...asked, counts: false });
     const extras = extrasOf(route);
@@ -91,7 +91,7 @@ export async function acceptOnce<Answer>(
   });
   const { fingerprint } = held;
   const start = () =>
-    countWrongInput({ look }, asked, () =>
+    countWrongInput(look, asked, () =>
       deps.predictions.startIdempotent({ ...scope, modelName, route, key, fingerprint, signal }),
     );
   const accept = async () => {
@@ -113,7 +113,7 @@ interface HeldAnswers<Answer> {
 
 /** Until it is known which of several with one key is the first: who fetched for long may find that another is by now. */
 async function answerHeld<Answer>(
-  held: HeldForm,
+  held: ReceivedForm,
   start: () => Promise<IdempotentStart>,
   { accept, first, repeat }: HeldAnswers<Answer>,
 ): Promise<Answer> {

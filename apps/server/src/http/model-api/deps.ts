@@ -5,7 +5,7 @@ import type { Model, Models } from "../../features/models/index.ts";
 import type {
   CheckedInput,
   FormReader,
-  HeldForm,
+  ReceivedForm,
   Predictions,
   StoredOutput,
 } from "../../features/predictions/index.ts";
@@ -26,7 +26,7 @@ export interface ModelApiDeps {
     readForm: FormReader;
     mayBeRepeat(): Promise<boolean>;
     signal: AbortSignal;
-  }): Promise<HeldForm>;
+  }): Promise<ReceivedForm>;
   /** Turns the body of a request into checked input; see features/predictions/input. */
   readInput(request: {
     caller: Caller;

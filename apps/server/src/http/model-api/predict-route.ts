@@ -66,7 +66,7 @@ async function runNow(call: OfModelCall, input: CheckedInput, promisedId: string
     route,
     input,
     // With an Idempotency-Key the run goes on: the repeat fetches it.
-    onHeld: (held) => {
+    onLive: (held) => {
       if (promisedId === undefined) call.client.onLeft = () => held.stop("left");
     },
     onAccepted: (id, rate) => {

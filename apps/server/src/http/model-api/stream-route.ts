@@ -35,7 +35,7 @@ export function streamRoute(app: FastifyInstance, deps: RouteDeps): void {
         model,
         route: "stream",
         input,
-        onHeld: (held) => {
+        onLive: (held) => {
           client.onLeft = () => held.stop("left");
         },
         onAccepted: (id, rate) => {

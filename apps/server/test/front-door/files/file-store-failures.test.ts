@@ -114,7 +114,7 @@ test("one whose input breaks off at every try fails after five, free of charge, 
     expect(await statusOf(id, 45)).toBe(503);
     expect([faulty.cuts, cog.started]).toEqual([cuts + 5, started + 1]);
     const result = await gantry.call("GET", `${path}/async/result/?request_id=${id}`);
-    expect(JSON.stringify(result.body)).toContain("An input file could not be read whole");
+    expect(JSON.stringify(result.body)).toContain("An input file could not be read");
     expect((await account()).reserved).toBe(0);
     expect(balance - (await account()).balance).toBeCloseTo(0.001, 6); // of the other one
   } finally {

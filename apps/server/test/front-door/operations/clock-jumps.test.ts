@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { verifyLedger } from "../../../src/features/billing/index.ts";
 import { type GantryNode, startGantry } from "../../support/gantry.ts";
 import { type SlowCog, startSlowCog } from "../../support/slow-cog.ts";
-import { waitFor } from "../../support/wait-for.ts";
 
 /** A test cannot set the database's clock: it writes what a clock that stood elsewhere has left behind. */
 let gantry: GantryNode;
@@ -99,51 +98,6 @@ describe("money", () => {
   });
 });
 
-test("a full minute that lies ahead of the clock locks nobody out", async () => {
-  const json = { requests_per_minute: 3, parallel: 5 };
-  expect((await gantry.call("PUT", "/api/v2/admin/plans/narrow", { json })).status).toBe(201);
-  const key = await gantry.newUser("locked", { plan: "narrow" });
-  await paid(key, 3);
-  expect((await predict(key)).status).toBe(429);
-  const shift = (ms: number) => sql()`
-    update wallets set hits = (
-      select array_agg(case when i % 2 = 1 then x + ${ms}::bigint else x end order by i)
-      from unnest(hits) with ordinality g (x, i))
-    where user_id = (select id from users where username = 'locked')`;
-  await shift(3_600_000);
-  const first = await predict(key);
-  expect([first.status, first.headers.get("x-ratelimit-remaining")]).toEqual([200, "2"]);
-  await paid(key, 2);
-  expect((await predict(key)).status).toBe(429);
-  // A clock that is read a moment before another's does not open the limit.
-  await shift(2_000);
-  expect((await predict(key)).status).toBe(429);
-});
-
-test("what a node holds whose heartbeat lies in the future is taken over, and a node that lives stays", async () => {
-  const key = await gantry.newUser("held");
-  const accepted = await gantry.call("POST", "/api/v1/admin/still/predict/async/", { form: { prompt: "x" }, key });
-  const id = accepted.body.prediction_id;
-  await waitFor("it to run", () => cog.open === 1);
-  await withStart({ GANTRY_ROLE: "api" }, async () => {
-    await sql()`update nodes set heartbeat_at = heartbeat_at + interval '1 hour'`;
-    const living = await sql()`select 1 from nodes`;
-    await sql()`insert into nodes (id, heartbeat_at) values ('node_dead', now() + interval '1 hour')`;
-    await sql()`update live_predictions set holder = 'node_dead', claim = claim + 1 where id = ${id}`;
-    await waitFor(
-      "the dead one to be forgotten",
-      async () => {
-        return (await sql()`select 1 from nodes where id = 'node_dead'`).length === 0;
-      },
-      20_000,
-    );
-    expect(await sql()`select 1 from nodes where heartbeat_at <= now()`).toHaveLength(living.length);
-  });
-  await waitFor("it to run again", () => cog.open === 1);
-  cog.finishAll();
-  await waitFor("its end", async () => (await sql()`select 1 from ended_predictions where id = ${id}`).length === 1);
-}, 40_000);
-
 test("who waits for a result waits as long as was said, wherever the clock is set", async () => {
   const accepted = await gantry.call("POST", "/api/v1/admin/still/predict/async/", { form: { prompt: "x" } });
   const id = accepted.body.prediction_id;
@@ -162,17 +116,3 @@ test("who waits for a result waits as long as was said, wherever the clock is se
     await reading;
   }
 }, 20_000);
-
-test("the flow of a model is that of the last minute, whatever the clock said before it was set back", async () => {
-  const [model] = await sql()<{ id: string }[]>`select id from models where name = 'still'`;
-  const flow = async () => (await gantry.call("GET", "/api/v1/admin/still/flow")).body;
-  const { ingress_rate: before } = await flow();
-  const later = async () =>
-    (await sql()`select 1 from model_flow where second > extract(epoch from now()) + 60`).length;
-  await sql()`
-    insert into model_flow (model_id, second, accepted, ended)
-    select ${model?.id ?? ""}, extract(epoch from now())::bigint + 1000 + n, 7, 7 from generate_series(1, 10) n`;
-  // Which would be more than one a second.
-  expect((await flow()).ingress_rate).toBeLessThan(before + 0.5);
-  await waitFor("the rest to go", async () => (await later()) === 0);
-});

@@ -105,6 +105,6 @@ test.each<[object]>([
 test("the owner is told which part of an output breaks its promise, and how", async () => {
   const { body } = await predict({ o: { k: 1, when: "soon" } });
   expect(body.detail[0].msg).toMatch(
-    /output field o\.when with what it does not promise: Input should be an ISO 8601 date/,
+    /invalid value for its output field o\.when: Input should be an ISO 8601 date/,
   );
 });

@@ -2,13 +2,10 @@ import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { Fault, fault } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
-import { stopReasons } from "../execution/held-predictions.ts";
-import type { Predictions } from "../open-predictions.ts";
-import type { Route } from "../prediction.ts";
-import type { ArrivingPrediction, Decision, Refusal } from "../store.ts";
+import { type ArrivingPrediction, type Decision, type Refusal, type Route, stopReasons } from "../prediction.ts";
 import type { PredictionWriter } from "./write-predictions.ts";
 
-/** What the plan's limit still allows. */
+/** The state of the plan's limit per minute. */
 export interface RateFigures {
   limit: number;
   remaining: number;
@@ -16,9 +13,9 @@ export interface RateFigures {
 }
 
 export interface Admitted {
-  /** False: it waits for capacity. */
+  /** False if it waits for a slot. */
   starts: boolean;
-  /** Undefined where the plan has no limit. */
+  /** Undefined if the plan has no limit. */
   rate: RateFigures | undefined;
 }
 
@@ -54,17 +51,17 @@ export function rateHeaders(rate: RateFigures | undefined): Record<string, strin
   };
 }
 
-export function figuresOf({ rateLimit, rateRemaining, rateResetMs }: Decision): RateFigures | undefined {
+function figuresOf({ rateLimit, rateRemaining, rateResetMs }: Decision): RateFigures | undefined {
   if (rateLimit === null) return undefined;
   return { limit: rateLimit, remaining: rateRemaining ?? 0, resetSeconds: secondsOf(rateResetMs ?? 0) };
 }
 
-/** Whole ones. Who read the clock before waiting for the lock may see a hit that is younger than its own moment. */
+/** Bounded, because a decision may see a request that is a moment younger than its own clock. */
 function secondsOf(milliseconds: number): number {
   return Math.ceil(Math.min(milliseconds, windowMs) / 1000);
 }
 
-/** Admission: what arrives within the same few milliseconds is decided and written with one commit, and answered after it. */
+/** Resolves after the commit that admitted the prediction. Rejects if it was refused. */
 export function createAdmission({
   writer,
   telemetry,
@@ -86,18 +83,18 @@ export interface LookRequest {
   caller: Caller;
   model: Model;
   route: Route;
-  /** Whether it counts as a request of the last minute. */
+  /** Whether the check counts as a request of the last minute. */
   counts: boolean;
 }
 
-/** Rejects as admission would, and admits nothing. Answers what the plan's limit still allows. */
+/** Rejects as admission would, but admits nothing. */
 export async function lookAtLimits(admit: Admit, request: LookRequest): Promise<RateFigures | undefined> {
   return (await admit(lookOf(request))).rate;
 }
 
-/** What the plan's limit still allows, for an answer that counts as no request and that nothing refuses. */
+/** Reads the limit without counting a request or refusing one. */
 export async function readRate(
-  decide: (arrival: ArrivingPrediction) => Promise<Decision>,
+  decide: PredictionWriter["decide"],
   request: Omit<LookRequest, "counts">,
 ): Promise<RateFigures | undefined> {
   return figuresOf(await decide(lookOf({ ...request, counts: false })));
@@ -119,11 +116,11 @@ function lookOf({ caller, model, route, counts }: LookRequest): ArrivingPredicti
 }
 
 /**
- * Reads input for a prediction. Funds and limits come before the input in the order of refusals, but they are decided at
- * admission, after it: so they are looked at where the input is wrong, and a wrong request counts like a right one.
+ * Reads the input of a prediction. Refusals for funds and limits precede those for wrong input, but admission comes after
+ * reading. So invalid input checks the limits first, and counts as a request.
  */
 export async function countWrongInput<T>(
-  { look }: Pick<Predictions, "look">,
+  look: (request: LookRequest) => Promise<RateFigures | undefined>,
   asked: Omit<LookRequest, "counts">,
   read: () => Promise<T>,
 ): Promise<T> {

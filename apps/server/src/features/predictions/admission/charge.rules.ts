@@ -5,9 +5,9 @@ import type { Bounds, Terms } from "../../billing/index.ts";
 
 export interface Work {
   seconds: number;
-  /** As `chargedUsage` leaves it. */
+  /** Limited by `chargedUsage`. */
   usage: TokenUsage | undefined;
-  /** Files, or one where the model makes none. */
+  /** The number of files, or 1 for a model without files. */
   outputs: number;
 }
 
@@ -20,10 +20,10 @@ export function isInputPriced(pricing: Pricing): boolean {
   return Boolean(per_million_input_tokens || per_million_cached_tokens || per_million_cache_write_tokens);
 }
 
-/** More than one answer has: many times the widest context that a model is known for. */
+/** Many times the widest known context window. */
 const mostReported = 10_000_000;
 
-/** Whoever runs an upstream writes these numbers: what no answer can have is taken for not reported. */
+/** Upstreams report these numbers. Impossible ones count as not reported. */
 export function isBelievable(usage: TokenUsage): boolean {
   return countsOf(usage).every((count) => count <= mostReported);
 }
@@ -40,7 +40,7 @@ export function isWithin(usage: TokenUsage, { inputTokens, outputTokens }: Bound
   return usage.inputTokens <= inputTokens && usage.outputTokens <= outputTokens;
 }
 
-/** The tokens that are charged and shown: those reported or counted, at most those reserved, input and output apart. */
+/** The tokens that are charged and shown: at most the reserved ones, for input and output separately. */
 export function chargedUsage(usage: TokenUsage, bounds: Bounds): TokenUsage {
   const inputTokens = Math.min(usage.inputTokens, bounds.inputTokens);
   const cachedTokens = Math.min(usage.cachedTokens ?? 0, inputTokens);
@@ -54,12 +54,11 @@ export function chargedUsage(usage: TokenUsage, bounds: Bounds): TokenUsage {
   };
 }
 
-/** A run that came to its end pays for everything. */
 export function chargeWhenDone(terms: Terms, work: Work): Micros {
   return charge(terms, work, { requests: 1, outputs: work.outputs });
 }
 
-/** A cancelled run pays for the tokens made and the time used, never for the request or an output. */
+/** Cancelled predictions are charged for tokens and time, not for the request or outputs. */
 export function chargeWhenCancelled(terms: Terms, work: Work): Micros {
   return charge(terms, work, { requests: 0, outputs: 0 });
 }

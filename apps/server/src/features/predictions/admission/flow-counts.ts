@@ -1,7 +1,7 @@
 import type { Database } from "../../../engines/database/database.ts";
 import type { Log } from "../../../kernel/log.ts";
 
-/** What came in and went out by model, counted on this node and written down once a second. */
+/** Counts accepted and ended predictions of each model, and writes them once a second. */
 export interface FlowCounts {
   accepted(modelId: string): void;
   ended(modelId: string): void;
@@ -23,7 +23,7 @@ export function countFlow({ sql }: Database, log: Log): FlowCounts {
     return count;
   }
 
-  /** What cannot be written is lost: these are figures of the last minute, and nothing is decided by them. */
+  /** Counts that cannot be written are lost: they only serve a display of the last minute. */
   function flush(): Promise<void> {
     if (counts.size === 0) return writing;
     const [models, all] = [[...counts.keys()], [...counts.values()]];
@@ -39,7 +39,7 @@ export function countFlow({ sql }: Database, log: Log): FlowCounts {
           on conflict (model_id, second) do update set accepted = f.accepted + excluded.accepted,
             ended = f.ended + excluded.ended`;
       })
-      .catch((error) => log.warn({ err: error }, "The flow of the last second could not be written"));
+      .catch((error) => log.warn({ err: error }, "The flow counts of the last second could not be written"));
     return writing;
   }
 

@@ -2,13 +2,12 @@ import { type Manifest, promptedBackends } from "@gantry/wire";
 import { type InputValue, isFileInput, readableText } from "../../../engines/models/driver.ts";
 import { mostTokens, usualAnswerTokens } from "../../../kernel/money.ts";
 import { type Bounds, pricingOf, type Terms } from "../../billing/index.ts";
-import { makesFiles } from "../execution/output-check.rules.ts";
 import { isInputPriced } from "./charge.rules.ts";
 
 type PricedModel = Pick<Manifest, "pricing" | "backend" | "timeout_seconds" | "context_window" | "output">;
 type Input = Readonly<Record<string, InputValue>>;
 
-/** What a prediction of this input may use, and at which prices. Input is counted only where it has a price. */
+/** The bounds and prices of a prediction. Input tokens are counted only if they have a price. */
 export function termsFor(
   manifest: PricedModel & Pick<Manifest, "input">,
   input: Input,
@@ -18,11 +17,11 @@ export function termsFor(
   const outputTokens = mostOutputTokens(manifest, input);
   const terms = (inputTokens: number) => termsOf(manifest, { outputs, inputTokens, outputTokens });
   if (!isInputPriced(manifest.pricing)) return terms(mostTokens);
-  const { text, ownTokens } = weighed(manifest, input);
-  return countTokens(text).then((counted) => terms(inputBound(counted) + ownTokens));
+  const { text, otherTokens } = countable(manifest, input);
+  return countTokens(text).then((counted) => terms(inputBound(counted) + otherTokens));
 }
 
-/** The same for a call of an agent, whose conversation is no input of the manifest. */
+/** The terms of a run's model call, whose conversation is not an input of the manifest. */
 export function termsOfChat(
   manifest: PricedModel,
   { inputTokens, maxTokens }: { inputTokens: number; maxTokens: number | undefined },
@@ -34,7 +33,7 @@ export function termsOfChat(
   });
 }
 
-/** Tokens without a price reserve nothing, so that nothing bounds how many are shown. */
+/** Tokens without a price reserve nothing, so they need no bound. */
 function termsOf(manifest: PricedModel, { outputs, inputTokens, outputTokens }: Omit<Bounds, "seconds">): Terms {
   const { pricing, timeout_seconds: seconds } = manifest;
   return {
@@ -48,32 +47,32 @@ function termsOf(manifest: PricedModel, { outputs, inputTokens, outputTokens }: 
   };
 }
 
-/** Upstreams count with tokenizers of their own, and wrap messages into more than can be seen here. */
+/** A margin, because upstreams use other tokenizers and add text around messages. */
 function inputBound(countedTokens: number): number {
   return Math.ceil(countedTokens * 1.25) + 64;
 }
 
 const tokensOfImage = 1_600;
-/** As for the compression of an agent's conversation. */
+/** The same default as for the compression of an agent's conversation. */
 const usualContextWindow = 32_000;
 
-/** The text to count, and the tokens of what is not text. A file field counts as a file also while it is an address. */
-function weighed(
+/** The text to count, and the tokens of everything else. A file given by its address counts as a file. */
+function countable(
   { input: schema, context_window: window = usualContextWindow }: Pick<Manifest, "input" | "context_window">,
   input: Input,
-): { text: string; ownTokens: number } {
+): { text: string; otherTokens: number } {
   const texts: Record<string, InputValue> = {};
-  let ownTokens = usesServerTools(input) ? window : 0;
+  let otherTokens = usesServerTools(input) ? window : 0;
   for (const [name, value] of Object.entries(input)) {
     const field = schema.properties[name];
     if (!isFileInput(value) && (field?.format !== "binary" || value === null)) texts[name] = value;
-    else if (field?.["x-media"] === "image") ownTokens += tokensOfImage;
-    else ownTokens = Math.max(ownTokens, window);
+    else if (field?.["x-media"] === "image") otherTokens += tokensOfImage;
+    else otherTokens = Math.max(otherTokens, window);
   }
-  return { text: readableText(texts), ownTokens };
+  return { text: readableText(texts), otherTokens };
 }
 
-/** Inputs with which an upstream reads more than it is sent. They go to it by name. */
+/** Inputs that make an upstream read more than the request contains. */
 const readingInputs = [
   "web_search_options",
   "search_parameters",
@@ -86,49 +85,53 @@ const readingInputs = [
 
 function usesServerTools(input: Input): boolean {
   const { tools } = input;
-  const ofServer = (tool: unknown) => !isFunction(tool);
-  return readingInputs.some((name) => input[name]) || (Array.isArray(tools) ? tools.some(ofServer) : Boolean(tools));
+  const isServerTool = (tool: unknown) => !isFunction(tool);
+  return (
+    readingInputs.some((name) => input[name]) || (Array.isArray(tools) ? tools.some(isServerTool) : Boolean(tools))
+  );
 }
 
-/** A tool that the caller runs. */
+/** A tool that the caller runs itself. */
 function isFunction(tool: unknown): boolean {
   if (typeof tool !== "object" || tool === null) return false;
   return ("type" in tool && tool.type === "function") || "input_schema" in tool || "functionDeclarations" in tool;
 }
 
-/** Every file of an answer has an output field of its own. Only OpenAI's images API lets a request ask for fewer. */
+/** Every file has its own output field. Only OpenAI's images API lets a request ask for fewer. */
 function mostOutputs({ output, backend }: PricedModel, input: Input): number {
-  const fields = Object.values(output.properties).filter((field) => field.format === "binary").length;
+  const fields = fileFields(output);
   const { n } = input;
   const asked = backend.type === "openai-images" && typeof n === "number" && n >= 1 ? Math.floor(n) : fields;
   return Math.max(1, Math.min(fields, asked));
 }
 
-/** What upstreams call the limit of an answer. */
+/** Names that upstreams use for the limit of an answer. */
 const limitNames = ["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens"];
-/** The dearest picture of the models that sell them by tokens has about 6,300. */
-const tokensOfMadeFile = 8_192;
+/** Above the largest picture of the models that price pictures by tokens: about 6,300. */
+const tokensOfCreatedFile = 8_192;
+
+function fileFields(output: PricedModel["output"]): number {
+  return Object.values(output.properties).filter((field) => field.format === "binary").length;
+}
 
 function mostOutputTokens(manifest: PricedModel, input: Input): number {
   const given = limitNames.map((name) => input[name]).filter((value) => typeof value === "number");
-  const usual = makesFiles(manifest.output)
-    ? Math.max(usualAnswerTokens, tokensOfMadeFile * mostOutputs(manifest, input))
-    : usualAnswerTokens;
+  const usual =
+    fileFields(manifest.output) > 0
+      ? Math.max(usualAnswerTokens, tokensOfCreatedFile * mostOutputs(manifest, input))
+      : usualAnswerTokens;
   return longestAnswer(given.length > 0 ? Math.max(...given) : undefined, usual);
 }
 
-/**
- * The manifest may leave the field without bounds. Below one it bounds nothing: an upstream takes it for not given, and what
- * reserved nothing for its answer would be held back by no want of funds.
- */
+/** Values below one are ignored, as upstreams do. Otherwise such a request would reserve nothing for its answer. */
 function longestAnswer(maxTokens: number | undefined, usual: number): number {
   const isGiven = maxTokens !== undefined && maxTokens >= 1;
   return Math.ceil(Math.min(isGiven ? maxTokens : usual, mostTokens));
 }
 
 /**
- * The input with the limit that was reserved, where output tokens have a price and the backend takes a limit: an answer
- * beyond it would be delivered and not charged.
+ * Adds the reserved limit to the input, if output tokens have a price and the backend accepts a limit. A longer answer would
+ * be delivered but not charged.
  */
 export function withinTerms({ pricing, bounds }: Terms, { backend }: Pick<Manifest, "backend">, input: Input): Input {
   if (!pricing.per_million_output_tokens || !promptedBackends.has(backend.type)) return input;
@@ -137,12 +140,12 @@ export function withinTerms({ pricing, bounds }: Terms, { backend }: Pick<Manife
   return input.max_tokens === bounds.outputTokens ? input : { ...input, max_tokens: bounds.outputTokens };
 }
 
-/** Those that must be told how long an answer may be. Others stop by themselves, and are left to where that is free. */
+/** Backends that require a limit for each answer. */
 const needsLimit: ReadonlySet<string> = new Set(["anthropic"]);
 
 /**
- * How long an answer to an agent may be: what its call asks for, but of those that need a limit no longer than a
- * prediction that names no `max_tokens` gets. Undefined where nothing says it: the driver decides then.
+ * The limit of an answer to an agent: the requested one, but for backends that require a limit at most the default of the
+ * manifest. Undefined leaves the limit to the driver.
  */
 export function answerLimit(
   { input, backend, pricing }: Pick<Manifest, "input" | "backend" | "pricing">,

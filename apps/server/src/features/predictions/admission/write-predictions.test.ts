@@ -6,7 +6,7 @@ import { waitFor } from "../../../../test/support/wait-for.ts";
 import { noTelemetry } from "../../../engines/telemetry/telemetry.ts";
 import { systemClock } from "../../../kernel/clock.ts";
 import { verifyLedger } from "../../billing/index.ts";
-import type { ArrivingPrediction, Ending } from "../store.ts";
+import type { ArrivingPrediction, Ending } from "../prediction.ts";
 import { countFlow } from "./flow-counts.ts";
 import { createPredictionWriter } from "./write-predictions.ts";
 import { type WriteOptions, type Written, writePredictions } from "./write-store.ts";
@@ -134,7 +134,7 @@ describe("writing predictions", () => {
     const queued: ArrivingPrediction = {
       ...arrival(0, 0),
       route: "async",
-      handFree: true,
+      hasSlot: true,
       queued: {
         ...{ input: "{}", pricing: "{}", bounds: "{}", baseUrl: "http://here" },
         ...{ webhookDestination: "http://there", webhookTarget: "AA==" },
@@ -165,7 +165,7 @@ describe("writing predictions", () => {
       { verdict: "run_lost", rateRemaining: 60 },
     ]);
     await write([], [ending(call.id, 0)]);
-    // Admission waits for whoever hands the run on at the same moment.
+    // Admission waits for whoever slots the run on at the same moment.
     const { promise: isHandedOn, resolve: handOn } = Promise.withResolvers<void>();
     const handing = own.database.transaction(async (tx) => {
       await tx`update runs set holder = 'node_other' where id = ${runId}`;
@@ -228,7 +228,7 @@ describe("the writer", () => {
       flow: countFlow(own.database, pino({ level: "silent" })),
       announceGrants: async () => {},
       wakeWorkers: () => {},
-      takeFreedSlots: () => ({ hands: 0, use: () => {} }),
+      takeFreedSlots: () => ({ slots: 0, use: () => {} }),
     });
 
   test("decides each arrival of a batch, and counts down what the plan's minute still allows", async () => {

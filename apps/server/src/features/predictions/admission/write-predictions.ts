@@ -3,18 +3,18 @@ import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { createBatcher } from "../../../kernel/batcher.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { Fault } from "../../../kernel/errors.ts";
-import type { ArrivingPrediction, Decision, Ending, FreedSlots, GrantedSlot } from "../store.ts";
+import type { ArrivingPrediction, Decision, Ending, FreedSlots, GrantedSlot } from "../prediction.ts";
 import type { FlowCounts } from "./flow-counts.ts";
 import { type Written, writePredictions } from "./write-store.ts";
 
-/** What a node's own predictions come to in the database. The caller is answered after the commit. */
+/** Writes arrivals and ends. Promises resolve after the commit. */
 export interface PredictionWriter {
   decide(arrival: ArrivingPrediction): Promise<Decision>;
   /**
-   * Ends one that has no webhook, and nothing beside its row that must go with it. False when it had ended before, or is
-   * no longer this claim's to end. `freesHand`: it was queued, and a hand of this worker is free for another with its end.
+   * Ends a prediction that is only a row: no webhook, no files, no followers. False if it has ended before or another claim
+   * owns it. `freesSlot`: it was queued, and its end frees a slot of this worker.
    */
-  end(ending: Ending, freesHand?: boolean): Promise<boolean>;
+  end(ending: Ending, freesSlot?: boolean): Promise<boolean>;
 }
 
 export interface WriterDeps {
@@ -24,17 +24,17 @@ export interface WriterDeps {
   nodeId: string;
   flow: FlowCounts;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
-  /** A slot is free that a queued prediction may take. */
+  /** Called when a slot is free that a queued prediction may use. */
   wakeWorkers(): void;
-  /** The hands that become free with what ends, for what waits in the queue. */
+  /** The slots of jobs that end in a batch, to be filled in the same statement. */
   takeFreedSlots(freed: number): FreedSlots;
 }
 
 type Item =
-  | { arrival: ArrivingPrediction; ending?: never; freesHand?: never }
-  | { ending: Ending; freesHand: boolean; arrival?: never };
+  | { arrival: ArrivingPrediction; ending?: never; freesSlot?: never }
+  | { ending: Ending; freesSlot: boolean; arrival?: never };
 
-/** Group commit: what arrives and what ends while one batch is under way goes into the next, in one statement. */
+/** Group commit: arrivals and ends that come in during one batch are written by the next, in one statement. */
 export function createPredictionWriter(deps: WriterDeps): PredictionWriter {
   const { database, telemetry, nodeId } = deps;
 
@@ -43,30 +43,30 @@ export function createPredictionWriter(deps: WriterDeps): PredictionWriter {
     const endings: Ending[] = [];
     const arrivals: ArrivingPrediction[] = [];
     let freed = 0;
-    for (const { ending, arrival, freesHand } of items) {
+    for (const { ending, arrival, freesSlot } of items) {
       if (ending) endings.push(ending);
       else arrivals.push(arrival);
-      if (freesHand) freed++;
+      if (freesSlot) freed++;
     }
-    const loan = deps.takeFreedSlots(freed);
+    const freedSlots = deps.takeFreedSlots(freed);
     let written: Written;
     try {
       written = await writePredictions(database.sql, arrivals, endings, {
         nodeId,
         month: monthOf(deps.clock),
-        hands: loan.hands,
+        slots: freedSlots.slots,
         lazily: endings.length === 0 && arrivals.every((arrival) => arrival.mayBeLost),
       });
     } catch (error) {
-      loan.use([]);
+      freedSlots.use([]);
       throw error;
     }
-    loan.use(written.jobs ?? []);
+    freedSlots.use(written.jobs ?? []);
     for (const modelId of written.endedModels ?? []) deps.flow.ended(modelId);
     const milliseconds = performance.now() - startedAt;
     if (arrivals.length > 0) telemetry.batchWritten("admission", arrivals.length, milliseconds);
     if (endings.length > 0) telemetry.batchWritten("settlement", endings.length, milliseconds);
-    // It is committed: a notice that gets lost must not look like a failure. The sweep of its node picks the grant up.
+    // Committed already: a lost notification must not look like a failure. The sweep of the other node finds the grant.
     if (written.grants) deps.announceGrants(written.grants).catch(() => {});
     if (written.wake) deps.wakeWorkers();
     return answersTo(items, written);
@@ -87,17 +87,17 @@ export function createPredictionWriter(deps: WriterDeps): PredictionWriter {
   const batcher = createBatcher<Item, Decision | boolean>({
     run: write,
     maxItems: 1024,
-    // A lost database concerns everybody; anything else may be the fault of one row.
+    // A lost database affects every item; any other error may come from one row.
     blameItem: (error) => !(error instanceof Fault),
   });
 
   return {
     decide: (arrival) => batcher.add({ arrival }) as Promise<Decision>,
-    end: (ending, freesHand = false) => batcher.add({ ending, freesHand }) as Promise<boolean>,
+    end: (ending, freesSlot = false) => batcher.add({ ending, freesSlot }) as Promise<boolean>,
   };
 }
 
-/** The month in which a key spends, as its first day. */
+/** The first day of the month. */
 export function monthOf(clock: Clock): string {
   return `${clock.now().toISOString().slice(0, 7)}-01`;
 }

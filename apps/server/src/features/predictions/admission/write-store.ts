@@ -1,9 +1,9 @@
 import type { Sql } from "../../../engines/database/database.ts";
-import type { ArrivingPrediction, ClaimedJob, Decision, Ending, GrantedSlot } from "../store.ts";
+import type { ArrivingPrediction, ClaimedJob, Decision, Ending, GrantedSlot } from "../prediction.ts";
 
-/** What has ended and is more than a row: one with a webhook, or with files among its stored input. */
+/** An ended prediction that has a webhook, or files among its stored input. */
 export interface EndedMore {
-  /** Its place among the endings. */
+  /** Index among the endings. */
   n: number;
   id: string;
   user_id: string;
@@ -11,49 +11,49 @@ export interface EndedMore {
   destination: string | null;
   target: string | null;
   base_url: string;
-  /** Null where it has no files. */
+  /** Null if it has no files. */
   input: Record<string, unknown> | null;
 }
 
 export interface Written {
-  /** One for each arrival; null where all of them run and no plan has a limit a minute. */
+  /** One for each arrival; null if all of them run and no plan has a limit per minute. */
   decisions: Decision[] | null;
-  /** Places of the endings that counted; null: none did. */
+  /** Indexes of the endings that took effect. */
   ended: number[] | null;
-  /** Their models. */
+  /** The models of these. */
   endedModels: string[] | null;
   grants: GrantedSlot[] | null;
   wake: boolean | null;
-  /** Queued predictions that this node has claimed along the way. */
+  /** Queued predictions that this node has claimed in the same statement. */
   jobs: ClaimedJob[] | null;
   more: EndedMore[] | null;
 }
 
 export interface WriteOptions {
   nodeId: string;
-  /** The first day of the month that keys spend in now. */
+  /** The first day of the current month, for the limits of keys. */
   month: string;
-  /** Free for queued predictions. */
-  hands?: number;
-  /** Ends those with a webhook too; what they need for it is answered. */
+  /** Worker slots that may be filled with queued predictions. */
+  slots?: number;
+  /** Also ends predictions that have a webhook, and returns `more`. */
   withMore?: boolean;
-  /** Answers before the commit has reached the disk. */
+  /** Returns before the commit has reached the disk. */
   lazily?: boolean;
 }
 
-/** Decides about arrivals and ends predictions in one statement; see sql/write.sql. */
+/** Admits arrivals and ends predictions in one statement; see sql/write.sql. */
 export async function writePredictions(
   sql: Sql,
   arrivals: readonly ArrivingPrediction[],
   endings: readonly Ending[],
-  { nodeId, month, hands = 0, withMore = false, lazily = false }: WriteOptions,
+  { nodeId, month, slots = 0, withMore = false, lazily = false }: WriteOptions,
 ): Promise<Written> {
   const [row] = await sql<Written[]>`
     select decisions, ended, ended_models as "endedModels", grants, wake, jobs, more
     from write_predictions(${rowsOf(arrivals, arrivalFields)}::text::prediction_arrival[],
       ${distinct(arrivals, (one) => one.userId)}, ${distinct(arrivals, (one) => one.keyId)},
-      ${distinct(arrivals, (one) => one.modelId)}, ${rowsOf(endings, endingFields)}::text::prediction_end[], ${nodeId}, ${month}::date, ${hands}, ${withMore}, ${lazily})`;
-  if (!row) throw new Error("writing predictions answered nothing");
+      ${distinct(arrivals, (one) => one.modelId)}, ${rowsOf(endings, endingFields)}::text::prediction_end[], ${nodeId}, ${month}::date, ${slots}, ${withMore}, ${lazily})`;
+  if (!row) throw new Error("write_predictions returned no row");
   return row;
 }
 
@@ -74,7 +74,7 @@ const arrivalFields = (one: ArrivingPrediction): Field[] => [
   one.runId,
   one.mustBeCovered ?? false,
   one.sponsored ?? false,
-  one.handFree ?? false,
+  one.hasSlot ?? false,
   one.queued?.input,
   one.queued?.pricing,
   one.queued?.bounds,
@@ -106,7 +106,7 @@ const endingFields = (one: Ending): Field[] => [
 
 const distinct = <T>(items: readonly T[], of: (item: T) => string): string[] => [...new Set(items.map(of))];
 
-/** An array of a composite type as PostgreSQL reads it: texts are quoted within the row, and the row within the array. */
+/** An array literal of a composite type: texts are quoted within the row, and the row within the array. */
 function rowsOf<T>(items: readonly T[], fieldsOf: (item: T) => Field[]): string {
   return `{${items.map((item) => `"(${fieldsOf(item).map(fieldText).join(",")})"`).join(",")}}`;
 }

@@ -1,67 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../../engines/database/database.ts";
 import { fault } from "../../../kernel/errors.ts";
 import type { Nodes } from "../../nodes/index.ts";
-import { endedUnused } from "../prediction.ts";
+import { endedUnused, stopReasons } from "../prediction.ts";
 import type { Settlement } from "../result/settle-predictions.ts";
 import { findEnded, findLive, type PredictionAddress } from "../store.ts";
-import { type HeldPredictions, stopReasons } from "./held-predictions.ts";
+import type { LivePredictions } from "./live-predictions.ts";
 
 const channel = "gantry_cancel";
-/** A holder that has not ended it by then, nor moved its heartbeat meanwhile, does not answer: the caller ends it. */
-const holderWaitMs = 3_000;
-/** One that lives is given more: it may have much to do, and knows what was used. */
-const livingWaitMs = 15_000;
-const lookAgainMs = 25;
-const lookSeldomMs = 250;
+/** After this time, a node without a fresh heartbeat does not answer, and the caller ends its prediction. */
+const deadNodeWaitMs = 3_000;
+/** A node that is alive gets longer: it may be busy, and it knows the usage. */
+const liveNodeWaitMs = 15_000;
+const pollMs = 25;
+const slowPollMs = 250;
 
 export interface Cancellation {
-  /** Stops the work wherever it runs; answers the terminal status, 499 when this call cancelled it. */
+  /** Stops the prediction on any node. Returns the terminal status: 499 if this call cancelled it. */
   cancel(address: PredictionAddress): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Cancelling works through any node: the one that holds the prediction hears of it by NOTIFY. */
+/** Cancels through any node: the one that runs the prediction is notified. */
 export async function startCancellation(deps: {
   database: Database;
   nodeId: string;
   nodes: Nodes;
-  held: HeldPredictions;
+  live: LivePredictions;
   settlement: Settlement;
 }): Promise<Cancellation> {
-  const { database, held } = deps;
-  const listener = await database.listen(channel, (id) => held.get(id)?.stop("cancelled"));
+  const { database, live } = deps;
+  const listener = await database.listen(channel, (id) => live.get(id)?.stop("cancelled"));
 
   async function waitForEnd(address: PredictionAddress, holder: string): Promise<number | undefined> {
     const since = performance.now();
-    for (let pauseMs = lookAgainMs; ; ) {
+    for (let pauseMs = pollMs; ; ) {
       const ended = await findEnded(database.sql, address);
       if (ended) return ended.status;
       const waitedMs = performance.now() - since;
-      if (waitedMs > livingWaitMs) return undefined;
-      if (waitedMs > holderWaitMs) {
-        if (!(await deps.nodes.hasBeatenWithin(holder, holderWaitMs))) return undefined;
-        pauseMs = lookSeldomMs;
+      if (waitedMs > liveNodeWaitMs) return undefined;
+      if (waitedMs > deadNodeWaitMs) {
+        if (!(await deps.nodes.hasBeatenWithin(holder, deadNodeWaitMs))) return undefined;
+        pauseMs = slowPollMs;
       }
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await sleep(pauseMs);
     }
   }
 
   async function cancel(address: PredictionAddress): Promise<number> {
     for (;;) {
-      const live = await findLive(database.sql, address);
-      if (!live) {
+      const row = await findLive(database.sql, address);
+      if (!row) {
         const ended = await findEnded(database.sql, address);
         if (!ended) throw fault("not_found", "Prediction not found");
         return ended.status;
       }
-      if (live.holder) {
-        held.get(address.id)?.stop("cancelled");
-        if (live.holder !== deps.nodeId) await database.sql`select pg_notify(${channel}, ${address.id})`;
-        const status = await waitForEnd(address, live.holder);
+      if (row.holder) {
+        live.get(address.id)?.stop("cancelled");
+        if (row.holder !== deps.nodeId) await database.sql`select pg_notify(${channel}, ${address.id})`;
+        const status = await waitForEnd(address, row.holder);
         if (status !== undefined) return status;
       }
-      // Nobody executes it, or its holder does not answer. A worker may claim it in this moment: then look again.
-      await deps.settlement.settle(address.id, live.claim, endedUnused(stopReasons.cancelled()), "more");
+      // No node runs it, or its node does not answer. If a worker claims it at this moment, the loop tries again.
+      await deps.settlement.settle(address.id, row.claim, endedUnused(stopReasons.cancelled()), "more");
     }
   }
 

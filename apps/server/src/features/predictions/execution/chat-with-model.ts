@@ -6,20 +6,19 @@ import type { Micros } from "../../../kernel/money.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import { answerLimit, termsOfChat, withinTerms } from "../admission/reserve.ts";
-import { endedUnused, type StoredOutput } from "../prediction.ts";
-import { stopReasons } from "./held-predictions.ts";
+import { endedUnused, type StoredOutput, stopReasons } from "../prediction.ts";
+import { findEndedCall, findLiveClaim } from "../store.ts";
 import { isHandedOn, type RunDeps, runPrediction } from "./run-prediction.ts";
-import { findEndedCall, findLiveClaim } from "./slot-grants.ts";
 
 export interface ChatRequest {
-  /** Written down by the run before, so that after a crash the answer can be recalled instead of paid for again. */
+  /** Stored by the run before the call, so that after a crash the answer is recalled instead of paid for again. */
   predictionId: string;
-  /** The run that it is for, which this node must hold. */
+  /** The run that makes the call. This node must have claimed it. */
   runId: string;
   caller: Caller;
   model: Model;
   chat: Omit<ChatCall, "signal">;
-  /** About how many the messages and tools are: what is reserved for them. */
+  /** Estimated tokens of messages and tools, for the reservation. */
   inputTokens: number;
   /** See `RunRequest`. */
   mustBeCovered: boolean;
@@ -27,24 +26,24 @@ export interface ChatRequest {
   sponsorId: string | undefined;
   setAside: Micros | undefined;
   signal: AbortSignal;
-  /** Asked when the signal is aborted: whether the run goes on elsewhere, because this node goes down or lost it. */
+  /** Asked when the signal is aborted: whether another node continues the run. */
   isHandedOn(): boolean;
 }
 
 /**
- * What a call of an agent came to. Used and price stand in both cases: a call that was stopped pays for its tokens. The
- * price is the caller's: 0 where a sponsor paid.
+ * The end of a model call of a run. A call that was stopped is charged for its tokens too. The price is the caller's: 0 if
+ * a sponsor paid.
  */
 export type ChatEnd = { usage: TokenUsage | undefined; price: Micros } & (
   | { kind: "answered"; answer: ChatAnswer }
-  /** `isOurs`: because this node goes down, or was taken for dead; whoever has the run then makes the call again. */
+  /** `isOurs`: this node shuts down or was considered dead, and the next node repeats the call. */
   | { kind: "failed"; fault: Fault; isOurs: boolean }
 );
 
-/** The part of an answer that is kept. */
+/** The part of an answer that is stored. */
 export type ChatAnswer = Omit<ChatResult, "usage">;
 
-/** One call of a text model for an agent's run: admitted, charged and counted like any prediction. */
+/** Calls a text model for a run: admitted, charged and counted like any prediction. */
 export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promise<ChatEnd> {
   const { chat, signal, caller, model, predictionId, runId, mustBeCovered, sponsorId, inputTokens } = request;
   const asked = answerLimit(model.manifest, chat.maxTokens);
@@ -64,14 +63,14 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
     terms,
     inputTokens,
     setAside: request.setAside,
-    onHeld: (held) => {
-      isOurs = () => isHandedOn(held);
-      const stop = () => held.stop(request.isHandedOn() ? "lost" : "cancelled");
+    onLive: (live) => {
+      isOurs = () => isHandedOn(live);
+      const stop = () => live.stop(request.isHandedOn() ? "lost" : "cancelled");
       if (signal.aborted) stop();
       else signal.addEventListener("abort", stop, { once: true });
     },
     perform: async (driver: ModelDriver & Partial<ChatDriver>, call) => {
-      if (!driver.chat) throw fault("downstream_service_error", "The model cannot hold a conversation with tools");
+      if (!driver.chat) throw fault("downstream_service_error", "The model does not support conversations with tools");
       const { usage, ...answer } = await driver.chat({
         ...chat,
         ...(maxTokens !== undefined && { maxTokens }),
@@ -86,7 +85,7 @@ export async function chatWithModel(deps: RunDeps, request: ChatRequest): Promis
   return { kind: "answered", answer: outcome.output.answer as unknown as ChatAnswer, usage, price };
 }
 
-/** What became of a call of a run that another node may have made. */
+/** The end of a call that another node may have made. */
 export type RecalledCall = { usage: TokenUsage; price: Micros } & (
   | { kind: "done"; output: StoredOutput }
   | { kind: "failed"; fault: Fault }
@@ -95,8 +94,8 @@ export type RecalledCall = { usage: TokenUsage; price: Micros } & (
 type RecallDeps = Pick<RunDeps, "settlement"> & { database: Database };
 
 /**
- * What became of a call whose run was taken over from a dead node. One that is still believed to run is ended, unpaid: its
- * node is gone, and if it is not, what it says no longer counts. Undefined: it never began, and never will.
+ * Finds the end of a call whose run was taken over from a dead node. A call that is still live is ended without a charge:
+ * a node that turns out to be alive can no longer settle it. Undefined if the call was never admitted.
  */
 export async function recallCall(
   { database, settlement }: RecallDeps,

@@ -27,43 +27,40 @@ import {
 } from "../admission/charge.rules.ts";
 import { withinTerms } from "../admission/reserve.ts";
 import { type Outcome, type StoredOutput, streamDetailsOf } from "../prediction.ts";
-import type { HeldPrediction } from "./held-predictions.ts";
+import type { LivePrediction } from "./live-predictions.ts";
 import { describeModelCall, usageAttributes } from "./model-span.rules.ts";
 import { checkedOutput, makesFiles } from "./output-check.rules.ts";
 
 export interface ExecutionDeps {
   log: Log;
   telemetry: Telemetry;
-  /** Rejects with a fault where it cannot be called; what that tells may depend on who calls. */
+  /** Rejects with a fault if the model cannot be called. Its text may depend on the caller. */
   driverOf(model: Model, callerId: string): Promise<ModelDriver>;
   storeOutput(owner: string, predictionId: string, field: string, file: FileOutput): Promise<string>;
   countTokens(text: string): Promise<number>;
 }
 
 export interface Execution {
-  held: HeldPrediction;
+  live: LivePrediction;
   userId: string;
   model: Model;
   input: Readonly<Record<string, InputValue>>;
-  /** About how many there are, where the model reads something else than `input`. */
+  /** An estimate, if the model reads something else than `input`. */
   inputTokens?: number | undefined;
-  /** Of acceptance: the model may have changed since. */
+  /** As of acceptance: the model may have changed since. */
   terms: Terms;
   onFragment?: ((field: string, text: string) => void | Promise<void>) | undefined;
-  /** Left out: `driver.run`. */
+  /** Defaults to `driver.run`. */
   perform?: ((driver: ModelDriver, call: ModelCall) => Promise<ModelResult>) | undefined;
 }
 
 const noReader = () => {};
 const runDriver = (driver: ModelDriver, call: ModelCall) => driver.run(call);
 
-/**
- * Runs the driver under the model's time limit and the abort signal, stores the files it made, and says what it came
- * to. Never rejects: whatever happens is an outcome.
- */
+/** Runs the driver under the model's time limit and the abort signal, and stores the files of its output. Never rejects. */
 export function executePrediction(deps: ExecutionDeps, execution: Execution): Promise<Outcome> {
   return deps.telemetry.inSpan(
-    () => ({ name: "execution", attributes: { "gantry.prediction_id": execution.held.id } }),
+    () => ({ name: "execution", attributes: { "gantry.prediction_id": execution.live.id } }),
     (span) => execute(deps, execution, span),
   );
 }
@@ -71,19 +68,19 @@ export function executePrediction(deps: ExecutionDeps, execution: Execution): Pr
 const timeLimits = createDeadlinesByLength();
 
 async function execute(deps: ExecutionDeps, execution: Execution, span: Span): Promise<Outcome> {
-  const { held, userId, model, terms } = execution;
+  const { live, userId, model, terms } = execution;
   const startedAt = performance.now();
-  const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000).add(held);
+  const timeLimit = timeLimits(model.manifest.timeout_seconds * 1000).add(live);
   try {
     const driver = await deps.driverOf(model, userId);
     const result = await deps.telemetry.inSpan(
-      () => describeModelCall(model, execution.input, held.id),
+      () => describeModelCall(model, execution.input, live.id),
       (call) => callDriver(deps, execution, driver, call),
     );
     const inferenceMs = performance.now() - startedAt;
     const files = Object.values(result.output).filter(isFile).length;
     const stored = files > 0 ? await storeFiles(deps, execution, result) : (result.output as StoredOutput);
-    // Another face of the driver has another output than the manifest says.
+    // The manifest describes the output of `driver.run` only.
     const output = execution.perform ? stored : checkedOutput(model.manifest.output, stored);
     const outputs = files > 0 || !makesFiles(model.manifest.output) ? Math.max(1, files) : 0;
     const usage = withinBounds(deps, execution, await usageOf(deps, execution, result));
@@ -91,11 +88,11 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
     const streamDetails = streamDetailsOf(model, usage);
     return { kind: "done", output, usage, streamDetails, inferenceMs, price };
   } catch (error) {
-    const failure = toFailure(deps.log, held, error);
+    const failure = toFailure(deps.log, live, error);
     span.fail(failure.type);
     const inferenceMs = performance.now() - startedAt;
-    // After the time was taken: that is the model's, and counting is ours.
-    const usage = withinBounds(deps, execution, await usageBeforeStop(held, error));
+    // Counted after the time was taken, so that counting does not add to it.
+    const usage = withinBounds(deps, execution, await usageBeforeStop(live, error));
     span.set(usageAttributes(usage));
     const cancelled = failure.type === "generation_cancelled";
     const price = cancelled ? chargeWhenCancelled(terms, { seconds: inferenceMs / 1000, usage, outputs: 0 }) : 0;
@@ -106,7 +103,7 @@ async function execute(deps: ExecutionDeps, execution: Execution, span: Span): P
   }
 }
 
-/** What the backend reports; counted here where it reports none although they have a price, or what cannot be. */
+/** The reported usage. Counted here if the backend reports none for priced tokens, or implausible figures. */
 async function usageOf(
   deps: ExecutionDeps,
   execution: Execution,
@@ -114,31 +111,31 @@ async function usageOf(
 ): Promise<TokenUsage | undefined> {
   if (usage && isBelievable(usage)) return usage;
   if (usage) {
-    const { model, held } = execution;
+    const { model, live } = execution;
     deps.log.warn(
-      { model: model.endpointId, prediction_id: held.id, reported: usage },
-      "A backend reports more tokens than an answer can have: they were counted here instead",
+      { model: model.endpointId, prediction_id: live.id, reported: usage },
+      "A backend reports more tokens than an answer can have. The tokens were counted here instead.",
     );
   } else if (!isPricedByTokens(execution.terms.pricing)) return undefined;
   return counted(deps, execution, output);
 }
 
-/** The tokens that are charged. Who runs a backend does not decide about the bill of a caller. */
+/** The charged tokens. A backend cannot raise the caller's bill above the reservation. */
 function withinBounds(
   { log }: ExecutionDeps,
-  { model, held, terms: { bounds } }: Execution,
+  { model, live, terms: { bounds } }: Execution,
   usage: TokenUsage | undefined,
 ): TokenUsage | undefined {
   if (!usage || isWithin(usage, bounds)) return usage;
   const reserved = { inputTokens: bounds.inputTokens, outputTokens: bounds.outputTokens };
   log.warn(
-    { model: model.endpointId, prediction_id: held.id, reported: usage, reserved },
+    { model: model.endpointId, prediction_id: live.id, reported: usage, reserved },
     "A backend reports more tokens than were reserved. Only reserved tokens are charged.",
   );
   return chargedUsage(usage, bounds);
 }
 
-/** What is in files is not counted. */
+/** Files are not counted. */
 async function counted(
   { countTokens }: ExecutionDeps,
   { input, inputTokens }: Execution,
@@ -154,7 +151,7 @@ async function counted(
 
 async function callDriver(
   { telemetry }: ExecutionDeps,
-  { held, model, terms, input, onFragment = noReader, perform = runDriver }: Execution,
+  { live, model, terms, input, onFragment = noReader, perform = runDriver }: Execution,
   driver: ModelDriver,
   span: Span,
 ): Promise<ModelResult> {
@@ -162,8 +159,8 @@ async function callDriver(
   const startedAt = performance.now();
   try {
     const limited = withinTerms(terms, model.manifest, input);
-    const call = { predictionId: held.id, input: limited, signal: held.signal, onFragment };
-    const result = await orStopped(held, perform(driver, call));
+    const call = { predictionId: live.id, input: limited, signal: live.signal, onFragment };
+    const result = await orStopped(live, perform(driver, call));
     const { usage } = result;
     const isBelieved = usage !== undefined && isBelievable(usage);
     if (isBelieved && !isCountable(usage)) throw impossibleUsage();
@@ -171,7 +168,7 @@ async function callDriver(
     if (isBelieved) span.set(usageAttributes(usage));
     return result;
   } catch (error) {
-    const failure = faultTypeOf(held.signal.aborted ? held.signal.reason : error);
+    const failure = faultTypeOf(live.signal.aborted ? live.signal.reason : error);
     telemetry.modelCalled(type, performance.now() - startedAt, failure);
     span.fail(failure);
     throw error;
@@ -182,20 +179,20 @@ function faultTypeOf(error: unknown): ErrorType {
   return error instanceof Fault ? error.type : "internal_server_error";
 }
 
-// A driver that listens to its signal ends within this time; one that does not is left behind.
-const lastWordMs = 250;
+/** How long a driver may take to end after its signal. A driver that ignores the signal is abandoned. */
+const stopGraceMs = 250;
 
-function orStopped<T>(held: HeldPrediction, work: Promise<T>): Promise<T> {
+function orStopped<T>(live: LivePrediction, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    let patience: NodeJS.Timeout | undefined;
+    let grace: NodeJS.Timeout | undefined;
     const stop = () => {
-      patience = setTimeout(() => reject(held.signal.reason), lastWordMs);
+      grace = setTimeout(() => reject(live.signal.reason), stopGraceMs);
     };
-    if (held.signal.aborted) stop();
-    else held.onStop = stop;
+    if (live.signal.aborted) stop();
+    else live.onStop = stop;
     const over = () => {
-      clearTimeout(patience);
-      held.onStop = undefined;
+      clearTimeout(grace);
+      live.onStop = undefined;
     };
     work.then(
       (result) => {
@@ -210,33 +207,33 @@ function orStopped<T>(held: HeldPrediction, work: Promise<T>): Promise<T> {
   });
 }
 
-/** After the last word's time: who reads a long answer and leaves at its end must not get it for nothing. */
-async function usageBeforeStop(held: HeldPrediction, error: unknown): Promise<TokenUsage | undefined> {
-  // A process that goes down charges nothing for what it leaves, and has no time to count it.
-  if (!(error instanceof Interrupted) || held.stoppedBy === "shutdown") return undefined;
+/** The usage of a stopped call: a client that leaves at the end of a long answer still pays for it. */
+async function usageBeforeStop(live: LivePrediction, error: unknown): Promise<TokenUsage | undefined> {
+  // A process that shuts down charges nothing for interrupted work, and has no time to count.
+  if (!(error instanceof Interrupted) || live.stoppedBy === "shutdown") return undefined;
   const usage = await error.usage();
   return isBelievable(usage) && isCountable(usage) ? usage : undefined;
 }
 
 function impossibleUsage(): Fault {
-  return fault("downstream_service_error", "The model's backend reports a number of tokens that cannot be");
+  return fault("downstream_service_error", "The model's backend reports an invalid number of tokens");
 }
 
-function toFailure(log: Log, held: HeldPrediction, error: unknown): Fault {
-  if (held.signal.aborted) return held.signal.reason as Fault;
+function toFailure(log: Log, live: LivePrediction, error: unknown): Fault {
+  if (live.signal.aborted) return live.signal.reason as Fault;
   if (error instanceof Fault) return error;
-  log.error({ prediction_id: held.id, err: error }, "A model driver failed");
+  log.error({ prediction_id: live.id, err: error }, "A model driver failed");
   return fault("internal_server_error", "Internal server error", { cause: error });
 }
 
 async function storeFiles(
   deps: ExecutionDeps,
-  { held, userId }: Execution,
+  { live, userId }: Execution,
   result: ModelResult,
 ): Promise<StoredOutput> {
   const stored: StoredOutput = {};
   for (const [field, value] of Object.entries(result.output)) {
-    stored[field] = isFile(value) ? await deps.storeOutput(userId, held.id, field, value) : value;
+    stored[field] = isFile(value) ? await deps.storeOutput(userId, live.id, field, value) : value;
   }
   return stored;
 }

@@ -2,14 +2,14 @@ import type { InputValue, TokenUsage } from "../../../engines/models/driver.ts";
 import type { Attributes, SpanOptions } from "../../../engines/telemetry/telemetry.ts";
 import type { Model } from "../../models/index.ts";
 
-/** As OpenTelemetry's conventions for generative AI call the providers they know; the others go by their own name. */
+/** Names of providers in OpenTelemetry's conventions for generative AI. */
 const providers: Readonly<Record<string, string>> = {
   "openai-chat": "openai",
   "openai-images": "openai",
   google: "gcp.gemini",
 };
 
-/** The span of a call to a model's backend. Says what was called and with which figures, never with which words. */
+/** The span of a call to a model's backend. Contains figures, never content. */
 export function describeModelCall(
   { manifest, endpointId }: Model,
   input: Readonly<Record<string, InputValue>>,

@@ -5,7 +5,7 @@ import type { StoredOutput } from "../prediction.ts";
 interface OutputField {
   isRequired: boolean;
   mayBeNull: boolean;
-  /** None for a file: it is stored by now, and stands in the output as its address. */
+  /** Undefined for a file, whose value is an address by now. */
   check: FieldCheck | undefined;
 }
 
@@ -16,7 +16,7 @@ interface OutputPlan {
 
 const plans = new WeakMap<ObjectSchema, OutputPlan>();
 
-/** Made once for each manifest object: an answer then costs a few map look-ups. */
+/** Compiled once for each manifest object. */
 function planOf(schema: ObjectSchema): OutputPlan {
   const known = plans.get(schema);
   if (known) return known;
@@ -44,14 +44,13 @@ export function makesFiles(schema: ObjectSchema): boolean {
 }
 
 /**
- * The output, if it is what the manifest promises: every required field is there, and what is there satisfies its whole
- * schema, by the same check as what is sent. Its files are stored and stand in it as addresses. Throws what is the
- * upstream's fault, and free. A null where none is promised stands for a field that was left out, also in an object; what
- * the manifest does not name is left out.
+ * Checks that the output matches the manifest: every required field exists, and every field satisfies its schema. Fields
+ * that the manifest does not name are dropped, as are nulls in fields that are not nullable. Throws a fault of the
+ * upstream, for which the caller is not charged.
  */
 export function checkedOutput(schema: ObjectSchema, given: StoredOutput): StoredOutput {
   const plan = planOf(schema);
-  const output = withoutLeftOut(plan, given);
+  const output = withoutDropped(plan, given);
   if (plan.makesFiles && Object.keys(output).length === 0) throw noMedia();
   for (const [name, { isRequired, check }] of plan.fields) {
     const value = output[name];
@@ -65,14 +64,14 @@ export function checkedOutput(schema: ObjectSchema, given: StoredOutput): Stored
   return output;
 }
 
-function withoutLeftOut({ fields }: OutputPlan, given: StoredOutput): StoredOutput {
-  const leftOut = Object.keys(given).filter((name) => {
+function withoutDropped({ fields }: OutputPlan, given: StoredOutput): StoredOutput {
+  const dropped = Object.keys(given).filter((name) => {
     const field = fields.get(name);
     return field === undefined || (given[name] === null && !field.mayBeNull);
   });
-  if (leftOut.length === 0) return given;
+  if (dropped.length === 0) return given;
   const output = { ...given };
-  for (const name of leftOut) delete output[name];
+  for (const name of dropped) delete output[name];
   return output;
 }
 
@@ -81,10 +80,10 @@ function noMedia(): Fault {
 }
 
 function missing(name: string): Fault {
-  return fault("downstream_service_error", `The model answered without its output field ${name}`);
+  return fault("downstream_service_error", `The model returned no value for its output field ${name}`);
 }
 
-function broken(place: string, why: string): Fault {
-  const message = `The model answered its output field ${place} with what it does not promise: ${why}`;
+function broken(path: string, why: string): Fault {
+  const message = `The model returned an invalid value for its output field ${path}: ${why}`;
   return fault("downstream_service_error", message);
 }

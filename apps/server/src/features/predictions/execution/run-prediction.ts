@@ -9,49 +9,48 @@ import type { Model } from "../../models/index.ts";
 import type { Admit, Admitted, RateFigures } from "../admission/admit-predictions.ts";
 import { termsFor } from "../admission/reserve.ts";
 import type { CheckedInput } from "../input/index.ts";
-import { endedUnused, type Outcome } from "../prediction.ts";
+import { type ArrivingPrediction, endedUnused, type Outcome } from "../prediction.ts";
+import { Fragments } from "../result/fragments.ts";
 import type { Settlement } from "../result/settle-predictions.ts";
-import type { ArrivingPrediction } from "../store.ts";
 import { type Execution, type ExecutionDeps, executePrediction } from "./execute-prediction.ts";
-import { Fragments } from "./fragments.ts";
-import type { HeldPrediction, HeldPredictions } from "./held-predictions.ts";
+import type { LivePrediction, LivePredictions } from "./live-predictions.ts";
 
 export interface RunDeps extends ExecutionDeps {
   database: Pick<Database, "sql">;
   nodeId: string;
-  held: HeldPredictions;
+  live: LivePredictions;
   admit: Admit;
   countTokens(text: string): Promise<number>;
   settlement: Settlement;
-  /** Starts what this node holds of agents' calls, as far as there is room. */
+  /** Starts waiting model calls of this node's runs, if slots are free. */
   startAgentCalls(): Promise<void>;
 }
 
 export interface RunRequest {
-  /** Given where it was promised to somebody before; made otherwise. */
+  /** Set if the id was promised before, for example under an Idempotency-Key. */
   predictionId?: string | undefined;
   caller: Caller;
   model: Model;
-  /** `agent`: for a run of an agent, which is no client and waits for its turn also where its user has none free. */
+  /** `agent`: a call of a run. It waits in the queue instead of being refused at the user's parallel limit. */
   route: "sync" | "stream" | "agent";
-  /** The run whose next model call it is: it is admitted only while this node works on that run. */
+  /** The run whose next model call this is. Admitted only while this node works on that run. */
   runId?: string | undefined;
-  /** Nobody who pays has asked for it: it is admitted only where there is money for all that it reserves. */
+  /** The payer did not ask for it: admitted only if the balance covers the whole reservation. */
   mustBeCovered?: boolean;
-  /** The user who pays in the caller's place, and must cover all of it. Only for the route `agent`. */
+  /** The user who pays instead of the caller, and must cover the whole reservation. Only for the route `agent`. */
   sponsorId?: string | undefined;
   input: Pick<CheckedInput, "input" | "user">;
-  /** Called before admission, so that a client that leaves meanwhile already stops it. */
-  onHeld(held: HeldPrediction): void;
-  /** Called once it is accepted, also when it still waits for capacity. */
+  /** Called before admission, so that a client that leaves during admission stops the prediction. */
+  onLive(live: LivePrediction): void;
+  /** Called once it is accepted, even if it waits for a slot. */
   onAccepted?(predictionId: string, rate: RateFigures | undefined): void;
   onFragment?(field: string, text: string): void | Promise<void>;
-  /** Given where the input does not tell what may be used. */
+  /** Set if the input does not determine the reservation. */
   terms?: Terms;
   inputTokens?: number;
-  /** Of a run with a cost limit: the amount set aside for this call. It is not admitted for more. */
+  /** For runs with a cost limit: the most that this call may reserve. */
   setAside?: Micros | undefined;
-  /** Another way to call the model's driver than its prediction face. */
+  /** Calls another method of the driver than `run`. */
   perform?: Execution["perform"];
 }
 
@@ -60,24 +59,23 @@ export interface RunEnd {
   outcome: Outcome;
 }
 
-// How long a client waits for the end of its run to be written when the database is away.
+/** How long a client waits for the result to be stored while the database is away. */
 const settleWaits = createDeadlines(10_000);
-/** What has a client runs once: it is never claimed again. */
+/** Predictions with a connected client run once. */
 const onlyClaim = 1;
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
- * The one path of a prediction whose client is connected to this node: admit, wait for a slot, execute, settle. It
- * rejects when the prediction was not accepted, and when its end could not be written; otherwise it resolves with what
- * was written.
+ * The path of a prediction whose client is connected to this node: admit, wait for a slot, execute, settle. Rejects if the
+ * prediction was not accepted or its end was not written.
  */
 export async function runPrediction(deps: RunDeps, request: RunRequest): Promise<RunEnd> {
   const id = request.predictionId ?? newId("prediction");
-  const held = deps.held.hold(id);
+  const live = deps.live.add(id);
   let admitted: Admitted;
   let terms: Terms;
   try {
-    request.onHeld(held);
+    request.onLive(live);
     deps.telemetry.concerns(id, request.route);
     terms = request.terms ?? (await termsFor(request.model.manifest, request.input.input, deps.countTokens));
     const reservation = reservationOf(terms);
@@ -103,37 +101,37 @@ export async function runPrediction(deps: RunDeps, request: RunRequest): Promise
       () => deps.admit(arrival),
     );
   } catch (error) {
-    held.release();
+    live.release();
     throw error;
   }
-  held.accepted(onlyClaim);
+  live.accepted(onlyClaim);
   request.onAccepted?.(id, admitted.rate);
-  const unstarted = admitted.starts ? undefined : await waitForSlot(deps, held, request);
-  const outcome = unstarted ?? (await execute(deps, held, request, terms));
-  // Then there is more to write, and perhaps to remove, than its row, and somebody waits for the news.
-  const hasMore = held.isFollowed || (outcome.kind === "failed" && outcome.lastWords !== undefined);
+  const unstarted = admitted.starts ? undefined : await waitForSlot(deps, live, request);
+  const outcome = unstarted ?? (await execute(deps, live, request, terms));
+  // Followers wait for a notification, and a failure keeps its transcript.
+  const hasMore = live.isFollowed || (outcome.kind === "failed" && outcome.unsentFragments !== undefined);
   const settling = deps.settlement.settle(id, onlyClaim, outcome, hasMore ? "more" : "row");
-  const release = () => held.release();
+  const release = () => live.release();
   settling.then(release, release);
-  // A run waits as long as it takes: told that it failed, it would make and pay the same call again.
+  // Agent runs wait without a limit: after a false failure the run would repeat, and pay for, the same call.
   const isWritten = await (request.route === "agent" ? settling : withinTime(id, settling));
-  // A failure may be told as it is. A result that was not written down is none.
+  // Failures may be returned unwritten. A result that was not written was not charged.
   if (!isWritten && outcome.kind === "done") throw endedElsewhere();
   return { predictionId: id, outcome };
 }
 
-/** Resolves with nothing when it may start, or with what it came to instead. */
+/** Resolves with undefined once it may start, or with the outcome if it was stopped first. */
 async function waitForSlot(
   deps: RunDeps,
-  held: HeldPrediction,
+  live: LivePrediction,
   { model, route }: RunRequest,
 ): Promise<Outcome | undefined> {
   const limitMs = Math.min(model.manifest.max_queue_seconds * 1000, longestTimerMs);
-  const limit = setTimeout(() => held.stop("queueTimeout"), limitMs);
+  const limit = setTimeout(() => live.stop("queueTimeout"), limitMs);
   const startedAt = performance.now();
   try {
-    const slot = held.slot();
-    // Those before it in the line may wait for their own limits, and nothing then tells it that there is room.
+    const slot = live.slot();
+    // Predictions before it may wait for limits of their own. No notification reports the free slot then.
     if (route === "agent") void deps.startAgentCalls();
     await deps.telemetry.inSpan(
       () => ({ name: "wait for capacity" }),
@@ -150,25 +148,25 @@ async function waitForSlot(
 
 function execute(
   deps: RunDeps,
-  held: HeldPrediction,
+  live: LivePrediction,
   { caller, model, input, inputTokens, route, onFragment, perform }: RunRequest,
   terms: Terms,
 ): Promise<Outcome> {
-  const execution = { held, userId: caller.userId, model, terms, input: input.input, inputTokens, onFragment, perform };
+  const execution = { live, userId: caller.userId, model, terms, input: input.input, inputTokens, onFragment, perform };
   if (route === "stream") return executeStream(deps, execution);
   const executing = executePrediction(deps, execution);
   if (route === "sync") return executing;
-  // The run goes on elsewhere and makes the call again: that one is paid for and counted.
-  return executing.then((outcome) => (isHandedOn(held) ? { ...outcome, usage: undefined, price: 0 } : outcome));
+  // Another node continues the run and repeats the call. That call is charged.
+  return executing.then((outcome) => (isHandedOn(live) ? { ...outcome, usage: undefined, price: 0 } : outcome));
 }
 
-/** What it says goes to its client alone, and is written down where somebody follows it, or when it fails. */
+/** Fragments go to the connected client. They are stored only for followers, or if the prediction fails. */
 async function executeStream(deps: RunDeps, execution: Execution): Promise<Outcome> {
-  const { held, onFragment } = execution;
-  const fragments = new Fragments(deps.database.sql, { id: held.id, claim: onlyClaim }, deps.log);
-  held.onFollowed = () => fragments.publish();
-  // It may have waited for its slot until now.
-  if (held.isFollowed) fragments.publish();
+  const { live, onFragment } = execution;
+  const fragments = new Fragments(deps.database.sql, { id: live.id, claim: onlyClaim }, deps.log);
+  live.onFollowed = () => fragments.publish();
+  // A follower may have come while it waited for a slot.
+  if (live.isFollowed) fragments.publish();
   const outcome = await executePrediction(deps, {
     ...execution,
     onFragment: (field, text) => {
@@ -179,8 +177,8 @@ async function executeStream(deps: RunDeps, execution: Execution): Promise<Outco
   return fragments.close(outcome);
 }
 
-/** This node goes down, or was taken for dead. */
-export function isHandedOn({ stoppedBy }: Pick<HeldPrediction, "stoppedBy">): boolean {
+/** Whether this node shuts down, or was considered dead. */
+export function isHandedOn({ stoppedBy }: Pick<LivePrediction, "stoppedBy">): boolean {
   return stoppedBy === "shutdown" || stoppedBy === "lost";
 }
 
@@ -189,21 +187,21 @@ function withinTime(id: string, work: Promise<boolean>): Promise<boolean> {
     const waiting: Timed = {
       since: 0,
       expire: () =>
-        // Not worth a repeat: it is charged once it is stored, and a second one would be, too.
+        // Not retryable: the result is charged once it is stored, and a repeat would be charged too.
         reject(
-          fault("service_unavailable", `The result could not be stored in time: fetch it later, as ${id}`, {
+          fault("service_unavailable", `The result was not stored in time. Fetch it later by its id: ${id}`, {
             retryable: false,
           }),
         ),
     };
-    const place = settleWaits.add(waiting);
+    const deadline = settleWaits.add(waiting);
     work.then(
       (isWritten) => {
-        place.leave();
+        deadline.leave();
         resolve(isWritten);
       },
       (error) => {
-        place.leave();
+        deadline.leave();
         reject(error);
       },
     );
@@ -213,10 +211,10 @@ function withinTime(id: string, work: Promise<boolean>): Promise<boolean> {
 function dearerThanSetAside(): Fault {
   return fault(
     "conflict",
-    "The call would cost more than was set aside for it, because the model has changed. Call it again.",
+    "The model has changed, and the call would now cost more than the run reserved for it. Call it again.",
   );
 }
 
 function endedElsewhere(): Fault {
-  return fault("internal_server_error", "The prediction was ended by another node because this one did not answer");
+  return fault("internal_server_error", "The prediction was ended by another node because this one did not respond");
 }

@@ -1,53 +1,56 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "@gantry/wire";
 import type { Database } from "../../../engines/database/database.ts";
 import { fault } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
 import type { Scope } from "../../accounts/index.ts";
-import { stopReasons } from "../execution/held-predictions.ts";
+import { stopReasons } from "../prediction.ts";
 import { storedFault } from "../result/result-item.ts";
 import { type EndedPrediction, findEnded, isKnown } from "../store.ts";
 import {
   dropIdempotencyKey,
   findIdempotencyKey,
-  type IdempotencyScope,
+  type KeyAddress,
   renewIdempotencyKey,
   takeIdempotencyKey,
 } from "./idempotency-store.ts";
 
 const longestKey = 255;
-const lookAgainMs = 50;
-/** Who has to wait longer than a moment waits for a download. */
-const lookSeldomMs = 500;
-/** A key that was taken within this time is still held; it gets free by its age a minute after. */
-const surelyHeldMs = 1_000;
+const pollMs = 50;
+/** For repeats that wait longer, usually for a download. */
+const slowPollMs = 500;
+/** A key that was taken within this time is not stale yet. */
+const surelyOwnedMs = 1_000;
 const retryMs = 1_000;
-/** By then the key is free by its age. */
+/** The key is stale by then. */
 const retriedMs = 60_000;
+
+type Route = "sync" | "async";
 
 export interface IdempotentRequest extends Scope {
   /** The endpoint id. */
   modelName: string;
-  route: "sync" | "async";
+  route: Route;
   key: string;
-  /** Of the form as it was sent. */
+  /** Of the form as sent. */
   fingerprint: string;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }
 
 export type IdempotentStart =
   /**
-   * Nobody used the key: run it under this id; `refused` gives the key free when it is not accepted. Before it is
-   * admitted `holdsKey` must say so: where its input took long to fetch, another may have taken it for dead.
+   * The first request with the key: run it under this id. `refused` releases the key if the request is not accepted.
+   * `holdsKey` must be checked before admission: if reading the input took long, a repeat may have taken the key.
    */
   | { kind: "first"; predictionId: string; holdsKey(): Promise<boolean>; refused(): Promise<void> }
-  /** The first one is accepted, perhaps ended. */
+  /** The first request was accepted and may have ended. */
   | { kind: "repeat"; predictionId: string };
 
-/** The one that goes on is another's: this request is its repeat. */
+/** Another request has taken the key and goes on; this one is its repeat. */
 export class KeyTakenOver extends Error {}
 
-/** As the header brings it. */
+/** The header's value. */
 export type PresentedKey = string | string[];
 
 export function isIdempotencyKey(presented: PresentedKey): presented is string {
@@ -58,37 +61,37 @@ export function checkIdempotencyKey(presented: PresentedKey): string;
 export function checkIdempotencyKey(presented: PresentedKey | undefined): string | undefined;
 export function checkIdempotencyKey(presented: PresentedKey | undefined): string | undefined {
   if (presented === undefined || isIdempotencyKey(presented)) return presented;
-  throw fault("value_error", `An Idempotency-Key has 1 to ${longestKey} characters`, {
+  throw fault("value_error", `Idempotency-Key must have 1 to ${longestKey} characters`, {
     loc: ["header", "idempotency-key"],
   });
 }
 
 /**
- * Decides whether a request with an Idempotency-Key is the first of its kind. While the first is still being accepted a
- * repeat waits; outcomes that are worth another try (cancelled, or retryable) are not kept, so then it is the first anew.
+ * Decides whether a request is the first with its Idempotency-Key. A repeat waits while the first is being accepted.
+ * Outcomes that may be retried (cancelled, or retryable) are not kept, so the next request becomes the first.
  */
 export async function startIdempotent(
   deps: { database: Database; nodeId: string; log: Log },
   request: IdempotentRequest,
 ): Promise<IdempotentStart> {
-  const { database, nodeId } = deps;
+  const { sql } = deps.database;
   const { userId, onlyKeyId, modelName, route, key, signal } = request;
-  const scope: IdempotencyScope = { userId, scope: idempotencyScope(modelName, request), key };
+  const address: KeyAddress = { userId, scope: idempotencyScope(modelName, request), key };
   const fingerprint = keptFingerprint(route, request.fingerprint);
-  for (let pauseMs = lookAgainMs; ; ) {
+  for (let pauseMs = pollMs; ; ) {
     signal.throwIfAborted();
     const predictionId = newId("prediction");
     const takenAt = performance.now();
-    if (await takeIdempotencyKey(database.sql, scope, { fingerprint, predictionId, nodeId })) {
+    if (await takeIdempotencyKey(sql, address, { id: predictionId, fingerprint }, deps.nodeId)) {
       return {
         kind: "first",
         predictionId,
         holdsKey: async () =>
-          performance.now() - takenAt < surelyHeldMs || renewIdempotencyKey(database.sql, scope, predictionId),
-        refused: () => giveFree(deps, scope, predictionId),
+          performance.now() - takenAt < surelyOwnedMs || renewIdempotencyKey(sql, address, predictionId),
+        refused: () => releaseKey(deps, address, predictionId),
       };
     }
-    const taken = await findIdempotencyKey(database.sql, scope);
+    const taken = await findIdempotencyKey(sql, address, [address.scope]);
     if (!taken) continue;
     const likeness = compareWithFirst(fingerprint, taken.fingerprint);
     if (likeness !== "same") {
@@ -96,16 +99,14 @@ export async function startIdempotent(
         loc: ["header", "idempotency-key"],
       });
     }
-    const address = { id: taken.predictionId, userId, onlyKeyId, modelName };
-    const ended = await findEnded(database.sql, address);
-    if (ended && isKept(ended)) return { kind: "repeat", predictionId: taken.predictionId };
-    // It may have ended between the looks, so the last one asks for both.
-    if (!ended && (await isKnown(database.sql, taken.predictionId)))
-      return { kind: "repeat", predictionId: taken.predictionId };
-    if (ended || taken.stale) await dropIdempotencyKey(database.sql, scope, taken.predictionId);
+    const ended = await findEnded(sql, { id: taken.id, userId, onlyKeyId, modelName });
+    if (ended && isKept(ended)) return { kind: "repeat", predictionId: taken.id };
+    // It may have ended between the two queries, so the last one checks live and ended predictions.
+    if (!ended && (await isKnown(sql, taken.id))) return { kind: "repeat", predictionId: taken.id };
+    if (ended || taken.stale) await dropIdempotencyKey(sql, address, taken.id);
     else {
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      pauseMs = Math.min(pauseMs * 1.5, lookSeldomMs);
+      await sleep(pauseMs);
+      pauseMs = Math.min(pauseMs * 1.5, slowPollMs);
     }
   }
 }
@@ -113,35 +114,36 @@ export async function startIdempotent(
 const otherwise = { other_input: "with other fields or files", other_route: "on another route of this model" };
 
 /**
- * Whether a request with this key may be a repeat, as far as that can be told before its body is read: a repeat gets the
- * first answer whatever the model, funds and limits say now, so they must not turn it away before.
+ * Whether a request with this key may be a repeat, before its body is read. A repeat receives the first answer even if the
+ * model, funds or limits would refuse it now.
  */
 export async function mayBeRepeat(
-  database: Database,
+  { sql }: Database,
   { key, ...request }: Pick<IdempotentRequest, keyof Scope | "modelName" | "key">,
 ): Promise<boolean> {
-  const scope = { userId: request.userId, scope: idempotencyScope(request.modelName, request), key };
-  const taken = await findIdempotencyKey(database.sql, scope);
+  const taken = await findIdempotencyKey(sql, { userId: request.userId, key }, [
+    idempotencyScope(request.modelName, request),
+  ]);
   if (!taken || taken.expired) return false;
-  const ended = await findEnded(database.sql, { ...request, id: taken.predictionId });
+  const ended = await findEnded(sql, { ...request, id: taken.id });
   return !ended || isKept(ended);
 }
 
 /**
- * Gives the key free for the next try, unless the prediction was accepted and only the answer was lost. Without the
- * database that cannot be known: then it is done as soon as it is back, and nobody waits for it here.
+ * Releases the key for the next attempt, unless the prediction was accepted and only the reply was lost. Without the
+ * database this cannot be known, so it is retried in the background.
  */
-async function giveFree(
-  { database, log }: { database: Database; log: Log },
-  scope: IdempotencyScope,
+async function releaseKey(
+  { database: { sql }, log }: { database: Database; log: Log },
+  address: KeyAddress,
   predictionId: string,
 ): Promise<void> {
   const attempt = async () => {
-    if (!(await isKnown(database.sql, predictionId))) await dropIdempotencyKey(database.sql, scope, predictionId);
+    if (!(await isKnown(sql, predictionId))) await dropIdempotencyKey(sql, address, predictionId);
   };
-  const again = async () => {
+  const retry = async () => {
     for (const until = performance.now() + retriedMs; performance.now() < until; ) {
-      await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
+      await sleep(retryMs, undefined, { ref: false });
       const isDone = await attempt().then(
         () => true,
         () => false,
@@ -150,17 +152,17 @@ async function giveFree(
     }
   };
   await attempt().catch((error) => {
-    log.warn({ prediction_id: predictionId, err: error }, "An Idempotency-Key could not be given free, trying again");
-    void again();
+    log.warn({ prediction_id: predictionId, err: error }, "An Idempotency-Key could not be released; retrying");
+    void retry();
   });
 }
 
-/** Whether who waited for it becomes the first anew. Who cancelled it wants no other run. */
+/** Whether a waiting repeat becomes the first request. A client that cancelled does not want another run. */
 export function leavesNoAnswer(ended: EndedPrediction): boolean {
   return !isKept(ended) && !isCancelled(ended);
 }
 
-/** Lost with its node: 499 as one that was cancelled, but nobody did. */
+/** Status 499 without a cancellation: the prediction was lost with its node. */
 export function isLost(ended: EndedPrediction): boolean {
   return ended.status === 499 && !isCancelled(ended);
 }
@@ -173,19 +175,16 @@ function isKept({ status, error }: EndedPrediction): boolean {
   return status !== 499 && !storedFault(error)?.retryable;
 }
 
-type Route = "sync" | "async";
-
-/** Tells fingerprints of the form as it was sent from older ones, which were of the input as it was read. */
+/** Marks fingerprints of the form as sent. Older ones were of the input as read. */
 const ofForm = "form";
 
-/** What is kept of a request under its Idempotency-Key. */
 export function keptFingerprint(route: Route, fingerprint: string): string {
   return `${route}:${ofForm}:${fingerprint}`;
 }
 
 /**
- * How a request compares with the first one under its key. An older fingerprint was of defaults and fetched bytes that may
- * be others by now, so nothing can be held against a repeat on the same route: told to be another, it would be paid again.
+ * Compares a request with the first one under its key. An older fingerprint includes defaults and fetched bytes that may
+ * have changed, so any repeat on the same route counts as the same request. Refusing it could charge the caller twice.
  */
 export function compareWithFirst(own: string, first: string): "same" | "other_input" | "other_route" {
   const [ownRoute] = own.split(":");
@@ -194,7 +193,7 @@ export function compareWithFirst(own: string, first: string): "same" | "other_in
   return own === first || kind !== ofForm ? "same" : "other_input";
 }
 
-/** What an Idempotency-Key is used for. Keys limited to models have their own, or one could fetch another's answer. */
+/** API keys that are limited to models have a scope of their own, so that they cannot fetch another key's answer. */
 export function idempotencyScope(what: string, { onlyKeyId }: Scope): string {
   return onlyKeyId === null ? what : `${what} ${onlyKeyId}`;
 }

@@ -1,8 +1,11 @@
+import type { Readable } from "node:stream";
 import type { Manifest } from "@gantry/wire";
 import type { Media } from "../../../engines/media/media.ts";
 import type { InputValue } from "../../../engines/models/driver.ts";
 import type { Net } from "../../../engines/net/net.ts";
-import { throwIfAny } from "../../../kernel/errors.ts";
+import { fault, type Loc, throwIfAny } from "../../../kernel/errors.ts";
+import type { Caller } from "../../accounts/index.ts";
+import type { Model } from "../../models/index.ts";
 import type { UserPart, WebhookPart } from "./check-extras.rules.ts";
 import { type CheckedFields, checkFields, type Extras, missingFields, promptIssues } from "./check-fields.rules.ts";
 import { fetchFile, isRemote, type OpenStored } from "./fetch-file.ts";
@@ -12,7 +15,7 @@ import { type CheckedFile, isCheckedFile, receiveFiles } from "./receive-file.ts
 import { Spool } from "./spool.ts";
 
 export interface InputSources {
-  /** A directory of this machine for files on their way; made when it is missing. */
+  /** A local directory for files in transit, created if it is missing. */
   spoolDir: string;
   net: Net;
   media: Media;
@@ -23,27 +26,64 @@ export interface ReadInputOptions extends InputSources {
   form: FormReader;
   extras: Extras;
   openStored: OpenStored;
-  /** Whose input it is. */
   userId: string;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }
 
+/** The input of one call of a model. */
+export interface InputRequest {
+  caller: Caller;
+  model: Model;
+  extras: Extras;
+  readForm: FormReader;
+  signal: AbortSignal;
+  /** If set, stored files are refused with this text. */
+  storedRefusal?: string | undefined;
+}
+
+export interface InputDeps extends InputSources {
+  /** A stored file of the caller; undefined if it does not exist. */
+  openStored(
+    caller: Caller,
+    s3Path: string,
+    loc: Loc,
+  ): Promise<{ size: number; filename: string; open(): Promise<Readable> } | undefined>;
+}
+
+export function readModelInput({ spoolDir, net, media, openStored }: InputDeps, request: InputRequest) {
+  const { caller, model, extras, readForm, signal, storedRefusal } = request;
+  return readInput({
+    manifest: model.manifest,
+    form: readForm,
+    extras,
+    spoolDir,
+    net,
+    media,
+    userId: caller.userId,
+    signal,
+    openStored: async (s3Path, loc) => {
+      if (storedRefusal !== undefined) throw fault("forbidden", storedRefusal, { loc });
+      const file = await openStored(caller, s3Path, loc);
+      return file && { stream: await file.open(), size: file.size, filename: file.filename };
+    },
+  });
+}
+
 export interface CheckedInput {
-  /** With defaults; a field that is null and has no default is absent. */
+  /** Defaults are filled in. A field that is null and has no default is absent. */
   input: Readonly<Record<string, InputValue>>;
-  /** The files among them. */
+  /** The files of the input. */
   files: readonly CheckedFile[];
   user: UserPart | undefined;
   webhook: WebhookPart | undefined;
-  /** Deletes the files. To be called once the run no longer needs them, however it ended; again is no error. */
+  /** Deletes the files. Must be called when the prediction no longer needs them; may be called again. */
   dispose(): Promise<void>;
 }
 
 /**
- * From the body of a request to input that a model may be run with. Rejects with one fault that holds everything that is
- * wrong. Addresses are fetched last, and only if all the rest is right: a request that fails anyway causes no call.
- * When it rejects, for whatever reason, no file is left.
+ * Turns the body of a request into checked input. Rejects with one fault that has all issues. Addresses are fetched last,
+ * and only if everything else is valid. After a rejection no file is left.
  */
 export async function readInput(options: ReadInputOptions): Promise<CheckedInput> {
   const { manifest, form, extras, spoolDir, media, userId, signal } = options;
@@ -80,7 +120,7 @@ async function fetchAddresses(
 ): Promise<void> {
   const wanted = checked.addresses.filter(({ address }) => isWanted(address));
   const results = await Promise.allSettled(wanted.map((from) => fetchFile({ ...options, spool }, from.field, from)));
-  // Only when all have ended is it certain that none writes any more.
+  // Waits for all, so that none writes after the spool is disposed of.
   for (const [i, result] of results.entries()) {
     const from = wanted[i];
     if (result.status === "rejected") throw result.reason;

@@ -9,7 +9,7 @@ import { openFilesystemBlobs } from "../../../engines/blobs/filesystem.ts";
 import { loadOrCreateSigningCredentials } from "../../../engines/blobs/signing-credentials.ts";
 import type { FileInput } from "../../../engines/models/driver.ts";
 import { fault } from "../../../kernel/errors.ts";
-import { dropInput, openInput, type UnreadFile } from "./stored-input.ts";
+import { deleteInput, openInput, type UnreadFile } from "./stored-input.ts";
 
 let home: string;
 let blobs: BlobStore;
@@ -90,7 +90,7 @@ test("an object of the caller's that looks like a file opens and removes nothing
   for (const forged of [stored("inputs/pred_other/0"), stored("inputs/pred_mine/../pred_other/0"), { $file: null }]) {
     const input = { settings: forged };
     expect(openInput(blobs, "pred_mine", input, never)).toEqual(input);
-    await dropInput(blobs, "pred_mine", input);
+    await deleteInput(blobs, "pred_mine", input);
   }
   expect(await blobs.open("inputs/pred_other/0")).toBeDefined();
 });

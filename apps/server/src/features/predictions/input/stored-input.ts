@@ -1,8 +1,10 @@
 import type { Readable } from "node:stream";
 import type { BlobStore } from "../../../engines/blobs/blobs.ts";
 import type { FileInput, InputValue } from "../../../engines/models/driver.ts";
-import { Fault, fault } from "../../../kernel/errors.ts";
-import type { CheckedFile, CheckedInput } from "./index.ts";
+import { fault, isUnavailable } from "../../../kernel/errors.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
+import type { CheckedInput } from "./read-input.ts";
+import type { CheckedFile } from "./receive-file.ts";
 
 /** A file among the stored inputs of a queued prediction. */
 interface StoredFile {
@@ -12,29 +14,32 @@ interface StoredFile {
 const folderOf = (predictionId: string) => `inputs/${predictionId}/`;
 const keyOf = (predictionId: string, n: number) => `${folderOf(predictionId)}${n}`;
 
-/** Inputs may be objects of the caller's making: one that looks like a file and is none of this prediction is no file. */
+/** Callers may send objects that look like stored files, so the key must belong to this prediction. */
 function isStoredFile(predictionId: string, value: unknown): value is StoredFile {
-  if (typeof value !== "object" || value === null || !("$file" in value)) return false;
-  const file = value.$file;
-  if (typeof file !== "object" || file === null || !("key" in file)) return false;
+  const file = isRecord(value) ? value.$file : undefined;
   const folder = folderOf(predictionId);
-  return typeof file.key === "string" && file.key.startsWith(folder) && /^\d+$/.test(file.key.slice(folder.length));
+  return (
+    isRecord(file) &&
+    typeof file.key === "string" &&
+    file.key.startsWith(folder) &&
+    /^\d+$/.test(file.key.slice(folder.length))
+  );
 }
 
-/** Keeps the input of a prediction that runs later, perhaps on another machine: its files go into the blob store. */
-export async function keepInput(
+/** Stores the files of an input whose prediction runs later, possibly on another machine. */
+export async function storeInput(
   blobs: BlobStore,
   predictionId: string,
   { input, files }: CheckedInput,
 ): Promise<Record<string, unknown>> {
-  const kept: Record<string, unknown> = { ...input };
+  const stored: Record<string, unknown> = { ...input };
   for (const [n, file] of files.entries()) {
     const key = keyOf(predictionId, n);
     await putFile(blobs, key, file);
     const { contentType, size, filename } = file;
-    kept[file.field] = { $file: { key, contentType, size, filename: filename ?? null } } satisfies StoredFile;
+    stored[file.field] = { $file: { key, contentType, size, filename: filename ?? null } } satisfies StoredFile;
   }
-  return kept;
+  return stored;
 }
 
 async function putFile(blobs: BlobStore, key: string, file: CheckedFile): Promise<void> {
@@ -43,16 +48,16 @@ async function putFile(blobs: BlobStore, key: string, file: CheckedFile): Promis
   else await blobs.put(key, await file.open(), { contentType });
 }
 
-/** A file that the store did not give, or not whole. */
+/** A file that the store did not return, or not completely. */
 export interface UnreadFile {
   key: string;
-  /** It was opened, and its bytes ended too early. */
+  /** The file was opened, but its stream ended early. */
   brokeOff: boolean;
 }
 
 /**
- * `onUnread` is called where a file cannot be opened, or not be read to its end, because the store is away: nothing was done
- * with the input then. A model gets all of its files before it begins, so one that was read before may have been used.
+ * `onUnread` is called if a file cannot be read to its end because the store is unavailable. The model has not started then:
+ * it receives all files before it begins. A file that was read once before does not count.
  */
 export function openInput(
   blobs: BlobStore,
@@ -74,10 +79,9 @@ function asFile(
   onUnread: (file: UnreadFile) => void,
 ): FileInput {
   let wasRead = false;
-  const tellUnread = (error: unknown, brokeOff: boolean) => {
-    if (!wasRead && error instanceof Fault && error.type === "service_unavailable") onUnread({ key, brokeOff });
+  const reportUnread = (error: unknown, brokeOff: boolean) => {
+    if (!wasRead && isUnavailable(error)) onUnread({ key, brokeOff });
   };
-  const broke = (error: unknown) => tellUnread(error, true);
   return {
     kind: "file",
     contentType,
@@ -85,13 +89,15 @@ function asFile(
     filename: filename ?? undefined,
     async open(): Promise<Readable> {
       const found = await blobs.open(key).catch((error) => {
-        tellUnread(error, false);
+        reportUnread(error, false);
         throw error;
       });
-      if (!found) throw fault("internal_server_error", "An input file is no longer there");
-      found.body.once("error", broke).once("end", () => {
-        wasRead = true;
-      });
+      if (!found) throw fault("internal_server_error", "An input file no longer exists");
+      found.body
+        .once("error", (error) => reportUnread(error, true))
+        .once("end", () => {
+          wasRead = true;
+        });
       return found.body;
     },
   };
@@ -101,8 +107,7 @@ export function hasFiles(predictionId: string, stored: Record<string, unknown>):
   return Object.values(stored).some((value) => isStoredFile(predictionId, value));
 }
 
-/** Once the prediction has ended nobody needs its input files. */
-export async function dropInput(
+export async function deleteInput(
   blobs: BlobStore,
   predictionId: string,
   stored: Record<string, unknown>,

@@ -2,7 +2,7 @@ import { newId } from "@gantry/wire";
 import type { BlobStore } from "../../../engines/blobs/blobs.ts";
 import type { Database } from "../../../engines/database/database.ts";
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
-import { Fault } from "../../../kernel/errors.ts";
+import { Fault, isUnavailable } from "../../../kernel/errors.ts";
 import type { Caller } from "../../accounts/index.ts";
 import { reservationOf } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
@@ -11,8 +11,9 @@ import type { Admit, RateFigures } from "../admission/admit-predictions.ts";
 import { termsFor } from "../admission/reserve.ts";
 import { KeyTakenOver } from "../idempotency/idempotency.ts";
 import type { CheckedInput } from "../input/index.ts";
-import { dropInput, keepInput } from "../input/stored-input.ts";
-import { type ArrivingPrediction, insertTrace, isKnown, type SlotReservation } from "../store.ts";
+import { deleteInput, storeInput } from "../input/stored-input.ts";
+import type { ArrivingPrediction, SlotReservation } from "../prediction.ts";
+import { insertTrace, isKnown } from "../store.ts";
 
 export interface AsyncDeps {
   database: Database;
@@ -21,15 +22,15 @@ export interface AsyncDeps {
   countTokens(text: string): Promise<number>;
   sealWebhook(owner: { userId: string; predictionId: string }, webhook: Webhook): SealedWebhook;
   wakeWorkers(): void;
-  /** A hand of this node, if it is a worker and one is free. */
+  /** Undefined if this node is not a worker or has no free slot. */
   reserveSlot(): SlotReservation | undefined;
   telemetry: Telemetry;
 }
 
 export interface AsyncRequest {
-  /** Given where it was promised to somebody before; made otherwise. */
+  /** Set if the id was promised before, under an Idempotency-Key. */
   predictionId?: string;
-  /** Asked last before it is admitted, where it was promised under an Idempotency-Key; otherwise KeyTakenOver is thrown. */
+  /** Checked right before admission, under an Idempotency-Key. If false, KeyTakenOver is thrown. */
   holdsKey?(): Promise<boolean>;
   caller: Caller;
   model: Model;
@@ -37,24 +38,24 @@ export interface AsyncRequest {
   base: string;
 }
 
-/** Its first; a worker that takes it over later counts on. */
+/** Workers that take the prediction over later count on from here. */
 const firstClaim = 1;
 
 /**
- * Queues a prediction: once this resolves it is committed, and will end whatever dies on the way. Where this node has a
- * free hand and nobody waits before it, it starts here with the same commit.
+ * Queues a prediction. Once this resolves, the prediction is committed and will end whatever dies on the way. If this node
+ * has a free slot and the queue is empty, the prediction starts here in the same commit.
  */
 export async function acceptAsync(
   deps: AsyncDeps,
   { predictionId: id = newId("prediction"), holdsKey, caller, model, input, base }: AsyncRequest,
 ): Promise<{ predictionId: string; rate: RateFigures | undefined }> {
   const terms = await termsFor(model.manifest, input.input, deps.countTokens);
-  const stored = await keepInput(deps.blobs, id, input);
+  const stored = await storeInput(deps.blobs, id, input);
   const webhook = input.webhook && deps.sealWebhook({ userId: caller.userId, predictionId: id }, input.webhook);
-  const hand = deps.reserveSlot();
+  const slot = deps.reserveSlot();
   let isBegun = false;
   try {
-    // Files may have taken so long to the store that this request was taken for dead.
+    // Storing the files may have taken so long that a repeat took the key.
     if (holdsKey && !(await holdsKey())) throw new KeyTakenOver();
     deps.telemetry.concerns(id, "async");
     const trace = deps.telemetry.traceparent();
@@ -70,7 +71,7 @@ export async function acceptAsync(
       reservation: reservationOf(terms),
       purpose: "run",
       queueSeconds: model.manifest.max_queue_seconds,
-      handFree: hand !== undefined,
+      hasSlot: slot !== undefined,
       queued: {
         input: JSON.stringify(stored),
         pricing: JSON.stringify(terms.pricing),
@@ -86,9 +87,9 @@ export async function acceptAsync(
       () => ({ name: "admission", kind: "producer" }),
       () => deps.admit(arrival),
     );
-    if (starts && hand) {
+    if (starts && slot) {
       isBegun = true;
-      hand.begin({
+      slot.begin({
         id,
         claim: firstClaim,
         userId: caller.userId,
@@ -104,15 +105,15 @@ export async function acceptAsync(
     } else deps.wakeWorkers();
     return { predictionId: id, rate };
   } catch (error) {
-    // No answer is no refusal: what was accepted after all needs its files.
-    if (!(await mayBeKnown(deps.database, id, error))) await dropInput(deps.blobs, id, stored);
+    // A lost reply is not a refusal: if the prediction was accepted, it needs its files.
+    if (!(await mayBeKnown(deps.database, id, error))) await deleteInput(deps.blobs, id, stored);
     throw error;
   } finally {
-    if (!isBegun) hand?.giveBack();
+    if (!isBegun) slot?.giveBack();
   }
 }
 
 async function mayBeKnown(database: Database, id: string, error: unknown): Promise<boolean> {
-  const isAnswered = error instanceof Fault && error.type !== "service_unavailable";
+  const isAnswered = error instanceof Fault && !isUnavailable(error);
   return !isAnswered && (await isKnown(database.sql, id).catch(() => true));
 }

@@ -2,8 +2,9 @@ import { newId } from "@gantry/wire";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../../test/support/database.ts";
 import { type Written, writePredictions } from "../admission/write-store.ts";
-import { mendLines } from "../execution/sweep-store.ts";
-import { type ArrivingPrediction, claimJobs, type Ending, releasePredictions } from "../store.ts";
+import { repairQueues } from "../execution/sweep-store.ts";
+import type { ArrivingPrediction, Ending } from "../prediction.ts";
+import { claimJobs, releaseJobs } from "../store.ts";
 
 let own: Awaited<ReturnType<typeof testDatabase>>;
 const [node, month] = [newId("node"), `${new Date().toISOString().slice(0, 7)}-01`];
@@ -69,13 +70,13 @@ const done = (id: string, claim: number): Ending => ({
   ...{ inputTokens: undefined, outputTokens: undefined, cachedTokens: undefined, cacheWriteTokens: undefined },
 });
 
-const write = (endings: Ending[], arrivals: ArrivingPrediction[], hands = 0): Promise<Written> =>
-  writePredictions(own.database.sql, arrivals, endings, { nodeId: node, month, hands });
+const write = (endings: Ending[], arrivals: ArrivingPrediction[], slots = 0): Promise<Written> =>
+  writePredictions(own.database.sql, arrivals, endings, { nodeId: node, month, slots });
 const settle = (endings: Ending[]): Promise<Written> =>
   writePredictions(own.database.sql, [], endings, { nodeId: node, month, withMore: true });
 const verdicts = async (arrivals: ArrivingPrediction[]) =>
   (await write([], arrivals)).decisions?.map(({ verdict }) => verdict) ?? arrivals.map(() => "run");
-const claim = (hands: number) => claimJobs(own.database.sql, node, hands);
+const claim = (slots: number) => claimJobs(own.database.sql, node, slots);
 const usersOf = (jobs: readonly { userId: string }[]) => jobs.map(({ userId }) => userId);
 
 /** Every counter says what the rows say, and whoever waits is in a line. */
@@ -116,11 +117,11 @@ async function faults(): Promise<readonly unknown[]> {
 }
 
 test("a job starts with its acceptance where a hand is free and nobody waits, and is claimed afterwards where not", async () => {
-  const [first, second] = [job(limited, "wide", { handFree: true }), job(limited, "wide")];
+  const [first, second] = [job(limited, "wide", { hasSlot: true }), job(limited, "wide")];
   expect(await verdicts([first])).toEqual(["run"]);
   expect(await verdicts([second])).toEqual(["wait"]);
   // There is a hand and a slot, but somebody waits before it.
-  const third = job(limited, "wide", { handFree: true });
+  const third = job(limited, "wide", { hasSlot: true });
   expect(await verdicts([third])).toEqual(["wait"]);
   expect(await faults()).toEqual([]);
   const taken = await claim(10);
@@ -133,7 +134,7 @@ test("a job starts with its acceptance where a hand is free and nobody waits, an
 });
 
 test("an end makes room for what waits in the same statement", async () => {
-  const running = job(people[0] ?? limited, "wide", { handFree: true });
+  const running = job(people[0] ?? limited, "wide", { hasSlot: true });
   await write([], [running]);
   const waiting = Array.from({ length: 3 }, () => job(people[1] ?? limited, "wide"));
   await write([], waiting);
@@ -160,7 +161,7 @@ test("high priority first, then everybody's first before anybody's second, and n
   expect(await own.database.sql`select 1 from model_lines`).toHaveLength(0);
 });
 
-test("who has had no turn for the longest comes first, however many hands there are", async () => {
+test("who has had no turn for the longest comes first, however many slots there are", async () => {
   await write(
     [],
     people.flatMap((who) => Array.from({ length: 3 }, () => job(who, "wide"))),
@@ -212,10 +213,10 @@ test("whatever comes, goes, is handed back and cancelled, the counters and lines
     const chosen = all.filter(() => random(4) === 0);
     const running = chosen.filter(({ started }) => started);
     const arrivals = Array.from({ length: random(5) }, () =>
-      job(someone(), random(2) === 0 ? "wide" : "narrow", { handFree: random(2) === 0, highPriority: random(4) === 0 }),
+      job(someone(), random(2) === 0 ? "wide" : "narrow", { hasSlot: random(2) === 0, highPriority: random(4) === 0 }),
     );
     const kind = random(4);
-    if (kind === 0) await releasePredictions(own.database.sql, running, random(2) === 0);
+    if (kind === 0) await releaseJobs(own.database.sql, running, random(2) === 0);
     else if (kind === 1) await settle(chosen.map(({ id, claim }) => done(id, claim)));
     else if (kind === 2) await claim(random(6));
     else
@@ -234,7 +235,7 @@ test("a line that is missing is written down", async () => {
   await write([], [job(limited, "wide"), job(people[3] ?? limited, "narrow", { highPriority: true })]);
   await own.database.sql`truncate model_lines`;
   expect(await claim(5)).toEqual([]);
-  await mendLines(own.database.sql);
+  await repairQueues(own.database.sql);
   expect(await faults()).toEqual([]);
   expect(await claim(5)).toHaveLength(2);
 });

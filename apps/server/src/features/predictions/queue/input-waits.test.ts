@@ -3,7 +3,7 @@ import type { BlobStore } from "../../../engines/blobs/blobs.ts";
 import { fault } from "../../../kernel/errors.ts";
 import { createLog } from "../../../kernel/log.ts";
 import type { Model } from "../../models/index.ts";
-import type { ClaimedJob } from "../store.ts";
+import type { ClaimedJob } from "../prediction.ts";
 import { createInputWaits, isBrokenForGood, pauseBeforeNextTry } from "./input-waits.ts";
 
 test("the pause doubles with each try up to a minute, however the first one began", () => {

@@ -2,7 +2,7 @@ import type { BlobStore } from "../../../engines/blobs/blobs.ts";
 import type { Database } from "../../../engines/database/database.ts";
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import { createClaimLoop } from "../../../kernel/claim-loop.ts";
-import { Fault, fault } from "../../../kernel/errors.ts";
+import { type Fault, fault, isUnavailable } from "../../../kernel/errors.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { mostTokens } from "../../../kernel/money.ts";
 import { Register } from "../../../kernel/register.ts";
@@ -11,12 +11,19 @@ import { sleep } from "../../../kernel/sleep.ts";
 import type { Bounds } from "../../billing/index.ts";
 import type { Model } from "../../models/index.ts";
 import { type ExecutionDeps, executePrediction } from "../execution/execute-prediction.ts";
-import { Fragments } from "../execution/fragments.ts";
-import type { HeldPredictions } from "../execution/held-predictions.ts";
+import type { LivePredictions } from "../execution/live-predictions.ts";
 import { hasFiles, openInput, type UnreadFile } from "../input/stored-input.ts";
-import { endedUnused, type Outcome, streamedField } from "../prediction.ts";
+import {
+  type ClaimedJob,
+  endedUnused,
+  type FreedSlots,
+  type Outcome,
+  type SlotReservation,
+  streamedField,
+} from "../prediction.ts";
+import { Fragments } from "../result/fragments.ts";
 import type { Settlement } from "../result/settle-predictions.ts";
-import { type ClaimedJob, claimJobs, type FreedSlots, releasePredictions, type SlotReservation } from "../store.ts";
+import { claimJobs, releaseJobs } from "../store.ts";
 import { createInputWaits } from "./input-waits.ts";
 
 export interface WorkerDeps extends ExecutionDeps {
@@ -24,7 +31,7 @@ export interface WorkerDeps extends ExecutionDeps {
   blobs: BlobStore;
   log: Log;
   nodeId: string;
-  held: HeldPredictions;
+  live: LivePredictions;
   settlement: Settlement;
   wakeWorkers(): void;
   acceptedModel(id: string, endpointId: string): Promise<Model | undefined>;
@@ -33,22 +40,22 @@ export interface WorkerDeps extends ExecutionDeps {
 }
 
 export interface Worker {
-  /** Takes what there is, up to the node's hands. Resolves when nothing more can be taken for the moment. */
+  /** Claims jobs until no slot is free or no job waits. */
   work(): Promise<void>;
-  /** A hand for a prediction that is being accepted here, if one is free: it need not go through the queue. */
+  /** A free slot for a prediction that is being accepted here, so that it skips the queue. */
   reserveSlot(): SlotReservation | undefined;
-  /** The hands of so many jobs that a statement ends, for what it may claim in their place. */
+  /** The slots of jobs that a statement ends, to be filled by the jobs it claims. */
   takeFreedSlots(freed: number): FreedSlots;
-  /** No hand is free: another node should look too. */
+  /** No slot is free: another node should claim too. */
   isFull(): boolean;
-  /** No new jobs; running ones go on. Resolves when what was just being claimed is among them. */
+  /** Claims no more jobs; running ones go on. Resolves when claims in progress have begun. */
   stop(): Promise<void>;
-  /** Puts what still runs back into the queue. */
-  handBack(): Promise<void>;
+  /** Returns running jobs to the queue. */
+  releaseAll(): Promise<void>;
 }
 
 const claimedAtOnce = 50;
-/** The database holds every charge to its reservation, also where the bounds of a reservation were not stored. */
+/** For jobs without stored bounds. The database limits every charge to its reservation. */
 const unbounded: Bounds = {
   seconds: Number.MAX_SAFE_INTEGER,
   outputs: Number.MAX_SAFE_INTEGER,
@@ -57,46 +64,49 @@ const unbounded: Bounds = {
 };
 
 /**
- * Runs queued predictions. Every claim is SQL, so any number of workers share the work; a wake-up only says that it is
- * worth a look.
+ * Runs queued predictions. Every claim is SQL, so any number of workers share the work. A wake-up is only a hint.
  *
- *   accepted ──────────────┐ started with its acceptance, where a hand is free
+ *   accepted ──────────────┐ started with its acceptance, if a slot is free
  *      ▼                   ▼
  *   queued ──claim──► running ──settle──► ended
- *      ▲                 └─ worker died or hands it back, or its input was not read: claim number + 1
+ *      ▲                 └─ worker died or released it, or its input was not read: claim number + 1
  *      └─────────────────────┘
  */
 export function createWorker(deps: WorkerDeps): Worker {
   const running = new Register<ClaimedJob>();
   const inputWaits = createInputWaits(deps);
-  /** Running ones that rest until they try to read their input again: they need no hand. */
-  let resting = 0;
+  /** Running jobs that pause before they read their input again. They use no slot. */
+  let pausing = 0;
   const stopping = new AbortController();
-  /** Hands that wait for an acceptance. */
+  /** Slots reserved for predictions that are being accepted. */
   let reserved = 0;
-  /** Whatever may yet become a job here. */
+  /** Reservations that may yet become jobs. */
   const reservations = new Ring<Promise<void>>();
-  const freeSlots = () => deps.parallel - (running.size - resting) - reserved;
+  const freeSlots = () => deps.parallel - (running.size - pausing) - reserved;
   const begin = (job: ClaimedJob) => void deps.telemetry.within(deps.telemetry.resumed(job.trace), () => run(job));
-  const taking = createClaimLoop<ClaimedJob>({
+  const claiming = createClaimLoop<ClaimedJob>({
     freeSlots,
     atOnce: claimedAtOnce,
-    claim: (hands) => claimJobs(deps.database.sql, deps.nodeId, hands),
+    claim: (slots) => claimJobs(deps.database.sql, deps.nodeId, slots),
     begin,
   });
   const lookForMore = () => {
-    if (taking.isStopped) return;
-    taking.look().catch((error) => deps.log.warn({ err: error }, "ClaimLoop jobs failed, the next look tries again"));
+    if (claiming.isStopped) return;
+    claiming
+      .look()
+      .catch((error) =>
+        deps.log.warn({ err: error }, "Claiming queued predictions failed; the next attempt tries again"),
+      );
   };
 
-  /** Answers what gives them back. */
-  function reserve(hands: number): () => void {
+  /** Returns a function that frees the slots. */
+  function reserve(slots: number): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const place = reservations.add(promise);
-    reserved += hands;
+    const entry = reservations.add(promise);
+    reserved += slots;
     return () => {
-      reserved -= hands;
-      place.leave();
+      reserved -= slots;
+      entry.leave();
       resolve();
     };
   }
@@ -104,7 +114,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   function takeFreedSlots(freed: number): FreedSlots {
     const free = reserve(0);
     return {
-      hands: taking.isStopped ? 0 : freed,
+      slots: claiming.isStopped ? 0 : freed,
       use(jobs) {
         for (const job of jobs) begin(job);
         free();
@@ -113,7 +123,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   }
 
   function reserveSlot(): SlotReservation | undefined {
-    if (taking.isStopped || freeSlots() <= 0) return undefined;
+    if (claiming.isStopped || freeSlots() <= 0) return undefined;
     const free = reserve(1);
     return {
       begin(job) {
@@ -122,7 +132,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       },
       giveBack() {
         free();
-        // Whoever looked meanwhile saw no free hand.
+        // Claims made in the meantime saw no free slot.
         lookForMore();
       },
     };
@@ -132,18 +142,18 @@ export function createWorker(deps: WorkerDeps): Worker {
     running.set(job.id, job);
     let isPlain = false;
     let unread: UnreadFile | undefined;
-    const held = deps.held.hold(job.id);
-    held.accepted(job.claim);
-    noteWait(deps.telemetry, job);
+    const live = deps.live.add(job.id);
+    live.accepted(job.claim);
+    recordWait(deps.telemetry, job);
     try {
       const model = await deps.acceptedModel(job.modelId, job.modelName);
-      if (!model) throw new Error(`the model ${job.modelId} of a queued prediction is not there`);
+      if (!model) throw new Error(`the model ${job.modelId} of a queued prediction does not exist`);
       const field = streamedField(model);
       const fragments = field === undefined ? undefined : new Fragments(deps.database.sql, job, deps.log);
-      // Nobody knows where it runs: whoever follows it, now or later, finds all of it written.
+      // Followers do not know where it runs, so the whole transcript is written.
       fragments?.publish();
       let outcome = await executePrediction(deps, {
-        held,
+        live,
         userId: job.userId,
         model,
         input: openInput(deps.blobs, job.id, job.input, (file) => {
@@ -153,21 +163,21 @@ export function createWorker(deps: WorkerDeps): Worker {
         ...(fragments && { onFragment: (name, text) => fragments.add(name, text) }),
       });
       outcome = fragments?.close(outcome) ?? outcome;
-      // A driver may have opened it again; then it is the failure of the call that counts.
-      if (unread && isOfOurs(outcome)) {
+      // If the driver opened the file again, the failure of the call counts.
+      if (unread && hasUnavailableEngine(outcome)) {
         const verdict = await inputWaits.judge(job, model, unread, outcome.fault);
         if ("failure" in verdict) outcome = { ...outcome, fault: verdict.failure };
         else {
-          outcome = (await stoppedWhileResting(verdict.pauseMs, held.signal)) ?? outcome;
-          if (!held.signal.aborted && running.get(job.id) === job) {
-            await releasePredictions(deps.database.sql, [job], false);
+          outcome = (await stoppedDuringPause(verdict.pauseMs, live.signal)) ?? outcome;
+          if (!live.signal.aborted && running.get(job.id) === job) {
+            await releaseJobs(deps.database.sql, [job], false);
             deps.wakeWorkers();
             return;
           }
         }
       }
       inputWaits.forget(job.id);
-      // Handed back, or claimed anew: another claim runs it.
+      // Released, or claimed again: another claim runs it.
       if (running.get(job.id) !== job) return;
       if (outcome.kind === "failed" && outcome.fault.status >= 500) {
         const { fault } = outcome;
@@ -176,19 +186,20 @@ export function createWorker(deps: WorkerDeps): Worker {
       isPlain = !job.hasWebhook && fragments === undefined && !hasFiles(job.id, job.input);
       await deps.settlement.settle(job.id, job.claim, outcome, isPlain ? "job" : "more");
     } catch (error) {
-      deps.log.error({ prediction_id: job.id, err: error }, "A queued prediction could not be brought to its end here");
-      if (!isOfEngine(error)) await giveUp(job);
+      deps.log.error({ prediction_id: job.id, err: error }, "A queued prediction could not be completed on this node");
+      // If an engine is unavailable, the sweep returns the job to the queue.
+      if (!isUnavailable(error)) await giveUp(job);
     } finally {
-      held.release();
+      live.release();
       if (running.get(job.id) === job) running.delete(job.id);
-      // With a row's end the next were claimed already; what takes longer may have let others by.
+      // The end of a plain row claims the next jobs in its own statement.
       if (!isPlain) lookForMore();
     }
   }
 
-  /** What it came to when it was stopped meanwhile. Of a process that goes down another takes it over at once. */
-  async function stoppedWhileResting(milliseconds: number, signal: AbortSignal): Promise<Outcome | undefined> {
-    resting++;
+  /** The outcome if the job is stopped during the pause. A shutdown ends the pause, so that another node takes over. */
+  async function stoppedDuringPause(milliseconds: number, signal: AbortSignal): Promise<Outcome | undefined> {
+    pausing++;
     lookForMore();
     try {
       await sleep(milliseconds, AbortSignal.any([signal, stopping.signal]));
@@ -196,51 +207,46 @@ export function createWorker(deps: WorkerDeps): Worker {
     } catch {
       return signal.aborted ? endedUnused(signal.reason as Fault) : undefined;
     } finally {
-      resting--;
+      pausing--;
     }
   }
 
-  /** What went wrong here would go wrong at every other try, and each may call and pay the model. */
+  /** The error would repeat on every attempt, and each attempt may pay the model. */
   async function giveUp({ id, claim }: ClaimedJob): Promise<void> {
     const failure = fault("internal_server_error", "Internal server error", { retryable: false });
     await deps.settlement
       .settle(id, claim, endedUnused(failure), "more")
-      .catch((error) => deps.log.error({ prediction_id: id, err: error }, "A queued prediction could not be given up"));
+      .catch((error) => deps.log.error({ prediction_id: id, err: error }, "A queued prediction could not be ended"));
   }
 
   return {
-    work: taking.look,
+    work: claiming.look,
     reserveSlot,
     takeFreedSlots,
     isFull: () => freeSlots() <= 0,
     async stop() {
       stopping.abort();
-      await taking.stop();
+      await claiming.stop();
       await Promise.all(reservations.all());
     },
-    async handBack() {
+    async releaseAll() {
       const jobs = running.all();
       for (const { id } of jobs) {
         running.delete(id);
-        deps.held.get(id)?.stop("shutdown");
+        deps.live.get(id)?.stop("shutdown");
       }
       if (jobs.length === 0) return;
-      await releasePredictions(deps.database.sql, jobs, false);
+      await releaseJobs(deps.database.sql, jobs, false);
       deps.wakeWorkers();
     },
   };
 }
 
-/** It is away for the moment: the sweep puts what nobody runs back into the line. */
-function isOfEngine(error: unknown): boolean {
-  return error instanceof Fault && error.type === "service_unavailable";
+function hasUnavailableEngine(outcome: Outcome): outcome is Outcome & { kind: "failed" } {
+  return outcome.kind === "failed" && isUnavailable(outcome.fault);
 }
 
-function isOfOurs(outcome: Outcome): outcome is Outcome & { kind: "failed" } {
-  return outcome.kind === "failed" && outcome.fault.type === "service_unavailable";
-}
-
-function noteWait(telemetry: Telemetry, { id, acceptedAt, waitedMs }: ClaimedJob): void {
+function recordWait(telemetry: Telemetry, { id, acceptedAt, waitedMs }: ClaimedJob): void {
   telemetry.concerns(id, "async");
   telemetry.slotAwaited("async", waitedMs);
   const from = Date.parse(acceptedAt);

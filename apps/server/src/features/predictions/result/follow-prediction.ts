@@ -1,85 +1,80 @@
 import { createTranscript, type TranscriptUpdate } from "@gantry/wire/transcript";
-import type { Database } from "../../../engines/database/database.ts";
-import { Fault } from "../../../kernel/errors.ts";
-import { type Fragment, originalText } from "../execution/fragments.rules.ts";
-import { findLastWords, followedChannel, listFragments, notifyHolder } from "../execution/fragments.ts";
-import type { HeldPredictions } from "../execution/held-predictions.ts";
+import { isUnavailable } from "../../../kernel/errors.ts";
+import type { Fragment } from "../prediction.ts";
 import type { PredictionAddress } from "../store.ts";
+import { originalText } from "./fragments.rules.ts";
+import { findTranscript, listFragments, notifyHolder } from "./fragments.ts";
 import { awaitEnd, type ResultDeps } from "./read-result.ts";
 import { failureBody, fileLinks } from "./result-item.ts";
 
-const lookAgainMs = 1_000;
+const pollMs = 1_000;
 
-/** Undefined when the database is away for the moment: nothing is known, and the next look may find it back. */
-async function unlessAway<T>(look: () => Promise<T>): Promise<T | undefined> {
+/** Undefined if the database is unavailable; the next attempt may succeed. */
+async function unlessUnavailable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await look();
+    return await read();
   } catch (error) {
-    if (error instanceof Fault && error.type === "service_unavailable") return undefined;
+    if (isUnavailable(error)) return undefined;
     throw error;
   }
 }
 
-/** What this node holds is written down from the moment on in which somebody follows it, on whatever node. */
-export function watchFollowers(database: Database, held: HeldPredictions): Promise<{ stop(): Promise<void> }> {
-  return database.listen(followedChannel, (id) => held.get(id)?.follow());
-}
-
 /**
- * The events of a prediction as the stream route would send them, from any node: live while it is live, replayed when it
- * has ended. The holder of one that has a client is told that it is followed; should the notice get lost, it is told again
- * as long as nothing comes, and what it never wrote comes with the end. A run that was repeated after a crash says its text
- * again: what the reader already has is left out, and a text that is another one is told from its beginning, as restarted.
- * Where this node goes down before it has ended, or the database goes away, the events end without the last one: the reader
- * comes back for the rest.
+ * The events of a prediction as the stream route would send them, from any node: live, or replayed after the end.
+ *
+ * - The node that runs it is notified that it has a follower, and again as long as no fragment arrives.
+ * - After a crash the prediction runs again. Text that the follower already has is skipped; if the new text differs, the
+ *   transcript restarts from its beginning.
+ * - If this node shuts down or the database becomes unavailable, the events stop without the last one, and the client
+ *   reconnects.
  */
 export async function* followPrediction(
   deps: ResultDeps,
   address: PredictionAddress,
   { base, signal }: { base: string; signal: AbortSignal },
 ): AsyncGenerator<Record<string, unknown>> {
-  const telling = createTranscript();
+  const transcript = createTranscript();
   let position = { claim: 0, seq: 0 };
   let hasHolder = true;
 
   function* newPartsOf(fragments: readonly Fragment[]): Generator<Record<string, unknown>> {
     for (const { claim, seq, field, fragment } of fragments) {
-      if (claim !== position.claim) telling.beginAnew();
+      if (claim !== position.claim) transcript.beginAnew();
       position = { claim, seq };
-      yield* contentEvent(telling.tell([[field, originalText(fragment)]]));
+      yield* contentEvent(transcript.tell([[field, originalText(fragment)]]));
     }
   }
 
   // Unknown ids are refused before anything is sent.
   let ended = await awaitEnd(deps, address, 0, signal);
   yield { prediction_id: address.id };
-  const watch = deps.notices.watch(address.id);
+  const watch = deps.feed.watch(address.id);
   try {
-    while (!ended && !signal.aborted && !deps.notices.isReleased) {
-      const fragments = await unlessAway(() => listFragments(deps.database.sql, address.id, position));
+    while (!ended && !signal.aborted && !deps.feed.isReleased) {
+      const fragments = await unlessUnavailable(() => listFragments(deps.database.sql, address.id, position));
       yield* newPartsOf(fragments ?? []);
       if (hasHolder && fragments?.length === 0)
-        hasHolder = (await unlessAway(() => notifyHolder(deps.database.sql, address))) ?? true;
-      ended = await unlessAway(() => awaitEnd(deps, address, 0, signal));
-      if (!ended) await watch.next(lookAgainMs);
+        hasHolder = (await unlessUnavailable(() => notifyHolder(deps.database.sql, address))) ?? true;
+      ended = await unlessUnavailable(() => awaitEnd(deps, address, 0, signal));
+      if (!ended) await watch.next(pollMs);
     }
   } finally {
     watch.stop();
   }
   if (!ended) return;
   if (!ended.output) {
-    const lastWords = await unlessAway(() => findLastWords(deps.database.sql, address));
-    if (!lastWords) return;
-    // From the first one on, of the last claim that said anything.
+    const stored = await unlessUnavailable(() => findTranscript(deps.database.sql, address));
+    if (!stored) return;
+    // The whole transcript of the last claim that produced any text.
     position = { claim: 0, seq: 0 };
-    const lastClaim = lastWords.at(-1)?.claim;
-    yield* newPartsOf(lastWords.filter(({ claim }) => claim === lastClaim));
-    yield* contentEvent(telling.finish());
+    const lastClaim = stored.at(-1)?.claim;
+    yield* newPartsOf(stored.filter(({ claim }) => claim === lastClaim));
+    yield* contentEvent(transcript.finish());
     yield { ...failureBody(ended.error, base), status: ended.status };
   } else if (ended.streamDetails) {
-    telling.beginAnew();
-    yield* contentEvent(telling.tell(Object.entries(ended.output).filter(isText)));
-    yield* contentEvent(telling.finish());
+    transcript.beginAnew();
+    yield* contentEvent(transcript.tell(Object.entries(ended.output).filter(isText)));
+    yield* contentEvent(transcript.finish());
     yield { output_data: {}, status: 200, stream_details: ended.streamDetails };
   } else {
     const files = await fileLinks(ended.id, ended.output, base, deps.linkOf);

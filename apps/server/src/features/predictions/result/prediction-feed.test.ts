@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testDatabase } from "../../../../test/support/database.ts";
-import { type EndedNotices, startEndedNotices } from "./prediction-feed.ts";
+import { type PredictionFeed, startPredictionFeed } from "./prediction-feed.ts";
 
 let own: Awaited<ReturnType<typeof testDatabase>>;
-let notices: EndedNotices;
+let feed: PredictionFeed;
 
 beforeAll(async () => {
   own = await testDatabase();
-  notices = await startEndedNotices(own.database);
+  feed = await startPredictionFeed(own.database);
 });
 
 afterAll(async () => {
-  await notices.stop();
+  await feed.stop();
   await own.drop();
 });
 
@@ -24,7 +24,7 @@ async function took(work: Promise<void>): Promise<number> {
 }
 
 test("what is told between the watch and the wait is not missed, and told once", async () => {
-  const watch = notices.watch("a");
+  const watch = feed.watch("a");
   await tell("b", "a");
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(await took(watch.next(60_000))).toBeLessThan(20_000);
@@ -33,9 +33,9 @@ test("what is told between the watch and the wait is not missed, and told once",
 });
 
 test("each of several watches hears it, another's does not", async () => {
-  const first = notices.watch("a");
-  const second = notices.watch("a");
-  const other = notices.watch("b");
+  const first = feed.watch("a");
+  const second = feed.watch("a");
+  const other = feed.watch("b");
   const waits = [first.next(60_000), second.next(60_000), other.next(400)].map(took);
   await tell("a");
   const [one, two, three] = await Promise.all(waits);

@@ -1,44 +1,45 @@
 import type { Database } from "../../../engines/database/database.ts";
 import { Register } from "../../../kernel/register.ts";
-import { fragmentsChannel } from "../execution/fragments.ts";
 import { endedChannel } from "../store.ts";
+import { fragmentsChannel } from "./fragments.ts";
 
-export interface EndedNotices {
-  /** From now on nothing about the prediction is missed, so it is asked for before the reader's own look. */
+/** Notifications about queued and followed predictions from all nodes. */
+export interface PredictionFeed {
+  /** Misses nothing from now on, so readers subscribe before their first query. */
   watch(id: string): Watch;
-  /** This node goes down: whoever waits is to wait no longer. */
+  /** This node shuts down: wakes all readers. */
   release(): void;
   readonly isReleased: boolean;
   stop(): Promise<void>;
 }
 
 export interface Watch {
-  /** Resolves when there may be news since the watch began or since the last call, at the latest after the time. */
+  /** Resolves on a notification since the watch began or since the last call, or after the time. */
   next(milliseconds: number): Promise<void>;
   /** Must be called. */
   stop(): void;
 }
 
-/** News of queued and of followed predictions from all nodes. A lost notice costs a wait, never an answer: readers look for themselves. */
-export async function startEndedNotices(database: Database): Promise<EndedNotices> {
-  const watched = new Register<Set<NoticeWatch>>();
+/** A lost notification delays readers but loses no answer: readers also query at intervals. */
+export async function startPredictionFeed(database: Database): Promise<PredictionFeed> {
+  const watched = new Register<Set<FeedWatch>>();
   let isReleased = false;
-  const tell = (payload: string) => {
-    for (const id of payload.split(",")) for (const watch of watched.get(id) ?? []) watch.tell();
+  const notify = (payload: string) => {
+    for (const id of payload.split(",")) for (const watch of watched.get(id) ?? []) watch.notify();
   };
-  const tellAll = () => {
-    for (const watches of watched.all()) for (const watch of watches) watch.tell();
+  const notifyAll = () => {
+    for (const watches of watched.all()) for (const watch of watches) watch.notify();
   };
   const listeners = [
-    await database.listen(endedChannel, tell, tellAll),
-    await database.listen(fragmentsChannel, tell, tellAll),
+    await database.listen(endedChannel, notify, notifyAll),
+    await database.listen(fragmentsChannel, notify, notifyAll),
   ];
 
   return {
     watch(id) {
       const watches = watched.get(id) ?? new Set();
       watched.set(id, watches);
-      const watch = new NoticeWatch(() => {
+      const watch = new FeedWatch(() => {
         watches.delete(watch);
         if (watches.size === 0 && watched.get(id) === watches) watched.delete(id);
       });
@@ -47,34 +48,34 @@ export async function startEndedNotices(database: Database): Promise<EndedNotice
     },
     release() {
       isReleased = true;
-      tellAll();
+      notifyAll();
     },
     get isReleased() {
       return isReleased;
     },
     async stop() {
-      tellAll();
+      notifyAll();
       for (const listener of listeners) await listener.stop();
     },
   };
 }
 
-class NoticeWatch implements Watch {
+class FeedWatch implements Watch {
   readonly #leave: () => void;
-  #hasNews = false;
+  #isNotified = false;
   #wake: (() => void) | undefined;
 
   constructor(leave: () => void) {
     this.#leave = leave;
   }
 
-  tell(): void {
-    this.#hasNews = true;
+  notify(): void {
+    this.#isNotified = true;
     this.#wake?.();
   }
 
   async next(milliseconds: number): Promise<void> {
-    if (!this.#hasNews) {
+    if (!this.#isNotified) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, milliseconds);
         this.#wake = () => {
@@ -84,7 +85,7 @@ class NoticeWatch implements Watch {
       });
       this.#wake = undefined;
     }
-    this.#hasNews = false;
+    this.#isNotified = false;
   }
 
   stop(): void {

@@ -1,38 +1,35 @@
 import type { Database } from "../../../engines/database/database.ts";
 import { fault } from "../../../kernel/errors.ts";
 import { type EndedPrediction, findEnd, type PredictionAddress } from "../store.ts";
-import type { EndedNotices } from "./prediction-feed.ts";
+import type { PredictionFeed } from "./prediction-feed.ts";
 import { type LinkOf, pendingItem, type ResultItem, resultItem } from "./result-item.ts";
 
-/** Readers look for themselves this often, in case a notice was lost. */
-const lookAgainMs = 1_000;
+/** Readers query at this interval, in case a notification was lost. */
+const pollMs = 1_000;
 
 export interface ResultDeps {
   database: Database;
-  notices: EndedNotices;
+  feed: PredictionFeed;
   linkOf: LinkOf;
 }
 
-/**
- * The ended prediction, or undefined while it is live after the time, or when this node goes down; one that never was is
- * not found.
- */
+/** Undefined if the prediction is still live after the time, or if this node shuts down. */
 export async function awaitEnd(
-  { database, notices }: Pick<ResultDeps, "database" | "notices">,
+  { database, feed }: Pick<ResultDeps, "database" | "feed">,
   address: PredictionAddress,
   waitMs: number,
   signal: AbortSignal,
 ): Promise<EndedPrediction | undefined> {
   const until = performance.now() + waitMs;
-  const watch = notices.watch(address.id);
+  const watch = feed.watch(address.id);
   try {
     for (;;) {
       const ended = await findEnd(database.sql, address);
       if (ended === undefined) throw fault("not_found", "Prediction not found");
       if (ended !== "live") return ended;
       const left = until - performance.now();
-      if (left <= 0 || signal.aborted || notices.isReleased) return undefined;
-      await watch.next(Math.min(left, lookAgainMs));
+      if (left <= 0 || signal.aborted || feed.isReleased) return undefined;
+      await watch.next(Math.min(left, pollMs));
     }
   } finally {
     watch.stop();

@@ -1,10 +1,10 @@
 import { errorTable } from "@gantry/wire";
 import { errorBody } from "../../../kernel/error-body.ts";
-import { Fault, type Issue } from "../../../kernel/errors.ts";
+import { Fault } from "../../../kernel/errors.ts";
 import { linkSeconds } from "../../files/index.ts";
-import type { StoredOutput } from "../prediction.ts";
+import type { StoredIssue, StoredOutput } from "../prediction.ts";
 
-/** How a result of the asynchronous routes and a webhook write a prediction. */
+/** A prediction in the results of the asynchronous routes and in webhooks. */
 export interface ResultItem {
   infer_details: {
     status: number;
@@ -27,7 +27,7 @@ export interface EndedResult {
   streamDetails: Record<string, unknown> | null;
 }
 
-/** A ready download link for an `s3://` address. */
+/** Creates a download link for an `s3://` address. */
 export type LinkOf = (s3Path: string, base: string) => Promise<unknown>;
 
 export async function resultItem(result: EndedResult, base: string, linkOf: LinkOf): Promise<ResultItem> {
@@ -44,7 +44,6 @@ export async function resultItem(result: EndedResult, base: string, linkOf: Link
   };
 }
 
-/** While it is not terminal there is nothing to tell but that. */
 export function pendingItem(id: string, userId: string): ResultItem {
   return {
     infer_details: { status: 202, user_id: userId, request_id: id, inference_time: null, stream_details: null },
@@ -58,7 +57,7 @@ export function failureBody(error: readonly StoredIssue[] | null, base: string):
   return fault ? errorBody(fault, base) : {};
 }
 
-/** The outputs that are files of this very prediction, under their fields. */
+/** Links to the files of this prediction, by output field. */
 export async function fileLinks(
   id: string,
   output: StoredOutput,
@@ -74,17 +73,11 @@ export async function fileLinks(
   return links;
 }
 
-/** An issue as it is kept with an ended prediction. */
-export interface StoredIssue extends Issue {
-  /** On the first one, where whoever ended it knew better than the table whether a repeat is worth it. */
-  retryable?: boolean;
-}
-
 export function issuesToStore({ issues: [first, ...rest], type, retryable }: Fault): StoredIssue[] {
   return [retryable === errorTable[type].retryable ? first : { ...first, retryable }, ...rest];
 }
 
-/** The fault that a prediction ended with; undefined for one that did not fail. */
+/** The fault of a failed prediction. */
 export function storedFault(error: readonly StoredIssue[] | null): Fault | undefined {
   const [stored, ...rest] = error ?? [];
   if (!stored) return undefined;
@@ -92,19 +85,18 @@ export function storedFault(error: readonly StoredIssue[] | null): Fault | undef
   return new Fault([first, ...rest], retryable === undefined ? {} : { retryable });
 }
 
-/** From then on links would work for too short a time, or do so no longer. */
+/** Older links would expire soon, or have expired. */
 const renewedAfterMs = (linkSeconds * 1000) / 2;
 
-/** What is read of a result item as a webhook's payload holds it. */
-interface ToldItem {
+/** The part of a webhook's payload that has links. */
+interface PayloadItem {
   response: Record<string, string>;
   files: Record<string, { url: string }>;
 }
 
 /**
- * The payload of a webhook, with new links to its files where those it was made with are old: a late retry must not send
- * what its receiver cannot fetch. Everything else, and the order, stays. Links carry the address that they had, unless
- * the operator has set one.
+ * Replaces old links in the payload of a webhook, so that the receiver of a late retry can still fetch the files. Links keep
+ * their origin unless the operator has set a public URL.
  */
 export async function renewLinks(
   { linkOf, publicUrl }: { linkOf: LinkOf; publicUrl: string | undefined },
@@ -112,10 +104,10 @@ export async function renewLinks(
   ageMs: number,
 ): Promise<string> {
   if (ageMs < renewedAfterMs) return payload;
-  const item: ToldItem = JSON.parse(payload);
+  const item: PayloadItem = JSON.parse(payload);
   const links = Object.entries(item.files).map(async ([field, link]) => {
     const base = publicUrl ?? new URL(link.url).origin;
-    // A file that this server's store does not have any more is no reason not to tell the rest.
+    // A file that no longer exists must not keep the webhook from being sent.
     return [field, await linkOf(item.response[field] ?? "", base).catch(() => link)];
   });
   return JSON.stringify({ ...item, files: Object.fromEntries(await Promise.all(links)) });

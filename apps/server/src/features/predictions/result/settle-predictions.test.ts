@@ -7,9 +7,7 @@ import { noTelemetry } from "../../../engines/telemetry/telemetry.ts";
 import { systemClock } from "../../../kernel/clock.ts";
 import { verifyLedger } from "../../billing/index.ts";
 import { countFlow } from "../admission/flow-counts.ts";
-import type { Fragment } from "../execution/fragments.rules.ts";
-import { stopReasons } from "../execution/held-predictions.ts";
-import { endedUnused, type Outcome } from "../prediction.ts";
+import { endedUnused, type Fragment, type Outcome, stopReasons } from "../prediction.ts";
 import { createSettlement, type Settlement } from "./settle-predictions.ts";
 
 let own: Awaited<ReturnType<typeof testDatabase>>;
@@ -130,7 +128,7 @@ test("what was said is put together from what is written and what the end brings
       await sql`update live_predictions set route = 'stream' where id = ${id}`;
       for (const { claim, seq, field, fragment } of written)
         await sql`insert into prediction_fragments values (${id}, ${claim}, ${seq}, ${field}, ${fragment})`;
-      const outcome = brought.length > 0 ? { ...end, lastWords: brought } : end;
+      const outcome = brought.length > 0 ? { ...end, unsentFragments: brought } : end;
       return { id, settle: () => settlement.settle(id, 3, outcome as Outcome, "more") };
     }),
   );

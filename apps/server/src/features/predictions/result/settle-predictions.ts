@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BlobStore } from "../../../engines/blobs/blobs.ts";
 import type { Database } from "../../../engines/database/database.ts";
 import type { EndedFigures, Telemetry } from "../../../engines/telemetry/telemetry.ts";
@@ -9,24 +10,21 @@ import { enqueueDeliveries } from "../../webhooks/index.ts";
 import type { FlowCounts } from "../admission/flow-counts.ts";
 import { monthOf, type PredictionWriter } from "../admission/write-predictions.ts";
 import { type EndedMore, type Written, writePredictions } from "../admission/write-store.ts";
-import type { Fragment } from "../execution/fragments.rules.ts";
-import { dropInput } from "../input/stored-input.ts";
-import { endedUnused, type Outcome, statusOf } from "../prediction.ts";
-import { type Ending, type GrantedSlot, keepLastWords, wasEndedAs } from "../store.ts";
+import { deleteInput } from "../input/stored-input.ts";
+import { type Ending, endedUnused, type Fragment, type GrantedSlot, type Outcome, statusOf } from "../prediction.ts";
+import { wasEndedAs } from "../store.ts";
+import { storeTranscripts } from "./fragments.ts";
 import { issuesToStore, type LinkOf, resultItem } from "./result-item.ts";
 
 export interface Settlement {
   /**
-   * Ends a prediction for good. True when this call ended it, false when it was already ended, or is no longer this
-   * claim's to end. Does not give up: an engine that is away is waited for, because what ran must be written down.
+   * Ends a prediction. False if it has ended before or another claim owns it. Retries without a limit while an engine is
+   * unavailable, because the work is done and must be recorded.
    */
   settle(id: string, claim: number, outcome: Outcome, what?: Ended): Promise<boolean>;
 }
 
-/**
- * Nothing but a `row`; a `job` is one of this worker's too; `more` may have a webhook, files, fragments or last words, or
- * be followed.
- */
+/** A `row` has nothing else to write. A `job` also frees a worker slot. `more` may have a webhook, files, fragments or followers. */
 export type Ended = "row" | "job" | "more";
 
 export interface SettlementDeps {
@@ -37,26 +35,25 @@ export interface SettlementDeps {
   clock: Clock;
   nodeId: string;
   linkOf: LinkOf;
-  /** Ends what is only a row. */
+  /** Ends predictions that are only a row. */
   writer: Pick<PredictionWriter, "end">;
   flow: FlowCounts;
   announceGrants(grants: readonly GrantedSlot[]): Promise<void>;
-  /** A slot is free that a queued prediction may take. */
+  /** Called when a slot is free that a queued prediction may use. */
   wakeWorkers(): void;
 }
 
-/** The end of one that is more than a row. */
 interface Item {
   ending: Ending;
   outcome: Outcome;
-  said: readonly Fragment[] | undefined;
+  unsent: readonly Fragment[] | undefined;
   trace: string | undefined;
 }
 
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
 
-/** Settlement: group commit, like admission. Whoever waits for the slots that become free gets them in the same commit. */
+/** Group commit, like admission. Freed slots go to waiting predictions in the same commit. */
 export function createSettlement(deps: SettlementDeps): Settlement {
   const { database, log, telemetry, nodeId } = deps;
 
@@ -65,11 +62,10 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     return database.transaction(async (tx) => {
       const written = await writePredictions(tx, [], endings, { nodeId, month: monthOf(deps.clock), withMore: true });
       const ended = (written.ended ?? []).flatMap((n) => items[n] ?? []);
-      const words = ended.flatMap(({ ending: { id }, said }) => (said ? [{ id, said }] : []));
-      await keepLastWords(
+      await storeTranscripts(
         tx,
         ended.map(({ ending }) => ending.id),
-        words,
+        ended.flatMap(({ ending: { id }, unsent }) => (unsent ? [{ id, fragments: unsent }] : [])),
       );
       const deliveries = (written.more ?? []).flatMap((one) =>
         one.target === null ? [] : [deliveryOf(one, items[one.n])],
@@ -91,7 +87,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
   }
 
   async function payloadOf(one: EndedMore, item: Item | undefined): Promise<object> {
-    if (!item) throw new Error("a prediction ended that nobody asked to end");
+    if (!item) throw new Error("an unrequested prediction ended");
     const { outcome, ending } = item;
     const result = await resultItem(
       {
@@ -109,10 +105,10 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     return { prediction_id: one.id, model: one.model_name, ...result };
   }
 
-  /** Nobody waits for it: an input file that stays costs its bytes and nothing else. */
+  /** In the background: a file that remains only takes up space. */
   async function dropLater(id: string, input: Record<string, unknown>): Promise<void> {
-    await dropInput(deps.blobs, id, input).catch((error) =>
-      log.warn({ prediction_id: id, err: error }, "An input file of an ended prediction could not be removed"),
+    await deleteInput(deps.blobs, id, input).catch((error) =>
+      log.warn({ prediction_id: id, err: error }, "An input file of an ended prediction could not be deleted"),
     );
   }
 
@@ -151,26 +147,26 @@ export function createSettlement(deps: SettlementDeps): Settlement {
           ? batcher.add({
               ending,
               outcome,
-              said: outcome.kind === "failed" ? outcome.lastWords : undefined,
+              unsent: outcome.kind === "failed" ? outcome.unsentFragments : undefined,
               trace: telemetry.traceparent(),
             })
           : deps.writer.end(ending, what === "job"));
-        // A try before this one may have been committed although its answer was lost.
+        // An earlier attempt may have been committed although its reply was lost.
         return endedNow || (pause > firstPauseMs && (await wasEndedAs(database.sql, id, ending.status)));
       } catch (error) {
-        if (!isPassing(error)) {
+        if (!isTransient(error)) {
           await writeUnwritable(id, claim, outcome, what, error);
           throw error;
         }
-        log.warn({ prediction_id: id, err: error }, "The end of a prediction could not be written, trying again");
-        await new Promise((resolve) => setTimeout(resolve, pause));
+        log.warn({ prediction_id: id, err: error }, "The end of a prediction could not be written; retrying");
+        await sleep(pause);
       }
     }
   }
 
-  /** The database will never take this end. What can be written is that there is one: otherwise it ran for ever. */
+  /** The database rejects this end for good. A failure is written instead, or the prediction would never end. */
   async function writeUnwritable(id: string, claim: number, outcome: Outcome, what: Ended, cause: unknown) {
-    log.error({ prediction_id: id, err: cause }, "The end of a prediction cannot be written as it is");
+    log.error({ prediction_id: id, err: cause }, "The database rejects the end of a prediction");
     const failure = fault("internal_server_error", "The result could not be stored", { retryable: false });
     if (outcome.kind === "failed" && outcome.fault.type === failure.type) return;
     await writeEnd(id, claim, endedUnused(failure), what);
@@ -179,8 +175,8 @@ export function createSettlement(deps: SettlementDeps): Settlement {
   return { settle };
 }
 
-/** The database is away, or two transactions stood in each other's way: worth another try. */
-function isPassing(error: unknown): boolean {
+/** The database is unavailable, or two transactions conflicted. */
+function isTransient(error: unknown): boolean {
   return error instanceof Fault || (error instanceof Error && "code" in error && /^40/.test(String(error.code)));
 }
 

@@ -1,7 +1,7 @@
--- Admission: an arrival runs, waits or is refused. One rule for all routes, decided in the order of arrival.
+-- Admission: an arrival runs, waits or is refused. One rule for all routes, in the order of arrival.
 
--- Decides about arrivals and writes down those that are accepted; `users`, `keys` and `models` are theirs. What these allow
--- is read once, counted on for each arrival, and written back once: what one arrival takes the next one does not have.
+-- Decides about arrivals and inserts the accepted ones. `users`, `keys` and `models` are those of the arrivals. Their limits
+-- are read once, updated in memory for each arrival, and written once.
 -- Locks: wallets, months of keys, slots of models.
 create or replace function admit_predictions(arrivals prediction_arrival[], users text[], keys text[], models text[], node text,
   month_now date)
@@ -10,10 +10,10 @@ declare
   a prediction_arrival; r record; w wallet_state; k key_state; m model_state; verdict text; counts boolean; at timestamptz;
   u integer; y integer; d integer; user_ids text[]; key_ids text[]; model_ids text[];
   ws wallet_state[]; ks key_state[]; ms model_state[]; decisions admission[]; limited text[];
-  -- By arrival; null where it is not accepted.
+  -- By arrival; null if it is not accepted.
   starts boolean[]; has_waiting boolean;
 begin
-  -- A row that was waited for is read anew once it is locked; what is computed here comes from what was read last.
+  -- A row that another transaction had locked is read again once this one has the lock.
   for r in
     select s.user_id, row(s.user_id, s.balance_micros - s.reserved_micros, s.running, p.parallel, p.requests_per_minute,
       case when p.requests_per_minute is not null then last_minute(s.hits, now_ms()) end, 0, 0, 0, 0)::wallet_state as state
@@ -24,7 +24,7 @@ begin
   end loop;
   for r in
     select c.id, row(c.id, c.monthly_limit_micros,
-      -- What another user pays is not the key's to spend.
+      -- Sponsored calls do not count towards the key's limit.
       case when c.monthly_limit_micros is not null
         and exists (select 1 from unnest(arrivals) x where x.key_id = c.id and not x.sponsored)
         then lock_month(c.id, month_now) end, 0)::key_state as state
@@ -46,7 +46,7 @@ begin
   end loop;
 
   foreach a in array arrivals loop
-    -- Those of a batch are often of one user: then nothing is to be looked up.
+    -- The arrivals of a batch often have the same user, key and model, which saves the lookup.
     if w.user_id is distinct from a.user_id then
       if u is not null then ws[u] := w; end if;
       u := array_position(user_ids, a.user_id); w := ws[u];
@@ -64,10 +64,10 @@ begin
       when u is null or y is null then 'key_gone'
       when d is null or m.is_retired then 'model_retired'
       when m.capacity = 0 then 'model_inactive'
-      -- Its payer has not seen it coming.
+      -- The payer did not start it, so the balance must cover it.
       when (a.sponsored or a.must_be_covered and a.reservation > 0) and w.available < a.reservation then 'no_funds'
       when a.sponsored then 'run'
-      -- Charges stay within reservations, so that a key never spends more than its limit in a month.
+      -- Charges never exceed reservations, so a key cannot exceed its monthly limit.
       when k.used + a.reservation > k.monthly_limit then 'no_funds'
       when w.available < 0 or k.used >= k.monthly_limit then case
         when is_paid_ahead(a.run_id, w.available, k.monthly_limit - k.used) then 'run' else 'no_funds' end
@@ -109,14 +109,14 @@ begin
     case when starts[x.ordinality] or x.route <> 'async' then node end, x.reservation,
     x.route in ('sync', 'stream') or starts[x.ordinality] and not x.sponsored,
     case when not x.sponsored and x.key_id = any (limited) then month_now end,
-    -- Those of a batch wait in the order in which they came.
+    -- Arrivals of a batch keep their order.
     at + x.ordinality * interval '1 microsecond',
     case when starts[x.ordinality] then at + x.ordinality * interval '1 microsecond' end,
     at + make_interval(secs => x.queue_seconds), x.input::json, x.pricing::json, x.bounds::json, x.base_url,
     x.webhook_destination, decode(x.webhook_target, 'base64'), x.run_id, x.door, x.backend, x.actor_id
   from unnest(arrivals) with ordinality x where starts[x.ordinality] is not null;
   if has_waiting then
-    perform stand_in_line(x.model_id, x.user_id, x.high_priority, at) from (
+    perform join_queue(x.model_id, x.user_id, x.high_priority, at) from (
       select distinct c.model_id, c.user_id, c.high_priority from unnest(arrivals) with ordinality c
       where not starts[c.ordinality]
     ) x;
@@ -142,22 +142,22 @@ begin
   return decisions;
 end $$;
 
--- What a key has spent and reserved in the month, which stays as it is until the end of the transaction.
+-- The amount that a key has spent and reserved in the month, locked until the end of the transaction.
 create or replace function lock_month(wanted text, month_now date) returns bigint language sql as $$
   insert into key_months (key_id, month) values (wanted, month_now) on conflict do nothing;
   select s.spent_micros + s.reserved_micros from key_months s where s.key_id = wanted and s.month = month_now for update
 $$;
 
--- The functions below are called in expressions. In PL/pgSQL they are calls; as SQL they would become subqueries there, and
--- PostgreSQL would prepare those for each arrival, whether it has a run or not.
+-- PL/pgSQL on purpose: as SQL functions they would be inlined as subqueries, which PostgreSQL prepares for each arrival,
+-- whether it has a run or not.
 
--- Whether the node holds the run and the call is the one that the run makes next.
+-- Whether the node has claimed the run, and the call is the run's next one.
 create or replace function is_next_call(run text, call text, node text) returns boolean language plpgsql as $$
 begin
   return exists (select 1 from runs r where r.id = run and r.holder = node and r.call_id = call);
 end $$;
 
--- The price of a run and of its ancestors is reserved already and does not refuse their own calls.
+-- Whether the prices reserved for the run and its ancestors cover the shortfall: they must not refuse their own calls.
 create or replace function is_paid_ahead(run text, available bigint, key_left bigint)
 returns boolean language plpgsql stable as $$
 begin

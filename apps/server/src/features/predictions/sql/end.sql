@@ -1,16 +1,19 @@
--- Settlement: the one place where a prediction ends and is charged.
+-- Settlement: the only place where a prediction ends and is charged.
 
--- Ends predictions: the row becomes a result, what was reserved is released, and no more than that is charged. `ended` has
--- the places of those that count, from 0; one that ended before or belongs to another claim does not. Without `with_more`
--- one with a webhook does not count either: its delivery is written with its end. `lined` are the models on which others
--- wait, `user_waits` says whether a user of what ended has others that wait, `more` what a webhook or a stored input needs,
--- `models` the model of each that counts. What is not there is null.
+-- Ends predictions: the row becomes a result, the reservation is released, and at most the reserved amount is charged. An end
+-- has no effect if the prediction has ended or has another claim. Without `with_more` it has no effect on predictions with a
+-- webhook either, because their delivery must be written with the end. Outputs are null if empty:
+--   ended       indexes of the ends that took effect, from 0
+--   lined       models that others wait for
+--   user_waits  whether a user of an ended prediction has others that wait
+--   more        data for webhooks and stored inputs
+--   models      the model of each end that took effect
 -- Locks: live predictions, wallets, months of keys, slots of models.
 create or replace function end_predictions(ends prediction_end[], with_more boolean, out ended integer[], out lined text[],
   out user_waits boolean, out more json, out models text[])
 language plpgsql as $$
 declare
-  e prediction_end; l live_predictions; c account_change; r record; n integer := 0; d integer; at timestamptz; told text[];
+  e prediction_end; l live_predictions; c account_change; r record; n integer := 0; d integer; at timestamptz; notified text[];
   gone live_predictions[]; gone_ends prediction_end[]; users text[]; ws account_change[]; slots text[]; ms account_change[];
   has_months boolean; has_waited boolean; to_fold text[];
 begin
@@ -24,7 +27,7 @@ begin
     ended := ended || n - 1; models := models || l.model_id; gone := gone || l; gone_ends := gone_ends || e;
     if l.key_month is not null then has_months := true; end if;
     if l.started_at is null then has_waited := true; end if;
-    if with_more or l.route = 'async' then told := told || l.id; end if;
+    if with_more or l.route = 'async' then notified := notified || l.id; end if;
     d := array_position(users, l.user_id);
     if d is null then users := users || l.user_id; d := cardinality(users); end if;
     c := ws[d];
@@ -45,7 +48,7 @@ begin
     update wallets s set balance_micros = s.balance_micros - c.price, reserved_micros = s.reserved_micros - c.reserved,
       running = s.running - c.running, waiting = s.waiting - c.waiting, unfolded = s.unfolded + c.n
     where s.user_id = users[d]
-    -- A user's rows of usage are in the order of their moments, whatever the clock does.
+    -- Usage rows are dated after folded_until, so that sums never miss one.
     returning greatest(at, clock_timestamp(), s.folded_until + interval '1 microsecond') as at, s.waiting > 0 as waits,
       s.unfolded >= 1000 as folds into r;
     at := r.at; user_waits := user_waits or r.waits;
@@ -82,7 +85,7 @@ begin
       where s.key_id = r.key_id and s.month = r.key_month;
     end loop;
   end if;
-  if has_waited then perform move_lines(g.model_id, g.user_id, 0) from unnest(gone) g where g.started_at is null; end if;
+  if has_waited then perform advance_queue(g.model_id, g.user_id, 0) from unnest(gone) g where g.started_at is null; end if;
   if lined is not null then
     update model_lines v set running = v.running - least(v.running, less.n)
     from (
@@ -92,7 +95,7 @@ begin
     where v.model_id = less.model_id and v.user_id = less.user_id;
   end if;
   if to_fold is not null then perform fold_usage(id) from unnest(to_fold) id; end if;
-  if told is not null then perform tell('gantry_ended', told); end if;
+  if notified is not null then perform notify_ids('gantry_ended', notified); end if;
   if with_more then
     select json_agg(json_build_object('n', ended[i], 'id', x.id, 'user_id', x.user_id, 'model_name', x.model_name,
       'destination', x.webhook_destination, 'target', encode(x.webhook_target, 'base64'), 'base_url', x.base_url,
@@ -102,32 +105,32 @@ begin
   end if;
 end $$;
 
--- The places of the values, in the order in which all take locks.
+-- The indexes of the values in the order of locking.
 create or replace function in_order(ids text[]) returns integer[] language plpgsql immutable as $$
 begin
   if cardinality(ids) = 1 then return '{1}'; end if;
   return array(select i from unnest(ids) with ordinality g (id, i) order by id);
 end $$;
 
--- What predictions said before they failed stays with their ends; `words` is what only its node knows, by prediction. A
--- statement after the end: it sees what was still being written when the row was locked.
-create or replace function keep_last_words(ids text[], words json)
+-- Stores the transcripts of failed predictions with their ends. `unsent` has the fragments that were never written, as
+-- [{id, fragments}]. Called after the end, so that it sees fragments that were being written when the row was locked.
+create or replace function store_transcripts(ids text[], unsent json)
 returns void language sql as $$
   with written as (
     delete from prediction_fragments where prediction_id = any (ids)
     returning prediction_id, claim, seq, field, fragment
-  ), said as (
+  ), transcript as (
     select * from written
-    -- Not `all`: a piece may have been written although its writer does not know it yet.
+    -- Not `union all`: a fragment may have been written without its node knowing yet.
     union select w.id, f.claim, f.seq, f.field, f.fragment
-    from json_to_recordset(words) as w (id text, said json)
-      cross join lateral json_to_recordset(w.said) as f (claim integer, seq integer, field text, fragment text)
+    from json_to_recordset(unsent) as w (id text, fragments json)
+      cross join lateral json_to_recordset(w.fragments) as f (claim integer, seq integer, field text, fragment text)
   )
   update ended_predictions e set said = s.fragments
   from (
     select prediction_id, json_agg(json_build_object('claim', claim, 'seq', seq, 'field', field,
       'fragment', fragment) order by claim, seq) as fragments
-    from said group by prediction_id
+    from transcript group by prediction_id
   ) s
   where e.id = any (ids) and e.id = s.prediction_id and e.status <> 200
 $$;

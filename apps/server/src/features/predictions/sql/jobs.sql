@@ -1,7 +1,7 @@
--- Queued predictions: a worker claims as many as it has hands.
+-- Queued predictions: a worker claims as many as it has free slots.
 
--- The next of all models, the model that was served longest ago first.
-create or replace function choose_jobs(hands integer)
+-- The next jobs of all models, beginning with the model that was served longest ago.
+create or replace function next_jobs(slots integer)
 returns text[] language plpgsql stable
 set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
 declare
@@ -13,13 +13,13 @@ begin
     where s.waiting > 0 and s.running < md.capacity order by s.served_at
   loop
     ids := ids || array(
-      select line.id from next_in_line(model.model_id, least(model.free, hands), false) line where line.holder is null);
-    exit when cardinality(ids) >= hands;
+      select q.id from next_in_queue(model.model_id, least(model.free, slots), false) q where q.holder is null);
+    exit when cardinality(ids) >= slots;
   end loop;
   return ids;
 end $$;
 
--- What a worker needs of one.
+-- A job as a worker reads it.
 create or replace function claimed_job(l live_predictions) returns json language sql stable as $$
   select json_build_object('id', l.id, 'claim', l.claim, 'userId', l.user_id, 'modelId', l.model_id,
     'modelName', l.model_name, 'input', l.input, 'pricing', l.pricing, 'bounds', l.bounds, 'acceptedAt', l.created_at,
@@ -28,25 +28,25 @@ create or replace function claimed_job(l live_predictions) returns json language
     'trace', (select t.trace from prediction_traces t where t.prediction_id = l.id))
 $$;
 
-create or replace function claim_predictions(node text, hands integer)
+create or replace function claim_predictions(node text, slots integer)
 returns setof json language plpgsql
 set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
 declare
-  chosen text[] := choose_jobs(hands);
+  chosen text[] := next_jobs(slots);
 begin
   if cardinality(chosen) = 0 then return; end if;
   perform lock_accounts('{}', '{}', '{}', chosen);
-  return query select claimed_job(l) from start_chosen(node, chosen, hands) l;
+  return query select claimed_job(l) from start_chosen(node, chosen, slots) l;
 end $$;
 
--- Puts claimed ones back into the line; answers those that were still of these claims. Its time in the line goes on.
+-- Returns claimed jobs to the queue, with the queue time they have left. Returns the ids that still had these claims.
 create or replace function release_predictions(ids text[], claims integer[], died boolean)
 returns setof text language plpgsql
 set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
 declare
   released live_predictions[];
 begin
-  -- Only what is still of these claims: a row that is locked for nothing is passed over by a claim.
+  -- Locks only rows that still have these claims: a claim skips locked rows.
   perform 1 from live_predictions l join unnest(ids, claims) as g (id, claim) on g.id = l.id and g.claim = l.claim
     where l.started_at is not null order by l.id for update of l;
   with back as (
@@ -68,7 +68,7 @@ begin
   update model_lines v set running = v.running - least(v.running, g.n)
   from (select l.model_id, l.user_id, count(*)::integer as n from unnest(released) l group by 1, 2) g
   where v.model_id = g.model_id and v.user_id = g.user_id;
-  perform stand_in_line(l.model_id, l.user_id, l.high_priority, min(l.created_at)) from unnest(released) l
+  perform join_queue(l.model_id, l.user_id, l.high_priority, min(l.created_at)) from unnest(released) l
     group by l.model_id, l.user_id, l.high_priority;
   return query select l.id from unnest(released) l;
 end $$;

@@ -1,24 +1,17 @@
--- The sliding minute of a plan's limit: pairs of a moment in milliseconds and how many requests it had, oldest first.
-
--- A hit that is later than now by more than this was written by a clock that has been set back since.
-create or replace function hit_slack_ms() returns bigint language sql immutable as $$ select 20000::bigint $$;
+-- The sliding minute of a plan's limit: pairs of a moment in milliseconds and its number of requests, oldest first.
 
 create or replace function now_ms() returns bigint language sql volatile as $$
   select (extract(epoch from clock_timestamp()) * 1000)::bigint
 $$;
 
--- How many requests the last minute had, and when the oldest of them was.
+-- The requests of the last minute, and the moment of the oldest.
 create or replace function last_minute(hits bigint[], now_ms bigint)
 returns request_window language plpgsql immutable as $$
 declare
   requests integer := 0;
   oldest_ms bigint;
-  pairs integer := coalesce(cardinality(hits) / 2, 0);
 begin
-  while pairs > 0 and hits[2 * pairs - 1] > now_ms + hit_slack_ms() loop
-    pairs := pairs - 1;
-  end loop;
-  for j in reverse pairs .. 1 loop
+  for j in reverse coalesce(cardinality(hits) / 2, 0) .. 1 loop
     exit when hits[2 * j - 1] <= now_ms - 60000;
     requests := requests + hits[2 * j];
     oldest_ms := hits[2 * j - 1];
@@ -26,7 +19,7 @@ begin
   return (requests, oldest_ms);
 end $$;
 
--- The hits of the last minute and new ones. Above a thousand a minute they are counted in steps of 60 milliseconds.
+-- The hits of the last minute and new ones. Above a thousand per minute they are counted in steps of 60 milliseconds.
 create or replace function add_hits(hits bigint[], now_ms bigint, added integer, per_minute integer)
 returns bigint[] language plpgsql immutable as $$
 declare
@@ -36,7 +29,7 @@ begin
   select coalesce(array_agg(x order by j, side), '{}') into kept
   from generate_series(1, cardinality(hits) / 2) j
     cross join lateral (values (1, hits[2 * j - 1]), (2, hits[2 * j])) as pair (side, x)
-  where hits[2 * j - 1] > now_ms - 60000 and hits[2 * j - 1] <= now_ms + hit_slack_ms();
+  where hits[2 * j - 1] > now_ms - 60000;
   if cardinality(kept) > 0 and kept[cardinality(kept) - 1] >= moment then
     kept[cardinality(kept)] := kept[cardinality(kept)] + added;
     return kept;
@@ -44,18 +37,18 @@ begin
   return kept || moment || added::bigint;
 end $$;
 
--- In how many milliseconds more than `over` of the oldest requests have left the minute.
+-- Milliseconds until more than `over` of the oldest requests have left the minute.
 create or replace function until_request(wanted text, now_ms bigint, over integer)
 returns bigint language sql stable as $$
   select coalesce((
     select greatest(1, moment + 60000 - now_ms) from (
       select w.hits[2 * j - 1] as moment, sum(w.hits[2 * j]) over (order by j) as gone
       from wallets w cross join generate_series(1, cardinality(w.hits) / 2) j
-      where w.user_id = wanted and w.hits[2 * j - 1] > now_ms - 60000 and w.hits[2 * j - 1] <= now_ms + hit_slack_ms()
-    ) line where gone > over order by moment limit 1), 60000)
+      where w.user_id = wanted and w.hits[2 * j - 1] > now_ms - 60000
+    ) hit where gone > over order by moment limit 1), 60000)
 $$;
 
--- A decision with what the plan's minute allows after it.
+-- A decision with the state of the plan's minute after it.
 create or replace function limits_after(verdict text, w wallet_state) returns admission language plpgsql as $$
 begin
   return row(verdict, w.per_minute, greatest(0, w.per_minute - (w.minute).requests),

@@ -1,7 +1,7 @@
--- Slots: who waits gets one. Callers have locked the slots of the models, and the wallets of users whose queued predictions
--- or calls start. Waiting rows are locked without waiting for them: one that is ending is passed over.
+-- Slots of models, granted to waiting predictions. Callers have locked the slots of the models, and the wallets of users whose
+-- queued predictions or calls start. Waiting rows are locked with `skip locked`: a row that is ending is skipped.
 
--- Starts those that still wait; answers them as they are now.
+-- Starts those of the predictions that still wait. Returns their rows.
 create or replace function start_waiting(ids text[], node text)
 returns setof live_predictions language plpgsql
 set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
@@ -17,7 +17,7 @@ begin
   )
   select array_agg(b) into started from begun b;
   if started is null then return; end if;
-  -- Clients count from their admission on.
+  -- Clients count from admission on.
   update wallets w set running = w.running + g2.running, waiting = w.waiting - g2.n
   from (
     select l.user_id, count(*)::integer as n, count(l.key_id)::integer as running from unnest(started) l
@@ -32,12 +32,12 @@ begin
   ) g2
   where s.model_id = g2.model_id;
   for g in select l.model_id, l.user_id, count(*)::integer as n from unnest(started) l group by 1, 2 loop
-    perform move_lines(g.model_id, g.user_id, g.n);
+    perform advance_queue(g.model_id, g.user_id, g.n);
   end loop;
   return query select * from unnest(started);
 end $$;
 
--- Gives free slots of these models to clients whose turn it is.
+-- Grants free slots of these models to the clients that are next.
 create or replace function grant_slots(wanted text[], clients_only boolean)
 returns table (id text, holder text, claim integer) language plpgsql
 set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' set enable_hashjoin to 'off' as $$
@@ -52,19 +52,19 @@ begin
     order by s.model_id
   loop
     return query select l.id, l.holder, l.claim from start_waiting(array(
-      select line.id from next_in_line(model.model_id, model.free, clients_only) line
-      where line.holder is not null and line.route <> 'agent'), null) l;
+      select q.id from next_in_queue(model.model_id, model.free, clients_only) q
+      where q.holder is not null and q.route <> 'agent'), null) l;
   end loop;
 end $$;
 
--- Those of the chosen that limits allow now: of a user by the plan, of a model by its capacity, `most` in all.
+-- Starts the chosen predictions that limits allow: a user's plan, a model's capacity, and `most` in all.
 create or replace function start_chosen(node text, chosen text[], most integer)
 returns setof live_predictions language sql as $$
   with present as (
     select l.id, l.user_id, l.model_id, l.key_id is null as sponsored, g.i,
       count(l.key_id) over (partition by l.user_id order by g.i) as of_user
     from unnest(chosen) with ordinality g (id, i) cross join lateral (
-      -- Found by its id first: offset keeps the planner from another order.
+      -- `offset 0` keeps the planner from joining in another order than by id.
       select * from live_predictions o where o.id = g.id offset 0
     ) l
     where l.started_at is null and (l.holder is null or l.holder = node)
@@ -79,7 +79,7 @@ returns setof live_predictions language sql as $$
     where a.of_model <= md.capacity - s.running order by a.i limit most), node)
 $$;
 
--- Starts calls of agents that this node holds, as far as their models and users have room.
+-- Starts waiting model calls of the node's runs, as far as models and plans allow.
 create or replace function start_agent_calls(node text)
 returns setof text language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 declare
@@ -91,8 +91,8 @@ begin
       select l.model_id from live_predictions l where l.holder = node and l.route = 'agent' and l.started_at is null)
   loop
     chosen := chosen || array(
-      select line.id from next_in_line(model.model_id, model.free, false) line
-      where line.holder = node and line.route = 'agent');
+      select q.id from next_in_queue(model.model_id, model.free, false) q
+      where q.holder = node and q.route = 'agent');
   end loop;
   if cardinality(chosen) = 0 then return; end if;
   perform lock_accounts('{}', '{}', '{}', chosen);

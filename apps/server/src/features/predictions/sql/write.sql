@@ -1,23 +1,23 @@
--- What a node's predictions come to, in one statement and one commit: it ends those in `ends`, decides about `arrivals`,
--- claims queued predictions for as many `hands` as are free, and passes slots on to clients that wait for them.
--- `lazily`: the answer does not wait until the commit is on the disk. The next commit that does brings this one there too.
+-- Writes the predictions of a node in one statement and one commit: ends those in `ends`, decides about `arrivals`, claims
+-- queued predictions for free worker `slots`, and grants freed slots to waiting clients. `lazily`: returns before the commit
+-- is on disk. The next synchronous commit flushes it too.
 create or replace function write_predictions(arrivals prediction_arrival[], users text[], keys text[], models text[],
-  ends prediction_end[], node text, month_now date, hands integer, with_more boolean, lazily boolean, out decisions json,
+  ends prediction_end[], node text, month_now date, slots integer, with_more boolean, lazily boolean, out decisions json,
   out ended integer[], out ended_models text[], out grants json, out wake boolean, out jobs json, out more json)
 language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 declare
   decided admission[]; chosen text[]; settled record; lined text[]; setting text;
 begin
   if lazily then setting := set_config('synchronous_commit', 'off', true); end if;
-  if hands > 0 then
-    if exists (select 1 from model_slots where waiting > 0) then chosen := choose_jobs(hands); end if;
+  if slots > 0 then
+    if exists (select 1 from model_slots where waiting > 0) then chosen := next_jobs(slots); end if;
   end if;
   if cardinality(arrivals) > 1 or (arrivals[1]).run_id is not null then
-    -- A run that is handed on waits until its call is admitted, or is handed on before.
+    -- A claim of the run by another node comes before or after this admission, not in between.
     perform 1 from runs r where r.id in (select a.run_id from unnest(arrivals) a)
       order by cardinality(r.ancestors), r.id for share;
   end if;
-  -- One item takes its other locks in order by itself.
+  -- A single item takes its locks in order anyway.
   if cardinality(arrivals) + cardinality(ends) > 1 or chosen is not null then
     perform lock_accounts(users, models, array(select x.id from unnest(ends) x), chosen);
   end if;
@@ -33,7 +33,7 @@ begin
     end if;
   end if;
   if chosen is not null then
-    select json_agg(claimed_job(l)) into jobs from start_chosen(node, chosen, hands) l;
+    select json_agg(claimed_job(l)) into jobs from start_chosen(node, chosen, slots) l;
   end if;
   if wake then
     if lined is not null then select json_agg(g) into grants from grant_slots(lined, false) g; end if;
@@ -43,7 +43,7 @@ begin
   end if;
 end $$;
 
--- Decisions as a node reads them. Those before an arrival in the line may wait for limits of their own: then it goes at once.
+-- Decisions as a node reads them. An arrival starts at once if those before it in the queue wait for limits of their own.
 create or replace function decisions_of(arrivals prediction_arrival[], models text[], decided admission[])
 returns json language plpgsql as $$
 declare
@@ -51,7 +51,7 @@ declare
 begin
   if exists (select 1 from unnest(decided) d where d.verdict = 'wait') then
     granted := array(select g.id from grant_slots(models, false) g);
-    perform tell('gantry_granted', array(
+    perform notify_ids('gantry_granted', array(
       select id from unnest(granted) id where id not in (select a.id from unnest(arrivals) a)));
   end if;
   return (
@@ -61,7 +61,7 @@ begin
     from generate_subscripts(decided, 1) i cross join lateral (select (decided[i]).*) d);
 end $$;
 
--- What arrivals, ends and starts of waiting predictions lock after runs, in the one order.
+-- Takes the locks that follow those of runs, in the common order.
 create or replace function lock_accounts(users text[], models text[], ending text[], starting text[])
 returns void language plpgsql as $$
 begin
@@ -74,8 +74,8 @@ begin
     order by s.model_id for update;
 end $$;
 
--- A notification carries 8000 bytes.
-create or replace function tell(channel text, ids text[]) returns void language sql as $$
+-- In portions, because a notification carries at most 8000 bytes.
+create or replace function notify_ids(channel text, ids text[]) returns void language sql as $$
   select pg_notify(channel, string_agg(id, ','))
   from (select id, (i - 1) / 200 as part from unnest(ids) with ordinality g (id, i)) parts group by part
 $$;

@@ -16,7 +16,6 @@ import { createNet } from "../../../engines/net/create-net.ts";
 import { openPostgresQueue } from "../../../engines/queue/postgres-queue.ts";
 import { noTelemetry } from "../../../engines/telemetry/telemetry.ts";
 import { systemClock } from "../../../kernel/clock.ts";
-import { fault } from "../../../kernel/errors.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { type Accounts, type Caller, openAccounts, scopeOf } from "../../accounts/index.ts";
 import { grantOpeningBalance } from "../../billing/index.ts";
@@ -24,7 +23,7 @@ import { type Drives, openDrives } from "../../drives/index.ts";
 import { type FilesDeps, openOwnedFile, storeOutput } from "../../files/index.ts";
 import { type Models, openModels, seedModels } from "../../models/index.ts";
 import { openNodes } from "../../nodes/index.ts";
-import { openPredictions, type Predictions, readInput } from "../../predictions/index.ts";
+import { openPredictions, type Predictions } from "../../predictions/index.ts";
 import type { RunModelDeps } from "./run-model.ts";
 
 export interface PlatformUnderTest {
@@ -73,6 +72,10 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
     telemetry: noTelemetry,
     nodeId,
     nodes,
+    spoolDir: join(home, "spool"),
+    net,
+    media,
+    openStored: (caller, s3Path, loc) => openOwnedFile(files, { ...scopeOf(caller), s3Path, loc }),
     linkOf: async () => undefined,
     acceptedModel: models.getAccepted,
     sealWebhook: () => {
@@ -97,22 +100,7 @@ export async function platformUnderTest(): Promise<PlatformUnderTest> {
       models,
       predictions,
       drives,
-      readInput: ({ caller, model, extras, readForm, signal, storedRefusal }) =>
-        readInput({
-          manifest: model.manifest,
-          form: readForm,
-          extras,
-          spoolDir: join(home, "spool"),
-          net,
-          media,
-          userId: caller.userId,
-          signal,
-          openStored: async (s3Path, loc) => {
-            if (storedRefusal !== undefined) throw fault("forbidden", storedRefusal, { loc });
-            const file = await openOwnedFile(files, { ...scopeOf(caller), s3Path, loc });
-            return file && { stream: await file.open(), size: file.size, filename: file.filename };
-          },
-        }),
+      readInput: predictions.readInput,
     },
     async newCaller(username, { credit = 10, plan = "unlimited", models: reach = null } = {}) {
       const { id } = await accounts.createUser({ username, plan });

@@ -131,7 +131,7 @@ async function predict(
       mustBeCovered: !isOwnersOwnRun(scope),
       setAside,
       input,
-      onHeld(held) {
+      onLive(held) {
         // Who has the run next makes the call again, so this one is not paid; one that nobody makes again is.
         stop = () => held.stop(isHandedOn(signal.reason) ? "lost" : "cancelled");
         if (signal.aborted) stop();

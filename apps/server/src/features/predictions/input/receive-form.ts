@@ -8,37 +8,37 @@ import { type InputPlan, ownNameOf, planOf } from "./plan-input.rules.ts";
 import { dropFile, fieldsOfFiles, withoutLongFile } from "./receive-file.ts";
 import { Spool } from "./spool.ts";
 
-interface HoldFormOptions {
+interface ReceiveFormOptions {
   manifest: Manifest;
   form: FormReader;
   extras: Extras;
   spoolDir: string;
-  /** Whether it may be one that was accepted before, when the model perhaps took other files than it does now. */
+  /** Whether the request may repeat one that was accepted when the model took other files. */
   mayBeRepeat(): Promise<boolean>;
   signal: AbortSignal;
 }
 
-/** A form that has arrived and is not looked at yet: a repeat of one that was accepted is neither checked nor fetched. */
-export interface HeldForm {
+/** A form that was received but not checked: a repeat of an accepted request is not checked again. */
+export interface ReceivedForm {
   fingerprint: string;
-  /** For `readInput`, as often as it takes. */
+  /** For `readInput`; may be read several times. */
   read: FormReader;
-  /** Deletes the files, those too that were read from here. */
+  /** Deletes the files, including those read from here. */
   dispose(): Promise<void>;
 }
 
-interface HeldFile {
+interface DigestedFile {
   part: FormFile;
   digest: string;
 }
 
 const nothing = new Uint8Array();
 
-/** Receives a form whole. When it rejects no file is left. */
-export async function holdForm(options: HoldFormOptions): Promise<HeldForm> {
+/** After a rejection no file is left. */
+export async function receiveForm(options: ReceiveFormOptions): Promise<ReceivedForm> {
   const spool = new Spool(options.spoolDir);
   try {
-    const onFile = holdFiles(planOf(options.manifest), spool, options.mayBeRepeat);
+    const onFile = receiveFormFiles(planOf(options.manifest), spool, options.mayBeRepeat);
     const body = await options.form({ onFile, signal: options.signal });
     return {
       fingerprint: fingerprintOf(body, options.extras),
@@ -51,9 +51,9 @@ export async function holdForm(options: HoldFormOptions): Promise<HeldForm> {
   }
 }
 
-function holdFiles(plan: InputPlan, spool: Spool, mayBeRepeat: () => Promise<boolean>) {
+function receiveFormFiles(plan: InputPlan, spool: Spool, mayBeRepeat: () => Promise<boolean>) {
   const fieldOf = fieldsOfFiles(plan);
-  return async (part: FormFile): Promise<HeldFile> => {
+  return async (part: FormFile): Promise<DigestedFile> => {
     const hash = createHash("sha256");
     const field = fieldOf(part.name);
     const mostBytes = (await mayBeRepeat()) ? maxFileBytes : undefined;
@@ -69,7 +69,7 @@ function holdFiles(plan: InputPlan, spool: Spool, mayBeRepeat: () => Promise<boo
   };
 }
 
-function readerOf(body: FormBody<HeldFile>): FormReader {
+function readerOf(body: FormBody<DigestedFile>): FormReader {
   return async <T>({ onFile, signal }: { onFile(file: FormFile): Promise<T>; signal: AbortSignal }) => {
     if (body.kind === "not-multipart") return body;
     const entries: FormEntry<T>[] = [];
@@ -88,8 +88,8 @@ interface Digested {
 }
 
 /**
- * The same for the same form, in whatever order its parts came and whatever its files are called. It is made of what was
- * sent alone: what the owner of the model changes, or who serves an address, turns no repeat into another request.
+ * A hash of the form as sent, independent of the order of parts and the names of files. Changes of the model, or of the
+ * content behind an address, do not turn a repeat into another request.
  */
 export function fingerprintOf(body: FormBody<Digested>, extras: Extras): string {
   const entries = body.kind === "form" ? body.entries : [];
@@ -106,17 +106,17 @@ function partOf(entry: FormEntry<Digested>, extras: Extras): object | undefined 
   return { name: ownNameOf(name), text: value };
 }
 
-/** Counts for what it says; one that says nothing is as if it were not there, and a wrong one stands as it is. */
+/** Compared by its parsed value. An empty part is ignored, and an invalid one is compared as text. */
 function extraOf(name: string, text: string, check: (text: string, report: Report) => unknown): object | undefined {
   let isWrong = false;
-  const said = check(text, () => {
+  const parsed = check(text, () => {
     isWrong = true;
   });
   if (isWrong) return { name, text };
-  return said === undefined ? undefined : { name, said };
+  return parsed === undefined ? undefined : { name, said: parsed };
 }
 
-/** JSON with the keys of every object in one order. */
+/** JSON with sorted keys. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

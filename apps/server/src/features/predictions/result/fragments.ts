@@ -1,24 +1,24 @@
 import type { Sql } from "../../../engines/database/database.ts";
 import type { Log } from "../../../kernel/log.ts";
-import type { Outcome } from "../prediction.ts";
+import type { Fragment, Outcome } from "../prediction.ts";
 import { at, type PredictionAddress } from "../store.ts";
-import { type Fragment, storableText, wholePairs } from "./fragments.rules.ts";
+import { storableText, wholePairs } from "./fragments.rules.ts";
 
-const everyMs = 250;
-/** In the small pieces in which it came, a text weighs 6 to 24 times what it does in one: they are made one now and then. */
+const flushEveryMs = 250;
+/** Many small strings need 6 to 24 times the memory of one, so pending text is flattened at this length. */
 const longestPiece = 65_536;
 
 /**
- * What a run of a streaming model says, in merged pieces: never a row a token.
+ * The transcript of a streaming model in merged fragments, never one row for each token.
  *
- *   kept here ──publish──► written a few times a second ──┐
- *       └──────────────────────close──────────────────────┴──► over: nothing is taken, nothing is written
+ *   in memory ──publish──► written a few times a second ──┐
+ *       └──────────────────────close──────────────────────┴──► over: nothing is accepted or written
  *
- * The pieces that are written are always the beginning of what was said: one that could not be written is tried again
- * before the next. What was not written is only missing from the live view: a run that ends well has its whole text as
- * its output, and a failure takes with it what was not written.
+ * Written fragments are always a prefix of the transcript: a fragment that was not written is retried before the next.
+ * A missing fragment affects only followers. A successful prediction has its whole text as output, and a failed one passes
+ * its unsent fragments to settlement.
  *
- * A class, and not a handful of closures: one is made for every stream.
+ * A class rather than closures, because every stream creates one.
  */
 export class Fragments {
   readonly #sql: Sql;
@@ -42,31 +42,31 @@ export class Fragments {
   }
 
   add(field: string, text: string): void {
-    // A driver that does not listen to its signal may go on after the end.
+    // A driver that ignores its signal may go on after the end.
     if (this.#isOver) return;
     if (field !== this.#field) this.#cut(this.#pending);
     this.#field = field;
     this.#pending += text;
     if (this.#pending.length >= longestPiece) this.#cut(wholePairs(this.#pending));
-    if (this.#isPublished) this.#timer ??= setTimeout(() => this.#flush(), everyMs);
+    if (this.#isPublished) this.#timer ??= setTimeout(() => this.#flush(), flushEveryMs);
   }
 
-  /** Somebody may read along: what was said so far is written at once, the rest as it comes. */
+  /** A follower may read: writes the transcript so far, and later fragments as they come. */
   publish(): void {
     if (this.#isPublished || this.#isOver) return;
     this.#isPublished = true;
     this.#flush();
   }
 
-  /** With the run's end, before it is written down. */
+  /** Called with the outcome before it is settled. */
   close(outcome: Outcome): Outcome {
     this.#isOver = true;
     clearTimeout(this.#timer);
     if (outcome.kind === "failed") this.#cut(this.#pending);
     this.#pending = "";
-    // One that is being written just now is among them: settlement knows it from its number.
-    const lastWords = this.#unwritten.splice(0);
-    return outcome.kind === "failed" && lastWords.length > 0 ? { ...outcome, lastWords } : outcome;
+    // Includes a fragment that is being written now. Settlement recognizes it by its number.
+    const unsentFragments = this.#unwritten.splice(0);
+    return outcome.kind === "failed" && unsentFragments.length > 0 ? { ...outcome, unsentFragments } : outcome;
   }
 
   #cut(text: string): void {
@@ -96,21 +96,21 @@ export class Fragments {
         this.#unwritten.shift();
       }
     } catch (error) {
-      this.#log.warn({ prediction_id: this.#id, err: error }, "A piece of a stream could not be stored");
+      this.#log.warn({ prediction_id: this.#id, err: error }, "A fragment of a stream could not be stored");
     } finally {
       this.#isWriting = false;
     }
   }
 }
 
-/** The channel on which a node says that a run has said more. */
+/** Nodes notify here that a transcript has grown. */
 export const fragmentsChannel = "gantry_fragments";
 
-/** The channel on which the holder of a prediction hears that somebody follows it. */
+/** The node of a prediction is notified here that it has a follower. */
 export const followedChannel = "gantry_followed";
 
-export async function insertFragment(sql: Sql, id: string, { claim, seq, field, fragment }: Fragment): Promise<void> {
-  // A worker that was taken for dead must leave nothing behind: settlement waits for this lock, or this finds nothing.
+async function insertFragment(sql: Sql, id: string, { claim, seq, field, fragment }: Fragment): Promise<void> {
+  // A worker that was considered dead must not leave rows: either settlement waits for this lock, or the row is gone.
   await sql`
     with present as (
       select 1 from live_predictions where id = ${id} and claim = ${claim} for key share
@@ -121,20 +121,29 @@ export async function insertFragment(sql: Sql, id: string, { claim, seq, field, 
     select pg_notify(${fragmentsChannel}, ${id}) from added`;
 }
 
-/** Tells the holder; false where there is none to tell: workers write down what is said, whoever follows. */
+/** False if no node needs the notification: workers write every transcript. */
 export async function notifyHolder(sql: Sql, address: PredictionAddress): Promise<boolean> {
   const rows = await sql`
     select pg_notify(${followedChannel}, id) from live_predictions where ${at(sql, address)} and route <> 'async'`;
   return rows.length > 0;
 }
 
-/** What a prediction had said that failed or was cancelled; see `keep_last_words`. */
-export async function findLastWords(sql: Sql, address: PredictionAddress): Promise<Fragment[]> {
+/** Stores the transcripts of failed predictions with their ends; see `store_transcripts`. */
+export async function storeTranscripts(
+  sql: Sql,
+  ids: readonly string[],
+  unsent: readonly { id: string; fragments: readonly Fragment[] }[],
+): Promise<void> {
+  await sql`select store_transcripts(${ids as string[]}::text[], ${JSON.stringify(unsent)}::text::json)`;
+}
+
+/** The transcript of a prediction that failed or was cancelled. */
+export async function findTranscript(sql: Sql, address: PredictionAddress): Promise<Fragment[]> {
   const [row] = await sql<{ said: Fragment[] | null }[]>`select said from ended_predictions where ${at(sql, address)}`;
   return row?.said ?? [];
 }
 
-/** Of the present claim alone: what one before it said is void, also while the run waits to begin again. */
+/** Fragments of the current claim. Those of an earlier claim are void, even while the prediction waits again. */
 export async function listFragments(sql: Sql, id: string, after: { claim: number; seq: number }): Promise<Fragment[]> {
   return sql<Fragment[]>`
     select claim, seq, field, fragment from prediction_fragments

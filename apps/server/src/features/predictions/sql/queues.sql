@@ -1,7 +1,8 @@
--- The line of a model: who waits for it, in the order of turns. A user stands in it once for each priority.
+-- The queue of a model. `model_lines` has one row for each user and priority that waits: `head` is the oldest waiting
+-- prediction, `running` the user's running ones, `last_turn` when the user was last served.
 
--- Somebody of this user waits since the moment.
-create or replace function stand_in_line(wanted_model text, wanted_user text, is_high boolean, since timestamptz)
+-- Adds a user to the queue, waiting since the moment.
+create or replace function join_queue(wanted_model text, wanted_user text, is_high boolean, since timestamptz)
 returns void language sql as $$
   insert into model_lines as v (model_id, user_id, high_priority, head, running)
   select wanted_model, wanted_user, is_high, since, coalesce((
@@ -11,8 +12,8 @@ returns void language sql as $$
   on conflict (model_id, user_id, high_priority) do update set head = excluded.head where v.head > excluded.head
 $$;
 
--- So many of a user have started, or some wait no longer: the line begins at the first that still waits, or ends.
-create or replace function move_lines(wanted_model text, wanted_user text, started integer)
+-- Moves the head to the first prediction that still waits, or removes the row. `started` is the number that has started.
+create or replace function advance_queue(wanted_model text, wanted_user text, started integer)
 returns void language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 declare
   v model_lines; first_waits timestamptz;
@@ -32,11 +33,12 @@ begin
   end loop;
 end $$;
 
--- The next who may start on a model: high priority first, then who runs least on it and waits longest for a turn. A user at
--- the limit of the plan is passed over, but for clients, which count already, and for calls that another user pays.
-create or replace function next_in_line(wanted text, n integer, clients_only boolean)
+-- The next predictions that may start on a model: high priority first, then the user who runs least on it, then the user
+-- who was served longest ago. Users at the limit of their plan are skipped, except for clients, which count already, and
+-- for calls that another user pays.
+create or replace function next_in_queue(wanted text, n integer, clients_only boolean)
 returns table (id text, user_id text, holder text, route text) language sql stable as $$
-  with standing as materialized (
+  with waiting as materialized (
     select v.user_id, v.high_priority, v.last_turn, v.running, v.head, r.all_go
     from model_lines v cross join lateral (
       select not clients_only and coalesce(p.parallel > w.running, true) as all_go
@@ -56,11 +58,11 @@ returns table (id text, user_id text, holder text, route text) language sql stab
     end
     order by v.high_priority desc, v.last_turn limit n + 64
   ), size as (
-    select 1 + 2 * n / greatest(count(*), 1) as each from standing
+    select 1 + 2 * n / greatest(count(*), 1) as each from waiting
   )
-  select line.id, line.user_id, line.holder, line.route
-  from size cross join standing s cross join lateral (
-    select l.*, row_number() over (order by l.created_at) + s.running as turn
+  select q.id, q.user_id, q.holder, q.route
+  from size cross join waiting s cross join lateral (
+    select l.*, row_number() over (order by l.created_at) + s.running as rank
     from (
       -- Separate branches, because a user at the parallel limit may have a million queued before the first that may go.
       (select * from live_predictions l
@@ -78,22 +80,22 @@ returns table (id text, user_id text, holder text, route text) language sql stab
           and l.high_priority = s.high_priority and l.started_at is null and l.key_id is null and l.created_at >= s.head
         order by l.created_at limit size.each)
     ) l
-  ) line
-  order by line.high_priority desc, line.turn, s.last_turn, line.created_at limit n
+  ) q
+  order by q.high_priority desc, q.rank, s.last_turn, q.created_at limit n
 $$;
 
--- Lines of those who wait and stand in none. None is ever missing unless somebody changed rows by hand.
-create or replace function mend_lines() returns void language sql set enable_seqscan to 'off' as $$
-  with recursive places as (
+-- Adds missing rows. Rows are missing only after someone has changed tables by hand.
+create or replace function repair_queues() returns void language sql set enable_seqscan to 'off' as $$
+  with recursive queues as (
     (select l.model_id, l.user_id, l.high_priority, l.created_at from live_predictions l where l.started_at is null
       order by 1, 2, 3, 4 limit 1)
     union all
-    select n.* from places p cross join lateral (
+    select n.* from queues p cross join lateral (
       select l.model_id, l.user_id, l.high_priority, l.created_at from live_predictions l
       where l.started_at is null and (l.model_id, l.user_id, l.high_priority) > (p.model_id, p.user_id, p.high_priority)
       order by 1, 2, 3, 4 limit 1
     ) n
   )
-  insert into model_lines as v (model_id, user_id, high_priority, head) select * from places
+  insert into model_lines as v (model_id, user_id, high_priority, head) select * from queues
   on conflict (model_id, user_id, high_priority) do update set head = excluded.head where v.head > excluded.head
 $$;

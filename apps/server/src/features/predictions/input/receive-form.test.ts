@@ -10,8 +10,8 @@ import { createMedia } from "../../../engines/media/create-media.ts";
 import { createNet } from "../../../engines/net/create-net.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import type { FormEntry, FormFile, FormReader } from "./form.ts";
-import { fingerprintOf } from "./hold-form.ts";
-import { holdForm, readInput } from "./index.ts";
+import { readInput, receiveForm } from "./index.ts";
+import { fingerprintOf } from "./receive-form.ts";
 
 type Entry = FormEntry<{ digest: string }>;
 
@@ -105,7 +105,7 @@ const formOf =
     return { kind: "form", entries: [{ name: "prompt", value: "x" }, ...entries] };
   };
 const hold = (form: FormReader, mayBeRepeat = false) =>
-  holdForm({ manifest, form, extras, spoolDir, mayBeRepeat: async () => mayBeRepeat, signal });
+  receiveForm({ manifest, form, extras, spoolDir, mayBeRepeat: async () => mayBeRepeat, signal });
 const read = (form: FormReader) =>
   readInput({ manifest, form, extras, spoolDir, media, net, openStored: async () => undefined, userId: "one", signal });
 const issuesOf = (attempt: Promise<unknown>) =>

@@ -1,0 +1,215 @@
+export type Route = "sync" | "stream" | "async" | "agent";
+
+export interface Plan {
+  perMinute: number | null;
+  parallel: number | null;
+}
+
+export interface Arrival {
+  id: string;
+  user: string;
+  key: string;
+  model: string;
+  route: Route;
+  highPriority: boolean;
+  reservation: number;
+  mustBeCovered: boolean;
+  /** The user is not the owner of the key, and pays for calls of that key's run. */
+  sponsored: boolean;
+  /** The run whose next model call this is. */
+  run: string | null;
+  webhook: boolean;
+  /** For async predictions: the node has a free slot. */
+  here: boolean;
+}
+
+export interface End {
+  id: string;
+  /** Made under an earlier claim than the current one. */
+  stale: boolean;
+  status: number;
+  price: number;
+}
+
+export type Operation =
+  | { kind: "write"; node: string; ends: End[]; arrivals: Arrival[]; slots: number }
+  | { kind: "settle"; ends: End[] }
+  | { kind: "look"; node: string; arrival: Arrival; counts: boolean }
+  | { kind: "claim"; node: string; slots: number }
+  | { kind: "release"; ids: { id: string; stale: boolean }[]; died: boolean }
+  | { kind: "start calls"; node: string }
+  | { kind: "grant free slots" }
+  | { kind: "capacity"; model: string; capacity: number }
+  | { kind: "retire"; model: string }
+  | { kind: "plan"; user: string; plan: string }
+  | { kind: "revoke"; key: string; revoked: boolean }
+  | { kind: "limit"; key: string; limit: number | null }
+  | { kind: "credit"; user: string; amount: number }
+  | { kind: "fold"; user: string }
+  | { kind: "run"; run: string; holder: string; call: string }
+  | { kind: "month" }
+  | { kind: "pass"; ms: number };
+
+export type Verdict =
+  | "run"
+  | "wait"
+  | "run_lost"
+  | "key_gone"
+  | "model_retired"
+  | "model_inactive"
+  | "no_funds"
+  | "rate_limit"
+  | "too_many_parallel";
+
+/** `rate` is null for calls of runs, which do not count as requests, and for plans without a limit. */
+export interface Decision {
+  verdict: Verdict;
+  rate: { limit: number; remaining: number; resetMs: number } | null;
+  retryAfterMs: number | null;
+}
+
+export interface Answer {
+  decisions?: Decision[];
+  /** Whether each end took effect. */
+  ended?: boolean[];
+  /** The claimed jobs, the started calls of runs, or the released jobs. */
+  ids?: string[];
+  /** Waiting clients that were granted freed slots. */
+  granted?: string[];
+  /** Whether workers must be woken: a queued prediction may start now, and none could before. */
+  wake?: boolean;
+}
+
+export interface World {
+  plans: Record<string, Plan>;
+  users: Record<string, { plan: string; balance: number }>;
+  keys: Record<string, { user: string; limit: number | null }>;
+  models: Record<string, { capacity: number }>;
+  /** The prices of runs are reserved. */
+  runs: Record<string, { user: string; key: string; price: number; parent: string | null }>;
+}
+
+export interface User {
+  plan: Plan;
+  balance: number;
+  reserved: number;
+  running: number;
+  requests: number[];
+}
+
+export interface Key {
+  user: string;
+  limit: number | null;
+  revoked: boolean;
+  months: Map<number, { spent: number; reserved: number }>;
+}
+
+export interface Model {
+  capacity: number;
+  retired: boolean;
+  /** The step of the last claim. */
+  servedAt: number;
+  /** By user and priority: the step in which they were last served, or -1. */
+  servedSteps: Map<string, number>;
+}
+
+export interface Live {
+  id: string;
+  user: string;
+  key: string | null;
+  model: string;
+  route: Route;
+  highPriority: boolean;
+  holder: string | null;
+  claim: number;
+  deaths: number;
+  reserved: number;
+  month: number | null;
+  counts: boolean;
+  started: boolean;
+  webhook: boolean;
+  /** Counts up in the order of acceptance. */
+  age: number;
+}
+
+export interface CoreTables {
+  users: ReadonlyMap<string, User>;
+  keys: ReadonlyMap<string, Key>;
+  models: ReadonlyMap<string, Model>;
+  live: ReadonlyMap<string, Live>;
+}
+
+export interface State {
+  users: Record<string, { balance: number; reserved: number; running: number; waiting: number }>;
+  /** By key and month, without empty ones. */
+  months: Record<string, { spent: number; reserved: number }>;
+  models: Record<string, { running: number; waiting: number }>;
+  live: Record<
+    string,
+    Pick<
+      Live,
+      "user" | "key" | "model" | "route" | "highPriority" | "holder" | "claim" | "deaths" | "reserved" | "started"
+    >
+  >;
+  ended: Record<
+    string,
+    {
+      user: string;
+      key: string | null;
+      route: Route;
+      status: number;
+      reserved: number;
+      price: number;
+      started: boolean;
+    }
+  >;
+}
+
+export const minute = 60_000;
+export const byClient = ({ route }: { route: Route }) => route === "sync" || route === "stream";
+export const queueOf = ({ user, highPriority }: { user: string; highPriority: boolean }) => `${highPriority} ${user}`;
+
+export function found<T>(map: ReadonlyMap<string, T>, id: string): T {
+  const value = map.get(id);
+  if (value === undefined) throw new Error(`the model has no ${id}`);
+  return value;
+}
+
+export const mapOf = <T, U>(record: Record<string, T>, of: (value: T) => U) =>
+  new Map(Object.entries(record).map(([id, value]) => [id, of(value)]));
+
+/** All orders that sort by rank. */
+export function orders(items: readonly string[], rank: (item: string) => number): string[][] {
+  if (items.length === 0) return [[]];
+  const first = Math.min(...items.map(rank));
+  return items
+    .filter((item) => rank(item) === first)
+    .flatMap((head) =>
+      orders(
+        items.filter((item) => item !== head),
+        rank,
+      ).map((rest) => [head, ...rest]),
+    );
+}
+
+/** The state that a test compares with the database's. */
+export function stateOf(
+  { users, keys, models, live }: Pick<CoreTables, "users" | "keys" | "models" | "live">,
+  ended: State["ended"],
+  countsOf: (model: string) => { running: number; waiting: number },
+): State {
+  const state: State = { users: {}, months: {}, models: {}, live: {}, ended };
+  for (const [id, { balance, reserved, running }] of users) {
+    const waiting = [...live.values()].filter((one) => one.user === id && !one.started && !byClient(one)).length;
+    state.users[id] = { balance, reserved, running, waiting };
+  }
+  for (const [id, { months }] of keys)
+    for (const [month, { spent, reserved }] of months)
+      if (spent !== 0 || reserved !== 0) state.months[`${id} ${month}`] = { spent, reserved };
+  for (const id of models.keys()) state.models[id] = countsOf(id);
+  for (const one of live.values()) {
+    const { user, key, model, route, highPriority, holder, claim, deaths, reserved, started } = one;
+    state.live[one.id] = { user, key, model, route, highPriority, holder, claim, deaths, reserved, started };
+  }
+  return state;
+}
