@@ -1,5 +1,5 @@
 -- Brings a database whose last migration is 0050-bare-media-types.sql, the last one before 0001-baseline.sql, to the schema of
--- that baseline. One transaction, while no node runs: programs from before cannot work beside it.
+-- that baseline. One transaction, while no node runs: earlier programs cannot work beside it.
 
 do $$
 begin
@@ -8,7 +8,7 @@ begin
   end if;
 end $$;
 
--- Functions are applied from their source after this. All those of before are dropped, so that none of them stays behind.
+-- Functions are applied from their source after this. All earlier ones are dropped.
 do $$
 declare
   old regprocedure;
@@ -27,7 +27,7 @@ begin
 end $$;
 
 -- Sums by hour and the ledger's charges are derived from usage. A user's rows are written under the lock of the wallet,
--- each later than the one before, so that one moment a wallet says which of them are in the sums.
+-- each later than the one before. So one timestamp of the wallet says which rows are in the sums.
 alter table wallets
   add column folded_until timestamptz not null default '-infinity',
   add column unfolded integer not null default 0,
@@ -36,18 +36,17 @@ alter table wallets
 update wallets w set folded_until = clock_timestamp(), waiting = coalesce((
   select count(*) from live_predictions l
   where l.user_id = w.user_id and l.started_at is null and (l.holder is null or l.route = 'agent')), 0);
--- Charges of usage before this moment are entries of the ledger.
+-- Charges before this moment are ledger entries.
 alter table usage_marks add column charges_until timestamptz not null default '-infinity';
 update usage_marks set charges_until = clock_timestamp();
 
--- What later parts of the service write down of a call: the protocol it came by, the backend that answered, and who acted
--- for the user that pays.
+-- The protocol of a call, the backend that answered, and who acted for the paying user.
 alter table live_predictions add column run_id text, add column door text, add column backend text, add column actor_id text;
 alter table ended_predictions add column run_id text, add column door text, add column backend text, add column actor_id text,
   add column input json, add column price_micros bigint not null default 0, add column reserved_micros bigint;
 alter table usage add column door text, add column backend text, add column actor_id text;
 
--- What these triggers did is part of the functions that write the columns.
+-- The functions that write the columns do the work of these triggers.
 drop trigger runs_do_not_rest_out_of_time on runs;
 drop trigger runs_tell_of_questions on runs;
 drop trigger runs_end_after_they_began on runs;
@@ -59,24 +58,24 @@ alter table runs
   drop column parked_at_ms,
   -- A reader follows the events. Without one, new events are not announced.
   add column followed boolean not null default false,
-  -- Who acted for the user that pays, the protocol by which the run came, and the conversation that it is part of.
+  -- Who acted for the paying user, the protocol of the request, and the conversation of the run.
   add column actor_id text,
   add column door text,
   add column thread_id text;
--- Whoever follows one at this moment is still told.
+-- Current followers still receive events.
 update runs set followed = true where status in ('pending', 'running');
 
--- The end of a call is written into the row of its start, on the same page where there is room.
+-- The end of a call updates the row of its start, on the same page if possible.
 alter table run_calls set (fillfactor = 50);
 
--- PostgreSQL reads and plans the text of each check anew for every statement that writes a row. That was a sixth of what a
--- step of a run cost it. Only `write_runs`, `claim_runs` and the insert of a run write these columns.
+-- PostgreSQL parses and plans each check again for every statement that writes a row. That was a sixth of the cost of a run's
+-- step. Only `write_runs`, `claim_runs` and the insert of a run write these columns.
 alter table runs drop constraint runs_status_check, drop constraint runs_phase_check, drop constraint runs_check,
   drop constraint runs_price_micros_check;
 alter table run_steps drop constraint run_steps_kind_check;
 alter table run_calls drop constraint run_calls_kind_check, drop constraint run_calls_status_check;
 
--- Whoever writes a row writes what follows from it in the same statement. Triggers stay only where they refuse a change.
+-- The statement that writes a row also writes derived values. Triggers remain only to refuse changes.
 
 drop trigger files_count_change on files;
 drop trigger files_count_end on files;
@@ -92,7 +91,7 @@ drop trigger users_have_wallets on users;
 drop function count_upload(), count_drive_items(), count_deleted_drive(), note_open_link(), note_model_names(),
   note_agent_names(), give_wallet();
 
--- Like the other columns that are taken from the manifest. The owner's name is written with the row.
+-- Generated from the manifest, like the other columns. The owner's name is written with the row.
 alter table models drop column search_text;
 alter table models add column search_text text
   generated always as (lower(owner || '/' || name || ' ' || (manifest ->> 'title'))) stored;
@@ -106,8 +105,8 @@ drop trigger wallets_follow_the_ledger on wallets;
 drop trigger closed_days_get_late_usage on usage;
 drop function apply_to_wallets(), refuse_balance_by_hand(), add_to_closed_days();
 
--- What a credit or correction left in the wallet: a repeat with the same Idempotency-Key gets the same answer. Charges are
--- not entries any more, so that the entries before it do not add up to it.
+-- The balance after a credit or correction, for repeats with the same Idempotency-Key. Charges are no longer entries, so the
+-- earlier entries do not add up to it.
 alter table ledger add column balance_micros bigint;
 alter table ledger disable trigger ledger_is_append_only;
 update ledger l set balance_micros = (
@@ -122,36 +121,36 @@ update ledger l set balance_micros = (
 where l.kind in ('credit', 'correction') and l.reference like 'credit:%';
 alter table ledger enable trigger ledger_is_append_only;
 
--- What a user paid, newest first: the ledger's list must not go through all that was free.
+-- The payments of a user, newest first, so that the list of the ledger skips free requests.
 create index usage_paid on usage (user_id, created_at desc, request_id desc) where price_micros > 0;
 
--- A clock that stood ahead may have dated usage after now. It is in the sums and in the ledger all the same.
+-- Usage may be dated after now, by a clock that was ahead. It is in the sums and in the ledger too.
 update usage_marks set charges_until = greatest(charges_until, (select max(created_at) from usage) + interval '1 us');
 update wallets w set folded_until = greatest(w.folded_until, m.charges_until) from usage_marks m;
 
--- What a prediction cost stands with its result: the ledger no longer says it.
+-- The charge is stored with the result, because the ledger no longer has it.
 update ended_predictions e set price_micros = l.amount_micros
 from ledger l where l.kind = 'charge' and l.reference = e.id and e.price_micros <> l.amount_micros;
 
--- A line says how many of its user's predictions run on the model since it stands, and where the first that waits may be:
--- nobody in it came before `head`, so that a look for the next does not pass over those who have gone.
+-- `running` counts the user's running predictions of the model. No prediction in the queue is older than `head`, so that a
+-- search for the next one skips those that have left.
 alter table model_lines add column running integer not null default 0, add column head timestamptz not null default '-infinity';
 update model_lines v set running = (
   select count(*) from live_predictions l
   where l.model_id = v.model_id and l.user_id = v.user_id and l.started_at is not null);
 
--- Rows that run are found by model and user; those that wait have indexes of their own.
+-- Running rows are found by model and user. Waiting rows have their own indexes.
 drop index live_predictions_holder;
 drop index live_predictions_for_workers;
 
 drop table last_turns;
 drop type admission;
 
--- What becomes of an arrival, and what the plan's minute allows after it.
+-- The decision about an arrival, and the state of the plan's minute after it.
 create type admission as (
   verdict text, rate_limit integer, rate_remaining integer, rate_reset_ms bigint, retry_after_ms bigint
 );
--- While arrivals are decided: what a wallet, a key and a model have left, and what is to be added to their rows.
+-- During admission: the remaining limits of a wallet, a key and a model, and the changes to their rows.
 create type wallet_state as (
   user_id text, available bigint, running integer, parallel integer, per_minute integer, minute request_window,
   more_reserved bigint, more_running integer, more_waiting integer, more_requests integer
@@ -161,25 +160,25 @@ create type model_state as (
   model_id text, capacity integer, is_retired boolean, running integer, waiting integer, more_running integer,
   more_waiting integer
 );
--- What ends take from a wallet, or from the slots of a model.
+-- The changes of a wallet, or of a model's slots, by ends.
 create type account_change as (price bigint, reserved bigint, running integer, waiting integer, n integer);
--- What comes to be admitted. A value that is not known is null.
+-- An arriving prediction. Unknown values are null.
 create type prediction_arrival as (
   id text, user_id text, key_id text, model_id text, model_name text, route text, high_priority boolean,
   reservation bigint, queue_seconds double precision, purpose text, run_id text, must_be_covered boolean,
   sponsored boolean, hand_free boolean, input text, pricing text, bounds text, base_url text, webhook_destination text,
   webhook_target text, door text, backend text, actor_id text
 );
--- What a prediction came to.
+-- The end of a prediction.
 create type prediction_end as (
   id text, claim integer, status integer, inference_ms integer, output text, error text, input_tokens integer,
   output_tokens integer, cached_tokens integer, cache_write_tokens integer, stream_details text, price bigint,
   backend text, input text
 );
--- Checked anew whenever a transaction changes a row twice. Users and models are never deleted.
+-- Checked again if a transaction changes a row twice. Users and models are never deleted.
 alter table wallets drop constraint wallets_user_id_fkey;
 alter table model_slots drop constraint model_slots_model_id_fkey;
--- PostgreSQL reads and plans each check anew for every statement that writes a row: one a table.
+-- PostgreSQL parses and plans each check for every statement that writes a row, so each table has one.
 alter table wallets drop constraint wallets_reserved_micros_check, drop constraint wallets_running_check,
   drop constraint wallets_waiting_check,
   add constraint wallets_not_negative check (reserved_micros >= 0 and running >= 0 and waiting >= 0);

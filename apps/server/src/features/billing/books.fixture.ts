@@ -1,10 +1,10 @@
 import { newId } from "@gantry/wire";
 import type { Database, Sql } from "../../engines/database/database.ts";
 
-/** An ended prediction as a test wants it to have been. */
+/** An ended prediction in the past. */
 export interface PastRequest {
   userId: string;
-  /** ISO text; microseconds count. */
+  /** ISO 8601 with microseconds. */
   at: string;
   model?: string;
   price?: number;
@@ -17,9 +17,8 @@ export interface PastRequest {
 }
 
 /**
- * Writes ended predictions at moments of the test's choice, as settlement would have: usage, the balance and how much is
- * not in the sums yet. What the wallet is folded beyond goes to the sums by hour. Settlement itself takes the time from the
- * database's clock.
+ * Writes ended predictions as settlement would have written them at that time: usage, the balance, and the number of unfolded
+ * rows. Rows before the wallet's folded_until are added to the sums by hour.
  */
 export async function writePast(database: Database, requests: readonly PastRequest[]): Promise<string[]> {
   const ids = requests.map((one) => one.id ?? newId("prediction"));
@@ -56,7 +55,7 @@ export async function writePast(database: Database, requests: readonly PastReque
   return ids;
 }
 
-/** Without charges in the ledger, those of all times may come. */
+/** While the ledger has no charges, charges may have any date. */
 async function allowPast(sql: Sql): Promise<void> {
   await sql`
     update usage_marks set charges_until = '-infinity'
@@ -73,8 +72,8 @@ export async function writeUser(database: Database, username: string): Promise<s
 }
 
 /**
- * Turns the books into those of an installation that was upgraded at a moment: until then the ledger has an entry for each
- * charge, and the sums have all usage.
+ * Turns the books into those of an upgraded installation: until the upgrade the ledger has an entry for each charge, and the
+ * sums include all usage.
  */
 export async function adoptCharges(database: Database, until: string): Promise<void> {
   const { sql } = database;

@@ -44,7 +44,7 @@ describe("the request for a credit", () => {
     expect(issues(body)).toEqual([{ type, loc: ["body", field] }]);
   });
 
-  it("names all faults, and refuses what is no object", () => {
+  it("names all issues, and refuses a body that is not an object", () => {
     expect(issues({ extra: 1 }).map(({ type }) => type)).toEqual(["missing", "missing", "extra_forbidden"]);
     for (const body of [null, [], "5", 5]) expect(issues(body)).toEqual([{ type: "json_invalid", loc: ["body"] }]);
     expect(issues({ amount: 1, reason: "🙂".repeat(500) })).toEqual([]);

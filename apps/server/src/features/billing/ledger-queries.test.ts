@@ -26,7 +26,7 @@ const random = (below: number): number => {
 
 const taken = new Set<number>();
 
-/** On the hour, on its last microsecond, or anywhere in it, within the last 75 days; or the first free one after it. */
+/** A random time in the last 75 days: on the hour, on its last microsecond or in between. The next free one if it is taken. */
 function someMoment(near?: string): string {
   const begins = Math.floor(now / hour) * hour - (1 + random(24 * 75)) * hour;
   const within = [0, hour - 1, random(3_600) * 1_000_000, random(3_600_000) * 1000 + 7][random(4)] as number;
@@ -36,7 +36,7 @@ function someMoment(near?: string): string {
   return momentOfMicros(micros);
 }
 
-/** What a list must say of an entry. */
+/** An entry as a list must show it. */
 interface Expected {
   userId: string;
   recordedAt: string;
@@ -51,7 +51,7 @@ async function writeCharges(count: number): Promise<void> {
   const made: (PastRequest & { id: string; price: number })[] = [];
   while (made.length < count) {
     const at = someMoment();
-    // Some days are so full that their hours are looked at.
+    // Some days have so many rows that pages are found by hour.
     for (let many = random(20) === 0 ? 500 : 1; many > 0; many--) {
       const price = random(3) === 0 ? 0 : 1 + random(1000);
       made.push({ userId: random(4) === 0 ? bob : ann, at: someMoment(at), price, id: `pred_${made.length}` });
@@ -64,7 +64,7 @@ async function writeCharges(count: number): Promise<void> {
   }
 }
 
-/** Entries of every kind but charges; a sale has its row of usage too, as `sell_run` writes it. */
+/** Entries of every kind except charges. A sale also has a usage row, as `sell_run` writes it. */
 async function writeOthers(count: number): Promise<void> {
   const { sql } = database;
   for (let n = 0; n < count; n++) {
@@ -89,7 +89,7 @@ async function writeOthers(count: number): Promise<void> {
   }
 }
 
-/** From one moment up to another, the charges of a user's day are one entry. */
+/** In this range the charges of a user and day are one entry. */
 function postExpected(since: string, until: string): void {
   const isPosted = (one: Expected) => one.kind === "charge" && one.recordedAt >= since && one.recordedAt < until;
   const days = Map.groupBy(expected.filter(isPosted), (one) => one.userId + one.recordedAt.slice(0, 10));
@@ -135,14 +135,14 @@ async function compareRandomRanges(rounds: number): Promise<void> {
   }
 }
 
-it("the list is what going through every entry gives, while nothing is in the sums", () => compareRandomRanges(40));
+it("lists match a scan of all entries while nothing is folded", () => compareRandomRanges(40));
 
-it("when all of it is in the sums, and the ledger has an entry for each older charge", async () => {
+it("lists match after folding, with a ledger entry for each older charge", async () => {
   await adoptCharges(database, adoptedAt);
   await compareRandomRanges(40);
 });
 
-it("and from days that are closed, also where the rows of usage are gone", async () => {
+it("lists match after days are closed and usage rows are dropped", async () => {
   await ensureUsagePartitions(database, new Date(now / 1000 - 120 * 86_400_000));
   await closeUsageDays(database);
   expect(await verifyLedger(database)).toEqual([]);
@@ -154,7 +154,7 @@ it("and from days that are closed, also where the rows of usage are gone", async
   await compareRandomRanges(60);
 });
 
-it("all entries add up to the balance, and each has a number of its own", async () => {
+it("all entries add up to the balance and have unique ids", async () => {
   const { entries, total } = await listLedger(database, ann, always, { limit: 10_000, offset: 0 });
   expect(entries).toHaveLength(total);
   expect(new Set(entries.map(({ id }) => id)).size).toBe(total);
@@ -163,7 +163,7 @@ it("all entries add up to the balance, and each has a number of its own", async 
   expect(entries.reduce((sum, { amount }) => sum + amount, 0)).toBe(wallet.balance);
 });
 
-it("a user whose wallet never moved has none", async () => {
+it("a user without transactions has no entries", async () => {
   const eve = await writeUser(database, "eve");
   expect(await listLedger(database, eve, always, { limit: 20, offset: 0 })).toEqual({ entries: [], total: 0 });
 });

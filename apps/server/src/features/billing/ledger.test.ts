@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const balance = async (): Promise<number | undefined> => (await selectWallets(database.sql, [ann])).get(ann)?.balance;
 
-it("an entry is never changed, removed or emptied away", async () => {
+it("an entry cannot be changed, deleted or truncated", async () => {
   const { sql } = database;
   const refusal = /ledger is append-only/;
   await expect(sql`update ledger set amount_micros = 1`).rejects.toThrow(refusal);
@@ -33,7 +33,7 @@ it("an entry is never changed, removed or emptied away", async () => {
   expect(await balance()).toBe(10_000_000);
 });
 
-it("an entry moves the wallets of both sides, and only once for a reference", async () => {
+it("an entry moves both wallets, once for each reference", async () => {
   const bob = await writeUser(database, "bob");
   const move = () => database.sql`
     select id from move_money('sale', ${`user:${ann}`}, ${`user:${bob}`}, 40000, 'run_once', null)`;
@@ -41,14 +41,14 @@ it("an entry moves the wallets of both sides, and only once for a reference", as
   expect(await move()).toEqual([]);
   const wallets = await selectWallets(database.sql, [ann, bob]);
   expect([wallets.get(ann)?.balance, wallets.get(bob)?.balance]).toEqual([9_960_000, 40_000]);
-  // A sale is a row of usage too.
+  // A sale is a usage row too.
   await database.sql`
     insert into usage (request_id, user_id, model_name, route, status, created_at, price_micros)
     select reference, ${ann}, 'agents/bob/helper', 'agent', 200, recorded_at, amount_micros from ledger where kind = 'sale'`;
   await database.sql`update wallets set unfolded = 1 where user_id = ${ann}`;
 });
 
-it("a sold run is paid by its buyer to its seller, and is in usage at the same moment", async () => {
+it("the buyer of a run pays the seller, with a usage row at the same moment", async () => {
   const [buyer, seller] = [await writeUser(database, "buyer"), await writeUser(database, "seller")];
   await database.sql`select sell_run(${buyer}, ${seller}, 'key_b', 'run_sold', 'agents/seller/helper', 250, 'agents')`;
   const wallets = await selectWallets(database.sql, [buyer, seller]);
@@ -88,7 +88,7 @@ it.each([
   });
 });
 
-it("an opening balance is given once, also when many nodes start at the same moment", async () => {
+it("an opening balance is granted once, even if many nodes start at once", async () => {
   const carl = await writeUser(database, "carl");
   const given = await Promise.all(Array.from({ length: 8 }, () => grantOpeningBalance(database, carl, 100_000_000)));
   expect(given.filter(Boolean)).toHaveLength(1);

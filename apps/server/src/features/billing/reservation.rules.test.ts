@@ -3,7 +3,7 @@ import { pricingOf, reservationOf } from "./reservation.rules.ts";
 
 const bounds = { seconds: 10, outputs: 3, inputTokens: 1_000_000, outputTokens: 500_000 };
 
-test("everything that the bounds allow is reserved, input at its dearest price", () => {
+test("reserves everything that the bounds allow, input at its highest price", () => {
   const rest = { per_request: 1, per_second: 0.1, per_output: 2, per_million_output_tokens: 4 };
   expect(reservationOf({ pricing: rest, bounds })).toBe(10_000_000);
   const input = { per_million_input_tokens: 3, per_million_cached_tokens: 0.3 };
@@ -15,7 +15,7 @@ test("everything that the bounds allow is reserved, input at its dearest price",
   );
 });
 
-test("cache writes cost a quarter more than input with anthropic, unless the manifest says otherwise", () => {
+test("cache writes with anthropic cost 25 % more than input by default", () => {
   const of = (type: string, pricing: object) =>
     pricingOf({ pricing, backend: { type } }).per_million_cache_write_tokens;
   expect(of("anthropic", { per_million_input_tokens: 3 })).toBe(3.75);

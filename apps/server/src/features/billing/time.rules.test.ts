@@ -54,17 +54,17 @@ describe("a moment", () => {
     "9999-12-31T23:59:59-01:00",
     " 2026-01-31T23:59:59",
     "2026-01-31T23:59:59\n",
-  ])("%j is none", (text) => {
+  ])("%j is invalid", (text) => {
     expect(readMoment(text)).toBeUndefined();
   });
 
-  it("is shown to the millisecond, or to the microsecond where it has one", () => {
+  it("is shown in milliseconds, or in microseconds if it has any", () => {
     expect(shownMoment("2026-01-31T23:59:59.000000Z")).toBe("2026-01-31T23:59:59.000Z");
     expect(shownMoment("2026-01-31T23:59:59.120000Z")).toBe("2026-01-31T23:59:59.120Z");
     expect(shownMoment("2026-01-31T23:59:59.120001Z")).toBe("2026-01-31T23:59:59.120001Z");
   });
 
-  it("becomes a number and comes back", () => {
+  it("converts to a number and back", () => {
     for (const moment of [
       "1970-01-01T00:00:00.000000Z",
       "2026-01-31T23:59:59.123456Z",
@@ -84,7 +84,7 @@ const whole = { now: 0, horizon: 0, daysBefore: 0, foldedUntil: Number.POSITIVE_
 const closed = { ...whole, daysBefore: at("2026-03-20T00:00:00") };
 const holds = (span: Span, time: number): boolean => span.from <= time && time < span.to;
 
-/** How often a row of that time is counted by the parts of a cut. The sums have it if it is folded. */
+/** How often the parts of a cut count a row at that time. The sums contain folded rows. */
 function counted({ days, hours, rows }: TimeCut, time: number, foldedUntil: number): number {
   const ofDay = Math.floor(time / day) * day;
   const ofHour = Math.floor(time / hour) * hour;
@@ -96,7 +96,7 @@ function counted({ days, hours, rows }: TimeCut, time: number, foldedUntil: numb
 }
 
 describe("cutting a span", () => {
-  it("counts every row of it once and no other, whatever the span", () => {
+  it("counts every row of the span once and no other", () => {
     let seed = 7;
     const random = (below: number): number => {
       seed = (seed * 48_271) % 2_147_483_647;
@@ -130,7 +130,7 @@ describe("cutting a span", () => {
     }
   });
 
-  it("takes days where they are summed, and reads at most half an hour of rows at each end", () => {
+  it("uses closed days, and reads at most half an hour of rows at each end", () => {
     const cut = cutTime({ from: at("2026-03-01T10:45:00"), to: at("2026-03-25T23:59:59") + 1 }, closed);
     expect(cut).toEqual({
       days: { from: at("2026-03-02T00:00:00"), to: at("2026-03-20T00:00:00") },
@@ -145,31 +145,31 @@ describe("cutting a span", () => {
     });
   });
 
-  it("leaves an hour that rows are taken off outside of the days", () => {
+  it("keeps an hour with subtracted rows out of the days", () => {
     const { days, hours } = cutTime({ from: at("2026-03-05T00:10:00"), to: at("2026-03-07T23:59:59") }, closed);
     expect(days).toEqual({ from: at("2026-03-06T00:00:00"), to: at("2026-03-07T00:00:00") });
     expect(hours).toContainEqual({ from: at("2026-03-05T00:00:00"), to: at("2026-03-06T00:00:00") });
   });
 
-  it("reads the rows that the sums do not have", () => {
+  it("reads rows that are not folded", () => {
     const foldedUntil = at("2026-03-19T12:34:56");
     expect(cutTime({ from: 0, to: Number.POSITIVE_INFINITY }, { ...closed, foldedUntil }).rows).toEqual([
       { from: foldedUntil + 1, to: Number.POSITIVE_INFINITY, sign: 1 },
     ]);
   });
 
-  it("reads no rows for a span without an end or of whole hours", () => {
+  it("reads no rows for an unbounded span or whole hours", () => {
     expect(cutTime({ from: 0, to: Number.POSITIVE_INFINITY }, closed).rows).toEqual([]);
     expect(cutTime({ from: at("2026-03-05T01:00:00"), to: at("2026-03-07T02:00:00") }, closed).rows).toEqual([]);
     expect(cutTime({ from: 5, to: 5 }, closed)).toEqual({ days: { from: 0, to: 0 }, hours: [], rows: [] });
   });
 });
 
-describe("what is asked for", () => {
+describe("a requested range", () => {
   const now = at("2026-03-21T12:00:00");
   const marks = { ...whole, now, horizon: at("2026-02-01T00:00:00") };
 
-  it("has both ends in it, and no end where the end is not past", () => {
+  it("includes both ends, and is unbounded if the end is not past", () => {
     const asked = { from: "2026-03-01T00:00:00.000000Z", to: "2026-03-02T00:00:00.000000Z" };
     expect(spanOf(asked, now)).toEqual({ from: at("2026-03-01T00:00:00"), to: at("2026-03-02T00:00:00") + 1 });
     expect(spanOf({ from: undefined, to: undefined }, now)).toEqual({ from: 0, to: Number.POSITIVE_INFINITY });
@@ -177,7 +177,7 @@ describe("what is asked for", () => {
     expect(spanOf({ ...asked, to: "2026-03-21T11:59:59.999999Z" }, now).to).toBe(now);
   });
 
-  it("is a list from the horizon on, and sums of whole hours before it", () => {
+  it("starts lists at the horizon, and rounds sums to hours before it", () => {
     const early = { from: at("2026-01-05T10:10:00"), to: at("2026-01-07T23:59:59") + 1 };
     expect(withinRows(early, marks).from).toBe(marks.horizon);
     expect(withinSums(early, marks)).toEqual({ from: at("2026-01-05T10:00:00"), to: at("2026-01-08T00:00:00") });

@@ -34,14 +34,14 @@ const spentBy = async (userId: string): Promise<number> => {
   return (await readExpenses(database, everythingOf(userId), { start, end: undefined, page: 1 })).totalSpent;
 };
 
-it("rows are in the sums once, while users settle, nodes fold and days are closed", async () => {
+it("rows are summed once while users settle, nodes fold and days are closed", async () => {
   const users = await Promise.all(["ann", "bob", "carl"].map((name) => writeUser(database, name)));
   const nodes = Array.from({ length: 2 }, () => connect({ url: db.url, poolSize: 2 }));
   const rows = 120;
   let writing = users.length;
   const settling = users.map(async (userId) => {
     for (let n = 0; n < rows; n++) {
-      // Ten days go by: rows come before their day is closed, at that moment, and after it.
+      // Ten days pass: rows come before, while and after their day is closed.
       const at = momentOfMicros((midnight - 10 * dayMs) * 1000 + Math.floor((n * 10 * dayMs) / rows) * 1000 + n);
       await writePast(database, [{ userId, at, price: 1 }]);
       const [{ total }, spent] = [

@@ -23,7 +23,7 @@ const random = (below: number): number => {
   return seed % below;
 };
 
-/** Days of nothing, busy hours, rows exactly on the hour, on its last microsecond, and at the same moment. */
+/** Includes empty days, busy hours, rows on the hour, on its last microsecond and at the same moment. */
 function randomRequests(count: number): PastRequest[] {
   const made: PastRequest[] = [];
   while (made.length < count) {
@@ -56,7 +56,7 @@ interface NaiveRow {
   price: number;
 }
 
-/** What the lists must say, by going through every row. */
+/** The expected lists, from a scan of every row. */
 const naive = (userId: string, from: string | undefined, to: string | undefined) =>
   database.sql<NaiveRow[]>`
     select request_id, model_name, price_micros as price from usage
@@ -118,8 +118,8 @@ async function compareRandomRanges(rounds: number): Promise<void> {
   }
 }
 
-describe("lists and sums are what going through every row gives", () => {
-  it("from hours alone, all rows in the default partition", () => compareRandomRanges(60));
+describe("lists and sums match a scan of every row", () => {
+  it("with hours only, all rows in the default partition", () => compareRandomRanges(60));
 
   it("with partitions and closed days", async () => {
     await ensureUsagePartitions(database, new Date(now / 1000 - 90 * 86_400_000));
@@ -132,7 +132,7 @@ describe("lists and sums are what going through every row gives", () => {
     await compareRandomRanges(120);
   });
 
-  it("page by page gives every row once, in order", async () => {
+  it("pages contain every row once, in order", async () => {
     const all = (await naive(ann, undefined, undefined)).map((row) => row.request_id);
     const seen: string[] = [];
     for (let offset = 0; offset < all.length; offset += 100) {
@@ -147,7 +147,7 @@ describe("lists and sums are what going through every row gives", () => {
     expect(seen).toEqual(all);
   });
 
-  it("exported in portions too, with both ends", async () => {
+  it("exports contain the same rows, with both ends", async () => {
     const [from, to] = [momentOfMicros(now - 60 * 24 * hour), momentOfMicros(now - 5 * 24 * hour)];
     const portions: UsageRow[][] = [];
     for await (const portion of await exportUsage(database, everythingOf(ann), { from, to })) portions.push(portion);
@@ -158,7 +158,7 @@ describe("lists and sums are what going through every row gives", () => {
 });
 
 describe("while rows arrive", () => {
-  it("the pages of a past time stay as they are", async () => {
+  it("pages of a past range do not change", async () => {
     const filter = { from: undefined, to: momentOfMicros(now - 3 * hour) };
     const read = () =>
       Promise.all(
@@ -180,7 +180,7 @@ describe("while rows arrive", () => {
     expect(after.total).toBe((await naive(ann, undefined, undefined)).length);
   });
 
-  it("a list without an end agrees with itself: the rows it shows are as many as it counts", async () => {
+  it("the total of an unbounded list matches its rows", async () => {
     let arriving = true;
     const carl = await writeUser(database, "carl");
     const writer = (async () => {
@@ -201,9 +201,9 @@ describe("while rows arrive", () => {
 });
 
 describe("edges", () => {
-  it("the row of the very moment is in the range at either end", async () => {
+  it("a row at either end of the range is included", async () => {
     const dora = await writeUser(database, "dora");
-    // Within the last hour no day is closed.
+    // No day in the last hour is closed.
     const micros = Math.floor(now / 1000) * 1000 - hour / 2 + 456;
     const [before, at, after] = [micros - 1, micros, micros + 1].map(momentOfMicros) as [string, string, string];
     const [id] = await writePast(database, [{ userId: dora, at, price: 7 }]);

@@ -37,7 +37,7 @@ const countIn = async (table: string): Promise<number> => {
 };
 
 describe("partitions", () => {
-  it("this month and the next two, made once by any number of nodes", async () => {
+  it("exist for this month and the next two, created once by any number of nodes", async () => {
     const others = Array.from({ length: 3 }, () => connect({ url: db.url, poolSize: 2 }));
     const made = await Promise.all([db.database, ...others].map((one) => ensureUsagePartitions(one)));
     const expected = [0, 1, 2].map((later) => monthOf(new Date(), later).table);
@@ -47,7 +47,7 @@ describe("partitions", () => {
     await Promise.all(others.map((one) => one.close()));
   });
 
-  it("take over what came before them, and what comes goes there", async () => {
+  it("receive existing and new rows of their month", async () => {
     const thisMonth = monthOf(new Date());
     const before = monthOf(new Date(), -1);
     const ids = await writePast(db.database, [
@@ -67,7 +67,7 @@ describe("partitions", () => {
     expect(indexes).toHaveLength(3);
   });
 
-  it("are made while usage is being written", async () => {
+  it("can be created while usage is written", async () => {
     let writing = true;
     let written = 0;
     const writer = (async () => {
@@ -82,7 +82,7 @@ describe("partitions", () => {
 });
 
 describe("retention", () => {
-  it("drops whole months, and no list or count promises what is gone", async () => {
+  it("drops whole months, and lists and counts do not include them", async () => {
     const [old, kept] = [monthOf(daysAgo(120)), monthOf(daysAgo(60))];
     await ensureUsagePartitions(db.database, monthOf(daysAgo(120), 1).from);
     // The old month has no partition: its rows are in the default one.
@@ -98,7 +98,7 @@ describe("retention", () => {
     const list = await listUsage(db.database, everythingOf(ann), all, first);
     expect([list.total, list.entries.length]).toEqual([1, 1]);
     expect((await listUsage(db.database, everythingOf(ann), all, { limit: 20, offset: 20 })).entries).toEqual([]);
-    // The sums stay.
+    // The sums remain.
     const start = "1970-01-01T00:00:00.000000Z";
     const whole = await readExpenses(db.database, everythingOf(ann), { start, end: undefined, page: 1 });
     expect([whole.totalRequests, whole.totalSpent]).toEqual([31, 320]);
@@ -106,7 +106,7 @@ describe("retention", () => {
     expect((await readExpenses(db.database, everythingOf(ann), { start, end, page: 1 })).totalSpent).toBe(300);
   });
 
-  it("never lets go of the running month, and never gives the horizon back", async () => {
+  it("never drops the current month, and never moves the horizon back", async () => {
     await ensureUsagePartitions(db.database, daysAgo(70));
     await writePast(db.database, [{ userId: ann, at: new Date().toISOString(), price: 20 }]);
     await dropUsageBefore(db.database, new Date(Date.now() + 400 * 86_400_000));
@@ -118,7 +118,7 @@ describe("retention", () => {
 });
 
 describe("closing days", () => {
-  it("each day once, by any number of nodes, also after a long pause", async () => {
+  it("closes each day once, with any number of nodes and after a long pause", async () => {
     await writePast(db.database, [
       { userId: ann, at: daysAgo(100).toISOString(), price: 1 },
       { userId: ann, at: daysAgo(50).toISOString(), price: 2 },
@@ -134,13 +134,13 @@ describe("closing days", () => {
     expect(await countIn("usage_days")).toBe(3);
   });
 
-  it("has nothing to do where nothing was used", async () => {
+  it("does nothing without usage", async () => {
     await closeUsageDays(db.database);
     expect(await countIn("usage_days")).toBe(0);
   });
 });
 
-it("the overview's books add up, before and after days are closed", async () => {
+it("the books of the overview add up before and after days are closed", async () => {
   await grantOpeningBalance(db.database, ann, 1_000);
   await writePast(db.database, [
     { userId: ann, at: daysAgo(40).toISOString(), price: 100 },
@@ -152,8 +152,8 @@ it("the overview's books add up, before and after days are closed", async () => 
   expect((await selectOverview(db.database.sql)).books).toEqual(books);
 });
 
-describe("the upkeep as a whole", () => {
-  it("does all of it at its start, and stops", async () => {
+describe("the upkeep", () => {
+  it("runs all tasks at start, and stops", async () => {
     await writePast(db.database, [{ userId: ann, at: daysAgo(400).toISOString(), price: 5 }]);
     const upkeep = await startUsageUpkeep({ database: db.database, log, clock: soundClock, retentionDays: 90 });
     expect(await selectPartitions(db.database.sql)).toHaveLength(4);
@@ -163,7 +163,7 @@ describe("the upkeep as a whole", () => {
     await upkeep.pass();
   });
 
-  it("keeps everything where no retention is set", async () => {
+  it("keeps everything without a retention setting", async () => {
     await writePast(db.database, [{ userId: ann, at: daysAgo(4_000).toISOString(), price: 5 }]);
     const upkeep = await startUsageUpkeep({ database: db.database, log, clock: soundClock, retentionDays: undefined });
     expect((await listUsage(db.database, everythingOf(ann), all, first)).total).toBe(1);

@@ -12,10 +12,7 @@ let database: Database;
 let ann: string;
 let keyId: string;
 
-/**
- * Books with everything in them that is compared: charges with and without an entry of their own, closed days, running and
- * waiting predictions, a limited key.
- */
+/** Books with everything that is checked: charges with and without an entry, closed days, live predictions, a limited key. */
 beforeEach(async () => {
   db = await testDatabase();
   database = db.database;
@@ -53,7 +50,7 @@ beforeEach(async () => {
 
 afterEach(() => db.drop());
 
-/** Does what the triggers would refuse, as a damaged disk or a careless hand would. */
+/** Makes changes that triggers would refuse, as a damaged disk or a manual edit would. */
 async function plant(work: (tx: Transaction) => Promise<unknown>): Promise<void> {
   await database.transaction(async (tx) => {
     await tx`set local session_replication_role = replica`;
@@ -61,8 +58,8 @@ async function plant(work: (tx: Transaction) => Promise<unknown>): Promise<void>
   });
 }
 
-describe("what is planted is found, with its figures", () => {
-  it("a balance that the ledger does not explain", async () => {
+describe("planted errors are found, with their figures", () => {
+  it("a balance that differs from the ledger", async () => {
     await plant((tx) => tx`update wallets set balance_micros = balance_micros + 5 where user_id = ${ann}`);
     expect(await verifyLedger(database)).toEqual([
       { rule: "sum_of_accounts", subject: "all", expected: 0, found: 5 },
@@ -70,7 +67,7 @@ describe("what is planted is found, with its figures", () => {
     ]);
   });
 
-  it("an entry that was lost", async () => {
+  it("a lost entry", async () => {
     await plant((tx) => tx`delete from ledger where reference = 'pred_old'`);
     expect(await verifyLedger(database)).toEqual([
       { rule: "sum_of_accounts", subject: "all", expected: 0, found: -30_000 },
@@ -80,7 +77,7 @@ describe("what is planted is found, with its figures", () => {
     ]);
   });
 
-  it("money on an account that nobody has", async () => {
+  it("money on an unknown account", async () => {
     await database.sql`
       insert into ledger (kind, from_account, to_account, amount_micros, reason)
       values ('credit', 'outside', 'user:usr_nobody', 9, 'typo')`;
@@ -110,7 +107,7 @@ describe("what is planted is found, with its figures", () => {
     });
   });
 
-  it("a sale to nobody's wallet", async () => {
+  it("a sale to an unknown wallet", async () => {
     await database.sql`
       insert into ledger (kind, from_account, to_account, amount_micros, reference)
       values ('sale', ${`user:${ann}`}, 'platform', 7, 'run_1')`;
@@ -137,7 +134,7 @@ describe("what is planted is found, with its figures", () => {
     expect(rules).toEqual(expect.arrayContaining(["wallet_balance", "hour_requests"]));
   });
 
-  it("rows that were dropped before the ledger had their charges", async () => {
+  it("rows that were dropped before their charges were posted", async () => {
     await database.sql`update usage_marks set horizon = '2026-03-01T00:00:00Z'`;
     expect(await verifyLedger(database)).toEqual([
       { rule: "horizon_after_charges", subject: "usage_marks", expected: 0, found: 1 },
@@ -152,7 +149,7 @@ describe("what is planted is found, with its figures", () => {
     expect(await verifyLedger(database)).toEqual([{ rule: "missing_wallet", subject: "usr_x", expected: 1, found: 0 }]);
   });
 
-  it("reservations and counters that no live prediction explains", async () => {
+  it("reservations and counters without a live prediction", async () => {
     await database.sql`update wallets set reserved_micros = 801, running = 3, waiting = 5, unfolded = 7 where user_id = ${ann}`;
     await database.sql`update model_slots set running = 0, waiting = 7`;
     await database.sql`update key_months set reserved_micros = 1`;
@@ -167,7 +164,7 @@ describe("what is planted is found, with its figures", () => {
     ]);
   });
 
-  it("a live prediction that nobody counted", async () => {
+  it("a live prediction that no counter includes", async () => {
     await database.sql`
       insert into live_predictions (id, user_id, key_id, model_id, model_name, route, reserved_micros, counts_parallel,
         queue_until)
@@ -213,7 +210,7 @@ describe("what is planted is found, with its figures", () => {
     });
   });
 
-  it("a prediction that is used twice", async () => {
+  it("a prediction with two usage rows", async () => {
     await database.sql`insert into usage select * from usage where request_id = 'pred_free'`;
     await database.sql`update usage_hours set requests = 2 where hour = '2026-01-05T11:00:00Z'`;
     await database.sql`update usage_days set requests = 3 where day = '2026-01-05T00:00:00Z'`;
@@ -222,7 +219,7 @@ describe("what is planted is found, with its figures", () => {
     ]);
   });
 
-  it("sums by hour that differ from the rows, or are missing, or too many", async () => {
+  it("sums by hour that differ from the rows, are missing or superfluous", async () => {
     const hour = "2026-01-05T11:00:00+00:00";
     await database.sql`delete from usage_hours where hour = ${hour}::text::timestamptz`;
     await database.sql`update usage_days set requests = 1`;
@@ -251,7 +248,7 @@ describe("what is planted is found, with its figures", () => {
     ]);
   });
 
-  it("a day that was not closed, or beyond those that are", async () => {
+  it("a day that is not closed, or closed too early", async () => {
     await database.sql`delete from usage_days`;
     await database.sql`
       insert into usage_days values (${ann}, date_trunc('day', now() + interval '1 day', 'UTC'), 'ann/model', 1, 0, 0)`;
@@ -260,7 +257,7 @@ describe("what is planted is found, with its figures", () => {
     expect(rules).toContainEqual(["day_requests", 0, 1]);
   });
 
-  it("a key that spent less than its predictions cost, or more than its user was charged", async () => {
+  it("a key that spent less than its usage, or more than its user was charged", async () => {
     await database.sql`update key_months set spent_micros = 69999`;
     expect(await verifyLedger(database)).toEqual([
       { rule: "key_spent_too_little", subject: keyId, expected: 70_000, found: 69_999 },
@@ -271,7 +268,7 @@ describe("what is planted is found, with its figures", () => {
     ]);
   });
 
-  it("a charge above what was reserved, as far as that is known", async () => {
+  it("a charge above its reservation, if that is known", async () => {
     await database.sql`update usage set reserved_micros = 70000 where request_id = 'pred_new'`;
     expect(await verifyLedger(database)).toEqual([]);
     await database.sql`update usage set reserved_micros = 69999 where request_id = 'pred_new'`;
@@ -289,14 +286,14 @@ describe("what is planted is found, with its figures", () => {
     ]);
   });
 
-  it("a charge for a model that was private to another user all the time", async () => {
+  it("a charge for a model that was always private to another user", async () => {
     const bob = await writeUser(database, "bob");
     const setModel = (visibility: string, age: string) => database.sql`
       update models set owner_id = ${bob}, updated_at = now() - ${age}::text::interval,
         manifest = jsonb_set(manifest::jsonb, '{visibility}', to_jsonb(${visibility}::text))`;
     await setModel("public", "2 minutes");
     expect(await verifyLedger(database)).toEqual([]);
-    // It may have been public when it was called.
+    // The model may have been public when it was called.
     await setModel("private", "0 minutes");
     expect(await verifyLedger(database)).toEqual([]);
     await setModel("private", "2 minutes");
@@ -311,7 +308,7 @@ describe("what is planted is found, with its figures", () => {
       buyer = await writeUser(database, "buyer");
     });
 
-    /** A run that was created and sold now, for a price, with what `meanwhile` writes in between. */
+    /** A run that is created and sold now, with the writes of `meanwhile` in between. */
     async function sell(price: number, meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
       await plant(
         (tx) => tx`
@@ -330,7 +327,7 @@ describe("what is planted is found, with its figures", () => {
       await writePast(database, [{ userId: buyer, at: now.at, price }]);
     }
 
-    it("is found where the balance did not cover it when the run was created", async () => {
+    it("is found if the balance did not cover it when the run was created", async () => {
       await grantOpeningBalance(database, buyer, 50);
       await sell(1_000_000);
       expect(await verifyLedger(database)).toEqual([
@@ -338,7 +335,7 @@ describe("what is planted is found, with its figures", () => {
       ]);
     });
 
-    it("is found also where credit came after the run was created, and was spent before it ended", async () => {
+    it("is found if credit came after the run was created and was spent before it ended", async () => {
       await sell(100, async () => {
         await grantOpeningBalance(database, buyer, 150);
         await charge(140);
@@ -348,14 +345,14 @@ describe("what is planted is found, with its figures", () => {
       ]);
     });
 
-    it("is right where predictions took what was there when the run was created", async () => {
+    it("is accepted if predictions spent the balance after the run was created", async () => {
       await grantOpeningBalance(database, buyer, 100);
       await sell(100, () => charge(140));
       expect(await verifyLedger(database)).toEqual([]);
     });
   });
 
-  it("more of a kind than anyone would read", async () => {
+  it("limits the list of one kind", async () => {
     await plant(
       (tx) => tx`
         insert into users (id, username, role, plan, created_at)
@@ -367,7 +364,7 @@ describe("what is planted is found, with its figures", () => {
   });
 });
 
-it("rows that were let go are not missed, their sums are still checked", async () => {
+it("dropped rows are not reported, and their sums are still checked", async () => {
   await ensureUsagePartitions(database, new Date("2026-01-01"));
   expect(await dropUsageBefore(database, new Date("2026-02-15"))).toEqual(["usage_2026_01"]);
   expect(await verifyLedger(database)).toEqual([]);
@@ -375,7 +372,7 @@ it("rows that were let go are not missed, their sums are still checked", async (
   expect((await verifyLedger(database)).map(({ rule }) => rule)).toEqual(["day_requests"]);
 });
 
-it("charges of rows that were dropped are in the ledger, and missed where they are lost", async () => {
+it("charges of dropped rows are in the ledger, and reported if they are lost", async () => {
   const bob = await writeUser(database, "bob");
   await writePast(database, [
     { userId: bob, at: "2026-03-05T10:00:00Z", price: 5 },
@@ -392,7 +389,7 @@ it("charges of rows that were dropped are in the ledger, and missed where they a
   ]);
 });
 
-it("goes on while money moves, and sees one moment of it", async () => {
+it("checks one snapshot while money moves", async () => {
   let moving = true;
   const mover = (async () => {
     while (moving) await writePast(database, [{ userId: ann, at: new Date().toISOString(), price: 11 }]);

@@ -46,7 +46,7 @@ function figure(text: string | null): number | null {
   return text === null ? null : Number(text);
 }
 
-/** The books are right if there are no discrepancies; the sum is zero then. */
+/** The books are right if `discrepancies` is empty. The sum is zero then. */
 export interface LedgerReport {
   accounts: number;
   sum: Micros;

@@ -2,7 +2,7 @@ import type { CoreEngine } from "./core-engine.fixture.ts";
 import { CoreModel } from "./core-model.fixture.ts";
 import type { Answer, Arrival, End, Operation, Route, State, Verdict, World } from "./core-world.fixture.ts";
 
-/** Few of everything, and narrow, so that every limit is met often. */
+/** Small and narrow, so that every limit is reached often. */
 export const world: World = {
   plans: {
     wide: { perMinute: null, parallel: null },
@@ -48,7 +48,7 @@ interface Lively {
   live: ReadonlyMap<string, { id: string; route: Route; holder: string | null; started: boolean }>;
 }
 
-/** Chooses the next operation with an eye on the model, so that most ends are of what is there. */
+/** Chooses the next operation with a look at the model, so that most ends concern live predictions. */
 export class Generator {
   readonly #random: () => number;
   readonly #prefix: string;
@@ -82,7 +82,7 @@ export class Generator {
     return this.#one(choices)[1];
   }
 
-  /** Runs and the calls that they are to make are added to `calls`. */
+  /** Adds runs and their next calls to `calls`. */
   #arrival(calls: string[]): Arrival {
     const key = this.#one(Object.keys(world.keys));
     const route = this.#weighted<Route>([
@@ -111,7 +111,7 @@ export class Generator {
   #ends(model: Lively, most: number): End[] {
     const live = [...model.live.values()];
     const ends = Array.from({ length: this.#below(most + 1) }, (): End => {
-      // Mostly of what runs.
+      // Mostly running predictions.
       const running = live.filter(({ started }) => started);
       const among = this.#is(0.8) && running.length > 0 ? running : live;
       const id =
@@ -178,7 +178,7 @@ export class Generator {
           },
         ];
       }
-      // The sweep: jobs go back, and what had a client or a run ends.
+      // The sweep: jobs are released, predictions with a client or a run end.
       case "crash": {
         const held = [...model.live.values()].filter(({ holder }) => holder === node);
         const others = held.filter(({ route }) => route !== "async");
@@ -224,13 +224,13 @@ export class Generator {
       case "month":
         return [{ kind }];
       case "pass":
-        // Far from a whole minute in sum, so that the time a test takes does not matter.
+        // Far below a minute in total, so that the duration of the test does not matter.
         return [{ kind, ms: 25_000 }];
     }
   }
 }
 
-/** Moments of the answer are real time; those of the model are virtual. */
+/** The answer has real times, the model virtual ones. */
 const toleranceMs = 9_000;
 
 const sorted = ({ ids, granted }: Answer): Answer => ({
@@ -269,7 +269,7 @@ function differences(engine: unknown, model: unknown, path = ""): string[] {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** One sequence, on the engine and on the model. */
+/** Runs one sequence on the engine and the model. */
 export class Trial {
   readonly #engine: CoreEngine;
   readonly model = new CoreModel(world);
@@ -280,7 +280,7 @@ export class Trial {
     this.#engine = engine;
   }
 
-  /** What the engine says or does otherwise than the model; empty: nothing. */
+  /** Differences between engine and model; empty if they agree. */
   async step(operation: Operation): Promise<string> {
     if (!this.#seen) {
       await this.#engine.start(world);
@@ -302,7 +302,7 @@ export class Trial {
   }
 }
 
-/** Leaves out operations, and items of them, while the engine still differs. */
+/** Removes operations, and items of them, while the engine still differs. */
 export async function shorten(
   engine: CoreEngine,
   operations: readonly Operation[],

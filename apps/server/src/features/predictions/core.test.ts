@@ -4,7 +4,7 @@ import { CoreEngine } from "./core-engine.fixture.ts";
 import { Generator, shorten, Trial, textOf, world } from "./core-sequences.fixture.ts";
 import type { Operation } from "./core-world.fixture.ts";
 
-/** Multiplies how many random sequences are tried; their seeds go on from those of a usual run. */
+/** Multiplies the number of random sequences. Seeds continue after those of a normal run. */
 const effort = Number(process.env.GANTRY_CORE_EFFORT ?? 1);
 
 let own: Awaited<ReturnType<typeof testDatabase>>;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => own.drop());
 
-test("one operation after the other, the database does what the model does", {
+test("the database behaves like the model, one operation at a time", {
   timeout: 120_000 * effort,
 }, async () => {
   const verdicts = new Set<string>();
@@ -36,7 +36,7 @@ test("one operation after the other, the database does what the model does", {
     }
     for (const verdict of trial.verdicts) verdicts.add(verdict);
   }
-  // Otherwise the sequences do not try what they are meant to.
+  // Otherwise the sequences do not cover these cases.
   expect([...verdicts].toSorted()).toEqual([
     "key_gone",
     "model_inactive",
@@ -50,11 +50,11 @@ test("one operation after the other, the database does what the model does", {
   ]);
 });
 
-describe("many at once", () => {
-  /** They make limits narrower than what runs already, or change what is counted. */
+describe("concurrent operations", () => {
+  /** Operations that lower limits below current use, or change counters. */
   const left = new Set<Operation["kind"]>(["capacity", "retire", "plan", "revoke", "limit", "month", "pass"]);
 
-  /** Refusals for want of funds would leave little to do. */
+  /** Refusals for lack of funds would leave little to do. */
   const users = Object.entries(world.users).map(([id, user]) => [id, { ...user, balance: 1_000_000 }]);
   const rich = { ...world, users: Object.fromEntries(users) };
 
@@ -72,7 +72,7 @@ describe("many at once", () => {
     }
   }
 
-  /** Everything ends that can start, and everything can start. */
+  /** Ends everything, after raising all limits. */
   async function drain(): Promise<void> {
     for (let round = 0; ; round++) {
       const live = await liveNow();
@@ -90,7 +90,7 @@ describe("many at once", () => {
     }
   }
 
-  test("no two get in each other's way, counters and limits hold, and nothing waits forever", {
+  test("do not block each other, keep counters and limits, and leave nothing waiting", {
     timeout: 120_000 * effort,
   }, async () => {
     for (let seed = 1; seed <= 4 * effort; seed++) {
@@ -103,7 +103,7 @@ describe("many at once", () => {
     }
   });
 
-  test("calls that a sponsor pays and calls of the key's owner take their locks in one order", async () => {
+  test("sponsored calls and calls of the key's owner take locks in the same order", async () => {
     await engine.start({ ...world, models: { alpha: { capacity: 100 } } });
     const call = { key: "ann2", model: "alpha", route: "agent", reservation: 1, run: null } as const;
     const plain = { highPriority: false, mustBeCovered: false, webhook: false, here: false };

@@ -270,7 +270,7 @@ describe("arguments", () => {
     [
       "too many",
       Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`field${i}`, "x"])),
-      "There are more than 32 fields",
+      "The input has more than 32 fields",
     ],
   ])("%s is refused", async (_what, given, expected) => {
     const result = await (await connect()).callTool(slow(given));

@@ -95,7 +95,7 @@ test("a piece that could not be stored is told before the next one", async () =>
   await waitFor("the upstream call", () => chat.open === 1);
   await sql`alter table prediction_fragments rename to fragments_away`;
   chat.say("one ");
-  await waitFor("the failure", () => gantry.logged().includes("A piece of a stream could not be stored"));
+  await waitFor("the failure", () => gantry.logged().includes("A fragment of a stream could not be stored"));
   await sql`alter table fragments_away rename to prediction_fragments`;
   chat.say("two ");
   const path = `/api/v1/admin/chat/predict/async/result?request_id=${id}`;

@@ -67,7 +67,7 @@ function anyUsage(): TokenUsage | undefined {
   };
 }
 
-test("a charge stays within its reservation, and is the whole price of what stays within the bounds", async () => {
+test("a charge never exceeds its reservation, and is complete within the bounds", async () => {
   let [cut, whole] = [0, 0];
   for (let round = 0; round < 5000; round++) {
     const limit = oneOf([undefined, 1, 1.5, 0, 100, 1e9]);

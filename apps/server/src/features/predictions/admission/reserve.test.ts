@@ -19,12 +19,12 @@ test.each<[what: string, FieldSchema, asked: number | undefined, limit: number |
   expect(answerLimit(manifest("anthropic", maxTokens), asked)).toBe(limit);
 });
 
-test("those that stop by themselves are bounded by what is asked for alone", () => {
+test("backends without a required limit are bounded only by the request", () => {
   expect(answerLimit(manifest("openai-chat", { default: 300 }), undefined)).toBe(undefined);
   expect(answerLimit(manifest("google", { default: 300 }), 900)).toBe(900);
 });
 
-test("where output tokens have a price, they are bounded by the usual length, or by a longer default", () => {
+test("priced output tokens are bounded by the usual length or a longer default", () => {
   const priced = (usual: number) => ({
     ...manifest("openai-chat", { default: usual }),
     pricing: { per_million_output_tokens: 1 },
@@ -46,7 +46,7 @@ const model = {
   output: object({ output: { type: "string", isStream: true } }),
 };
 const counted = async () => 100;
-/** 100 counted tokens, a quarter more, and 64. */
+/** 100 counted tokens, plus a quarter, plus 64. */
 const ofText = 189;
 
 test.each<[what: string, input: Record<string, InputValue>, tokens: number]>([
@@ -82,7 +82,7 @@ test.each<[what: string, change: object, input: Record<string, InputValue>, boun
   expect(await termsFor({ ...model, ...change }, input, counted)).toMatchObject({ bounds });
 });
 
-test("an answer that has a price is limited upstream to what was reserved", () => {
+test("priced answers are limited upstream to the reservation", () => {
   const terms = termsOfChat(model, { inputTokens: 1, maxTokens: undefined });
   const cases: [type: string, pricing: object, input: Record<string, InputValue>, sent: object][] = [
     ["openai-chat", terms.pricing, {}, { max_tokens: 4096 }],
@@ -90,7 +90,7 @@ test("an answer that has a price is limited upstream to what was reserved", () =
     ["openai-chat", terms.pricing, { max_completion_tokens: 4096 }, { max_completion_tokens: 4096 }],
     ["openai-chat", terms.pricing, { max_completion_tokens: 0 }, { max_completion_tokens: 0, max_tokens: 4096 }],
     ["openai-chat", {}, {}, {}],
-    // Where inputs go by name to whatever is there, a name that is not the model's own would be refused.
+    // Backends that receive inputs by name would refuse an unknown name.
     ["cog", terms.pricing, {}, {}],
   ];
   for (const [type, pricing, input, sent] of cases) {

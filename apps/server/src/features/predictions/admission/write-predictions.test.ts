@@ -84,7 +84,7 @@ async function verdicts(arrivals: readonly ArrivingPrediction[], options: Partia
 }
 
 describe("writing predictions", () => {
-  test("texts come through whatever they hold", async () => {
+  test("texts keep all characters", async () => {
     const one = { ...arrival(0, 0), modelName: 'u0/a"b\\c,(d){e} NULL' };
     expect(await verdicts([one])).toEqual(["run"]);
     await write([], [ending(one.id, 1)]);
@@ -92,7 +92,7 @@ describe("writing predictions", () => {
     expect(rows).toEqual([{ model_name: one.modelName, output: { text: 'a "quoted" \\ {text}, (NULL)' } }]);
   });
 
-  test("charges no more than was reserved, and usage names the key and the reservation", async () => {
+  test("charges at most the reservation, and usage has the key and the reservation", async () => {
     const arrivals = [arrival(0, 0, 10), arrival(1, 0, 10)] as const;
     await write(arrivals, []);
     await write([], [ending(arrivals[0].id, 11)]);
@@ -107,7 +107,7 @@ describe("writing predictions", () => {
     ]);
   });
 
-  test("a key's limit covers whole reservations, and a reservation is settled in its own month", async () => {
+  test("a key's limit covers whole reservations, and each is settled in its own month", async () => {
     const late = "2026-01-01";
     const key = newId("key");
     await own.database.sql`
@@ -117,7 +117,7 @@ describe("writing predictions", () => {
     expect(await verdicts([of(1001)])).toEqual(["no_funds"]);
     const [first, second, third] = [of(600), of(300), of(1000)] as const;
     expect(await verdicts([first, second, of(101)], { month: late })).toEqual(["run", "run", "no_funds"]);
-    // The new month is not charged with what the old one reserved.
+    // The reservation of the old month does not count in the new one.
     expect(await verdicts([third])).toEqual(["run"]);
     await write([], [ending(first.id, 5000), ending(third.id, 0)]);
     await write([], [ending(second.id, 20)], { withMore: true });
@@ -129,7 +129,7 @@ describe("writing predictions", () => {
     ]);
   });
 
-  test("of two ends of one prediction one counts, an end of another claim none, and one with a webhook is not touched", async () => {
+  test("one of two ends counts, an end of another claim does not, and predictions with a webhook are not ended", async () => {
     const mine = arrival(0, 0);
     const queued: ArrivingPrediction = {
       ...arrival(0, 0),
@@ -151,7 +151,7 @@ describe("writing predictions", () => {
     expect((await write([], endings)).ended).toBeNull();
   });
 
-  test("a call of a run is admitted only for its holder and as its next, and is no request of the minute", async () => {
+  test("a model call is admitted only for the node of its run and as its next call, and does not count as a request", async () => {
     const [runId, call] = [newId("run"), { ...arrival(2, 0), route: "agent" as const }];
     await own.database.sql`
       insert into runs (id, agent_id, revision_id, owner_id, user_id, key_id, status, holder, call_id, input, timeout_ms,
@@ -165,7 +165,7 @@ describe("writing predictions", () => {
       { verdict: "run_lost", rateRemaining: 60 },
     ]);
     await write([], [ending(call.id, 0)]);
-    // Admission waits for whoever slots the run on at the same moment.
+    // Admission waits for a concurrent claim of the run.
     const { promise: isHandedOn, resolve: handOn } = Promise.withResolvers<void>();
     const handing = own.database.transaction(async (tx) => {
       await tx`update runs set holder = 'node_other' where id = ${runId}`;
@@ -182,7 +182,7 @@ describe("writing predictions", () => {
     expect(await asked).toEqual(["run_lost"]);
   });
 
-  test("a freed slot goes to who waits for it", async () => {
+  test("a freed slot goes to a waiting client", async () => {
     const runners = Array.from({ length: 8 }, () => arrival(0, 1, 0));
     await write(runners, []);
     const waiter = arrival(1, 1, 0);
@@ -194,7 +194,7 @@ describe("writing predictions", () => {
   });
 });
 
-test("a sync prediction with a price writes eight rows, in five tables", async () => {
+test("a sync prediction with a price writes eight rows in five tables", async () => {
   const one = arrival(0, 0);
   const written = await own.database.transaction(async (tx) => {
     const countRows = async () =>
@@ -211,7 +211,7 @@ test("a sync prediction with a price writes eight rows, in five tables", async (
     await writePredictions(tx, [], [ending(one.id, 1)], { nodeId, month });
     return [...(await countRows())].map(([table, n]) => ({ table, n: n - (before.get(table) ?? 0) }));
   });
-  // The key of this user has a monthly limit; others do without the last.
+  // The key of this user has a monthly limit, which adds the last row.
   expect(Object.fromEntries(written.filter(({ n }) => n > 0).map(({ table, n }) => [table, n]))).toEqual({
     ...{ live_predictions: 2, wallets: 2, model_slots: 2, ended_predictions: 1, usage: 1 },
     key_months: 2,
@@ -231,7 +231,7 @@ describe("the writer", () => {
       takeFreedSlots: () => ({ slots: 0, use: () => {} }),
     });
 
-  test("decides each arrival of a batch, and counts down what the plan's minute still allows", async () => {
+  test("decides about each arrival of a batch, and counts down the limit per minute", async () => {
     const writer = createWriter();
     const arrivals = [
       arrival(2, 0),

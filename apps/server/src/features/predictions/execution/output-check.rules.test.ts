@@ -41,29 +41,29 @@ test("an output that satisfies its schema passes", () => {
       { k: 1, more: [] },
     ],
     [{ type: "string", format: "uri" }, "https://a.example"],
-    // Many a seed is larger than what a double holds exactly.
+    // Seeds may exceed the integers that a double represents exactly.
     [{ type: "integer" }, 2 ** 60],
     [{}, [1]],
-    // A stored file stands in it as its address.
+    // A stored file is an address in the output.
     [file, "s3://a/b"],
   ];
   for (const [field, v] of values) expect(checkedOutput(schema(field), { v }), JSON.stringify(field)).toEqual({ v });
   expect(checkedOutput(schema({ type: "string" }, []), {})).toEqual({});
 });
 
-test("a null where none is promised is a field that was left out", () => {
+test("a null in a field that is not nullable is dropped", () => {
   expect(checkedOutput(schema({ type: "integer" }, []), { v: null })).toEqual({});
   expect(faultOf({ type: "integer" }, { v: null })).toBe("downstream_service_error");
 });
 
-test("what the manifest does not name is left out", () => {
+test("fields that the manifest does not name are dropped", () => {
   const given = { v: "a", w: "b", constructor: "c" };
   expect(checkedOutput(schema({ type: "string" }), given)).toEqual({ v: "a" });
   expect(given).toHaveProperty("w");
   expect(faultOf({ type: "string" }, { w: "b" })).toBe("downstream_service_error");
 });
 
-test("one that breaks what its schema says, or without a required field, is the upstream's fault", () => {
+test("an invalid or missing field is an error of the upstream", () => {
   const values: [field: FieldSchema, value: StoredOutput[string]][] = [
     [{ type: "string" }, 1],
     [{ type: "string" }, { a: 1 }],
@@ -94,7 +94,7 @@ test("one that breaks what its schema says, or without a required field, is the 
   expect(faultOf({ type: "string" }, {})).toBe("downstream_service_error");
 });
 
-test("where files were to be made and nothing was, that is said", () => {
+test("a model that creates files must return one", () => {
   expect(faultOf(file, {})).toBe("no_media_generated");
   expect(faultOf(file, {}, [])).toBe("no_media_generated");
   expect(faultOf(file, { v: null }, [])).toBe("no_media_generated");

@@ -9,7 +9,7 @@ test("a request is a repeat with the same form on the same route", () => {
   expect(compareWithFirst(own, keptFingerprint("async", "aa"))).toBe("other_route");
 });
 
-test("a fingerprint of another making holds nothing but the route against a request", () => {
+test("an older fingerprint is compared by its route only", () => {
   expect(compareWithFirst(own, "sync:aa")).toBe("same");
   expect(compareWithFirst(own, "sync:bb")).toBe("same");
   expect(compareWithFirst(own, "async:aa")).toBe("other_route");

@@ -1,11 +1,12 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { isLongerThan, isWebAddress } from "@gantry/wire";
 import { longestAddress } from "../../../engines/net/net.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 import { addressOf } from "../../webhooks/index.ts";
-import { isObject, parseJson } from "./convert-text.rules.ts";
+import { parseJson } from "./convert-text.rules.ts";
 import type { Report } from "./form.ts";
 
-/** The caller's own reference and its wish to go first. */
+/** The caller's reference and priority. */
 export interface UserPart {
   id: number;
   high_priority: boolean;
@@ -20,13 +21,12 @@ export interface WebhookPart {
 
 const longestUrl = 2083;
 
-const isLeftOut = (text: string) => text === "" || text === "null";
+const isEmpty = (text: string) => text === "" || text === "null";
 
-/** Undefined when there is none. */
 export function checkUser(text: string, report: Report): UserPart | undefined {
-  if (isLeftOut(text)) return undefined;
+  if (isEmpty(text)) return undefined;
   const user = parseJson(text);
-  if (!isObject(user)) {
+  if (!isRecord(user)) {
     report({ type: "json_invalid", msg: "Input should be a JSON object" });
     return undefined;
   }
@@ -40,11 +40,11 @@ export function checkUser(text: string, report: Report): UserPart | undefined {
   return { ...user, id: Number(id), high_priority: priority === true };
 }
 
-/** Undefined when there is none: an empty `url` says so too. */
+/** An empty `url` means no webhook. */
 export function checkWebhook(text: string, report: Report): WebhookPart | undefined {
-  if (isLeftOut(text)) return undefined;
+  if (isEmpty(text)) return undefined;
   const webhook = parseJson(text);
-  if (!isObject(webhook)) {
+  if (!isRecord(webhook)) {
     report({ type: "json_invalid", msg: "Input should be a JSON object with url, headers and query_params" });
     return undefined;
   }
@@ -73,11 +73,11 @@ export function checkWebhook(text: string, report: Report): WebhookPart | undefi
   return part;
 }
 
-/** What is longer could never be sent. */
+/** A longer address could never be sent. */
 function checkSendable(webhook: WebhookPart, report: Report): void {
   if (addressOf(webhook).href.length <= longestAddress) return;
   const path = [new URL(webhook.url).href.length > longestAddress ? "url" : "query_params"];
-  const msg = `The address with its parameters should have at most ${longestAddress} characters once it is encoded`;
+  const msg = `The encoded address with its parameters should have at most ${longestAddress} characters`;
   report({ type: "string_too_long", msg, ctx: { max_length: longestAddress }, path });
 }
 
@@ -99,7 +99,7 @@ function textMap(
 ): Record<string, string> {
   const map: Record<string, string> = {};
   if (given === undefined || given === null) return map;
-  if (!isObject(given)) {
+  if (!isRecord(given)) {
     report({ type: "json_invalid", msg: "Input should be a JSON object of names and texts", path: [at] });
     return map;
   }

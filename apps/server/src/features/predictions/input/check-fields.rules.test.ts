@@ -16,7 +16,7 @@ function check(properties: Record<string, FieldSchema>, sent: [string, string][]
   return { values: { ...values }, issues, addresses, user, webhook };
 }
 
-/** The value that a field takes from a text, or the faults it causes. */
+/** The value that a field reads from a text, or its issues. */
 function one(schema: FieldSchema, text: string) {
   const { values, issues } = check({ f: schema }, [["f", text]]);
   return issues.length > 0 ? issues : values.f;
@@ -24,14 +24,14 @@ function one(schema: FieldSchema, text: string) {
 
 const typeOf = (result: unknown) => (Array.isArray(result) ? result[0]?.type : result);
 
-describe("one text, one value", () => {
+describe("values of fields", () => {
   it.each(["true", "TRUE", "True", "1", "yes", "YES", "on", " on "])("%s is true", (text) => {
     expect(one({ type: "boolean" }, text)).toBe(true);
   });
   it.each(["false", "FALSE", "0", "no", "No", "off"])("%s is false", (text) => {
     expect(one({ type: "boolean" }, text)).toBe(false);
   });
-  it.each(["", "null", "2", "t", "y", "constructor", "ja"])("%j is no boolean", (text) => {
+  it.each(["", "null", "2", "t", "y", "constructor", "ja"])("%j is not a boolean", (text) => {
     expect(typeOf(one({ type: "boolean" }, text))).toBe("bool_parsing");
   });
 
@@ -43,9 +43,12 @@ describe("one text, one value", () => {
     ["-12", -12],
     ["9007199254740991", 9_007_199_254_740_991],
   ])("%j is the whole number %d", (text, value) => expect(one({ type: "integer" }, text)).toBe(value));
-  it.each(["", "1.5", "1e3", "0x10", "abc", "9007199254740992", "1 2", "NaN", "٣"])("%j is no whole number", (text) => {
-    expect(typeOf(one({ type: "integer" }, text))).toBe("int_parsing");
-  });
+  it.each(["", "1.5", "1e3", "0x10", "abc", "9007199254740992", "1 2", "NaN", "٣"])(
+    "%j is not a whole number",
+    (text) => {
+      expect(typeOf(one({ type: "integer" }, text))).toBe("int_parsing");
+    },
+  );
 
   it.each([
     ["1", 1],
@@ -54,11 +57,11 @@ describe("one text, one value", () => {
     ["5.", 5],
     ["1e-3", 0.001],
   ])("%j is the number %d", (text, value) => expect(one({ type: "number" }, text)).toBe(value));
-  it.each(["", "NaN", "Infinity", "1e999", "0x10", "1,5", "--1"])("%j is no number", (text) => {
+  it.each(["", "NaN", "Infinity", "1e999", "0x10", "1,5", "--1"])("%j is not a number", (text) => {
     expect(typeOf(one({ type: "number" }, text))).toBe("float_parsing");
   });
 
-  it("holds numbers between their bounds", () => {
+  it("checks the bounds of numbers", () => {
     const schema = { type: "integer", minimum: 1, maximum: 10 };
     expect(one(schema, "1")).toBe(1);
     expect(one(schema, "0")).toMatchObject([{ type: "greater_than_equal", ctx: { ge: 1 }, input: "0" }]);
@@ -74,7 +77,7 @@ describe("one text, one value", () => {
     expect(typeOf(one({ type: "string" }, "a\0b"))).toBe("string_type");
   });
 
-  it("knows addresses and times", () => {
+  it("checks addresses and times", () => {
     expect(one({ type: "string", format: "uri" }, "https://a.example/x")).toBe("https://a.example/x");
     for (const text of ["a.example", "ftp://a.example", "https://u:p@a.example", "http://"]) {
       expect(typeOf(one({ type: "string", format: "uri" }, text))).toBe("url_parsing");
@@ -85,7 +88,7 @@ describe("one text, one value", () => {
     }
   });
 
-  it("holds values to a list, and says which", () => {
+  it("checks options and names them", () => {
     expect(one({ type: "string", enum: ["a", "b"] }, "b")).toBe("b");
     expect(one({ type: ["string", "null"], enum: ["a", "b", null] }, "c")).toEqual([
       { type: "one_of", loc: ["body", "f"], msg: expect.any(String), ctx: { expected: ["a", "b"] }, input: "c" },
@@ -94,7 +97,7 @@ describe("one text, one value", () => {
     expect(typeOf(one({ type: "integer", enum: [1, 2] }, "x"))).toBe("one_of");
   });
 
-  it("reads lists and objects from JSON and says where in them it is wrong", () => {
+  it("reads arrays and objects from JSON and locates issues in them", () => {
     const list = { type: "array", items: { type: "integer", minimum: 0 }, minItems: 1, maxItems: 3 };
     expect(one(list, "[1, 2]")).toEqual([1, 2]);
     expect(one(list, "[]")).toMatchObject([{ type: "sequence_too_short", ctx: { min_length: 1 } }]);
@@ -121,7 +124,7 @@ describe("one text, one value", () => {
     expect(typeOf(one(object, "[]"))).toBe("json_invalid");
   });
 
-  it("refuses JSON that could not be stored or written out again", () => {
+  it("refuses JSON that cannot be stored or serialized", () => {
     const object = { type: "object" };
     expect(one(object, '{"a": "\\\\u0000"}')).toEqual({ a: "\\u0000" });
     for (const text of ['{"a": "\\u0000"}', '{"a": "\\ud800"}', '{"\\udfff": 1}']) {
@@ -130,29 +133,29 @@ describe("one text, one value", () => {
     expect(typeOf(one({ type: "array" }, "[".repeat(200_000) + "]".repeat(200_000)))).toBe("json_invalid");
   });
 
-  it("tells at most twenty faults of one list", () => {
+  it("reports at most twenty issues of one array", () => {
     const faults = one({ type: "array", items: { type: "integer" } }, JSON.stringify(Array(1000).fill("x")));
     expect(faults).toHaveLength(20);
   });
 
-  it("shows short values back, long ones not", () => {
+  it("echoes short values only", () => {
     expect(one({ type: "integer" }, "x".repeat(100))).toMatchObject([{ input: "x".repeat(100) }]);
     expect((one({ type: "integer" }, "x".repeat(101)) as object[])[0]).not.toHaveProperty("input");
   });
 });
 
 describe("null and defaults", () => {
-  it.each(["", "null"])("%j is null in a nullable field, and null is the default", (text) => {
+  it.each(["", "null"])("%j is null in a nullable field and selects the default", (text) => {
     expect(check({ f: { type: ["boolean", "null"], default: true } }, [["f", text]]).values).toEqual({ f: true });
     expect(check({ f: { type: ["string", "null"] } }, [["f", text]])).toMatchObject({ values: {}, issues: [] });
   });
 
-  it("takes both literally in a text that is not nullable", () => {
+  it("reads both literally in a text that is not nullable", () => {
     expect(one({ type: "string", default: "x" }, "null")).toBe("null");
     expect(one({ type: "string", default: "x" }, "")).toBe("");
   });
 
-  it("fills in defaults, not for required fields", () => {
+  it("fills in defaults, except for required fields", () => {
     const fields = { a: { type: "string", default: "x" }, b: { type: "integer", default: 0 }, c: { type: "string" } };
     const { values, issues } = check(fields, [], ["a"]);
     expect(values).toEqual({ b: 0 });
@@ -160,10 +163,10 @@ describe("null and defaults", () => {
   });
 });
 
-describe("which fields", () => {
+describe("fields", () => {
   const image: FieldSchema = { type: ["string", "null"], format: "binary", "x-media": "image" };
 
-  it("refuses unknown and repeated fields, under the name they were sent with", () => {
+  it("refuses unknown and repeated fields under the name they were sent with", () => {
     const fields = { prompt: { type: "string" }, image };
     const sent: [string, string][] = [
       ["prompt", "a"],
@@ -186,7 +189,7 @@ describe("which fields", () => {
     expect(addresses.map(({ address }) => address)).toEqual(["https://a.example/1"]);
   });
 
-  it("knows a file field by both names; an empty one is not given", () => {
+  it("accepts both names of a file field, and treats an empty one as omitted", () => {
     expect(check({ image }, [["i_image", "s3://b/k"]]).addresses).toMatchObject([
       { sentAs: "i_image", address: "s3://b/k" },
     ]);
@@ -198,7 +201,7 @@ describe("which fields", () => {
     expect(check({ image: strict }, [["image", "null"]]).addresses).toMatchObject([{ address: "null" }]);
   });
 
-  it("collects everything that is wrong", () => {
+  it("collects all issues", () => {
     const fields = { a: { type: "integer" }, b: { type: "boolean" }, c: { type: "string" } };
     const { issues } = check(
       fields,
@@ -212,7 +215,7 @@ describe("which fields", () => {
     expect(issues.map(({ type }) => type)).toEqual(["int_parsing", "bool_parsing", "extra_forbidden", "missing"]);
   });
 
-  it("says what is missing when there was no form", () => {
+  it("names missing fields if the body is not a form", () => {
     const ctx = { given: "text/plain" };
     expect(missingFields(plan({ a: { type: "string" }, b: { type: "string" } }, ["a", "b"]), ctx)).toEqual([
       { type: "missing", loc: ["body", "a"], msg: "Field required", ctx },
@@ -244,7 +247,7 @@ describe("user", () => {
     ['{"id": null}', "int_parsing", ["body", "user", "id"]],
     ['{"id": 1, "high_priority": "yes"}', "bool_parsing", ["body", "user", "high_priority"]],
   ])("refuses %s", (text, type, loc) => expect(user(text).issues).toMatchObject([{ type, loc }]));
-  it("is unknown where the route does not take it", () => {
+  it("is unknown on routes that do not accept it", () => {
     const entries = [
       { name: "user", value: '{"id":1}' },
       { name: "webhook", value: "{}" },
@@ -273,7 +276,7 @@ describe("webhook", () => {
       query_params: {},
     });
   });
-  it.each(["", "null", '{"url":"","headers":{},"query_params":{}}'])("%j is none", (text) => {
+  it.each(["", "null", '{"url":"","headers":{},"query_params":{}}'])("%j means no webhook", (text) => {
     expect(webhook(text)).toMatchObject({ webhook: undefined, issues: [] });
   });
   it.each([

@@ -6,19 +6,19 @@ import { checkUser, checkWebhook, type UserPart, type WebhookPart } from "./chec
 import { type FormEntry, issueOf } from "./form.ts";
 import type { FieldPlan, FileField, InputPlan } from "./plan-input.rules.ts";
 
-/** Which of the two parts beside the model's own fields the route knows. */
+/** The parts that a route accepts beside the model's fields. */
 export interface Extras {
   user: boolean;
   webhook: boolean;
 }
 
-/** What became of a file part: taken, or what is wrong with it. */
+/** A file part that was accepted, or its issue. */
 export type ReceivedFile<F> = { file: F } | { issue: Issue };
 
 export interface CheckedFields<F> {
-  /** Without files. Has no prototype, so that a field may have any name. */
+  /** Without files. Has no prototype, so that fields may have any name. */
   values: Record<string, InputValue>;
-  /** File fields given as text, still to be fetched. */
+  /** Files given by their address, to be fetched. */
   addresses: { field: FileField; sentAs: string; address: string }[];
   files: { field: FileField; file: F }[];
   user: UserPart | undefined;
@@ -26,7 +26,7 @@ export interface CheckedFields<F> {
   issues: Issue[];
 }
 
-/** Everything that can be said about a form without any further reading; all faults at once. */
+/** Checks everything that needs no fetching. Collects all issues. */
 export function checkFields<F>(
   plan: InputPlan,
   entries: readonly FormEntry<ReceivedFile<F>>[],
@@ -78,7 +78,7 @@ function checkEntry<F>(
     return;
   }
   if (field.kind === "file") {
-    // An empty file input is no file; the loop over the missing ones decides what that means.
+    // An empty file input counts as missing.
     if (text === "") seen.delete(field.name);
     else checked.addresses.push({ field, sentAs: entry.name, address: text });
     return;
@@ -87,7 +87,7 @@ function checkEntry<F>(
   if (value !== undefined) checked.values[field.name] = value;
 }
 
-/** Null means the default; without one the field is absent. */
+/** Null selects the default. Without one, the field is absent. */
 function useDefault<F>(checked: CheckedFields<F>, field: FieldPlan): void {
   if (field.kind === "text" && field.default !== undefined) checked.values[field.name] = field.default;
 }
@@ -106,7 +106,7 @@ function checkExtra<F>(checked: CheckedFields<F>, entry: FormEntry<ReceivedFile<
   }
 }
 
-/** For a body that is no form at all; `ctx` says what it is. */
+/** For a body that is not a form. `ctx` describes it. */
 export function missingFields(plan: InputPlan, ctx: Record<string, unknown>): Issue[] {
   const required = plan.fields.filter((field) => field.isRequired).map((field) => ({ ...missing(field.name), ctx }));
   return required.length > 0 ? required : [{ type: "missing", loc: ["body"], msg: "Field required", ctx }];
@@ -124,14 +124,14 @@ export const notText = (name: string): Issue =>
   issueOf(name, { type: "string_type", msg: "Input should be text, not a file" });
 
 /**
- * What a model that holds conversations is asked by is its prompt, or pictures; a call that has neither would be accepted
- * and fail with nothing to ask. Not told beside other faults: one of them may be about the picture.
+ * Chat models need a prompt or pictures: a request without either would be accepted and then fail. Not reported beside other
+ * issues, because one of them may concern the picture.
  */
 export function promptIssues(
   { backend, input }: Pick<Manifest, "backend" | "input">,
   { values, files, addresses, issues }: Pick<CheckedFields<unknown>, "values" | "files" | "addresses" | "issues">,
 ): Issue[] {
-  // A manifest without the field is its owner's fault, and told as that when it is run.
+  // A manifest without the field is an error of the model's owner, reported when the model runs.
   if (!holdsConversations({ backend }) || !Object.hasOwn(input.properties, "prompt")) return [];
   const isAsked = !asksNothing(values.prompt) || files.length > 0 || addresses.length > 0;
   return isAsked || issues.length > 0 ? [] : [missing("prompt")];

@@ -1,11 +1,12 @@
 import { compileFieldCheck, compileNumberCheck, compileTextCheck, type FieldSchema } from "@gantry/wire";
 import type { InputValue } from "../../../engines/models/driver.ts";
+import { isRecord } from "../../../kernel/is-record.ts";
 import type { Report } from "./form.ts";
 
-/** Turns the text of a field into its value; undefined after something was reported. */
+/** Converts the text of a field. Undefined if an issue was reported. */
 export type Converter = (text: string, report: Report) => InputValue | undefined;
 
-const truths: Readonly<Record<string, boolean>> = {
+const booleans: Readonly<Record<string, boolean>> = {
   true: true,
   "1": true,
   yes: true,
@@ -21,7 +22,7 @@ const number = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
 
 const toBoolean: Converter = (text, report) => {
   const key = text.trim().toLowerCase();
-  if (Object.hasOwn(truths, key)) return truths[key];
+  if (Object.hasOwn(booleans, key)) return booleans[key];
   report({ type: "bool_parsing", msg: "Input should be a boolean: true, false, 1, 0, yes, no, on or off" });
   return undefined;
 };
@@ -41,7 +42,7 @@ const toNumber: Converter = (text, report) => {
 };
 
 const toText: Converter = (text, report) => {
-  // No database and few programs can hold it.
+  // PostgreSQL cannot store NUL.
   if (!text.includes("\0")) return text;
   report({ type: "string_type", msg: "Input should be text without NUL characters" });
   return undefined;
@@ -76,7 +77,7 @@ function enumRule(schema: FieldSchema, base: Converter): Converter {
   if (!expected) return base;
   const msg = `Input should be one of: ${expected.map(String).join(", ")}`;
   return (text, report) => {
-    // What cannot even be converted is none of the allowed values either; one fault says it all.
+    // A value that cannot be converted is not an option either. One issue is enough.
     const value = base(text, () => {});
     if (value !== undefined && expected.includes(value)) return value;
     report({ type: "one_of", msg, ctx: { expected } });
@@ -84,7 +85,7 @@ function enumRule(schema: FieldSchema, base: Converter): Converter {
   };
 }
 
-/** For a field of one type, as a manifest has it; `null` beside it is the caller's business. */
+/** Fields have one type in a manifest. The caller handles `null` beside it. */
 export function compileConverter(schema: FieldSchema): Converter {
   const type = [schema.type ?? "string"].flat().find((name) => name !== "null");
   switch (type) {
@@ -102,10 +103,10 @@ export function compileConverter(schema: FieldSchema): Converter {
   }
 }
 
-/** Of one field: whoever reads more than these mends all of them at once. */
+/** The most problems reported for one field. */
 const maxProblems = 20;
 
-/** Arrays and objects come as JSON text and are held to the field's whole schema. */
+/** Arrays and objects are sent as JSON and checked against the field's schema. */
 export function compileJsonCheck(
   type: "array" | "object",
   schema: FieldSchema,
@@ -113,7 +114,7 @@ export function compileJsonCheck(
   const check = compileFieldCheck(schema);
   return (text, report) => {
     const value = parseJson(text);
-    const isFitting = type === "array" ? Array.isArray(value) : isObject(value);
+    const isFitting = type === "array" ? Array.isArray(value) : isRecord(value);
     if (!isFitting) {
       report({ type: "json_invalid", msg: `Input should be a JSON ${type}` });
       return undefined;
@@ -125,10 +126,10 @@ export function compileJsonCheck(
   };
 }
 
-/** Deeper than this nothing can be written out again without the risk of a stack overflow. */
+/** Deeper values risk a stack overflow when they are serialized. */
 const maxDepth = 64;
 
-/** Undefined for what is no JSON, and for what cannot be kept: NUL, half a character, a number beyond all bounds. */
+/** Undefined for invalid JSON, and for values that cannot be stored: NUL, lone surrogates, infinite numbers. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -145,8 +146,4 @@ function isStorable(value: unknown, depth: number): boolean {
   if (depth === maxDepth) return false;
   if (Array.isArray(value)) return value.every((each) => isStorable(each, depth + 1));
   return Object.entries(value).every(([key, each]) => isStorable(key, depth) && isStorable(each, depth + 1));
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,7 @@ import { type FilePlan, tooLarge } from "./media.rules.ts";
 import { type CheckedFile, inspectFile } from "./receive-file.ts";
 import { LongerThanAllowed, type Spool } from "./spool.ts";
 
-/** A file that the caller may read, by its `s3://` address; undefined for any other. `loc` is where it was named. */
+/** Opens a file of the caller by its `s3://` address. `loc` is the field that names it. */
 export type OpenStored = (
   s3Path: string,
   loc: Loc,
@@ -27,12 +27,12 @@ interface Opened {
   filename: string | undefined;
 }
 
-/** True for an address whose bytes must be asked of somebody else. */
+/** Whether the file must be fetched over the network. */
 export function isRemote(address: string): boolean {
   return /^(https?|s3):/i.test(address);
 }
 
-/** A file field given as text: http(s), `data:` or `s3://`. */
+/** Fetches a file given as http(s), `data:` or `s3://` address. */
 export async function fetchFile(
   fetching: Fetching,
   field: { name: string; file: FilePlan },
@@ -47,7 +47,7 @@ export async function fetchFile(
     fetching.signal.throwIfAborted();
     if (error instanceof LongerThanAllowed) return tooLarge(field.file);
     if (error instanceof NetError) {
-      return error.reason === "too_large" ? tooLarge(field.file) : notHad(error.message);
+      return error.reason === "too_large" ? tooLarge(field.file) : notFetched(error.message);
     }
     throw error;
   }
@@ -62,26 +62,26 @@ async function openAddress(
   if (/^https?:/i.test(address)) return net.download(address, { maxBytes: plan.maxBytes, signal });
   if (/^data:/i.test(address)) {
     const body = bytesOfDataUri(address);
-    return body ? { body, filename: undefined } : notHad("The data: URI cannot be decoded");
+    return body ? { body, filename: undefined } : notFetched("The data: URI cannot be decoded.");
   }
   if (/^s3:/i.test(address)) {
     const stored = await openStored(address, loc);
-    if (!stored) return notHad("There is no such file, or it is not the caller's");
+    if (!stored) return notFetched("The file does not exist, or belongs to another user.");
     if (stored.size <= plan.maxBytes) return { body: stored.stream, filename: stored.filename };
     stored.stream.destroy();
     return tooLarge(plan);
   }
-  return notHad("Input should be a file, an http or https address, a data: URI, or an s3:// address of a stored file");
+  return notFetched("Send a file, an http or https address, a data: URI, or the s3:// address of a stored file.");
 }
 
-function notHad(reason: string): Problem {
+function notFetched(reason: string): Problem {
   return { type: "file_download_error", msg: `The file could not be fetched. ${reason}` };
 }
 
 const shape = /^data:([^,]*),(.*)$/is;
 const base64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** The bytes of a `data:` URI, undefined where it is none. The declared type is not looked at. */
+/** The bytes of a `data:` URI; undefined if it is invalid. The declared type is ignored. */
 export function bytesOfDataUri(text: string): Uint8Array | undefined {
   const [, head, data] = shape.exec(text) ?? [];
   if (head === undefined || data === undefined) return undefined;
@@ -91,7 +91,7 @@ export function bytesOfDataUri(text: string): Uint8Array | undefined {
   return Buffer.from(digits, "base64");
 }
 
-/** Into bytes: what is escaped need not be UTF-8. */
+/** Decodes to bytes, because escaped bytes need not be UTF-8. */
 function percentDecoded(text: string): Buffer | undefined {
   if (/%(?![0-9a-f]{2})/i.test(text)) return undefined;
   const bytes = Buffer.from(text);

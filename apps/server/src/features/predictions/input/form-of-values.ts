@@ -3,17 +3,16 @@ import { fault, type Issue, throwIfAny } from "../../../kernel/errors.ts";
 import type { FormEntry, FormFile, FormReader } from "./form.ts";
 import { ownNameOf } from "./plan-input.rules.ts";
 
-/** As for a form of an HTTP request: nobody can send more this way than that way. */
+/** The limits of a form in an HTTP request. */
 const mostFields = 32;
 const mostTextBytes = 1_048_576;
 
-/** A file that a value stands for; undefined where it stands for none, and then goes on as a text. */
+/** The file that a value refers to. Undefined if the value is a text. */
 export type OpenValue = (name: string, value: unknown) => Promise<FormFile | undefined>;
 
 /**
- * JSON values as the form that a client of the HTTP routes would send, so that all are read by the same rules. Null
- * stands for a value that was left out; a list or an object belongs into a field of that type. `openFile` is asked for
- * the values of file fields.
+ * Presents JSON values as the form that a client of the HTTP routes would send, so that the same rules apply. Null means
+ * omitted. `openFile` is called for the values of file fields.
  */
 export function formOfValues(
   manifest: Manifest,
@@ -24,7 +23,7 @@ export function formOfValues(
     const values = Object.entries(given);
     if (values.length > mostFields) {
       const ctx = { max_fields: mostFields };
-      throw fault("too_many_fields", `There are more than ${mostFields} fields`, { ctx });
+      throw fault("too_many_fields", `The input has more than ${mostFields} fields`, { ctx });
     }
     const issues: Issue[] = [];
     const entries: FormEntry<T>[] = [];
@@ -49,13 +48,13 @@ export function formOfValues(
   };
 }
 
-/** A file field has a second name. */
+/** File fields have a second name. */
 function fieldOf({ input: { properties } }: Manifest, name: string): FieldSchema | undefined {
   const known = [name, ownNameOf(name)].find((each) => Object.hasOwn(properties, each));
   return known === undefined ? undefined : properties[known];
 }
 
-/** Undefined for a value that is left out, which null stands for where it is none of the field's values. */
+/** Undefined for an omitted value. Null counts as omitted unless the field is nullable. */
 function textOf(value: unknown, field: FieldSchema | undefined): string | Omit<Issue, "loc"> | undefined {
   const types = [field?.type ?? "string"].flat();
   if (value === undefined) return undefined;
@@ -63,7 +62,7 @@ function textOf(value: unknown, field: FieldSchema | undefined): string | Omit<I
   if (typeof value === "object" && field && !types.includes("object") && !types.includes("array")) {
     return { type: "string_type", msg: "Input should be a single value, not a list or an object" };
   }
-  // A form is UTF-8 and cannot hold half a character; JSON writes it as an escape.
+  // Forms are UTF-8 and cannot contain lone surrogates. JSON escapes them.
   const text = typeof value === "string" ? value.toWellFormed() : jsonOf(value);
   if (text === undefined) return { type: "json_invalid", msg: "Input is nested too deeply" };
   if (field?.format === "binary" || Buffer.byteLength(text) <= mostTextBytes) return text;
@@ -75,7 +74,7 @@ function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
-    // Writing walks down to the depth of the value, reading did not.
+    // JSON.stringify recurses, JSON.parse does not.
     return undefined;
   }
 }

@@ -12,12 +12,12 @@ const image = planFile({ "x-media": "image" });
 const video = planFile({ "x-media": "video" });
 
 describe("judgeFile", () => {
-  it("lets the usual formats pass", () => {
+  it("accepts the usual formats", () => {
     for (const extension of [".jpg", ".png", ".webp"]) expect(judgeFile(image, { ...png, extension })).toBeUndefined();
     for (const extension of [".mp4", ".mov", ".webm"]) expect(judgeFile(video, { ...mp4, extension })).toBeUndefined();
   });
 
-  it("refuses others, naming the field's own list", () => {
+  it("refuses others and names the supported formats", () => {
     const usual = [".jpg", ".jpeg", ".png", ".webp"];
     for (const info of [{ ...png, extension: ".gif" }, mp4, text]) {
       expect(judgeFile(image, info)).toMatchObject({ type: "invalid_image_format", ctx: { supported_formats: usual } });
@@ -34,7 +34,7 @@ describe("judgeFile", () => {
     ).toBeUndefined();
   });
 
-  it("holds images to their size", () => {
+  it("checks the size of images", () => {
     expect(judgeFile(image, { ...png, width: 6000, height: 6000 })).toBeUndefined();
     expect(judgeFile(image, { ...png, width: 6000, height: 6001 })).toMatchObject({
       type: "image_too_large",
@@ -48,7 +48,7 @@ describe("judgeFile", () => {
     expect(judgeFile(image, { ...png, damaged: true })).toMatchObject({ type: "image_load_error" });
   });
 
-  it("holds videos to their length", () => {
+  it("checks the duration of videos", () => {
     const short = planFile({ "x-media": "video", "x-max-duration": 10 });
     expect(judgeFile(short, { ...mp4, durationSeconds: 10 })).toBeUndefined();
     expect(judgeFile(short, mp4)).toMatchObject({
@@ -60,7 +60,7 @@ describe("judgeFile", () => {
     expect(judgeFile(video, { ...mp4, damaged: true })).toMatchObject({ type: "invalid_video_format" });
   });
 
-  it("takes audio and any file", () => {
+  it("accepts audio and any file", () => {
     expect(judgeFile(planFile({ "x-media": "audio" }), mp3)).toBeUndefined();
     expect(judgeFile(planFile({ "x-media": "audio" }), text)).toMatchObject({ type: "invalid_file_format" });
     expect(judgeFile(planFile({ "x-media": "file" }), text)).toBeUndefined();
@@ -69,7 +69,7 @@ describe("judgeFile", () => {
     expect(judgeFile(tables, png)).toMatchObject({ type: "invalid_file_format", ctx: { supported_formats: [".csv"] } });
   });
 
-  it("bounds files by their kind", () => {
+  it("limits the size of files by their kind", () => {
     expect(tooLarge(image)).toMatchObject({ type: "file_too_large", ctx: { max_size: 31_457_280 } });
     expect(tooLarge(video)).toMatchObject({ ctx: { max_size: 524_288_000 } });
   });

@@ -8,7 +8,7 @@ const megabyte = 1_048_576;
 export const maxPixels = 36_000_000;
 const minSide = 14;
 
-/** For each kind of file field: how long a file may be, and the formats it takes unless the manifest says otherwise. */
+/** The largest size and the default formats for each kind of file field. */
 const mediaTable: Readonly<Record<FieldMedia, { maxBytes: number; formats: readonly string[] | undefined }>> = {
   image: { maxBytes: 30 * megabyte, formats: [".jpg", ".jpeg", ".png", ".webp"] },
   video: { maxBytes: 500 * megabyte, formats: [".mp4", ".mov", ".webm"] },
@@ -16,13 +16,13 @@ const mediaTable: Readonly<Record<FieldMedia, { maxBytes: number; formats: reado
   file: { maxBytes: 500 * megabyte, formats: undefined },
 };
 
-/** No field takes a longer file. */
+/** The largest size of any field. */
 export const maxFileBytes = Math.max(...Object.values(mediaTable).map((row) => row.maxBytes));
 
 export interface FilePlan {
   media: FieldMedia;
   maxBytes: number;
-  /** Undefined: any. */
+  /** Undefined accepts any format. */
   formats: readonly string[] | undefined;
   maxDurationSeconds: number | undefined;
 }
@@ -40,7 +40,7 @@ const spellings: Readonly<Record<string, string>> = {
   ".m4v": ".mp4",
   ".oga": ".ogg",
 };
-/** Bytes tell that something is text, not which kind of text. */
+/** Text formats, which bytes do not distinguish. */
 const texts = new Set([
   ".txt",
   ".csv",
@@ -56,7 +56,7 @@ const texts = new Set([
   ".vtt",
 ]);
 
-/** The extensions that bytes are named by and the field accepts; undefined: all. */
+/** The detected extensions that the field accepts; undefined for all. */
 export function acceptedBy({ formats }: FilePlan): ReadonlySet<string> | undefined {
   if (!formats) return undefined;
   const lower = formats.map((format) => format.toLowerCase());
@@ -65,7 +65,7 @@ export function acceptedBy({ formats }: FilePlan): ReadonlySet<string> | undefin
 
 const asText = (format: string): string[] => (texts.has(format) ? [".txt"] : []);
 
-/** The first thing that is wrong with a file, by what its bytes are. */
+/** The first problem of a file, judged by its bytes. */
 export function judgeFile(plan: FilePlan, info: MediaInfo): Problem | undefined {
   const isKind = plan.media === "file" || plan.media === info.media;
   const isAccepted = acceptedBy(plan)?.has(info.extension) ?? true;
@@ -76,15 +76,15 @@ export function judgeFile(plan: FilePlan, info: MediaInfo): Problem | undefined 
 }
 
 function judgeImage({ width, height, damaged }: MediaInfo): Problem | undefined {
-  if (damaged) return { type: "image_load_error", msg: "The image is damaged, or takes too long to decode" };
-  // A rare format that the manifest allows and nothing here can decode.
+  if (damaged) return { type: "image_load_error", msg: "The image is damaged or takes too long to decode" };
+  // A format that the manifest allows but this server cannot decode.
   if (width === undefined || height === undefined) return undefined;
   if (width * height > maxPixels) {
-    const msg = `The image has ${width}x${height} pixels, more than ${maxPixels} in all`;
+    const msg = `The image has ${width}x${height} pixels. At most ${maxPixels} pixels in total are allowed.`;
     return { type: "image_too_large", msg, ctx: { max_pixels: maxPixels, width, height } };
   }
   if (width < minSide || height < minSide) {
-    const msg = `The image has ${width}x${height} pixels, at least ${minSide}x${minSide} are needed`;
+    const msg = `The image has ${width}x${height} pixels. At least ${minSide}x${minSide} are required.`;
     return { type: "image_too_small", msg, ctx: { min_width: minSide, min_height: minSide } };
   }
   return undefined;
@@ -94,7 +94,7 @@ function judgeVideo(plan: FilePlan, { durationSeconds, damaged }: MediaInfo): Pr
   const max = plan.maxDurationSeconds;
   if (damaged || (max !== undefined && durationSeconds === undefined)) return wrongFormat(plan);
   if (max === undefined || durationSeconds === undefined || durationSeconds <= max) return undefined;
-  const msg = `The video is ${durationSeconds} seconds long, at most ${max} are allowed`;
+  const msg = `The video is ${durationSeconds} seconds long. At most ${max} seconds are allowed.`;
   return { type: "video_duration_too_long", msg, ctx: { max_duration: max, provided_duration: durationSeconds } };
 }
 
@@ -104,7 +104,7 @@ function wrongFormat({ media, formats = [] }: FilePlan): Problem {
   const what = media === "file" ? "file" : media;
   return {
     type,
-    msg: `The ${what} is not readable as one of: ${formats.join(", ")}`,
+    msg: `The ${what} is not in a supported format: ${formats.join(", ")}`,
     ctx: { supported_formats: formats },
   };
 }

@@ -16,20 +16,20 @@ export type FieldPlan = TextField | FileField;
 
 export interface InputPlan {
   fields: readonly FieldPlan[];
-  /** By every name under which a field may be sent: its own, and `i_<name>` for a file. */
+  /** By every accepted name: the field's own, and `i_<name>` for a file. */
   byWireName: ReadonlyMap<string, FieldPlan>;
 }
 
 const plans = new WeakMap<ObjectSchema, InputPlan>();
 
-const secondNameBegins = "i_";
+const secondNamePrefix = "i_";
 
-/** The name of a field by either name of a file field; no field's own name begins like the second. */
+/** The field's own name for either name. No own name has the prefix. */
 export function ownNameOf(wireName: string): string {
-  return wireName.startsWith(secondNameBegins) ? wireName.slice(secondNameBegins.length) : wireName;
+  return wireName.startsWith(secondNamePrefix) ? wireName.slice(secondNamePrefix.length) : wireName;
 }
 
-/** Made once for each manifest object: a request then costs a few map look-ups. */
+/** Compiled once for each manifest object. */
 export function planOf(manifest: Manifest): InputPlan {
   const known = plans.get(manifest.input);
   if (known) return known;
@@ -44,7 +44,7 @@ function planInput(schema: ObjectSchema): InputPlan {
   const byWireName = new Map<string, FieldPlan>();
   for (const field of fields) {
     byWireName.set(field.name, field);
-    if (field.kind === "file") byWireName.set(secondNameBegins + field.name, field);
+    if (field.kind === "file") byWireName.set(secondNamePrefix + field.name, field);
   }
   return { fields, byWireName };
 }

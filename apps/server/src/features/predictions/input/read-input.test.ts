@@ -98,7 +98,7 @@ interface Sending {
   signal?: AbortSignal;
 }
 
-/** One request over a real connection; `use` sees what was read from it. */
+/** One request over a real connection. `use` receives the input. */
 async function send<T>(
   body: (request: http.ClientRequest) => void,
   headers: http.OutgoingHttpHeaders,
@@ -160,7 +160,7 @@ function post<T>(parts: Part[], options: Sending, use: (read: Promise<CheckedInp
   return send((request) => request.end(bytes), { ...multipart, "content-length": bytes.length }, options, use);
 }
 
-/** What is wrong with a form; at that moment no file may be left. */
+/** The issues of a form. No file may be left at that moment. */
 async function faults(parts: Part[], options: Sending = {}): Promise<Issue[]> {
   return post(parts, options, async (read) => {
     const error = await read.then(
@@ -175,7 +175,7 @@ async function faults(parts: Part[], options: Sending = {}): Promise<Issue[]> {
 
 const brief = (issues: Issue[]) => issues.map(({ type, loc }) => [type, ...loc.slice(1)].join(" "));
 
-describe("a right form", () => {
+describe("a valid form", () => {
   it("becomes input with defaults", async () => {
     await post([["prompt", "a cat"]], {}, async (read) => {
       const { input, files, user, webhook } = await read;
@@ -215,7 +215,7 @@ describe("a right form", () => {
       expect(files[0]).toMatchObject({ width: 300, height: 300, size: bigPng.length });
       expect(Object.keys(input).sort()).toEqual(["clip", "image1", "prompt", "strength", "table"]);
       expect(await spooled()).toHaveLength(3);
-      // As often as anyone likes.
+      // May be called again.
       for (let i = 0; i < 2; i++) expect(await buffer(await (files[0]?.open() ?? Readable.from([])))).toEqual(bigPng);
       await dispose();
       await dispose();
@@ -223,7 +223,7 @@ describe("a right form", () => {
     });
   });
 
-  it("takes files by address: http, data and s3", async () => {
+  it("accepts files by address: http, data and s3", async () => {
     const asked: unknown[] = [];
     const openStored: OpenStored = async (path, loc) => {
       asked.push([path, loc]);
@@ -248,7 +248,7 @@ describe("a right form", () => {
     });
   });
 
-  it("reads user and webhook where the route has them", async () => {
+  it("reads user and webhook if the route accepts them", async () => {
     const parts: Part[] = [
       ["prompt", "x"],
       ["user", '{"id": 3}'],
@@ -262,8 +262,8 @@ describe("a right form", () => {
   });
 });
 
-describe("a wrong form", () => {
-  it("is told everything at once, and leaves nothing", async () => {
+describe("an invalid form", () => {
+  it("reports all issues and leaves no file", async () => {
     const damaged = bigPng.subarray(0, bigPng.length / 2);
     const parts: Part[] = [
       ["image", damaged, "a.png"],
@@ -316,7 +316,7 @@ describe("a wrong form", () => {
     ).toEqual(["invalid_image_format image"]);
   });
 
-  it("that is no form lacks every required field", async () => {
+  it("that is not a form lacks every required field", async () => {
     const json = (given: Manifest) =>
       send(
         (request) => request.end('{"prompt": "x"}'),
@@ -333,7 +333,7 @@ describe("a wrong form", () => {
     expect(await json(optional)).toEqual([{ type: "missing", loc: ["body"], msg: "Field required", ctx }]);
   });
 
-  it("with a file that is too long ends before the file does", async () => {
+  it("with a file that is too large stops reading early", async () => {
     let sent = 0;
     const issues = await send(
       (request) => {
@@ -364,11 +364,11 @@ describe("a wrong form", () => {
       },
     );
     expect(issues).toMatchObject([{ type: "file_too_large", loc: ["body", "image"], ctx: { max_size: 31_457_280 } }]);
-    // A little more than the bound: what the kernel holds.
+    // A little more than the limit, for the buffers of the kernel.
     expect(sent).toBeLessThan(45_000_000);
   });
 
-  it("with a large file that nobody asked for ends early", async () => {
+  it("with a large unknown file stops reading early", async () => {
     expect(
       brief(
         await faults([
@@ -381,7 +381,7 @@ describe("a wrong form", () => {
   });
 });
 
-describe("an address that brings no file", () => {
+describe("an address without a valid file", () => {
   it.each([
     ["/nothing", "file_download_error"],
     ["/text", "invalid_image_format"],
@@ -420,7 +420,7 @@ describe("an address that brings no file", () => {
     ).toEqual(["file_download_error i_image"]);
   });
 
-  it("is not fetched from inside the house, and nothing is said about the house", async () => {
+  it("is not fetched from private networks, and the error does not describe them", async () => {
     for (const address of [
       `${filesUrl}/cat.png`,
       filesUrl.replace("127.0.0.1", "localhost"),
@@ -438,7 +438,7 @@ describe("an address that brings no file", () => {
     }
   });
 
-  it("is not fetched at all when something else is wrong", async () => {
+  it("is not fetched if there are other issues", async () => {
     let asked = 0;
     const openStored: OpenStored = async () => {
       asked++;
@@ -458,7 +458,7 @@ describe("an address that brings no file", () => {
     expect(asked).toBe(0);
   });
 
-  it("several are told together; what came well is removed again", async () => {
+  it("reports several together and removes fetched files", async () => {
     const parts: Part[] = [
       ["prompt", "x"],
       ["image", `${filesUrl}/cat.png`],
@@ -468,7 +468,7 @@ describe("an address that brings no file", () => {
     expect(brief(await faults(parts))).toEqual(["file_download_error image1", "invalid_video_format clip"]);
   });
 
-  it("a stored file that is too long is not read", async () => {
+  it("a stored file that is too large is not read", async () => {
     const stream = Readable.from(endless());
     const openStored: OpenStored = async () => ({ stream, size: 31_457_281 });
     expect(
@@ -486,8 +486,8 @@ describe("an address that brings no file", () => {
   });
 });
 
-describe("a caller who goes away", () => {
-  it("in the middle of an upload leaves no file", async () => {
+describe("a client that disconnects", () => {
+  it("during an upload leaves no file", async () => {
     const server = http.createServer();
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -528,7 +528,7 @@ describe("a caller who goes away", () => {
     server.close();
   });
 
-  it("in the middle of a download stops it and leaves no file", async () => {
+  it("during a download stops it and leaves no file", async () => {
     const leave = new AbortController();
     const reason = new Error("gone");
     const parts: Part[] = [
@@ -546,7 +546,7 @@ describe("a caller who goes away", () => {
 });
 
 describe("sweepSpool", () => {
-  it("removes what dead processes left, and nothing else", async () => {
+  it("removes only files of dead processes", async () => {
     const dir = await mkdtemp(join(tmpdir(), "sweep-"));
     const host = hostname().replace(/[^A-Za-z0-9-]/g, "_");
     const dead = Number(execFileSync(process.execPath, ["-e", "console.log(process.pid)"]).toString());

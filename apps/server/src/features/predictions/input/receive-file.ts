@@ -8,7 +8,7 @@ import { acceptedBy, type FilePlan, judgeFile, maxPixels, tooLarge } from "./med
 import type { FileField, InputPlan } from "./plan-input.rules.ts";
 import { LongerThanAllowed, type Spool, type Spooled } from "./spool.ts";
 
-/** What nobody wants is read on for the sake of the other faults, but not for long. */
+/** Unwanted files are read up to this size, so that the issues of later fields are found too. */
 const maxDroppedBytes = 1_048_576;
 
 interface Receiving {
@@ -20,8 +20,8 @@ interface Receiving {
 }
 
 /**
- * Takes the file parts of one form: spooled under the bound of their field, then looked at. What is wrong with a file is
- * kept beside the faults of the other fields; only what is too long ends the reading at once.
+ * Receives the file parts of one form: spools them up to the limit of their field, then inspects them. Issues of files are
+ * collected with those of other fields. Only a file that is too large stops reading.
  */
 export function receiveFiles({ plan, spool, media, userId, signal }: Receiving) {
   const fieldOf = fieldsOfFiles(plan);
@@ -38,7 +38,7 @@ export function receiveFiles({ plan, spool, media, userId, signal }: Receiving) 
   };
 }
 
-/** The fields of the file parts of one form, asked for one after the other, or why nobody wants such a part. */
+/** Maps the file parts of one form, in order, to their fields or to the issue of an unwanted part. */
 export function fieldsOfFiles(plan: InputPlan): (partName: string) => FileField | Issue {
   const taken = new Set<string>();
   return (partName) => {
@@ -51,7 +51,6 @@ export function fieldsOfFiles(plan: InputPlan): (partName: string) => FileField 
   };
 }
 
-/** The error as the client is told it. */
 export function withoutLongFile(error: unknown, partName: string, { file }: FileField): unknown {
   return error instanceof LongerThanAllowed ? new Fault([issueOf(partName, tooLarge(file))]) : error;
 }
@@ -75,7 +74,7 @@ export async function dropFile(
 /** A file that its field accepts. */
 export interface CheckedFile extends FileInput {
   readonly field: string;
-  /** Where it lies, if it lies on disk; `BlobStore.putFile` may take it over from there. */
+  /** The path, if the file is on disk. `BlobStore.putFile` may move it from there. */
   readonly path: string | undefined;
   readonly width: number | undefined;
   readonly height: number | undefined;

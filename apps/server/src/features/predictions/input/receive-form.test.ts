@@ -21,13 +21,13 @@ const print = (...entries: Entry[]) => fingerprintOf({ kind: "form", entries }, 
 
 const first = print(text("prompt", "x"), file("image", "aa", "a.png"));
 
-it("is the same in another order, under the second name of a file field and with another file name", () => {
+it("is independent of order, file names, and the name of a file field", () => {
   expect(first).toMatch(/^[0-9a-f]{64}$/);
   expect(print(file("i_image", "aa", "other.png"), text("prompt", "x"))).toBe(first);
   expect(print(text("i_image", "https://a.example/"))).toBe(print(text("image", "https://a.example/")));
 });
 
-it("is another with any other field, text or file, also one that says what is the default", () => {
+it("differs with any other field, text or file, even if it equals the default", () => {
   const others = [
     print(text("prompt", "y"), file("image", "aa")),
     print(text("prompt", "x"), file("image", "bb")),
@@ -44,7 +44,7 @@ it("is another with any other field, text or file, also one that says what is th
   expect(new Set([first, ...others]).size).toBe(others.length + 1);
 });
 
-it("takes the parts beside the model's own by what they say", () => {
+it("compares user and webhook by their value", () => {
   const user = print(text("user", '{"id": 1, "a": {"b": 2, "c": 3}}'));
   expect(print(text("user", '{"a":{"c":3,"b":2},"high_priority":null,"id":1}'))).toBe(user);
   const webhook = print(text("webhook", '{"url":"https://a.example/"}'));
@@ -87,7 +87,7 @@ afterAll(async () => {
   await rm(join(spoolDir, ".."), { recursive: true });
 });
 
-/** Pieces of their own, as the receiver frees them. */
+/** Copies, because the receiver frees them. */
 function* pieces(bytes: Buffer) {
   for (let at = 0; at < bytes.length; at += 65_536) yield Buffer.from(bytes.subarray(at, at + 65_536));
 }
@@ -114,8 +114,8 @@ const issuesOf = (attempt: Promise<unknown>) =>
     (error) => (error instanceof Fault ? error.issues.map(({ type, loc }) => `${type} ${loc.at(-1)}`) : [error]),
   );
 
-describe("a held form", () => {
-  it("has its files once, in memory or on disk, and is read from there", async () => {
+describe("a received form", () => {
+  it("stores its files once, in memory or on disk", async () => {
     const inMemory: FormFile = { ...streamed("paper", paper), body: paper };
     const held = await hold(formOf(inMemory));
     expect(await spooled()).toEqual([]);
@@ -136,7 +136,7 @@ describe("a held form", () => {
     await onDisk.dispose();
   });
 
-  it("is checked when it is read, with all that is wrong with it", async () => {
+  it("is checked when it is read, with all issues", async () => {
     const held = await hold(formOf(streamed("image", paper), streamed("other", paper), streamed("prompt", paper)));
     expect((await issuesOf(read(held.read))).sort()).toEqual([
       "extra_forbidden other",
@@ -146,7 +146,7 @@ describe("a held form", () => {
     await held.dispose();
   });
 
-  it("takes no more of a file than its field does, and leaves nothing", async () => {
+  it("reads no more of a file than its field allows, and leaves no file", async () => {
     const long = Buffer.alloc(30 * megabyte + 1);
     expect(await issuesOf(hold(formOf(streamed("paper", paper), streamed("image", long))))).toEqual([
       "file_too_large image",
@@ -157,7 +157,7 @@ describe("a held form", () => {
     ]);
   });
 
-  it("is taken whole where the model may have had other fields before", async () => {
+  it("is received completely if the model may have had other fields", async () => {
     const long = Buffer.alloc(30 * megabyte + 1);
     const prints = new Set<string>();
     for (const bytes of [long, Buffer.concat([long, long])]) {

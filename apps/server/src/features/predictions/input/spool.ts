@@ -9,29 +9,29 @@ import { finished } from "node:stream/promises";
 import { fault } from "../../../kernel/errors.ts";
 import { freeBuffer } from "../../../kernel/free-buffer.ts";
 
-/** Bytes of one caller's file: in memory where they came so, else on disk. */
+/** A caller's file, in memory or on disk. */
 export interface Spooled {
-  /** The path, or the bytes themselves. */
+  /** The path, or the bytes. */
   source: string | Uint8Array;
   size: number;
   open(): Promise<Readable>;
 }
 
 interface TakeOptions {
-  /** The chunks of a stream are the spool's, which frees their memory as soon as they are written. */
+  /** The spool owns the chunks of a stream, and frees them as soon as they are written. */
   ownsChunks?: boolean;
-  /** Gets all bytes. */
+  /** Receives all bytes. */
   hash?: Hash;
 }
 
-/** The stream brought more than it may. Nothing of it is left. */
+/** The stream was too long. No file is left. */
 export class LongerThanAllowed extends Error {}
 
 const host = hostname().replace(/[^A-Za-z0-9-]/g, "_");
 const spoolName = /^in\.([A-Za-z0-9_-]*)\.(\d+)\.[0-9a-f]{24}$/;
 const foreignLifeMs = 24 * 3_600_000;
 
-/** The files of one request. They live until `dispose`, whatever happens in between. */
+/** The files of one request. They exist until `dispose`. */
 export class Spool {
   readonly #dir: string;
   readonly #paths = new Set<string>();
@@ -40,7 +40,7 @@ export class Spool {
     this.#dir = dir;
   }
 
-  /** What a spool has taken before stays where it is. */
+  /** A body that is spooled already is returned as it is. */
   async take(body: Uint8Array | Readable | Spooled, maxBytes: number, options: TakeOptions = {}): Promise<Spooled> {
     if (!(body instanceof Uint8Array) && !("source" in body)) return this.#write(body, maxBytes, options);
     const spooled = body instanceof Uint8Array ? this.#inMemory(body, options) : body;
@@ -86,7 +86,7 @@ export class Spool {
       await rm(path, { force: true });
       this.#paths.delete(path);
       throw isFull(error)
-        ? fault("storage_full", "There is no room left to receive the file", { cause: error })
+        ? fault("storage_full", "The disk is full: the file cannot be received", { cause: error })
         : error;
     }
     return { source: path, size, open: () => openRead(path) };
@@ -103,8 +103,8 @@ function isFull(error: unknown): boolean {
 }
 
 /**
- * For the start of a process: removes what processes left behind that died without a word. Files of a living process of
- * this machine stay; those of another machine, whose processes cannot be seen from here, go after a day.
+ * Removes the files of dead processes; called at start. Files of running processes on this machine stay. Files of other
+ * machines, whose processes are not visible here, are removed after a day.
  */
 export async function sweepSpool(dir: string): Promise<number> {
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
@@ -124,7 +124,7 @@ export async function sweepSpool(dir: string): Promise<number> {
   return removed;
 }
 
-/** Our own number belongs to a predecessor: this process has spooled nothing yet (in a container it is always the same). */
+/** This process has no files yet, so its own pid is that of a predecessor. In a container the pid is always the same. */
 function isLiving(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

@@ -35,7 +35,7 @@ const never = () => {
   throw new Error("the store is there");
 };
 
-test("a store that is away is told, and nothing else is taken for that", async () => {
+test("reports an unavailable store, and no other failure", async () => {
   const tries = [
     { error: fault("service_unavailable", "away"), told: true },
     { error: fault("internal_server_error", "broken"), told: false },
@@ -52,7 +52,7 @@ test("a store that is away is told, and nothing else is taken for that", async (
   }
 });
 
-test("so is one that goes away before all was read, but not where all was read before", async () => {
+test("reports a store that becomes unavailable during the first read", async () => {
   const away = fault("service_unavailable", "away");
   const unread: UnreadFile[] = [];
   let breaks = true;
@@ -86,7 +86,7 @@ test("the files of a stored input can be read", async () => {
   expect(await buffer(await (image as FileInput).open())).toEqual(Buffer.from("secret"));
 });
 
-test("an object of the caller's that looks like a file opens and removes nothing of others", async () => {
+test("an object of the caller that looks like a stored file opens and deletes nothing", async () => {
   for (const forged of [stored("inputs/pred_other/0"), stored("inputs/pred_mine/../pred_other/0"), { $file: null }]) {
     const input = { settings: forged };
     expect(openInput(blobs, "pred_mine", input, never)).toEqual(input);

@@ -79,7 +79,7 @@ const verdicts = async (arrivals: ArrivingPrediction[]) =>
 const claim = (slots: number) => claimJobs(own.database.sql, node, slots);
 const usersOf = (jobs: readonly { userId: string }[]) => jobs.map(({ userId }) => userId);
 
-/** Every counter says what the rows say, and whoever waits is in a line. */
+/** Counters that differ from the rows, and waiting predictions outside the queue. */
 async function faults(): Promise<readonly unknown[]> {
   return own.database.sql`
     select 'slots' as what, s.model_id as whose from model_slots s
@@ -93,18 +93,18 @@ async function faults(): Promise<readonly unknown[]> {
         count(*) filter (where l.started_at is null and (l.holder is null or l.route = 'agent'))::int
       from live_predictions l where l.user_id = w.user_id)
     union all
-    select 'line', l.id from live_predictions l
+    select 'not queued', l.id from live_predictions l
     where l.started_at is null and not exists (
       select 1 from model_lines v
       where v.model_id = l.model_id and v.user_id = l.user_id and v.high_priority = l.high_priority
         and v.head <= l.created_at)
     union all
-    select 'running of a line', v.user_id from model_lines v
+    select 'running of a queue', v.user_id from model_lines v
     where v.running <> (
       select count(*) from live_predictions l
       where l.model_id = v.model_id and l.user_id = v.user_id and l.started_at is not null)
     union all
-    select 'line of nobody', v.user_id from model_lines v
+    select 'empty queue', v.user_id from model_lines v
     where not exists (
       select 1 from live_predictions l
       where l.model_id = v.model_id and l.user_id = v.user_id and l.high_priority = v.high_priority
@@ -116,24 +116,24 @@ async function faults(): Promise<readonly unknown[]> {
     where w.running > p.parallel`;
 }
 
-test("a job starts with its acceptance where a hand is free and nobody waits, and is claimed afterwards where not", async () => {
+test("a job starts at acceptance if a slot is free and the queue is empty, and is claimed otherwise", async () => {
   const [first, second] = [job(limited, "wide", { hasSlot: true }), job(limited, "wide")];
   expect(await verdicts([first])).toEqual(["run"]);
   expect(await verdicts([second])).toEqual(["wait"]);
-  // There is a hand and a slot, but somebody waits before it.
+  // A slot is free, but another prediction waits.
   const third = job(limited, "wide", { hasSlot: true });
   expect(await verdicts([third])).toEqual(["wait"]);
   expect(await faults()).toEqual([]);
   const taken = await claim(10);
   expect(taken).toMatchObject([{ id: second.id, claim: 2, input: { prompt: 'a "b" \\ {c}' }, hasWebhook: false }]);
-  // The end of one is the next one's beginning, in the same statement; here only because its user may run two.
+  // The user may run two, so the end lets the next one start.
   const next = await write([done(first.id, 1)], [], 1);
   expect(next).toMatchObject({ ended: [0], wake: true, jobs: null });
   expect(await claim(1)).toMatchObject([{ id: third.id }]);
   expect(await faults()).toEqual([]);
 });
 
-test("an end makes room for what waits in the same statement", async () => {
+test("an end starts waiting jobs in the same statement", async () => {
   const running = job(people[0] ?? limited, "wide", { hasSlot: true });
   await write([], [running]);
   const waiting = Array.from({ length: 3 }, () => job(people[1] ?? limited, "wide"));
@@ -148,34 +148,34 @@ test("an end makes room for what waits in the same statement", async () => {
   expect(await faults()).toEqual([]);
 });
 
-test("high priority first, then everybody's first before anybody's second, and nobody is forgotten in a crowd", async () => {
+test("high priority comes first, then one job of each user before a second of any", async () => {
   const arrivals = people.flatMap((who) => [job(who, "wide"), job(who, "wide")]);
   const urgent = job(people[150] ?? limited, "wide", { highPriority: true });
   await write([], [...arrivals, urgent]);
   expect(await claim(1)).toMatchObject([{ id: urgent.id }]);
-  const turn = await claim(people.length);
-  expect(new Set(usersOf(turn)).size).toBeGreaterThan(people.length - 2);
+  const firstJobs = await claim(people.length);
+  expect(new Set(usersOf(firstJobs)).size).toBeGreaterThan(people.length - 2);
   const rest = await claim(300);
   expect(rest).toHaveLength(people.length);
   expect(await faults()).toEqual([]);
   expect(await own.database.sql`select 1 from model_lines`).toHaveLength(0);
 });
 
-test("who has had no turn for the longest comes first, however many slots there are", async () => {
+test("the user who was served longest ago comes first", async () => {
   await write(
     [],
     people.flatMap((who) => Array.from({ length: 3 }, () => job(who, "wide"))),
   );
-  const turns: string[] = [];
+  const served: string[] = [];
   for (let n = 0; n < people.length / 10; n++) {
     const taken = await claim(10);
-    turns.push(...usersOf(taken));
+    served.push(...usersOf(taken));
     await settle(taken.map(({ id, claim }) => done(id, claim)));
   }
-  expect(new Set(turns).size).toBe(people.length);
+  expect(new Set(served).size).toBe(people.length);
 });
 
-test("who may run no more is passed over, however many of theirs stand before the others", async () => {
+test("users at their limit are skipped, however many jobs they have queued", async () => {
   await write(
     [],
     Array.from({ length: 2000 }, () => job(limited, "narrow")),
@@ -187,7 +187,7 @@ test("who may run no more is passed over, however many of theirs stand before th
   expect(await faults()).toEqual([]);
 });
 
-test("models go round too", async () => {
+test("models are served in rotation", async () => {
   await write(
     [],
     Array.from({ length: 10 }, () => job(people[0] ?? limited, "wide")),
@@ -198,7 +198,7 @@ test("models go round too", async () => {
   expect(order.slice(0, 2).toSorted()).toEqual(["narrow", "wide"]);
 });
 
-test("whatever comes, goes, is handed back and cancelled, the counters and lines are right", async () => {
+test("counters and queues stay right under random operations", async () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647;
@@ -231,7 +231,7 @@ test("whatever comes, goes, is handed back and cancelled, the counters and lines
   expect((await live()).length).toBeGreaterThan(0);
 });
 
-test("a line that is missing is written down", async () => {
+test("missing queue rows are repaired", async () => {
   await write([], [job(limited, "wide"), job(people[3] ?? limited, "narrow", { highPriority: true })]);
   await own.database.sql`truncate model_lines`;
   expect(await claim(5)).toEqual([]);

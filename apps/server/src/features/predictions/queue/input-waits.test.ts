@@ -6,14 +6,14 @@ import type { Model } from "../../models/index.ts";
 import type { ClaimedJob } from "../prediction.ts";
 import { createInputWaits, isBrokenForGood, pauseBeforeNextTry } from "./input-waits.ts";
 
-test("the pause doubles with each try up to a minute, however the first one began", () => {
+test("the pause doubles with each attempt up to a minute", () => {
   const seconds = (claims: number[]) => claims.map((claim) => pauseBeforeNextTry(claim) / 1000);
-  // Started with its acceptance, or claimed from the line.
+  // Started at acceptance, or claimed from the queue.
   expect(seconds([1, 3, 5, 7, 9, 11, 13])).toEqual([2, 4, 8, 16, 32, 60, 60]);
   expect(seconds([2, 4, 6, 8, 10, 12, 2_000_000])).toEqual([2, 4, 8, 16, 32, 60, 60]);
 });
 
-test("the fifth break of a download is its last", () => {
+test("the fifth break of a download is the last", () => {
   expect([1, 4, 5, 6].map(isBrokenForGood)).toEqual([false, false, true, true]);
 });
 
@@ -25,14 +25,14 @@ const job = (claim: number, ageSeconds = 0) =>
 const waitsOn = (stat: () => Promise<undefined>) =>
   createInputWaits({ blobs: { stat } as unknown as BlobStore, log: createLog("silent") });
 
-test("a store that is away is waited for, whether it gave a part or nothing", async () => {
+test("waits for a store that is unavailable", async () => {
   const waits = waitsOn(() => Promise.reject(away));
   for (let n = 0; n < 20; n++) {
     expect(await waits.judge(job(1), model, { key, brokeOff: n % 2 === 0 }, away)).toEqual({ pauseMs: 2_000 });
   }
 });
 
-test("but no longer than it might have waited in the line", async () => {
+test("waits no longer than the prediction might have queued", async () => {
   const waits = waitsOn(() => Promise.reject(away));
   const last = await waits.judge(job(13, 119), model, { key, brokeOff: false }, away);
   expect("pauseMs" in last && last.pauseMs).toBeGreaterThan(0);
@@ -40,7 +40,7 @@ test("but no longer than it might have waited in the line", async () => {
   expect(await waits.judge(job(13, 120), model, { key, brokeOff: false }, away)).toEqual({ failure: away });
 });
 
-test("what breaks off while the store answers is given up at the fifth time, counted anew once it has ended", async () => {
+test("gives up at the fifth break while the store answers, and forgets the count at the end", async () => {
   const waits = waitsOn(() => Promise.resolve(undefined));
   const judged = () => waits.judge(job(1), model, { key, brokeOff: true }, away);
   for (let n = 0; n < 4; n++) expect(await judged()).toEqual({ pauseMs: 2_000 });

@@ -14,7 +14,7 @@ const texts = [
   "\uffff\0\ud83e0000",
 ];
 
-describe("a text as the database holds it", () => {
+describe("storable text", () => {
   test.each(texts.map((text) => [JSON.stringify(text), text]))("%s comes back as it was", (_, text) => {
     const stored = storableText(text);
     expect(stored.isWellFormed()).toBe(true);
@@ -22,7 +22,7 @@ describe("a text as the database holds it", () => {
     expect(originalText(stored)).toBe(text);
   });
 
-  test("is the same where nothing is in the way", () => {
+  test("is unchanged without special characters", () => {
     expect(storableText("ünïcödé 🦄")).toBe("ünïcödé 🦄");
   });
 });
@@ -33,6 +33,6 @@ test.each([
   ["a\udd84", "a\udd84"],
   ["\ud83e", ""],
   ["", ""],
-])("of %j can be told %j", (text, whole) => {
+])("of %j, %j can be sent", (text, whole) => {
   expect(wholePairs(text)).toBe(whole);
 });

@@ -23,7 +23,7 @@ async function took(work: Promise<void>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-test("what is told between the watch and the wait is not missed, and told once", async () => {
+test("a notification between watch and wait is not missed, and counts once", async () => {
   const watch = feed.watch("a");
   await tell("b", "a");
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -32,7 +32,7 @@ test("what is told between the watch and the wait is not missed, and told once",
   watch.stop();
 });
 
-test("each of several watches hears it, another's does not", async () => {
+test("all watches of a prediction are notified, and no others", async () => {
   const first = feed.watch("a");
   const second = feed.watch("a");
   const other = feed.watch("b");

@@ -15,7 +15,7 @@ test.each([
   expect(again?.issues).toEqual(failure.issues);
 });
 
-test("only what differs from the table is kept, and nothing is no failure", () => {
+test("stores only what differs from the error table", () => {
   expect(issuesToStore(fault("internal_server_error", "x"))).toEqual([
     { type: "internal_server_error", loc: ["body"], msg: "x" },
   ]);
@@ -36,23 +36,23 @@ const linkOf = async (s3Path: string, base: string) => {
 };
 const renewed = (ageMs: number, publicUrl?: string) => renewLinks({ linkOf, publicUrl }, payload, ageMs);
 
-test("links that still work for long stay as they are", async () => {
+test("fresh links stay as they are", async () => {
   expect(await renewed(11 * hours)).toBe(payload);
 });
 
-test("old ones are made anew in their place, under the address they had; what cannot be signed stays", async () => {
+test("old links are replaced under the same origin, unless they cannot be signed", async () => {
   expect(await renewed(13 * hours)).toBe(
     payload.replace("http://here:1/old-a?x=1", "http://here:1/new/outputs/pred_1/a.jpg"),
   );
 });
 
-test("the address that the operator has set goes before", async () => {
+test("the public URL of the operator takes precedence", async () => {
   expect(await renewed(13 * hours, "https://out.example/gantry")).toContain(
     '"url":"https://out.example/gantry/new/outputs/pred_1/a.jpg"',
   );
 });
 
-test("a payload without files keeps its bytes", async () => {
+test("a payload without files is unchanged", async () => {
   const failed = JSON.stringify({ response: { detail: [{ msg: "ü", 1: 2.5e-7 }] }, files: {} });
   expect(await renewLinks({ linkOf, publicUrl: undefined }, failed, 40 * hours)).toBe(failed);
 });

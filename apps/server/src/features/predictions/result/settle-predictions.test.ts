@@ -55,7 +55,7 @@ afterAll(async () => {
   await own.drop();
 });
 
-/** A queued prediction under way, with a webhook, as a claim leaves it. */
+/** A running queued prediction with a webhook. */
 async function underWay(claim: number): Promise<string> {
   const id = newId("prediction");
   const { sql } = own.database;
@@ -77,7 +77,7 @@ async function writtenOf(id: string) {
   return row;
 }
 
-test("of two ends of one prediction in one batch one counts, and only that one is told so", async () => {
+test("one of two ends in a batch counts, and only that call returns true", async () => {
   for (let round = 0; round < 10; round++) {
     const id = await underWay(1);
     const ends = round % 2 === 0 ? [done, cancelled()] : [cancelled(), done];
@@ -89,7 +89,7 @@ test("of two ends of one prediction in one batch one counts, and only that one i
   }
 });
 
-test("an end of an earlier claim does not count, also in one batch with that of the present one", async () => {
+test("an end of an earlier claim does not count, even beside that of the current claim", async () => {
   for (const order of [0, 1]) {
     const id = await underWay(4);
     const ends: [number, Outcome][] = [
@@ -105,11 +105,11 @@ test("an end of an earlier claim does not count, also in one batch with that of 
 
 const piece = (claim: number, seq: number, fragment: string): Fragment => ({ claim, seq, field: "output", fragment });
 
-test("what was said is put together from what is written and what the end brings, whatever is in both", async () => {
+test("a transcript combines written and unsent fragments without duplicates", async () => {
   const { sql } = own.database;
   const cases: [end: Outcome, written: Fragment[], brought: Fragment[], said: Fragment[] | null][] = [
     [cancelled(), [piece(3, 1, "one ")], [piece(3, 2, "two")], [piece(3, 1, "one "), piece(3, 2, "two")]],
-    // Its writer was not answered yet.
+    // The reply to its writer is still missing.
     [
       cancelled(),
       [piece(3, 1, "one "), piece(3, 2, "two")],
@@ -121,7 +121,7 @@ test("what was said is put together from what is written and what the end brings
     [cancelled(), [], [], null],
     [done, [piece(3, 1, "ma")], [], null],
   ];
-  // In one batch: nobody gets another's words.
+  // In one batch: transcripts are not mixed up.
   const ended = await Promise.all(
     cases.map(async ([end, written, brought]) => {
       const id = await underWay(3);

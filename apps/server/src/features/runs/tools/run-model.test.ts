@@ -173,7 +173,7 @@ describe("a model that is run", () => {
     expect(Buffer.from(bytesSent("image"), "base64").subarray(0, 2)).toEqual(Buffer.from([0xff, 0xd8]));
     // Another caller's handle is none.
     const theirs = await run("ann/echo", { prompt: "x", image }, scopeOf(other));
-    expect(theirs).toMatchObject({ isError: true, text: expect.stringContaining("not the caller's") });
+    expect(theirs).toMatchObject({ isError: true, text: expect.stringContaining("belongs to another user") });
   }, 60_000);
 });
 
