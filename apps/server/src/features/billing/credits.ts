@@ -91,10 +91,8 @@ export async function grantOpeningBalance(database: Database, userId: string, am
 export interface CreditEntry {
   id: number;
   recordedAt: Date;
-  /** Negative for a correction that took money away. */
   amount: Micros;
   reason: string;
-  /** The balance of the wallet after the entry. */
   balance: Micros;
 }
 
@@ -105,7 +103,6 @@ export async function selectUserId(sql: Sql, username: string): Promise<string |
   return row?.id;
 }
 
-/** The balance, locked until the end of the transaction. */
 export async function lockBalance(sql: Sql, userId: string): Promise<Micros | undefined> {
   const [row] = await sql<{ balance: Micros }[]>`
     select balance_micros as balance from wallets where user_id = ${userId} for update`;

@@ -65,7 +65,6 @@ export interface ExpenseSums {
   totalModels: number;
   totalRequests: number;
   totalSpent: Micros;
-  /** One page. */
   models: ModelExpense[];
 }
 

@@ -6,7 +6,6 @@ import { type PageRange, readTimedPage, type TimedList, type TimedPage } from ".
 
 export type LedgerPage = TimedPage<LedgerEntry>;
 
-/** The entries of a user's wallet. They are never deleted. */
 export function listLedger(database: Database, userId: string, range: TimeRange, page: PageRange): Promise<LedgerPage> {
   return readTimedPage(database, entriesOf(userId), range, page, {
     select: (sql, span, rest, marks) => selectEntries(sql, userId, span, rest, marks),
@@ -20,7 +19,6 @@ export interface LedgerEntry {
   kind: string;
   /** Positive if the wallet received it. */
   amount: Micros;
-  /** The paid prediction or run. */
   reference: string | null;
   reason: string | null;
 }

@@ -10,7 +10,6 @@ export interface Overview {
   today: Turnover;
   /** Today and the six UTC days before. */
   lastSevenDays: Turnover;
-  /** The models with the highest charges in seven days. */
   topModels: { modelName: string; requests: number; spent: Micros }[];
   /** The accounts of the ledger, which add up to zero. `sum` is computed before rounding. */
   books: { balances: Micros; reserved: Micros; platform: Micros; outside: Micros; sum: Micros };

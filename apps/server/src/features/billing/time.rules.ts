@@ -4,7 +4,6 @@
  */
 export type Moment = string;
 
-/** Microseconds since 1970. */
 export type Micros1970 = number;
 
 const form =
@@ -65,7 +64,6 @@ export interface UsageMarks {
   now: Micros1970;
   daysBefore: Micros1970;
   horizon: Micros1970;
-  /** Later rows are not in the sums yet. */
   foldedUntil: Micros1970;
 }
 
@@ -145,10 +143,8 @@ export function cutTime({ from, to }: Span, { daysBefore, foldedUntil }: UsageMa
   return { days: days.from < days.to ? days : nothing, hours: hours.filter((span) => span.from < span.to), rows };
 }
 
-/** A UTC month and its partition of `usage`. */
 export interface UsageMonth {
   table: string;
-  /** The first moments of this month and the next. */
   from: Date;
   to: Date;
 }
@@ -167,7 +163,6 @@ export function monthOfTable(table: string): UsageMonth | undefined {
   return match ? monthOf(new Date(Date.UTC(Number(match[1]), Number(match[2]) - 1))) : undefined;
 }
 
-/** Inclusive. */
 export function monthsBetween(first: Date, last: Date): UsageMonth[] {
   const months: UsageMonth[] = [];
   for (let month = monthOf(first); month.from <= last; month = monthOf(month.to)) months.push(month);

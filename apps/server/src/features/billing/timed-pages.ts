@@ -47,7 +47,6 @@ export function readTimedPage<Entry>(
 
 type Query = ReturnType<Sql>;
 
-/** A list of a user's entries by time. */
 export interface TimedList {
   userId: string;
   /** The column of the sums that counts the entries. */

@@ -2,7 +2,6 @@ import type { Sql, Transaction } from "../../engines/database/database.ts";
 import type { UsageMonth } from "./time.rules.ts";
 
 export const upkeepDeadlineMs = 15 * 60_000;
-/** An arbitrary number that all nodes share. */
 const upkeepLock = 7_242_006;
 
 /** Allows one node at a time, until the end of the transaction. */
@@ -50,7 +49,6 @@ export async function dropPartition(tx: Transaction, table: string): Promise<voi
   await tx.unsafe(`drop table ${table}`);
 }
 
-/** Only forward. */
 export async function moveHorizon(sql: Sql, horizon: Date): Promise<void> {
   await sql`update usage_marks set horizon = ${horizon} where horizon is null or horizon < ${horizon}`;
 }
@@ -59,7 +57,6 @@ export async function postCharges(sql: Sql, until: Date): Promise<void> {
   await sql`select post_charges(${until})`;
 }
 
-/** Deletes old rows of the default partition. Returns how many. */
 export async function deleteDefaultBefore(sql: Sql, before: Date, limit: number): Promise<number> {
   const gone = await sql`
     delete from usage_default where ctid = any(array(
@@ -87,7 +84,6 @@ export async function sealUsage(sql: Sql, before: Date): Promise<void> {
   }
 }
 
-/** The first day that has hours but no sum. */
 export async function selectFirstOpenDay(sql: Sql): Promise<Date | undefined> {
   const [row] = await sql<[{ day: Date | null }]>`
     select date_trunc('day', coalesce(m.days_before, (select min(hour) from usage_hours)), 'UTC') as day
@@ -100,7 +96,6 @@ export async function lockSums(tx: Transaction): Promise<void> {
   await tx`select 1 from usage_marks for update`;
 }
 
-/** Sums the hours of whole days and moves the mark. */
 export async function insertDays(tx: Transaction, from: Date, to: Date): Promise<void> {
   await tx`
     with closed as (

@@ -20,7 +20,6 @@ const closeDayAfterMs = 3_600_000;
 const daysAtOnce = 31;
 
 export interface UsageUpkeep {
-  /** Runs one pass now. */
   pass(): Promise<void>;
   stop(): Promise<void>;
 }

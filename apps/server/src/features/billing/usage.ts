@@ -9,7 +9,6 @@ export type UsagePage = TimedPage<UsageRow>;
 
 const exportedAtOnce = 1_000;
 
-/** The ended predictions of a user, or of one key. */
 export function listUsage(database: Database, scope: Scope, range: TimeRange, page: PageRange): Promise<UsagePage> {
   if (scope.onlyKeyId !== null) return listUsageOfKey(database, scope, range, page);
   return readTimedPage(database, usageOf(scope.userId), range, page, {
@@ -93,7 +92,6 @@ export async function countUsage(sql: Sql, scope: Scope, span: Span): Promise<nu
   return row?.total ?? 0;
 }
 
-/** Newest first. */
 export async function selectUsage(
   sql: Sql,
   scope: Scope,
@@ -106,7 +104,6 @@ export async function selectUsage(
     limit ${limit} offset ${offset}`;
 }
 
-/** The rows after `last` in the order of the list. */
 export async function selectUsageAfter(
   sql: Sql,
   { userId, onlyKeyId }: Scope,

@@ -6,7 +6,6 @@ import { readFromOneSnapshot } from "./time-store.ts";
 /** A contradiction within the books. Amounts are in millionths of a dollar. */
 export interface Discrepancy {
   rule: string;
-  /** The wallet, request, model or hour. */
   subject: string;
   expected: number | null;
   found: number | null;

@@ -10,7 +10,6 @@ export interface Nodes {
   /** Calls the listener at once, and then every second. */
   onDead(takeOver: (gone: Gone) => Promise<void>): Promise<Repeated>;
   hasBeatenWithin(nodeId: string, milliseconds: number): Promise<boolean>;
-  /** Stops and removes the heartbeat of this node. */
   leave(): Promise<void>;
 }
 

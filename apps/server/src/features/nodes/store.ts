@@ -16,10 +16,8 @@ const isAlive = (sql: Sql, unheardSince?: Date) => sql`
 export const isGone = (sql: Sql, nodeId: Fragment, unheardSince?: Date): Fragment => sql`
   not exists (select 1 from nodes where nodes.id = ${nodeId} and ${isAlive(sql, unheardSince)})`;
 
-/** The number of nodes alive, as part of a larger statement. */
 export const selectAlive = (sql: Sql): Fragment => sql`(select count(*)::int from nodes where ${isAlive(sql)})`;
 
-/** The age of a node's heartbeat in seconds, as part of a larger statement. */
 export const heartbeatAge = (sql: Sql, nodeId: string): Fragment => sql`
   coalesce((select extract(epoch from clock_timestamp() - heartbeat_at) from nodes where id = ${nodeId}), 0)::float8`;
 
@@ -39,7 +37,6 @@ export async function refuseAlive(sql: Sql): Promise<void> {
 
 /** The settings that all nodes of a cluster must share. */
 export interface NodeMarks {
-  /** Proves the secret key. */
   keyProof: string;
   fileStore: string;
 }

@@ -87,13 +87,10 @@ export interface Predictions {
   run(request: RunRequest): Promise<RunEnd>;
   /** Calls a text model for a run. Rejects if the call was not admitted. */
   chat(request: ChatRequest): Promise<ChatEnd>;
-  /** Finds the end of a chat call that a dead node made. */
   recallChat(predictionId: string): Promise<ChatEnd | undefined>;
-  /** Finds the end of any other call that a dead node made. */
   recallCall(predictionId: string): Promise<RecalledCall | undefined>;
   /** The amount that a prediction of this input would reserve. */
   mostCost(model: Model, input: Readonly<Record<string, InputValue>>): Promise<Micros>;
-  /** Queues a prediction for a worker. */
   accept(request: AsyncRequest): Promise<{ predictionId: string; rate: RateFigures | undefined }>;
   /** Rejects as admission would: key, model, funds, limits. */
   look(request: LookRequest): Promise<RateFigures | undefined>;
@@ -107,12 +104,10 @@ export interface Predictions {
   result(address: PredictionAddress, options: Reading & { waitMs: number }): Promise<ResultItem>;
   follow(address: PredictionAddress, options: Reading): AsyncGenerator<Record<string, unknown>>;
   isOwn(address: PredictionAddress): Promise<boolean>;
-  /** Returns the terminal status. */
   cancel(address: PredictionAddress): Promise<number>;
   /** Download links of the files among a prediction's outputs, by field. */
   linksOf(predictionId: string, output: StoredOutput, base: string): Promise<Record<string, unknown>>;
   flow(modelId: string): Promise<FlowFigures>;
-  /** The number of live predictions of this process. */
   underWay(): number;
   /**
    * Lets running predictions end within the time. The rest returns to the queue, or fails with an error of the server if a

@@ -21,7 +21,6 @@ export interface ArrivingPrediction {
   modelName: string;
   route: Route;
   highPriority: boolean;
-  /** The run whose next model call this is. */
   runId?: string | undefined;
   reservation: Micros;
   /** Refused unless the balance and the key's month cover the whole reservation: its payer did not start it. */
@@ -64,7 +63,6 @@ export interface ClaimedJob {
   pricing: Pricing;
   /** Null if a server from before the baseline migration accepted it. */
   bounds: Bounds | null;
-  /** ISO 8601. */
   acceptedAt: string;
   waitedMs: number;
   hasWebhook: boolean;
@@ -108,7 +106,6 @@ export interface Decision {
   retryAfterMs: number | null;
 }
 
-/** The end of a prediction as settlement writes it. */
 export interface Ending {
   id: string;
   claim: number;
@@ -134,7 +131,6 @@ export interface Fragment {
   fragment: string;
 }
 
-/** An issue as stored with an ended prediction. */
 export interface StoredIssue extends Issue {
   /** On the first issue, if it differs from the error table. */
   retryable?: boolean;
@@ -143,7 +139,6 @@ export interface StoredIssue extends Issue {
 /** Output as it is stored and sent: files have become `s3://` addresses. */
 export type StoredOutput = Record<string, Exclude<OutputValue, { kind: "file" }>>;
 
-/** The result of an execution, before it is written. */
 export type Outcome =
   | (Used & { kind: "done"; output: StoredOutput; inferenceMs: number })
   | (Used & {

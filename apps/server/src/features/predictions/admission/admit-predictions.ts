@@ -5,7 +5,6 @@ import type { Model } from "../../models/index.ts";
 import { type ArrivingPrediction, type Decision, type Refusal, type Route, stopReasons } from "../prediction.ts";
 import type { PredictionWriter } from "./write-predictions.ts";
 
-/** The state of the plan's limit per minute. */
 export interface RateFigures {
   limit: number;
   remaining: number;
@@ -15,7 +14,6 @@ export interface RateFigures {
 export interface Admitted {
   /** False if it waits for a slot. */
   starts: boolean;
-  /** Undefined if the plan has no limit. */
   rate: RateFigures | undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from "../../../engines/database/database.ts";
 import type { Log } from "../../../kernel/log.ts";
+import { repeat } from "../../../kernel/repeat.ts";
 
 /** Counts accepted and ended predictions of each model, and writes them once a second. */
 export interface FlowCounts {
@@ -12,7 +13,6 @@ const everyMs = 1_000;
 
 export function countFlow({ sql }: Database, log: Log): FlowCounts {
   let counts = new Map<string, { accepted: number; ended: number }>();
-  let writing: Promise<void> = Promise.resolve();
 
   function of(modelId: string): { accepted: number; ended: number } {
     let count = counts.get(modelId);
@@ -23,27 +23,24 @@ export function countFlow({ sql }: Database, log: Log): FlowCounts {
     return count;
   }
 
-  /** Counts that cannot be written are lost: they only serve a display of the last minute. */
-  function flush(): Promise<void> {
-    if (counts.size === 0) return writing;
+  async function write(): Promise<void> {
+    if (counts.size === 0) return;
     const [models, all] = [[...counts.keys()], [...counts.values()]];
     counts = new Map();
-    writing = writing
-      .then(async () => {
-        await sql`
-          insert into model_flow as f (model_id, second, accepted, ended)
-          select model_id, extract(epoch from clock_timestamp())::bigint, accepted, ended
-          from unnest(${models}::text[], ${all.map((one) => one.accepted)}::int[], ${all.map((one) => one.ended)}::int[])
-            as g (model_id, accepted, ended)
-          order by model_id
-          on conflict (model_id, second) do update set accepted = f.accepted + excluded.accepted,
-            ended = f.ended + excluded.ended`;
-      })
-      .catch((error) => log.warn({ err: error }, "The flow counts of the last second could not be written"));
-    return writing;
+    await sql`
+      insert into model_flow as f (model_id, second, accepted, ended)
+      select model_id, extract(epoch from clock_timestamp())::bigint, accepted, ended
+      from unnest(${models}::text[], ${all.map((one) => one.accepted)}::int[], ${all.map((one) => one.ended)}::int[])
+        as g (model_id, accepted, ended)
+      order by model_id
+      on conflict (model_id, second) do update set accepted = f.accepted + excluded.accepted,
+        ended = f.ended + excluded.ended`;
   }
 
-  const timer = setInterval(() => void flush(), everyMs);
+  // Counts that cannot be written are lost. They only serve a display of the last minute.
+  const failed = (error: unknown) =>
+    log.warn({ err: error }, "The flow counts of the last second could not be written");
+  const writes = repeat(write, everyMs, failed);
   return {
     accepted: (modelId) => {
       of(modelId).accepted++;
@@ -51,9 +48,9 @@ export function countFlow({ sql }: Database, log: Log): FlowCounts {
     ended: (modelId) => {
       of(modelId).ended++;
     },
-    stop() {
-      clearInterval(timer);
-      return flush();
+    async stop() {
+      await writes.stop();
+      await write().catch(failed);
     },
   };
 }

@@ -91,7 +91,6 @@ function usesServerTools(input: Input): boolean {
   );
 }
 
-/** A tool that the caller runs itself. */
 function isFunction(tool: unknown): boolean {
   if (typeof tool !== "object" || tool === null) return false;
   return ("type" in tool && tool.type === "function") || "input_schema" in tool || "functionDeclarations" in tool;

@@ -6,7 +6,6 @@ import { addressOf } from "../../webhooks/index.ts";
 import { parseJson } from "./convert-text.rules.ts";
 import type { Report } from "./form.ts";
 
-/** The caller's reference and priority. */
 export interface UserPart {
   id: number;
   high_priority: boolean;

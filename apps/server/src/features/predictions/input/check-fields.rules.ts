@@ -12,13 +12,11 @@ export interface Extras {
   webhook: boolean;
 }
 
-/** A file part that was accepted, or its issue. */
 export type ReceivedFile<F> = { file: F } | { issue: Issue };
 
 export interface CheckedFields<F> {
   /** Without files. Has no prototype, so that fields may have any name. */
   values: Record<string, InputValue>;
-  /** Files given by their address, to be fetched. */
   addresses: { field: FileField; sentAs: string; address: string }[];
   files: { field: FileField; file: F }[];
   user: UserPart | undefined;

@@ -103,7 +103,6 @@ export function compileConverter(schema: FieldSchema): Converter {
   }
 }
 
-/** The most problems reported for one field. */
 const maxProblems = 20;
 
 /** Arrays and objects are sent as JSON and checked against the field's schema. */

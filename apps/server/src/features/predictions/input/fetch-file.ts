@@ -27,12 +27,10 @@ interface Opened {
   filename: string | undefined;
 }
 
-/** Whether the file must be fetched over the network. */
 export function isRemote(address: string): boolean {
   return /^(https?|s3):/i.test(address);
 }
 
-/** Fetches a file given as http(s), `data:` or `s3://` address. */
 export async function fetchFile(
   fetching: Fetching,
   field: { name: string; file: FilePlan },

@@ -48,7 +48,6 @@ export function formOfValues(
   };
 }
 
-/** File fields have a second name. */
 function fieldOf({ input: { properties } }: Manifest, name: string): FieldSchema | undefined {
   const known = [name, ownNameOf(name)].find((each) => Object.hasOwn(properties, each));
   return known === undefined ? undefined : properties[known];

@@ -16,13 +16,11 @@ const mediaTable: Readonly<Record<FieldMedia, { maxBytes: number; formats: reado
   file: { maxBytes: 500 * megabyte, formats: undefined },
 };
 
-/** The largest size of any field. */
 export const maxFileBytes = Math.max(...Object.values(mediaTable).map((row) => row.maxBytes));
 
 export interface FilePlan {
   media: FieldMedia;
   maxBytes: number;
-  /** Undefined accepts any format. */
   formats: readonly string[] | undefined;
   maxDurationSeconds: number | undefined;
 }
@@ -65,7 +63,6 @@ export function acceptedBy({ formats }: FilePlan): ReadonlySet<string> | undefin
 
 const asText = (format: string): string[] => (texts.has(format) ? [".txt"] : []);
 
-/** The first problem of a file, judged by its bytes. */
 export function judgeFile(plan: FilePlan, info: MediaInfo): Problem | undefined {
   const isKind = plan.media === "file" || plan.media === info.media;
   const isAccepted = acceptedBy(plan)?.has(info.extension) ?? true;

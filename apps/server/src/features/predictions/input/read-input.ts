@@ -31,7 +31,6 @@ export interface ReadInputOptions extends InputSources {
   signal: AbortSignal;
 }
 
-/** The input of one call of a model. */
 export interface InputRequest {
   caller: Caller;
   model: Model;
@@ -73,7 +72,6 @@ export function readModelInput({ spoolDir, net, media, openStored }: InputDeps, 
 export interface CheckedInput {
   /** Defaults are filled in. A field that is null and has no default is absent. */
   input: Readonly<Record<string, InputValue>>;
-  /** The files of the input. */
   files: readonly CheckedFile[];
   user: UserPart | undefined;
   webhook: WebhookPart | undefined;

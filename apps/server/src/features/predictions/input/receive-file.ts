@@ -71,7 +71,6 @@ export async function dropFile(
   return { issue };
 }
 
-/** A file that its field accepts. */
 export interface CheckedFile extends FileInput {
   readonly field: string;
   /** The path, if the file is on disk. `BlobStore.putFile` may move it from there. */

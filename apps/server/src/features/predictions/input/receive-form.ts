@@ -82,7 +82,6 @@ function readerOf(body: FormBody<DigestedFile>): FormReader {
   };
 }
 
-/** A file by the SHA-256 of its bytes. */
 interface Digested {
   digest: string;
 }
@@ -116,7 +115,6 @@ function extraOf(name: string, text: string, check: (text: string, report: Repor
   return parsed === undefined ? undefined : { name, said: parsed };
 }
 
-/** JSON with sorted keys. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

@@ -9,9 +9,7 @@ import { finished } from "node:stream/promises";
 import { fault } from "../../../kernel/errors.ts";
 import { freeBuffer } from "../../../kernel/free-buffer.ts";
 
-/** A caller's file, in memory or on disk. */
 export interface Spooled {
-  /** The path, or the bytes. */
   source: string | Uint8Array;
   size: number;
   open(): Promise<Readable>;
@@ -20,7 +18,6 @@ export interface Spooled {
 interface TakeOptions {
   /** The spool owns the chunks of a stream, and frees them as soon as they are written. */
   ownsChunks?: boolean;
-  /** Receives all bytes. */
   hash?: Hash;
 }
 

@@ -6,7 +6,6 @@ import { isRecord } from "../../../kernel/is-record.ts";
 import type { CheckedInput } from "./read-input.ts";
 import type { CheckedFile } from "./receive-file.ts";
 
-/** A file among the stored inputs of a queued prediction. */
 interface StoredFile {
   $file: { key: string; contentType: string; size: number; filename: string | null };
 }

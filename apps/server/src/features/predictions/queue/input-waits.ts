@@ -12,7 +12,6 @@ const longestPauseMs = 60_000;
 /** A download that breaks this often, from a store that answers, will hardly ever succeed. */
 const breaksAllowed = 5;
 
-/** A prediction whose input could not be read is retried after a pause, or fails. */
 type Verdict = { pauseMs: number } | { failure: Fault };
 
 export interface InputWaits {

@@ -3,6 +3,7 @@ import { errorBody } from "../../../kernel/error-body.ts";
 import { Fault } from "../../../kernel/errors.ts";
 import { linkSeconds } from "../../files/index.ts";
 import type { StoredIssue, StoredOutput } from "../prediction.ts";
+import type { EndedPrediction } from "../store.ts";
 
 /** A prediction in the results of the asynchronous routes and in webhooks. */
 export interface ResultItem {
@@ -17,20 +18,10 @@ export interface ResultItem {
   files: Record<string, unknown>;
 }
 
-export interface EndedResult {
-  id: string;
-  userId: string;
-  status: number;
-  inferenceMs: number | null;
-  output: StoredOutput | null;
-  error: readonly StoredIssue[] | null;
-  streamDetails: Record<string, unknown> | null;
-}
-
 /** Creates a download link for an `s3://` address. */
 export type LinkOf = (s3Path: string, base: string) => Promise<unknown>;
 
-export async function resultItem(result: EndedResult, base: string, linkOf: LinkOf): Promise<ResultItem> {
+export async function resultItem(result: EndedPrediction, base: string, linkOf: LinkOf): Promise<ResultItem> {
   return {
     infer_details: {
       status: result.status,

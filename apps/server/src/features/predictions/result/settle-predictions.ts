@@ -96,7 +96,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         status: ending.status,
         inferenceMs: ending.inferenceMs ?? null,
         output: outcome.kind === "done" ? outcome.output : null,
-        error: outcome.kind === "failed" ? outcome.fault.issues : null,
+        error: outcome.kind === "failed" ? [...outcome.fault.issues] : null,
         streamDetails: outcome.streamDetails ?? null,
       },
       one.base_url,
