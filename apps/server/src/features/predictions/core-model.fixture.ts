@@ -2,9 +2,11 @@ import {
   type Answer,
   type Arrival,
   byClient,
+  changeWorld,
   type Decision,
   type End,
   found,
+  isWithin,
   type Key,
   type Live,
   type Model,
@@ -14,6 +16,7 @@ import {
   orders,
   type Plan,
   queueOf,
+  rateOf,
   type State,
   stateOf,
   type User,
@@ -72,15 +75,12 @@ export class CoreModel {
         return this.#write(operation);
       case "settle": {
         const { ended, models } = this.#end(operation.ends, true);
-        const granted = this.#grant(models, false);
-        return { ended, granted };
+        return { ended, granted: this.#grant(models, false) };
       }
       case "look":
         return { decisions: [this.#decide(operation.arrival, operation.node, operation.counts ? "count" : "look")] };
       case "claim":
-        return {
-          ids: this.#startJobs(this.#choose(operation.slots), operation.node, operation.slots),
-        };
+        return { ids: this.#startJobs(this.#choose(operation.slots), operation.node, operation.slots) };
       case "release":
         return { ids: operation.ids.filter((one) => this.#release(one, operation.died)).map(({ id }) => id) };
       case "start calls":
@@ -88,35 +88,14 @@ export class CoreModel {
       case "grant free slots":
         this.#grant([...this.models.keys()], true);
         return {};
-      case "capacity":
-        found(this.models, operation.model).capacity = operation.capacity;
-        return {};
-      case "retire":
-        found(this.models, operation.model).retired = true;
-        return {};
-      case "plan":
-        found(this.users, operation.user).plan = found(this.#plans, operation.plan);
-        return {};
-      case "revoke":
-        found(this.keys, operation.key).revoked = operation.revoked;
-        return {};
-      case "limit":
-        found(this.keys, operation.key).limit = operation.limit;
-        return {};
-      case "credit":
-        found(this.users, operation.user).balance += operation.amount;
-        return {};
-      // Sums of usage are derived; no rule depends on them.
-      case "fold":
-        return {};
-      case "run":
-        Object.assign(found(this.#runs, operation.run), { holder: operation.holder, call: operation.call });
-        return {};
       case "month":
         this.month++;
         return {};
       case "pass":
         this.#now += operation.ms;
+        return {};
+      default:
+        changeWorld({ ...this, runs: this.#runs, plans: this.#plans }, operation);
         return {};
     }
   }
@@ -207,15 +186,7 @@ export class CoreModel {
       if (purpose !== "look" && arrival.route !== "agent" && perMinute !== null) user.requests.push(this.#now);
       if (purpose === "run" && !this.#accept(arrival, node)) verdict = "wait";
     }
-    const requests = this.#requests(user);
-    const rate =
-      perMinute === null || arrival.route === "agent"
-        ? null
-        : {
-            limit: perMinute,
-            remaining: Math.max(0, perMinute - requests.length),
-            resetMs: requests[0] === undefined ? 0 : requests[0] + minute - this.#now,
-          };
+    const rate = arrival.route === "agent" ? null : rateOf(perMinute, this.#requests(user), this.#now);
     return { verdict, rate, retryAfterMs };
   }
 
@@ -254,8 +225,7 @@ export class CoreModel {
       if (decision?.verdict === "wait" && route !== "async" && this.live.get(id)?.started) decision.verdict = "run";
     }
     const ids = this.#startJobs(chosen, node, slots);
-    const granted = this.#grant(waitedFor, false);
-    return { decisions, ended, ids, granted };
+    return { decisions, ended, ids, granted: this.#grant(waitedFor, false) };
   }
 
   // Settlement
@@ -411,11 +381,6 @@ export class CoreModel {
   #fitting(chosen: readonly Live[]): Live[] {
     const users = new Map<string, number>();
     const models = new Map<string, number>();
-    const isWithin = (counts: Map<string, number>, id: string, left: number) => {
-      const count = (counts.get(id) ?? 0) + 1;
-      counts.set(id, count);
-      return count <= left;
-    };
     return chosen
       .filter(({ id, started }) => this.live.has(id) && !started)
       .filter(({ user, key }) => key === null || isWithin(users, user, this.#slotsLeft(user)))

@@ -213,3 +213,60 @@ export function stateOf(
   }
   return state;
 }
+
+type Change = Exclude<
+  Operation,
+  { kind: "write" | "settle" | "look" | "claim" | "release" | "start calls" | "grant free slots" | "month" | "pass" }
+>;
+
+/** Changes that an admin, a user or the node of a run makes. */
+export function changeWorld(
+  tables: CoreTables & {
+    runs: ReadonlyMap<string, { holder: string; call: string }>;
+    plans: ReadonlyMap<string, Plan>;
+  },
+  change: Change,
+): void {
+  const { users, keys, models, runs, plans } = tables;
+  switch (change.kind) {
+    case "capacity":
+      found(models, change.model).capacity = change.capacity;
+      return;
+    case "retire":
+      found(models, change.model).retired = true;
+      return;
+    case "plan":
+      found(users, change.user).plan = found(plans, change.plan);
+      return;
+    case "revoke":
+      found(keys, change.key).revoked = change.revoked;
+      return;
+    case "limit":
+      found(keys, change.key).limit = change.limit;
+      return;
+    case "credit":
+      found(users, change.user).balance += change.amount;
+      return;
+    case "run":
+      Object.assign(found(runs, change.run), { holder: change.holder, call: change.call });
+      return;
+    // Sums of usage are derived; no rule depends on them.
+    case "fold":
+  }
+}
+
+export function rateOf(perMinute: number | null, requests: readonly number[], now: number): Decision["rate"] {
+  if (perMinute === null) return null;
+  return {
+    limit: perMinute,
+    remaining: Math.max(0, perMinute - requests.length),
+    resetMs: requests[0] === undefined ? 0 : requests[0] + minute - now,
+  };
+}
+
+/** Counts one more of the id. */
+export function isWithin(counts: Map<string, number>, id: string, left: number): boolean {
+  const count = (counts.get(id) ?? 0) + 1;
+  counts.set(id, count);
+  return count <= left;
+}
