@@ -242,7 +242,7 @@ export const ledgerChecks: Record<string, (sql: Sql) => Query> = {
       ) gone on gone.user_id = m.user_id
     ) k where k.spent < k.used or k.spent > k.used + k.unknown`,
 
-  /** The oldest rows do not say what was reserved, and cannot be judged. */
+  /** The oldest rows have no reservation and cannot be checked. */
   reservations: (sql) => sql`
     select 'charge_above_reservation' as rule, request_id as subject, reserved_micros as expected, price_micros as found
     from usage where price_micros > reserved_micros and created_at >= ${horizon(sql)}`,

@@ -112,6 +112,7 @@ function extraOf(name: string, text: string, check: (text: string, report: Repor
     isWrong = true;
   });
   if (isWrong) return { name, text };
+  // `said` is part of fingerprints that are stored for a day.
   return parsed === undefined ? undefined : { name, said: parsed };
 }
 

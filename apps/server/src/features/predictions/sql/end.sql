@@ -4,12 +4,12 @@
 -- has no effect if the prediction has ended or has another claim. Without `with_more` it has no effect on predictions with a
 -- webhook either, because their delivery must be written with the end. Outputs are null if empty:
 --   ended       indexes of the ends that took effect, from 0
---   lined       models that others wait for
+--   waited_for  models that others wait for
 --   user_waits  whether a user of an ended prediction has others that wait
 --   more        data for webhooks and stored inputs
 --   models      the model of each end that took effect
 -- Locks: live predictions, wallets, months of keys, slots of models.
-create or replace function end_predictions(ends prediction_end[], with_more boolean, out ended integer[], out lined text[],
+create or replace function end_predictions(ends prediction_end[], with_more boolean, out ended integer[], out waited_for text[],
   out user_waits boolean, out more json, out models text[])
 language plpgsql as $$
 declare
@@ -57,8 +57,8 @@ begin
   foreach d in array in_order(slots) loop
     c := ms[d];
     update model_slots s set running = s.running - c.running, waiting = s.waiting - c.waiting
-    where s.model_id = slots[d] returning case when s.waiting > 0 then s.model_id end as lined into r;
-    if r.lined is not null then lined := lined || r.lined; end if;
+    where s.model_id = slots[d] returning case when s.waiting > 0 then s.model_id end as waited_for into r;
+    if r.waited_for is not null then waited_for := waited_for || r.waited_for; end if;
   end loop;
 
   insert into ended_predictions (id, user_id, key_id, model_id, model_name, route, status, created_at, started_at, ended_at,
@@ -86,11 +86,11 @@ begin
     end loop;
   end if;
   if has_waited then perform advance_queue(g.model_id, g.user_id, 0) from unnest(gone) g where g.started_at is null; end if;
-  if lined is not null then
+  if waited_for is not null then
     update model_lines v set running = v.running - least(v.running, less.n)
     from (
       select g.model_id, g.user_id, count(*)::integer as n from unnest(gone) g
-      where g.started_at is not null and g.model_id = any (lined) group by 1, 2
+      where g.started_at is not null and g.model_id = any (waited_for) group by 1, 2
     ) less
     where v.model_id = less.model_id and v.user_id = less.user_id;
   end if;

@@ -6,7 +6,7 @@ create or replace function write_predictions(arrivals prediction_arrival[], user
   out ended integer[], out ended_models text[], out grants json, out wake boolean, out jobs json, out more json)
 language plpgsql set plan_cache_mode to 'force_generic_plan' set enable_seqscan to 'off' as $$
 declare
-  decided admission[]; chosen text[]; settled record; lined text[]; setting text;
+  decided admission[]; chosen text[]; settled record; waited_for text[]; setting text;
 begin
   if lazily then setting := set_config('synchronous_commit', 'off', true); end if;
   if slots > 0 then
@@ -23,8 +23,8 @@ begin
   end if;
   if cardinality(ends) > 0 then
     settled := end_predictions(ends, with_more);
-    ended := settled.ended; ended_models := settled.models; more := settled.more; lined := settled.lined;
-    wake := settled.user_waits or lined is not null;
+    ended := settled.ended; ended_models := settled.models; more := settled.more; waited_for := settled.waited_for;
+    wake := settled.user_waits or waited_for is not null;
   end if;
   if cardinality(arrivals) > 0 then
     decided := admit_predictions(arrivals, users, keys, models, node, month_now);
@@ -36,7 +36,7 @@ begin
     select json_agg(claimed_job(l)) into jobs from start_chosen(node, chosen, slots) l;
   end if;
   if wake then
-    if lined is not null then select json_agg(g) into grants from grant_slots(lined, false) g; end if;
+    if waited_for is not null then select json_agg(g) into grants from grant_slots(waited_for, false) g; end if;
     if exists (select 1 from live_predictions where route = 'agent' and started_at is null) then
       perform pg_notify('gantry_calls', '');
     end if;
