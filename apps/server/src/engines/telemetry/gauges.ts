@@ -10,28 +10,28 @@ interface GaugeRow {
 const connections = { metric: "gantry_database_connections", help: "Connections of this process's pool." };
 const predictions = {
   metric: "gantry_queue_predictions",
-  help: "Live predictions of all nodes: waiting for capacity or a worker, or running.",
+  help: "Live predictions of all nodes: waiting for a slot, or running.",
 };
 
 const runs = {
   metric: "gantry_queue_runs",
-  help: "Runs of agents of all nodes: waiting for a worker, running (worked on), asking (a person must answer), delegating (other agents work for it). Counted up to 10000.",
+  help: "Agent runs of all nodes: waiting for a worker, running, asking for a confirmation, or delegating to other agents. Counted up to 10000.",
 };
 
-const info = { name: "gantry_info", help: "Always 1; the labels say what runs." };
+const info = { name: "gantry_info", help: "Always 1. The labels describe this process." };
 
-const postgresInfo = { name: "gantry_postgres_info", help: "Always 1; the labels say which PostgreSQL answers." };
+const postgresInfo = { name: "gantry_postgres_info", help: "Always 1. The labels describe the PostgreSQL server." };
 
 export function infoText(version: string, role: string): string {
   return gaugeText(info.name, info.help, [[`version="${escaped(version)}",role="${escaped(role)}"`, 1]]);
 }
 
-/** What is read at a scrape. Those marked "of all nodes" are the same on every node: take their max, not their sum. */
+/** Gauges read at a scrape. Those "of all nodes" are the same on every node: use their max, not their sum. */
 const rows: Record<GaugeName, GaugeRow> = {
-  databaseUp: { metric: "gantry_database_up", help: "1 when the database answered this scrape, else 0." },
+  databaseUp: { metric: "gantry_database_up", help: "1 if the database answered this scrape, else 0." },
   databaseFull: {
     metric: "gantry_database_full",
-    help: "1 while the disk of the database is known to be full, so that nothing can be stored, else 0.",
+    help: "1 while the disk of the database is full and nothing can be stored, else 0.",
   },
   databaseConnectionsIdle: { ...connections, labels: 'state="idle"' },
   databaseConnectionsBusy: { ...connections, labels: 'state="busy"' },
@@ -43,15 +43,15 @@ const rows: Record<GaugeName, GaugeRow> = {
   predictionsRunning: { ...predictions, labels: 'state="running"' },
   jobsQueued: {
     metric: "gantry_queue_jobs",
-    help: "Queued predictions of all nodes that wait for a worker; counted up to 10000.",
+    help: "Queued predictions of all nodes that wait for a worker. Counted up to 10000.",
   },
   predictionsHeld: {
     metric: "gantry_predictions_held",
-    help: "Predictions that this process executes, or holds the connection of while they wait.",
+    help: "Predictions that this process runs, or that wait for a slot with a connection to it.",
   },
   workerSlots: {
     metric: "gantry_worker_slots",
-    help: "Queued predictions that this process runs at the same time at most; 0 without the role of a worker.",
+    help: "The most queued predictions that this process runs at once; 0 if it is not a worker.",
   },
   runsWaiting: { ...runs, labels: 'state="waiting"' },
   runsRunning: { ...runs, labels: 'state="running"' },
@@ -59,21 +59,21 @@ const rows: Record<GaugeName, GaugeRow> = {
   runsDelegating: { ...runs, labels: 'state="delegating"' },
   runsOldestWaitSeconds: {
     metric: "gantry_runs_oldest_wait_seconds",
-    help: "How long the run of all nodes has waited that waits longest for its first worker; 0 when none does.",
+    help: "Longest time that a run of any node has waited for its first worker; 0 if no run waits.",
   },
-  runsHeld: { metric: "gantry_runs_held", help: "Runs of agents that this process works on." },
+  runsHeld: { metric: "gantry_runs_held", help: "Agent runs that this process works on." },
   runSlots: {
     metric: "gantry_run_slots",
-    help: "Runs of agents that this process works on at the same time at most; 0 without the role of a worker.",
+    help: "The most agent runs that this process works on at once; 0 if it is not a worker.",
   },
-  nodesAlive: { metric: "gantry_nodes_alive", help: "Processes, of all nodes, whose heartbeat is younger than 10 s." },
+  nodesAlive: { metric: "gantry_nodes_alive", help: "Nodes with a heartbeat in the last 10 seconds, of all nodes." },
   heartbeatAgeSeconds: {
     metric: "gantry_heartbeat_age_seconds",
-    help: "Age of this process's heartbeat in the database; above 10 its predictions are taken over by others.",
+    help: "Age of this process's heartbeat in the database. Above 10, other nodes take over its work.",
   },
   webhooksPending: {
     metric: "gantry_webhooks_pending",
-    help: "Deliveries of all nodes that are still to be sent or sent again; counted up to 10000.",
+    help: "Webhook deliveries of all nodes that wait for an attempt. Counted up to 10000.",
   },
 };
 
@@ -96,7 +96,7 @@ function postgresText({ postgres }: Gauges): string {
   return gaugeText(postgresInfo.name, postgresInfo.help, [[labels, 1]]);
 }
 
-/** Without the labels' values, one entry a metric. */
+/** One entry for each metric, without label values. */
 export function describedGauges(): Described[] {
   const byMetric = new Map<string, Described>();
   byMetric.set(info.name, { ...info, type: "gauge", labelNames: ["version", "role"] });

@@ -47,22 +47,22 @@ export function surfaceOf(route: string | undefined): string {
   return surfaces.find(([prefix]) => route === prefix || route.startsWith(`${prefix}/`))?.[1] ?? "other";
 }
 
-/** Every metric that is counted as things happen; those that are read at a scrape stand in gauges.ts. */
+/** Metrics that are counted as events happen. Metrics that are read at a scrape are in gauges.ts. */
 export function createMeasures(): Measures {
   const requests = createCounter(
     "gantry_http_requests_total",
-    "Requests by surface, route and class of status; left: the client went away before the answer was complete.",
+    "Requests by surface, route and class of status. `left`: the client disconnected before the answer was complete.",
     ["surface", "method", "route", "status"],
   );
   const requestSeconds = createHistogram(
     "gantry_http_request_seconds",
-    "From the request's first line to the end of its answer, uploads and streams included.",
+    "Time from the start of a request to the end of its answer, including uploads and streams.",
     long,
     ["surface"],
   );
   const addedSeconds = createHistogram(
     "gantry_added_latency_seconds",
-    "Answered sync and stream predictions: the whole request, less the model's backend and the wait for its capacity.",
+    "Time of answered sync and stream predictions without the model's backend and the wait for a slot.",
     quick,
     ["way"],
   );
@@ -71,39 +71,39 @@ export function createMeasures(): Measures {
   const refusals = createCounter("gantry_admission_refusals_total", "Predictions refused at admission.", ["type"]);
   const slotSeconds = createHistogram(
     "gantry_slot_wait_seconds",
-    "What accepted predictions waited for the capacity of their model, or for a worker.",
+    "Time that accepted predictions waited for a slot.",
     long,
     ["way"],
   );
-  const modelSeconds = createHistogram("gantry_model_call_seconds", "What the backend of a model took.", long, [
+  const modelSeconds = createHistogram("gantry_model_call_seconds", "Time of calls to the backend of a model.", long, [
     "backend",
   ]);
-  const modelFailures = createCounter("gantry_model_call_failures_total", "Calls that a backend failed.", [
+  const modelFailures = createCounter("gantry_model_call_failures_total", "Failed calls to the backend of a model.", [
     "backend",
     "type",
   ]);
-  const ended = createCounter("gantry_predictions_ended_total", "Ended predictions; failed ones by type of error.", [
+  const ended = createCounter("gantry_predictions_ended_total", "Ended predictions, failed ones by type of error.", [
     "outcome",
     "type",
   ]);
   const tokens = createCounter(
     "gantry_tokens_total",
-    "Tokens of ended predictions; cached and cache_write are part of input.",
+    "Tokens of ended predictions. `cached` and `cache_write` are part of `input`.",
     ["direction"],
   );
-  const charged = createCounter("gantry_charged_micros_total", "Charged for predictions, in millionths of a dollar.");
-  const runsEnded = createCounter("gantry_runs_ended_total", "Ended runs of agents; failed ones by type of error.", [
+  const charged = createCounter("gantry_charged_micros_total", "Charges for predictions, in millionths of a dollar.");
+  const runsEnded = createCounter("gantry_runs_ended_total", "Ended agent runs, failed ones by type of error.", [
     "outcome",
     "type",
   ]);
   const attempts = createCounter("gantry_webhook_attempts_total", "Attempts to deliver a webhook.", ["outcome"]);
-  const attemptSeconds = createHistogram("gantry_webhook_attempt_seconds", "Time of such an attempt.", long);
+  const attemptSeconds = createHistogram("gantry_webhook_attempt_seconds", "Time of an attempt to deliver a webhook.", long);
   const filesInspected = createCounter(
     "gantry_input_files_inspected_total",
-    "Input files that had to be parsed (probe) or decoded to be judged; their head was not enough.",
+    "Input files that had to be probed or decoded, because their first bytes were not enough to check them.",
     ["work"],
   );
-  const spans = createCounter("gantry_spans_total", "Finished spans by what became of them.", ["fate"]);
+  const spans = createCounter("gantry_spans_total", "Finished spans by their fate.", ["fate"]);
   const all = [
     ...[requests, requestSeconds, addedSeconds, batchItems, batchSeconds, refusals, slotSeconds, modelSeconds],
     ...[modelFailures, ended, tokens, charged, runsEnded, attempts, attemptSeconds, filesInspected, spans],
