@@ -218,10 +218,10 @@ describe("files", () => {
     ["drive:drv_other/a", /The agent does not have this drive/],
     ["/../secret", /must not have \.\./],
     ["/", /names no file/],
-    ["drive:nothing", /Input should be a file, an http/],
+    ["drive:nothing", /Send a file, an http/],
     ["/etc/passwd", /read from the drive\. File not found/],
-    ["file:///etc/passwd", /Input should be a file, an http/],
-    ["s3://gantry/drives/file_1", /There is no such file/],
+    ["file:///etc/passwd", /Send a file, an http/],
+    ["s3://gantry/drives/file_1", /The file does not exist/],
   ])("are not read from %s", async (image, reason) => {
     expect(await run("ann/echo", { prompt: "x", image })).toMatchObject({
       isError: true,
