@@ -1,4 +1,5 @@
 import type { AgentSnapshot, AgentVisibility, AgentWarning, RevisionStatus, TakenDown } from "@gantry/wire";
+import { type Fault, fault } from "../../kernel/errors.ts";
 
 /**
  * An agent without its contents.
@@ -47,4 +48,12 @@ export interface AgentWithRevision {
 /** An agent as a caller reads it: whole, or as the card that others see. */
 export interface SeenAgent extends AgentWithRevision {
   isCard: boolean;
+}
+
+export function agentNotFound(): Fault {
+  return fault("not_found", "Agent not found");
+}
+
+export function revisionNotFound(): Fault {
+  return fault("not_found", "Revision not found");
 }

@@ -13,7 +13,6 @@ import {
 } from "./binding.rules.ts";
 import type { AgentsContext } from "./context.ts";
 import { describeCircle, findCircle } from "./find-circle.ts";
-import { type CheckedDraft, nothing, type SnapshotFindings } from "./findings.ts";
 import {
   fixedRequestIssues,
   isUnbound,
@@ -21,7 +20,7 @@ import {
   secretsNamedBy,
   unboundRequest,
 } from "./fixed-request.rules.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { type CheckedDraft, nothing, type SnapshotFindings, type Surroundings } from "./surroundings.ts";
 
 /**
  * What the contents of an agent name: each field that is given. It comes and goes while the contents stand, so it is

@@ -4,9 +4,8 @@ import type { Caller } from "../accounts/index.ts";
 import type { AgentWithRevision, Revision } from "./agent.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
+import { refusePrice } from "./prices.ts";
 import { readDraft } from "./read-draft.ts";
-import { refusePrice } from "./refuse-price.ts";
-import { slugOf } from "./slug.rules.ts";
 import { findFreeSlug, insertAgent, insertRevision } from "./store.ts";
 
 /** Creating two agents of one name at the same moment; each loses once at most to each of the others. */
@@ -60,4 +59,19 @@ export async function createAgent(context: AgentsContext, caller: Caller, body: 
     if (isMade) return { agent, revision };
   }
   throw fault("conflict", `Too many of your agents are called ${snapshot.name}`);
+}
+
+const longest = 48;
+
+/** The part of a path that a name becomes: `Weather Reporter!` is `weather-reporter`. Made unique with a number. */
+export function slugOf(name: string): string {
+  const plain = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, longest)
+    .replace(/^-+|-+$/g, "");
+  // A name in another script has no letter that a path could carry as it is.
+  return plain === "" ? "agent" : plain;
 }

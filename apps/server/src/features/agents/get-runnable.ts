@@ -1,8 +1,9 @@
 import { agentSlugPattern, isId, usernamePattern } from "@gantry/wire";
 import type { Sql, Transaction } from "../../engines/database/database.ts";
 import { fault } from "../../kernel/errors.ts";
-import type { Agent, Revision } from "./agent.ts";
-import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
+import { type Agent, agentNotFound, type Revision, revisionNotFound } from "./agent.ts";
+import { isAgentBinding } from "./binding.rules.ts";
+import { findCallable } from "./binding-store.ts";
 import type { AgentsContext } from "./context.ts";
 import { type AgentAddress, findIdsAt, findRevision, findVisible, lockVisible } from "./store.ts";
 
@@ -57,4 +58,15 @@ export async function idsAt({ database }: AgentsContext, address: AgentAddress):
 function isAddress(address: AgentAddress): boolean {
   if ("agentId" in address) return isId("agent", address.agentId);
   return usernamePattern.test(address.creator) && agentSlugPattern.test(address.slug);
+}
+
+/** What the agents go by that an agent has as tools, as far as they are there. */
+export async function boundNames(
+  { database }: AgentsContext,
+  { agent, revision }: Pick<Runnable, "agent" | "revision">,
+): Promise<string[]> {
+  const bindings = revision.snapshot.tools.filter(isAgentBinding);
+  const ids = bindings.map(({ agent_id }) => agent_id);
+  const slugs = new Map((await findCallable(database.sql, agent.ownerId, ids)).map(({ id, slug }) => [id, slug]));
+  return bindings.flatMap(({ name, agent_id }) => name ?? slugs.get(agent_id) ?? []);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createTemplates } from "../../engines/templates/handlebars-templates.ts";
+import { slugOf } from "./create-agent.ts";
 import { unknownPlaceholders } from "./placeholder.rules.ts";
-import { slugOf } from "./slug.rules.ts";
 
 const unknown = (goal: string, schema: Record<string, unknown>) =>
   unknownPlaceholders(createTemplates().check(goal).placeholders, schema);

@@ -3,15 +3,14 @@ import { fault, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import type { Caller } from "../accounts/index.ts";
 import { takenDownConflict } from "../models/index.ts";
-import type { AgentWithRevision } from "./agent.ts";
-import { agentNotFound, revisionNotFound } from "./agent-faults.ts";
+import { type AgentWithRevision, agentNotFound, revisionNotFound } from "./agent.ts";
+import { requireOwn } from "./agents.ts";
 import { boundAgentIds } from "./binding.rules.ts";
+import { presentWarnings } from "./check-snapshot.ts";
 import type { AgentsContext } from "./context.ts";
 import { describeCircle, findCircleBeforeWriting } from "./find-circle.ts";
 import { isUnbound, unboundRequest } from "./fixed-request.rules.ts";
-import { presentWarnings } from "./present-warnings.ts";
-import { requireOwn } from "./read-agent.ts";
-import { refusePublishedPrice } from "./refuse-price.ts";
+import { refusePublishedPrice } from "./prices.ts";
 import { findRevision, lockOwn, setPublished } from "./store.ts";
 
 /**

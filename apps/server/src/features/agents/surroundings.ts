@@ -1,4 +1,7 @@
+import type { AgentSnapshot, AgentVisibility, AgentWarning } from "@gantry/wire";
+import type { SchemaFault } from "../../engines/schemas/schemas.ts";
 import { createBatcher } from "../../kernel/batcher.ts";
+import type { Issue } from "../../kernel/errors.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
 import { type Binding, type CallableAgent, findBound, findCallable } from "./binding-store.ts";
@@ -64,4 +67,25 @@ function together<Answer>(none: Answer, ask: Lookup<Answer>): Lookup<Answer> {
     },
   });
   return async (ids) => (ids.length === 0 ? none : add(ids));
+}
+
+export interface SnapshotFindings {
+  /** What keeps the agent from being saved. `loc[1]` is the field. */
+  issues: Issue[];
+  warnings: AgentWarning[];
+}
+
+/** What is being saved: the fields that are well-formed, of a new agent or of one that stands. */
+export interface CheckedDraft {
+  agentId: string | undefined;
+  visibility: AgentVisibility;
+  fields: Partial<AgentSnapshot>;
+}
+
+export function nothing(): SnapshotFindings {
+  return { issues: [], warnings: [] };
+}
+
+export function schemaIssue({ path, message }: SchemaFault, root: readonly (string | number)[]): Issue {
+  return { type: "value_error", loc: [...root, ...path], msg: message };
 }

@@ -1,9 +1,8 @@
 import { isId } from "@gantry/wire";
 import type { Transaction } from "../../engines/database/database.ts";
-import type { AgentWithRevision } from "./agent.ts";
-import { agentNotFound } from "./agent-faults.ts";
+import { type AgentWithRevision, agentNotFound } from "./agent.ts";
 import type { AgentsContext } from "./context.ts";
-import { lockAny, markRestored, markTakenDown } from "./take-down-store.ts";
+import { type PairRow, pairColumns, toPair } from "./store.ts";
 
 /** Takes an agent away from everyone but its owner. Runs that have begun go on. For admins. */
 export async function takeDownAgent(
@@ -32,4 +31,32 @@ async function change(
     if (!after) throw agentNotFound();
     return after;
   });
+}
+
+/** For an admin: any agent, with its latest revision, locked until the transaction ends. */
+export async function lockAny(tx: Transaction, agentId: string): Promise<AgentWithRevision | undefined> {
+  const [row] = await tx<PairRow[]>`
+    select ${pairColumns(tx)}
+    from agents a join users u on u.id = a.owner_id join agent_revisions r on r.id = a.latest_revision_id
+    where a.id = ${agentId} and a.deleted_at is null
+    for update of a`;
+  return row && toPair(row);
+}
+
+/** Makes an agent private, and says why. Taken down again, it keeps the visibility that it gets back. */
+export async function markTakenDown(
+  tx: Transaction,
+  agentId: string,
+  { reason, now }: { reason: string; now: Date },
+): Promise<void> {
+  await tx`
+    update agents set taken_down = jsonb_build_object('at', ${now.toISOString()}::text, 'reason', ${reason}::text,
+      'visibility', coalesce(taken_down ->> 'visibility', visibility)), visibility = 'private'
+    where id = ${agentId}`;
+}
+
+export async function markRestored(tx: Transaction, agentId: string): Promise<void> {
+  await tx`
+    update agents set visibility = coalesce(taken_down ->> 'visibility', visibility), taken_down = null
+    where id = ${agentId}`;
 }

@@ -1,8 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import type { Outcome } from "../predictions/index.ts";
-import type { McpToolsContext, OutputFile } from "./context.ts";
-import type { AnswerPart, ToolAnswer, ToolCall } from "./offered-tool.ts";
+import type { AnswerPart, McpToolsContext, OutputFile, ToolAnswer, ToolCall } from "./context.ts";
 
 /** An image up to this stands in the answer itself; together they may have four of it. */
 const inlineBytes = 1_048_576;

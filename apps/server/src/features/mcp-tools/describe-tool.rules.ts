@@ -1,9 +1,8 @@
-import type { Pricing, ToolRecord } from "@gantry/wire";
+import type { FieldSchema, Manifest, Pricing, ToolRecord } from "@gantry/wire";
 import { foreignSchema, foreignText } from "../../kernel/foreign-text.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
-import { inputSchemaOf } from "./input-schema.rules.ts";
-import type { OfferedTool } from "./offered-tool.ts";
+import type { OfferedTool } from "./context.ts";
 import { agentToolName, modelToolName } from "./tool-names.rules.ts";
 
 /** Every description is a part of what the client's model reads with each question. */
@@ -86,4 +85,92 @@ function cut(text: string): string {
 
 function sentences(texts: readonly string[]): string {
   return texts.filter((text) => text !== "").join(" ");
+}
+
+/** What a client's model can make use of; extensions and marks of our own are left out. */
+const keywords = [
+  "type",
+  "title",
+  "description",
+  "default",
+  "enum",
+  "minimum",
+  "maximum",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "items",
+  "properties",
+  "required",
+  "additionalProperties",
+  "format",
+] as const;
+
+const mediaNames = { image: "An image", video: "A video", audio: "A sound", file: "A file" } as const;
+const addressNote =
+  "given as an http or https URL, as a data: URI, or as the s3:// address of a file that you uploaded or that a model made for you.";
+
+/** A manifest's input as the arguments of a tool. */
+export function inputSchemaOf({ input }: Manifest): OfferedTool["inputSchema"] {
+  const required = input.required ?? [];
+  const properties = Object.entries(input.properties).map(([name, field]) => [
+    name,
+    field.format === "binary" ? addressSchema(field) : valueSchema(field, required.includes(name)),
+  ]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required: [...required] }),
+    additionalProperties: false,
+  };
+}
+
+function addressSchema(field: FieldSchema): Record<string, unknown> {
+  const formats = field["x-formats"]?.length ? ` (${field["x-formats"].join(", ")})` : "";
+  const note = `${mediaNames[field["x-media"] ?? "file"]}${formats}, ${addressNote}`;
+  return {
+    type: "string",
+    ...(field.title !== undefined && { title: field.title }),
+    description: field.description ? `${field.description} ${note}` : note,
+  };
+}
+
+/**
+ * A field that may be left out is left out instead of being null, which means the same. Not every client understands a
+ * list of types.
+ */
+function valueSchema(field: FieldSchema, isRequired: boolean): Record<string, unknown> {
+  const schema: Record<string, unknown> = {};
+  for (const keyword of keywords) if (field[keyword] !== undefined) schema[keyword] = field[keyword];
+  if (isRequired || !Array.isArray(field.type)) return schema;
+  const types = field.type.filter((type) => type !== "null");
+  schema.type = types.length === 1 ? types[0] : types;
+  if (schema.default === null) delete schema.default;
+  if (field.enum) schema.enum = field.enum.filter((value) => value !== null);
+  return schema;
+}
+
+type Schema = Record<string, unknown>;
+
+const deepest = 16;
+
+/**
+ * Whether an object may answer to a schema, as far as types, fixed values and what they are put together of tell. What a
+ * reference leads to is not looked at: it may.
+ */
+export function takesObject(schema: unknown, depth = 0): boolean {
+  if (schema === false) return false;
+  if (!isObject(schema) || depth > deepest) return true;
+  const { type, enum: values, allOf, anyOf, oneOf } = schema;
+  if (type !== undefined && ![type].flat().includes("object")) return false;
+  if ("const" in schema && !isObject(schema.const)) return false;
+  if (Array.isArray(values) && !values.some(isObject)) return false;
+  const takes = (part: unknown) => takesObject(part, depth + 1);
+  if (Array.isArray(allOf) && !allOf.every(takes)) return false;
+  return [anyOf, oneOf].every((ways) => !Array.isArray(ways) || ways.some(takes));
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

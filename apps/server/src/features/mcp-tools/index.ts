@@ -1,4 +1,3 @@
-export type { AgentRunEnd, RunAgent } from "./context.ts";
-export type { OfferedTool, ToolAnswer, ToolCall } from "./offered-tool.ts";
+export type { AgentRunEnd, OfferedTool, RunAgent, ToolAnswer, ToolCall } from "./context.ts";
 export { type McpTools, openMcpTools } from "./open-mcp-tools.ts";
 export { runAgentFor } from "./run-agent.ts";

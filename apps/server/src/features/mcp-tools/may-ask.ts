@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from "@gantry/wire";
+import { Fault } from "../../kernel/errors.ts";
 import { type Agents, asToolBinding, bindingAsks, isAgentBinding, type Runnable } from "../agents/index.ts";
 import type { ModelTool, ToolServers } from "../tool-servers/index.ts";
-import { unlessMissing } from "./unless-missing.ts";
 
 export interface MayAskDeps {
   agents: Pick<Agents, "getRunnable" | "tools">;
@@ -100,4 +100,15 @@ function once<T>(known: Map<string, Promise<T>>, key: string, find: () => Promis
   const found = known.get(key) ?? find();
   known.set(key, found);
   return found;
+}
+
+/** What is not there for the caller is nothing to fail about. */
+export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Fault && (error.type === "not_found" || error.type === "agent_not_published"))
+      return undefined;
+    throw error;
+  }
 }

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { imageManifest } from "../../engines/models/builtin/image-manifest.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
-import { priceOf } from "./describe-tool.rules.ts";
-import { inputSchemaOf } from "./input-schema.rules.ts";
-import { refusal } from "./refusal.rules.ts";
-import { takesObject } from "./takes-object.rules.ts";
+import { inputSchemaOf, priceOf, takesObject } from "./describe-tool.rules.ts";
+import { refusal } from "./refusal.ts";
 import { agentToolName, modelToolName, readToolName } from "./tool-names.rules.ts";
 
 test.each([

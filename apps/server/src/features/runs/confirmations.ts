@@ -1,11 +1,12 @@
 import { answerConfirmationBody, isId } from "@gantry/wire";
+import type { Sql } from "../../engines/database/database.ts";
 import { fault, throwIfAny } from "../../kernel/errors.ts";
 import { parseOrThrow } from "../../kernel/schema-issues.ts";
 import { storableIssues } from "../../kernel/storable-issues.ts";
 import type { Caller } from "../accounts/index.ts";
-import { type Confirmation, listConfirmations, listExpired, resolveConfirmation } from "./confirmation-store.ts";
 import type { RunsContext } from "./context.ts";
 import { readOwnRun } from "./read-runs.ts";
+import type { Run } from "./run.ts";
 
 /** The questions of a run and of all that it started, answered ones too. */
 export async function readConfirmations(context: RunsContext, caller: Caller, runId: string): Promise<Confirmation[]> {
@@ -48,4 +49,43 @@ export async function expireConfirmations(context: Pick<RunsContext, "database" 
   const expired = await listExpired(sql, perPass);
   for (const id of expired) await resolveConfirmation(sql, id, "expired", "Nobody answered in time");
   if (expired.length > 0) context.wakeWorkers();
+}
+
+export interface Confirmation {
+  id: string;
+  runId: string;
+  tool: string;
+  arguments: Record<string, unknown>;
+  details: Record<string, unknown> | null;
+  status: "pending" | "approved" | "denied" | "expired";
+  reason: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+  resolvedAt: Date | null;
+}
+
+/** Of a run and of all under it, oldest first. */
+export async function listConfirmations(sql: Sql, run: Pick<Run, "id" | "ancestors">): Promise<Confirmation[]> {
+  return sql<Confirmation[]>`
+    select q.id, q.run_id as "runId", q.tool, q.arguments, q.details, q.status, q.reason, q.created_at as "createdAt",
+      q.expires_at as "expiresAt", q.resolved_at as "resolvedAt"
+    from run_confirmations q join runs r on r.id = q.run_id
+    where q.root_id = ${run.ancestors[0] ?? run.id} and (r.id = ${run.id} or ${run.id} = any (r.ancestors))
+    order by q.created_at, q.id`;
+}
+
+export async function resolveConfirmation(
+  sql: Sql,
+  id: string,
+  answer: "approved" | "denied" | "expired",
+  reason: string | null,
+): Promise<boolean> {
+  const [row] = await sql<{ done: unknown }[]>`select resolve_confirmation(${id}, ${answer}, ${reason}) as done`;
+  return row?.done != null;
+}
+
+export async function listExpired(sql: Sql, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from run_confirmations where status = 'pending' and expires_at < now() order by expires_at limit ${limit}`;
+  return rows.map((row) => row.id);
 }

@@ -12,7 +12,7 @@ import { calledByOthersAgent } from "./tools/run-tool.ts";
 import { refuseOutOfReach } from "./tools/toolbox.ts";
 import { wrongArguments } from "./work/prompts.rules.ts";
 import { costsTooMuch, RunStopped } from "./work/stopped.ts";
-import type { WantedChild } from "./work/tool-step.ts";
+import type { WantedChild } from "./work/tool-calls.ts";
 
 type ChildDeps = Pick<RunsContext, "database" | "clock" | "telemetry" | "wakeWorkers" | "agents" | "schemas">;
 

@@ -19,12 +19,12 @@ import {
 import { approveIssues } from "./approve-issues.ts";
 import type { RunsContext } from "./context.ts";
 import { insertRun, type NewRun } from "./create-store.ts";
-import { mayServe } from "./model-access.rules.ts";
 import { requirePrice, reserve, saleNameOf } from "./reserve-run.ts";
 import type { Run } from "./run.ts";
 import { findRun } from "./store.ts";
-import { isObject } from "./work/answer.rules.ts";
-import { canonical } from "./work/repeats.rules.ts";
+import { mayServe } from "./work/access.ts";
+import { isObject } from "./work/check-answer.ts";
+import { canonical } from "./work/tool-results.rules.ts";
 
 export interface CreateRunRequest {
   caller: Caller;

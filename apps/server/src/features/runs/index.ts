@@ -1,4 +1,4 @@
-export type { Confirmation } from "./confirmation-store.ts";
+export type { Confirmation } from "./confirmations.ts";
 export type { CreatedRun, CreateRunRequest } from "./create-run.ts";
 export { openRuns, type Runs, type RunsDeps } from "./open-runs.ts";
 export type { ListRunsQuery, SeenRun } from "./read-runs.ts";

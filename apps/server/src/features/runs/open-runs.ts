@@ -2,18 +2,16 @@ import type { Database } from "../../engines/database/database.ts";
 import type { Queue } from "../../engines/queue/queue.ts";
 import type { Caller, Page } from "../accounts/index.ts";
 import type { Nodes } from "../nodes/index.ts";
-import { cancelRun } from "./cancel-run.ts";
-import { type Confirmation, dropExpiredSecrets } from "./confirmation-store.ts";
-import { answerConfirmation, expireConfirmations, readConfirmations } from "./confirmations.ts";
+import { cancelRun, endDescendants } from "./cancel-run.ts";
+import { answerConfirmation, type Confirmation, expireConfirmations, readConfirmations } from "./confirmations.ts";
 import type { RunsContext } from "./context.ts";
 import { createChild } from "./create-child.ts";
 import { type CreatedRun, type CreateRunRequest, createRun } from "./create-run.ts";
-import { endDescendants } from "./end-descendants.ts";
-import { fetchSecret } from "./fetch-secret.ts";
 import { type ListRunsQuery, listOwnRuns, listRunsOfAgent, readOwnRun, readRun, type SeenRun } from "./read-runs.ts";
 import { isAsking, type Run, type RunEvent } from "./run.ts";
 import { type FollowedEvent, startRunNews } from "./run-feed.ts";
 import { createRunWriter } from "./run-writer.ts";
+import { dropExpiredSecrets, fetchSecret } from "./secrets.ts";
 import {
   cancelChannel,
   isAnyReady,

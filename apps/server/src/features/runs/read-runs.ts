@@ -1,10 +1,8 @@
-import type { RunStatus } from "@gantry/wire";
-import { isId } from "@gantry/wire";
+import { isId, type RunStatus } from "@gantry/wire";
 import { type Caller, type Page, type Scope, scopeOf } from "../accounts/index.ts";
 import { agentNotFound } from "../agents/index.ts";
 import type { RunsContext } from "./context.ts";
-import type { Run } from "./run.ts";
-import { runNotFound } from "./run-faults.ts";
+import { type Run, runNotFound } from "./run.ts";
 import { findRun, selectRuns } from "./store.ts";
 
 /**

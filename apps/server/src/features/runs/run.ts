@@ -1,5 +1,6 @@
 import type { AgentSnapshot, RunErrorType, RunPhase, RunStatus } from "@gantry/wire";
 import type { ChatMessage } from "../../engines/models/chat.ts";
+import { type Fault, fault } from "../../kernel/errors.ts";
 import type { Micros } from "../../kernel/money.ts";
 
 export interface RunError {
@@ -115,4 +116,8 @@ export interface RunHistory {
   snapshot: AgentSnapshot;
   steps: Step[];
   calls: StoredCall[];
+}
+
+export function runNotFound(): Fault {
+  return fault("not_found", "Run not found");
 }

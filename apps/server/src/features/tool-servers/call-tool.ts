@@ -1,8 +1,7 @@
 import { type ToolProgress, ToolServerError } from "../../engines/tools/tools.ts";
 import type { ToolServersContext } from "./context.ts";
-import { findServerOrThrow } from "./find-server.ts";
 import { resultText } from "./result-text.rules.ts";
-import { useServer } from "./use-server.ts";
+import { findServerOrThrow, useServer } from "./use-server.ts";
 
 export interface ServerToolCall {
   /** Whose server it is. */

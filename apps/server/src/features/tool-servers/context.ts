@@ -2,7 +2,7 @@ import type { Database } from "../../engines/database/database.ts";
 import type { ToolServerClients } from "../../engines/tools/tools.ts";
 import type { Vault } from "../../engines/vault/vault.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { KnownTools } from "./known-tools.ts";
+import type { KnownTools } from "./tool-server.ts";
 
 /** What the use cases of this feature work with. */
 export interface ToolServersContext {

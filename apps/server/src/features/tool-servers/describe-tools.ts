@@ -1,8 +1,8 @@
 import { ToolServerError } from "../../engines/tools/tools.ts";
 import type { ToolServersContext } from "./context.ts";
-import { findServer } from "./find-server.ts";
 import { toolsOf } from "./list-tools.ts";
 import { nameTools } from "./tool-names.rules.ts";
+import { findServer } from "./use-server.ts";
 
 /** One of an agent's servers; without `tools`, all of them. */
 export interface ServerBinding {

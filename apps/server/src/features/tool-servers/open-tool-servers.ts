@@ -1,16 +1,13 @@
 import type { ChangeToolServerBody, CreateToolServerBody } from "@gantry/wire";
 import type { ToolList } from "../../engines/tools/tools.ts";
 import { callTool, type ServerToolCall, type ServerToolOutcome } from "./call-tool.ts";
-import { changeServer } from "./change-server.ts";
 import type { ToolServersContext } from "./context.ts";
 import { type DescribedTools, describeTools, type ServerBinding } from "./describe-tools.ts";
-import { findServerOrThrow, findServers } from "./find-server.ts";
-import { KnownTools } from "./known-tools.ts";
 import { listTools } from "./list-tools.ts";
-import { registerServer } from "./register-server.ts";
-import { removeServer } from "./remove-server.ts";
+import { changeServer, registerServer, removeServer } from "./servers.ts";
 import { selectToolServers } from "./store.ts";
-import type { ToolServer } from "./tool-server.ts";
+import { KnownTools, type ToolServer } from "./tool-server.ts";
+import { findServerOrThrow, findServers } from "./use-server.ts";
 
 /** A server as an agent names it, not asked for that. */
 export interface NamedServer {

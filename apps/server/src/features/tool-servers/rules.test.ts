@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
-import { hiding, nothingHidden } from "./hide.rules.ts";
-import { hideInTools } from "./hide-in-tools.rules.ts";
-import { keepsOrigin } from "./keeps-origin.rules.ts";
+import { hideInTools, hiding, nothingHidden } from "./hide.rules.ts";
+import { shownTools } from "./list-tools.ts";
 import { resultText } from "./result-text.rules.ts";
-import { shownTools } from "./shown-tools.ts";
+import { keepsOrigin } from "./servers.ts";
 import { isServerToolName, nameTools } from "./tool-names.rules.ts";
 
 const asIs = (text: string) => text;

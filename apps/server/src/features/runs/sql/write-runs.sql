@@ -1,4 +1,4 @@
--- Writes what happened to runs, one change each (`RunChange` of run-change.ts): a state, what belongs to it and the events
+-- Writes what happened to runs, one change each (`RunChange` of run-writer.ts): a state, what belongs to it and the events
 -- that tell of it, in one commit, and only by who has the present claim. `locked` are the changed runs and those above
 -- them, `ending` the runs whose end is among the changes.
 create or replace function write_runs(locked text[], ending text[], changes json)

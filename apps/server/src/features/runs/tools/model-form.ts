@@ -3,7 +3,7 @@ import type { Manifest } from "@gantry/wire";
 import { Fault, type Issue } from "../../../kernel/errors.ts";
 import type { Drives } from "../../drives/index.ts";
 import { type FormReader, formOfValues, type OpenValue } from "../../predictions/index.ts";
-import { driveAddress, driveOf } from "./agent-drive.ts";
+import { driveAddress, driveOf } from "./drive-tools.ts";
 import type { RunScope } from "./run-tool.ts";
 import { explainIssue } from "./tool-failure.ts";
 

@@ -7,7 +7,7 @@ import type { ToolInfo } from "../../agents/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
 import type { CheckedInput, FormReader, Outcome, Predictions } from "../../predictions/index.ts";
-import type { UsedByCall } from "../run-change.ts";
+import type { UsedByCall } from "../run-writer.ts";
 import { isHandedOn } from "../work/stopped.ts";
 import { modelForm } from "./model-form.ts";
 import {

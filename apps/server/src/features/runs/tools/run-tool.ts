@@ -1,6 +1,6 @@
 import type { AgentSnapshot, RunLeave } from "@gantry/wire";
 import type { Caller } from "../../accounts/index.ts";
-import type { UsedByCall } from "../run-change.ts";
+import type { UsedByCall } from "../run-writer.ts";
 
 /**
  * Among the connectors of a run: a run above it is of another's agent. One's own agent needs no leave to use what is

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { StoredCall } from "../run.ts";
-import { callKey } from "./repeats.rules.ts";
+import { callKey } from "./tool-results.rules.ts";
 
 /**
  * What an approval is bound to, as it is stored: `<hash of tool and arguments>.<hash of the target>`, the second part

@@ -1,12 +1,13 @@
 import type { ChatCall } from "../../../engines/models/chat.ts";
 import type { Caller } from "../../accounts/index.ts";
+import type { Model } from "../../models/index.ts";
 import type { RunHistory, SaidMessage } from "../run.ts";
-import type { SummingUp } from "../run-change.ts";
+import type { SummingUp } from "../run-writer.ts";
+import { type ModelDeps, presentModel, sponsorOf } from "./access.ts";
 import { type CalledModel, callModel, type ModelCallDeps } from "./call-model.ts";
-import { type PlannedCall, planCall } from "./plan-call.ts";
-import type { ModelDeps } from "./present-model.ts";
+import { affordableCall } from "./max-cost.rules.ts";
 import type { RunSession } from "./session.ts";
-import { keyIsGone } from "./stopped.ts";
+import { costsTooMuch, keyIsGone } from "./stopped.ts";
 
 export type MadeCall = CalledModel &
   Pick<PlannedCall, "isShort" | "setAside"> & {
@@ -63,4 +64,81 @@ export function saidIn({ answer, limit }: MadeCall, mayCall: boolean): SaidMessa
     ...(hasOpaque && { opaque: answer.opaque }),
     ...(isCut && { cutAtTokens: limit }),
   };
+}
+
+type Chat = Omit<ChatCall, "signal">;
+
+export interface PlannedCall {
+  model: Model;
+  chat: Chat;
+  /** Its answer may be as short as it may only because no more can be paid. */
+  isShort: boolean;
+  setAside: number;
+}
+
+/**
+ * The call as it may be made at this moment, of the model as it is now. `before` is what was planned a while ago: it
+ * stands unless the model has changed, which it may have done while something was waited for.
+ */
+export async function planCall(
+  deps: ModelDeps,
+  session: RunSession,
+  history: RunHistory,
+  { chat, inputTokens }: { chat: Chat; inputTokens: number },
+  before?: PlannedCall,
+): Promise<PlannedCall> {
+  for (let planned = before; ; ) {
+    const model = await presentModel(deps, history);
+    if (planned?.model.id === model.id && planned.model.version === model.version) return planned;
+    if (planned && planned.setAside > 0) await session.write({ holdMore: -planned.setAside });
+    planned = await setAside(session, model, chat, inputTokens);
+  }
+}
+
+/** What the call may cost is set aside before it is made, so that calls side by side do not exceed a limit together. */
+async function setAside(session: RunSession, model: Model, chat: Chat, inputTokens: number): Promise<PlannedCall> {
+  for (;;) {
+    // What a sponsor pays is no part of what the run may cost.
+    const room = sponsorOf(model, session.run) === undefined ? session.room : null;
+    const affordable = affordableCall(model.manifest, inputTokens, room);
+    if (affordable === undefined) throw costsTooMuch();
+    if (affordable === "no limit") return { model, chat, isShort: false, setAside: 0 };
+    const { maxTokens, isShort, most } = affordable;
+    if (!(await session.setAside(most))) continue;
+    const bound = maxTokens === undefined ? {} : { maxTokens: Math.min(maxTokens, chat.maxTokens ?? maxTokens) };
+    return { model, chat: { ...chat, ...bound }, isShort, setAside: most };
+  }
+}
+
+const bytesPerToken = 3;
+
+/**
+ * About how many tokens the next call of a run has. The first is counted; from then on only what was added since is
+ * estimated, because counting the whole conversation before every call would cost more than the rest of a step. The
+ * upstream may correct the estimate downwards only: the reservation follows from it, and an upstream that could raise
+ * it would raise its own bill with every call.
+ */
+export class TokenEstimate {
+  readonly #countTokens: (text: string) => Promise<number>;
+  #asked = { bytes: 0, tokens: 0 };
+  #known: { bytes: number; tokens: number } | undefined;
+
+  constructor(countTokens: (text: string) => Promise<number>) {
+    this.#countTokens = countTokens;
+  }
+
+  async of({ messages, tools, responseSchema }: Omit<ChatCall, "signal">): Promise<number> {
+    const text = JSON.stringify([messages, tools, responseSchema]);
+    const bytes = Buffer.byteLength(text);
+    if (this.#known === undefined) this.#known = { bytes, tokens: await this.#countTokens(text) };
+    const added = Math.max(0, bytes - this.#known.bytes);
+    this.#asked = { bytes, tokens: this.#known.tokens + Math.ceil(added / bytesPerToken) };
+    return this.#asked.tokens;
+  }
+
+  /** What the upstream counted for the call that was asked about last. */
+  learn(inputTokens: number): void {
+    const { bytes, tokens } = this.#asked;
+    if (inputTokens > 0) this.#known = { bytes, tokens: Math.min(inputTokens, tokens) };
+  }
 }

@@ -6,9 +6,9 @@ import { sleep } from "../../../kernel/sleep.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { ChatAnswer, ChatEnd, ChatRequest, Predictions } from "../../predictions/index.ts";
-import { sponsorOf } from "../model-access.rules.ts";
-import type { SummingUp, UsedByCall } from "../run-change.ts";
+import type { SummingUp, UsedByCall } from "../run-writer.ts";
 import { isOwnersOwnRun } from "../tools/run-tool.ts";
+import { sponsorOf } from "./access.ts";
 import type { RunSession } from "./session.ts";
 import { isHandedOn, keyIsGone, RunFailed, RunStopped } from "./stopped.ts";
 

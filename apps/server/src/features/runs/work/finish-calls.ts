@@ -5,19 +5,25 @@ import { sleep } from "../../../kernel/sleep.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Runnable } from "../../agents/index.ts";
 import type { Run, StoredCall } from "../run.ts";
-import type { RunChange } from "../run-change.ts";
+import type { RunChange } from "../run-writer.ts";
 import type { RunTool, ToolOutcome } from "../tools/run-tool.ts";
 import { notCalled } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
-import { tellCall, tellResult } from "./announce-calls.ts";
+import { requireCaller } from "./access.ts";
 import { mismatchOf } from "./approval.rules.ts";
-import { cutResult } from "./cut-result.rules.ts";
 import type { Recalled } from "./recall-calls.ts";
-import { repeatNote } from "./repeats.rules.ts";
-import { requireCaller } from "./require-caller.ts";
 import type { RunSession } from "./session.ts";
 import { costsTooMuch, RunFailed } from "./stopped.ts";
-import { idOf, placeOf, secretContext, type ToolTurnDeps, type WantedChild } from "./tool-step.ts";
+import {
+  idOf,
+  placeOf,
+  secretContext,
+  type ToolTurnDeps,
+  tellCall,
+  tellResult,
+  type WantedChild,
+} from "./tool-calls.ts";
+import { cutResult, repeatNote } from "./tool-results.rules.ts";
 
 const secretSeconds = 24 * 60 * 60;
 const toolLimitMs = 5 * 60_000;

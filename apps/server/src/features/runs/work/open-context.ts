@@ -3,11 +3,10 @@ import type { Caller } from "../../accounts/index.ts";
 import type { Model } from "../../models/index.ts";
 import type { RunHistory } from "../run.ts";
 import { openToolbox, type Toolbox, type ToolboxDeps } from "../tools/toolbox.ts";
+import { type CallerDeps, type ModelDeps, presentModel, requireCaller } from "./access.ts";
 import type { Transcript } from "./conversation.rules.ts";
-import { type ModelDeps, presentModel } from "./present-model.ts";
 import { systemPrompt } from "./prompts.rules.ts";
 import { isAnswered, type Recalled } from "./recall-calls.ts";
-import { type CallerDeps, requireCaller } from "./require-caller.ts";
 import type { RunSession } from "./session.ts";
 
 export interface ContextDeps extends ToolboxDeps, ModelDeps, CallerDeps {

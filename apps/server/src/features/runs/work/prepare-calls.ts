@@ -2,18 +2,25 @@ import { newId } from "@gantry/wire";
 import type { ToolCall } from "../../../engines/models/chat.ts";
 import { deepestBody, storableIssues } from "../../../kernel/storable-issues.ts";
 import type { Run, SaidMessage, StoredCall } from "../run.ts";
-import type { NewCall, NewEvent, RunChange } from "../run-change.ts";
+import type { NewCall, NewEvent, RunChange } from "../run-writer.ts";
 import type { RunTool } from "../tools/run-tool.ts";
 import { notCalled } from "../tools/tool-failure.ts";
 import type { BoxedTool, Toolbox } from "../tools/toolbox.ts";
-import { type Confirmation, tellCall, tellQuestion, tellResult } from "./announce-calls.ts";
+import { requireCaller } from "./access.ts";
 import { bindApproval } from "./approval.rules.ts";
 import { isCutCall } from "./cut-answers.rules.ts";
 import { cutCallResult, wrongArguments } from "./prompts.rules.ts";
-import { requireCaller } from "./require-caller.ts";
 import type { RunSession } from "./session.ts";
 import { RunFailed } from "./stopped.ts";
-import { idOf, placeOf, type ToolTurnDeps } from "./tool-step.ts";
+import {
+  type Confirmation,
+  idOf,
+  placeOf,
+  type ToolTurnDeps,
+  tellCall,
+  tellQuestion,
+  tellResult,
+} from "./tool-calls.ts";
 
 /** What a turn of the model asks for, as it is written together with the turn. */
 export interface PreparedCalls {

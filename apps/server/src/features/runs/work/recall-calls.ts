@@ -4,7 +4,7 @@ import { findTries } from "../tools/run-model.ts";
 import type { ToolOutcome } from "../tools/run-tool.ts";
 import { usedOf } from "./call-model.ts";
 import type { RunSession } from "./session.ts";
-import { idOf } from "./tool-step.ts";
+import { idOf } from "./tool-calls.ts";
 
 export interface RecallDeps {
   predictions: Pick<Predictions, "recallChat" | "recallCall">;

@@ -1,7 +1,6 @@
 import { sleep } from "../../../kernel/sleep.ts";
 import type { Run } from "../run.ts";
-import type { RunChange, UsedByCall, Written } from "../run-change.ts";
-import type { WriteRun } from "../run-writer.ts";
+import type { RunChange, UsedByCall, WriteRun, Written } from "../run-writer.ts";
 import { RunStopped } from "./stopped.ts";
 
 type Change = Omit<RunChange, "id" | "ancestors" | "claim" | "holder" | "seq" | "active_ms" | "hold"> & {

@@ -1,6 +1,6 @@
 import type { ConfirmPolicy } from "@gantry/wire";
 import { describe, expect, test } from "vitest";
-import { bindingAsks } from "./asks.rules.ts";
+import { bindingAsks } from "./binding.rules.ts";
 import { type ToolInfo, toolTable } from "./tools.ts";
 
 const action = (id: string, kind: ToolInfo["kind"]): ToolInfo => ({ id, kind, description: "", parameters: {} });

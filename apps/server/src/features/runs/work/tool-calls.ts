@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Schemas } from "../../../engines/schemas/schemas.ts";
 import type { Telemetry } from "../../../engines/telemetry/telemetry.ts";
 import type { Vault } from "../../../engines/vault/vault.ts";
@@ -6,7 +7,10 @@ import type { Log } from "../../../kernel/log.ts";
 import type { Caller } from "../../accounts/index.ts";
 import type { Runnable } from "../../agents/index.ts";
 import type { Run, StoredCall } from "../run.ts";
-import type { CallerDeps } from "./require-caller.ts";
+import type { NewEvent, RunChange } from "../run-writer.ts";
+import { maskIdpCall } from "../tools/idp-tools.ts";
+import type { BoxedTool } from "../tools/toolbox.ts";
+import type { CallerDeps } from "./access.ts";
 
 /**
  * What the parts of a turn share. The calls of a turn are prepared (prepare-calls.ts), stored with the step, finished
@@ -54,4 +58,44 @@ export function idOf(run: Run, { step, position }: StoredCall): string {
 
 export function placeOf({ step, position }: StoredCall): { step: number; position: number } {
   return { step, position };
+}
+
+/** The events of a call. What a tool masks stands in none of them. */
+export function tellCall({ id }: Run, call: StoredCall, boxed: BoxedTool | undefined): NewEvent {
+  const shown = boxed?.kind === "tool" ? boxed.tool.mask?.(call.arguments) : maskIdpCall(call.tool, call.arguments);
+  const data = { tool: call.tool, arguments: shown ?? call.arguments, call_id: shownCallId(id, call) };
+  return { type: "tool_call", data };
+}
+
+/** Of a call of an agent the end of that agent's run tells it, in `write_runs`. */
+export function tellResult({ id }: Run, call: StoredCall): NewEvent {
+  return {
+    type: "tool_result",
+    data: { tool: call.tool, result: call.result ?? "", call_id: shownCallId(id, call) },
+  };
+}
+
+export function tellQuestion(run: Run, asked: Confirmation): NewEvent {
+  const { id, tool, arguments: shown, details, expires_at } = asked;
+  return {
+    type: "confirmation_required",
+    data: {
+      confirmation_id: id,
+      tool,
+      arguments: shown,
+      expires_at,
+      ...(details && { details }),
+      call_id: shownCallId(run.id, asked),
+    },
+  };
+}
+
+export type Confirmation = NonNullable<RunChange["confirmations"]>[number];
+
+/**
+ * What the events of one call have in common, so that its result is found among those of calls beside it. It is the same
+ * over all claims of the run; `shown_call_id` of the database makes the same. A question is also told in the runs above, where it is the id of none of their calls.
+ */
+export function shownCallId(runId: string, { step, position }: Pick<StoredCall, "step" | "position">): string {
+  return `call_${createHash("sha256").update(`${runId}-${step}-${position}`).digest("hex").slice(0, 12)}`;
 }

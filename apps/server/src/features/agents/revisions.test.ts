@@ -1,7 +1,7 @@
 import type { AgentSnapshot, AgentTool, ListChange, ValueChange } from "@gantry/wire";
 import { describe, expect, test } from "vitest";
 import { bindingId } from "./binding.rules.ts";
-import { diffSnapshots } from "./diff.rules.ts";
+import { diffSnapshots } from "./revisions.ts";
 
 const base: AgentSnapshot = {
   name: "One",

@@ -1,0 +1,186 @@
+import type { AgentSnapshot } from "@gantry/wire";
+import { fault } from "../../kernel/errors.ts";
+import { type Caller, isConfined, keyReaches } from "../accounts/index.ts";
+import type { Runnable, SeenAgent } from "../agents/index.ts";
+import { isChosen, type Model } from "../models/index.ts";
+import type { McpToolsContext, OfferedTool } from "./context.ts";
+import { describeAction, describeAgent, describeModel, takesObject } from "./describe-tool.rules.ts";
+import { createMayAsk, unlessMissing } from "./may-ask.ts";
+import { modelToolName, readToolName } from "./tool-names.rules.ts";
+
+export interface ToolPage {
+  tools: OfferedTool[];
+  nextCursor?: string;
+}
+
+interface Part {
+  tools: OfferedTool[];
+  /** How many rows were looked at; not all of them need be offered. */
+  read: number;
+  isLast: boolean;
+}
+
+interface Range {
+  limit: number;
+  offset: number;
+}
+
+type Source = (context: McpToolsContext, caller: Caller, range: Range) => Promise<Part>;
+
+const pageSize = 100;
+/** Models come last, because they alone can be many, and some clients read no second page. */
+const sources: readonly (readonly [string, Source])[] = [
+  ["agents", agentsPart],
+  ["actions", actionsPart],
+  ["models", modelsPart],
+];
+
+/** A page is what a hundred rows yield. A cursor says where the next one begins. */
+export async function listTools(
+  context: McpToolsContext,
+  caller: Caller,
+  cursor: string | undefined,
+): Promise<ToolPage> {
+  let { at, offset } = readCursor(cursor);
+  const tools: OfferedTool[] = [];
+  for (let room = pageSize; ; ) {
+    const [name, source] = sources[at] ?? [];
+    if (!source) return { tools };
+    if (room === 0) return { tools, nextCursor: `${name}.${offset}` };
+    const part = await source(context, caller, { limit: room, offset });
+    tools.push(...part.tools);
+    room -= part.read;
+    if (part.isLast) [at, offset] = [at + 1, 0];
+    else offset += part.read;
+  }
+}
+
+function readCursor(cursor: string | undefined): { at: number; offset: number } {
+  if (cursor === undefined) return { at: 0, offset: 0 };
+  const [, name, offset] = /^([a-z]+)\.(\d{1,9})$/.exec(cursor) ?? [];
+  const at = sources.findIndex(([source]) => source === name);
+  if (at === -1) throw fault("invalid_parameters", "The cursor is none that this server gave", { loc: ["cursor"] });
+  return { at, offset: Number(offset) };
+}
+
+async function agentsPart(context: McpToolsContext, caller: Caller, range: Range): Promise<Part> {
+  const { agents } = context;
+  const { entries, total } = await agents.listAgents(caller, { ...range, visibility: undefined });
+  const mayAsk = createMayAsk(context);
+  const offered = await Promise.all(entries.map(offerOf));
+  return { tools: offered.flat(), read: entries.length, isLast: isEnd(range, entries, total) };
+
+  async function offerOf(entry: SeenAgent): Promise<OfferedTool[]> {
+    const published = await publishedOf(entry);
+    if (!published || !isCallable(caller, published.snapshot)) return [];
+    const { slug, snapshot } = published;
+    if ((await mayAsk(caller.userId, snapshot)) !== "no") return [];
+    const { name, goal } = snapshot;
+    const shown = entry.isCard ? { name } : { name, goal };
+    return [describeAgent(slug, shown, context.objectParameters(snapshot.input_schema).schema)];
+  }
+
+  /** What a run would execute; the list has the latest revisions. */
+  async function publishedOf({ agent, revision }: SeenAgent) {
+    const { slug, publishedRevisionId: id } = agent;
+    if (id === null) return undefined;
+    const { snapshot } = id === revision.id ? revision : await agents.readRevision(caller, agent.id, id);
+    return { slug, snapshot };
+  }
+}
+
+async function actionsPart(context: McpToolsContext, caller: Caller, { limit, offset }: Range): Promise<Part> {
+  const all = await readActions(context, caller);
+  const actions = all.slice(offset, offset + limit);
+  return { tools: actions.map(describeAction), read: actions.length, isLast: offset + limit >= all.length };
+}
+
+async function modelsPart({ models }: McpToolsContext, caller: Caller, range: Range): Promise<Part> {
+  const { entries, total } = await models.listModels(caller, { ...range, withoutOthers: true });
+  const active = entries.filter(({ manifest }) => manifest.capacity > 0);
+  return {
+    tools: active.map((model) => describeModel(model, caller)),
+    read: entries.length,
+    isLast: isEnd(range, entries, total),
+  };
+}
+
+/** An empty page is the end too: what the cursor counts on may have been deleted since. */
+function isEnd({ offset }: Range, entries: readonly unknown[], total: number): boolean {
+  return entries.length === 0 || offset + entries.length >= total;
+}
+
+export type FoundTool =
+  | { kind: "model"; model: Model }
+  | { kind: "agent"; runnable: Runnable }
+  | { kind: "action"; name: string };
+
+/**
+ * What a tool's name stands for, or undefined for what the caller is not offered. A model that exists and is refused to
+ * the caller is the fault that its routes answer with.
+ */
+export async function findTool(context: McpToolsContext, caller: Caller, name: string): Promise<FoundTool | undefined> {
+  const address = readToolName(name);
+  switch (address?.kind) {
+    case "model":
+      return findModel(context, caller, address.owner, address.name);
+    case "cut-model": {
+      const whole = await findCutModel(context, caller, name, `${address.owner}/${address.beginning}`);
+      return whole && findModel(context, caller, whole.owner, whole.name);
+    }
+    case "agent":
+      return findAgent(context, caller, address.slug);
+    case "action": {
+      const isThere = (await readActions(context, caller)).some(({ id }) => id === name);
+      return isThere ? { kind: "action", name } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The read actions of the connector, where the caller has set one up. A key confined to some models does not reach it. */
+export async function readActions({ idp }: McpToolsContext, caller: Caller) {
+  if (isConfined(caller)) return [];
+  const connector = await unlessMissing(idp.read(caller.userId));
+  return connector ? idp.describeTools().filter(({ kind }) => kind === "read") : [];
+}
+
+/** Public models of other users are not offered unless the key names them: their owners write what a client's model reads. */
+async function findModel({ models }: McpToolsContext, caller: Caller, owner: string, name: string) {
+  const standing = await models.getModel(`${owner}/${name}`);
+  if (!standing || !isChosen(caller, standing)) return undefined;
+  const model = await unlessMissing(models.resolveForCall(caller, owner, name));
+  return model && { kind: "model" as const, model };
+}
+
+/** Nothing that may ask, for nobody would answer; and nothing that the key could not run. */
+async function findAgent(context: McpToolsContext, caller: Caller, slug: string) {
+  const { agents } = context;
+  const runnable = await unlessMissing(agents.getRunnable(caller.userId, { creator: caller.username, slug }));
+  if (!runnable || !isCallable(caller, runnable.revision.snapshot)) return undefined;
+  switch (await createMayAsk(context)(caller.userId, runnable.revision.snapshot)) {
+    case "yes":
+      return undefined;
+    case "unknown":
+      throw fault(
+        "downstream_service_unavailable",
+        "A tool server of the agent does not answer, so that it cannot be told whether the agent would ask for a confirmation, which nobody could give here",
+      );
+    case "no":
+      return { kind: "agent" as const, runnable };
+  }
+}
+
+/** Whether a call of it could come to a run: its key reaches the model, and arguments, an object, can be its input. */
+export function isCallable(caller: Caller, { model, input_schema: input }: AgentSnapshot): boolean {
+  return keyReaches(caller, model) && takesObject(input);
+}
+
+async function findCutModel({ models }: McpToolsContext, caller: Caller, toolName: string, q: string) {
+  for (let offset = 0; ; offset += pageSize) {
+    const { entries, total } = await models.listModels(caller, { limit: pageSize, offset, q, withoutOthers: true });
+    const found = entries.find((model) => modelToolName(model) === toolName);
+    if (found || entries.length === 0 || offset + entries.length >= total) return found;
+  }
+}
