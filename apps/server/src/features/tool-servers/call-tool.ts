@@ -4,32 +4,28 @@ import { resultText } from "./result-text.rules.ts";
 import { findServerOrThrow, useServer } from "./use-server.ts";
 
 export interface ServerToolCall {
-  /** Whose server it is. */
   ownerId: string;
   serverId: string;
-  /** Who causes the call. */
+  /** The caller of the run. */
   userId: string;
-  /** As the server names it. */
+  /** The name that the server uses. */
   tool: string;
   arguments: Record<string, unknown>;
-  /** Aborting tells the server, and rejects with the signal's reason. */
+  /** An abort is sent to the server; the call rejects with the signal's reason. */
   signal?: AbortSignal;
   onProgress?(progress: ToolProgress): void;
 }
 
 export interface ServerToolOutcome {
-  /** What the model gets: at most 64 kB. */
+  /** For the model, at most 64 kB. */
   text: string;
   isError: boolean;
   truncated: boolean;
-  /** Where no answer came: whether the tool surely did not run, or nobody knows. */
+  /** Set when no answer arrived: the tool did not run, or it is unknown whether it ran. */
   failure?: "not_made" | "unknown";
 }
 
-/**
- * Calls a tool for a run. Whatever goes wrong at the server is an outcome, told to the model; only the caller's abort
- * and a server that is not the owner's reject.
- */
+/** Calls a tool for a run. A failure of the server is an outcome for the model; only an abort or an unknown server rejects. */
 export async function callTool(context: ToolServersContext, call: ServerToolCall): Promise<ServerToolOutcome> {
   const server = await findServerOrThrow(context, call.ownerId, call.serverId);
   const { userId, tool, arguments: given, signal, onProgress } = call;
@@ -40,7 +36,7 @@ export async function callTool(context: ToolServersContext, call: ServerToolCall
     });
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
-    context.log.warn({ server_id: server.id, reason: error.reason, outcome: error.outcome }, "a tool call failed");
+    context.log.warn({ server_id: server.id, reason: error.reason, outcome: error.outcome }, "tool call failed");
     const ran = error.outcome === "unknown" ? "Whether the tool ran is unknown." : "The tool did not run.";
     const text = `The tool server ${server.name} failed: ${error.message}. ${ran}`;
     return { text, isError: true, truncated: false, failure: error.outcome };

@@ -4,42 +4,49 @@ import { toolsOf } from "./list-tools.ts";
 import { nameTools } from "./tool-names.rules.ts";
 import { findServer } from "./use-server.ts";
 
-/** One of an agent's servers; without `tools`, all of them. */
+/** A server of an agent. Without `tools`, the agent may use all tools of the server. */
 export interface ServerBinding {
   id: string;
   tools?: readonly string[] | undefined;
 }
 
-/** A server's tool as the model sees it, and the way back to the server. */
+/** A tool of a server as the model sees it. */
 export interface ModelTool {
   name: string;
   description: string;
   parameters: Record<string, unknown>;
   kind: "read" | "write";
-  /** It calls itself destructive, so that it asks before it is called. */
+  /** The server marks the tool as destructive, so a call needs a confirmation. */
   asks: boolean;
   serverId: string;
   serverName: string;
-  /** As the server names it. */
+  /** The name that the server uses. */
   tool: string;
+}
+
+/** A tool of an agent that is not available now. Without `tool`, a whole server. */
+export interface MissingTool {
+  /** Undefined for a server that was deleted. */
+  serverName: string | undefined;
+  tool?: string;
+  reason: string;
 }
 
 export interface DescribedTools {
   tools: ModelTool[];
-  /** Servers, and tools of them, that the agent is to have and that are not there now. */
-  missing: { serverId: string; serverName: string | undefined; tool?: string; reason: string }[];
+  missing: (MissingTool & { serverId: string })[];
 }
 
-const tooMany = "The server has more tools than are read, and this is none of those";
+const tooMany = "The server lists more tools than Gantry reads, and this tool is not among the first";
 
-/** The tools of an agent's servers, for a run. A server that cannot be used is named, the others are listed. */
+/** Lists the tools of an agent's servers for a run. Servers that do not answer are listed in `missing`. */
 export async function describeTools(
   context: ToolServersContext,
   ownerId: string,
   bindings: readonly ServerBinding[],
   options: { taken?: ReadonlySet<string>; signal?: AbortSignal } = {},
 ): Promise<DescribedTools> {
-  const found = await Promise.all(bindings.map((binding) => ofServer(context, ownerId, binding, options.signal)));
+  const found = await Promise.all(bindings.map((binding) => describeServer(context, ownerId, binding, options.signal)));
   const named = nameTools(
     found.flatMap(({ tools }) => tools),
     options.taken,
@@ -50,7 +57,7 @@ export async function describeTools(
   };
 }
 
-async function ofServer(
+async function describeServer(
   context: ToolServersContext,
   ownerId: string,
   { id: serverId, tools: wanted }: ServerBinding,

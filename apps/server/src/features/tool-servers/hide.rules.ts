@@ -6,18 +6,15 @@ import {
   type ToolServerTarget,
 } from "../../engines/tools/tools.ts";
 
-/**
- * Shorter ones are found everywhere by chance: hiding them would hide half of every text. None is stored any more that has
- * fewer than eight characters; this is for those that were.
- */
+/** Shorter secrets appear in text by chance. New credentials have eight characters or more; older ones may be shorter. */
 const shortestHidden = 6;
-/** What stands behind a scheme's word, or is a password, may be any word of a language. */
+/** The part after a scheme name, or a password, may be an ordinary word. */
 const shortestPart = 8;
 
-/** What takes a credential, and what it is made of, out of what a server says. */
+/** Masks a credential and its parts in text from a server. */
 export interface Hiding {
   mask(text: string): string;
-  /** Whether there is something to mask in a value, by the value's JSON: one look in place of one at each of its texts. */
+  /** Whether the JSON of a value contains a secret: one search instead of one for each string. */
   isIn(json: string): boolean;
 }
 
@@ -27,7 +24,7 @@ export function hiding(credential: string): Hiding {
   const secrets = [credential, ...partsOf(credential), ...pairOf(credential)]
     .filter(({ length }) => length >= shortestHidden)
     .flatMap((secret) => [secret, inJson(secret)]);
-  // One may be a part of another, which then would stand there without it.
+  // A secret may contain another one.
   const longestFirst = [...new Set(secrets)].sort((one, other) => other.length - one.length);
   const written = [...new Set(longestFirst.map(inJson))];
   const shortest = longestFirst.at(-1)?.length ?? Number.POSITIVE_INFINITY;
@@ -42,13 +39,13 @@ export function hiding(credential: string): Hiding {
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** `Token abc…`: a server repeats what it looks at, which is not always the whole header. */
+/** `Token abc…`: a server may repeat only a part of the header. */
 function partsOf(credential: string): string[] {
   const [, ...behind] = credential.split(/\s+/);
   return behind.filter(({ length }) => length >= shortestPart);
 }
 
-/** The name and the password of `Basic`, together and the password alone. */
+/** Of `Basic`: name and password together, and the password alone. */
 function pairOf(credential: string): string[] {
   const [, encoded] = /^basic\s+([a-z0-9+/=_-]+)$/i.exec(credential) ?? [];
   if (encoded === undefined) return [];
@@ -57,12 +54,9 @@ function pairOf(credential: string): string[] {
   return colon === -1 ? [] : [pair, pair.slice(colon + 1)].filter(({ length }) => length >= shortestPart);
 }
 
-const tellingName = "Its name holds the credential, or a part of it";
+const nameHasCredential = "The name of the tool contains the credential or a part of it";
 
-/**
- * Tools without the credential, which a server may have put into anything that it says of them. A tool is called by its
- * name, so that one whose name holds it cannot be used.
- */
+/** Masks the credential in tools. A tool whose name contains the credential cannot be used. */
 export function hideInTools(
   { tools, unusable, isCut }: ToolList,
   target: Pick<ToolServerTarget, "header">,
@@ -70,29 +64,28 @@ export function hideInTools(
 ): ToolList {
   const margin = descriptionMargin(target);
   const isClean = ({ name }: { name: string }) => hiding.mask(name) === name;
-  const telling = tools.filter((tool) => !isClean(tool)).map(({ name }) => ({ name, reason: tellingName }));
+  const leaking = tools.filter((tool) => !isClean(tool)).map(({ name }) => ({ name, reason: nameHasCredential }));
   return {
     tools: tools.filter(isClean).map((tool) => hideInTool(tool, margin, hiding)),
-    unusable: [...unusable, ...telling].map(({ name, reason }) => ({ name: hiding.mask(name), reason })),
+    unusable: [...unusable, ...leaking].map(({ name, reason }) => ({ name: hiding.mask(name), reason })),
     isCut,
   };
 }
 
-/** A schema may have many thousand texts: they are looked at one by one only where there is something to hide. */
 function hideInTool(tool: ServerTool, margin: number, { mask, isIn }: Hiding): ServerTool {
   const description = hideInDescription(tool.description, margin, mask);
-  const isTelling = isIn(JSON.stringify(tool.parameters));
-  return { ...tool, description, parameters: isTelling ? hideInObject(tool.parameters, mask) : tool.parameters };
+  const isLeaking = isIn(JSON.stringify(tool.parameters));
+  return { ...tool, description, parameters: isLeaking ? hideInObject(tool.parameters, mask) : tool.parameters };
 }
 
-/** The end of one that was cut may be the beginning of the credential, which nobody would know it by. */
+/** A truncated description may end in the beginning of the credential, so its last characters are dropped. */
 function hideInDescription(description: string, margin: number, mask: (text: string) => string): string {
   const wasCut = description.length === longestDescription + margin;
   const shown = mask(description);
   return shown.slice(0, Math.min(longestDescription, shown.length - (wasCut ? margin : 0))).toWellFormed();
 }
 
-/** The same object where nothing is hidden in it: what was made of it once can be used again. */
+/** Returns the same object if nothing is masked, so that validators cached by object stay valid. */
 function hideInObject(object: Record<string, unknown>, mask: (text: string) => string): Record<string, unknown> {
   const entries = Object.entries(object);
   const shown = entries.map(([key, value]): [string, unknown] => [mask(key), hideInValue(value, mask)]);

@@ -1,6 +1,6 @@
 export type { ToolList } from "../../engines/tools/tools.ts";
 export type { ServerToolCall, ServerToolOutcome } from "./call-tool.ts";
-export type { DescribedTools, ModelTool, ServerBinding } from "./describe-tools.ts";
+export type { DescribedTools, MissingTool, ModelTool, ServerBinding } from "./describe-tools.ts";
 export { type Hiding, hiding } from "./hide.rules.ts";
 export { openToolServers, type ToolServers, type ToolServersDeps } from "./open-tool-servers.ts";
 export { isServerToolName } from "./tool-names.rules.ts";

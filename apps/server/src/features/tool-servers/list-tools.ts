@@ -4,12 +4,9 @@ import { fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import { type Hiding, hideInTools } from "./hide.rules.ts";
 import type { SealedToolServer } from "./tool-server.ts";
-import { findServerOrThrow, useServer, withoutWords } from "./use-server.ts";
+import { findServerOrThrow, useServer, withoutServerText } from "./use-server.ts";
 
-/**
- * For the owner, who wants to know how the server is now: it is asked. One that does not answer is the fault of a service
- * behind.
- */
+/** Lists the tools as the server reports them now. A server that does not answer is a downstream error. */
 export async function listTools(
   context: ToolServersContext,
   ownerId: string,
@@ -24,9 +21,8 @@ export async function listTools(
     const { reason, status } = error;
     throw fault("downstream_service_error", `${server.name}: ${error.message}`, {
       loc: ["path", "mcp_server_id"],
-      cause: withoutWords(error),
-      // The server may quote what was sent.
-      logged: "A tool server could not be used",
+      cause: withoutServerText(error),
+      logged: "tool server failed",
       retryable: reason !== "unauthorized",
       ctx: { reason, ...(status !== undefined && { status }) },
     });
@@ -47,32 +43,32 @@ export async function toolsOf(
 
 type SignedIn = Pick<ToolServerTarget, "header">;
 
-/** Others have their turn after so long. */
-const turnMs = 10;
+/** Yields to the event loop after this time. */
+const sliceMs = 10;
 
 const shown = new WeakMap<ToolList, { credential: string | undefined; list: Promise<ToolList> }>();
 
 /**
- * A list of tools as it may be shown. The engine gives the same list to all who ask for some seconds; looking through one
- * of some megabytes takes a while, so that it is done once for each, and in pieces.
+ * Masks the credential in a list of tools. The engine returns the same list for some seconds, and masking megabytes takes a
+ * while, so each list is masked once and in slices.
  */
 export function shownTools(list: ToolList, target: SignedIn, hiding: Hiding): Promise<ToolList> {
   const credential = target.header?.value;
   const known = shown.get(list);
   if (known && known.credential === credential) return known.list;
-  const hidden = hideInTurns(list, target, hiding);
+  const hidden = hideInSlices(list, target, hiding);
   shown.set(list, { credential, list: hidden });
   return hidden;
 }
 
-async function hideInTurns(list: ToolList, target: SignedIn, hiding: Hiding): Promise<ToolList> {
+async function hideInSlices(list: ToolList, target: SignedIn, hiding: Hiding): Promise<ToolList> {
   const hidden = hideInTools({ ...list, tools: [] }, target, hiding);
   let since = performance.now();
   for (const tool of list.tools) {
     const { tools, unusable } = hideInTools({ tools: [tool], unusable: [], isCut: list.isCut }, target, hiding);
     hidden.tools.push(...tools);
     hidden.unusable.push(...unusable);
-    if (performance.now() - since < turnMs) continue;
+    if (performance.now() - since < sliceMs) continue;
     await setImmediate();
     since = performance.now();
   }

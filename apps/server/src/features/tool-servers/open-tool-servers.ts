@@ -9,14 +9,13 @@ import { selectToolServers } from "./store.ts";
 import { KnownTools, type ToolServer } from "./tool-server.ts";
 import { findServerOrThrow, findServers } from "./use-server.ts";
 
-/** A server as an agent names it, not asked for that. */
 export interface NamedServer {
   name: string;
-  /** What its tools were called when it was last asked; undefined where that is not known. */
+  /** Tool names from the last list; undefined if the server was not listed yet. */
   knownTools: ReadonlySet<string> | undefined;
 }
 
-/** The MCP servers that users register for their agents. */
+/** MCP servers that users register for their agents. */
 export interface ToolServers {
   register(ownerId: string, given: CreateToolServerBody): Promise<ToolServer>;
   read(ownerId: string, id: string): Promise<ToolServer>;
@@ -27,15 +26,15 @@ export interface ToolServers {
   change(ownerId: string, id: string, change: ChangeToolServerBody): Promise<ToolServer>;
   remove(ownerId: string, id: string, options: { force: boolean }): Promise<void>;
   listTools(ownerId: string, id: string, signal?: AbortSignal): Promise<ToolList>;
-  /** For agents that name some: those that the owner has, by id. */
+  /** The owner's servers among the ids, by id. */
   serversAmong(ownerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, NamedServer>>;
-  /** For runs: the tools of an agent's servers under the names that the model calls them by. */
+  /** For runs: the tools of an agent's servers under the names that the model uses. */
   describeTools(
     ownerId: string,
     bindings: readonly ServerBinding[],
     options?: { taken?: ReadonlySet<string>; signal?: AbortSignal },
   ): Promise<DescribedTools>;
-  /** For runs. Who calls this has the confirmation, where one is needed. */
+  /** For runs. The caller has obtained the confirmation, if one is needed. */
   callTool(call: ServerToolCall): Promise<ServerToolOutcome>;
 }
 

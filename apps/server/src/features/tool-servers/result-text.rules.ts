@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ToolContent, ToolResult } from "../../engines/tools/tools.ts";
 
-/** Of what the model gets, the mark of a cut included. */
+/** Limit of a result for the model, including the note about truncation. */
 export const mostResultBytes = 65_536;
 const markBytes = 200;
 const longestLine = 500;
 
-/** The result as a text for the model: texts and resources as they are, a note for what is no text. */
+/** The result as text for the model. Binary content becomes a note. */
 export function resultText(result: ToolResult, mask: (text: string) => string): { text: string; truncated: boolean } {
   const parts = result.content.map((content) => contentText(content, mask));
   if (result.structured !== undefined && !repeatsStructure(result)) parts.push(jsonOf(result.structured));
   const text = parts.filter((part) => part !== "").join("\n\n");
-  return cut(mask(text === "" ? nothing(result) : text));
+  return truncate(mask(text === "" ? emptyResult(result) : text));
 }
 
-function nothing({ isError }: ToolResult): string {
-  return isError ? "The tool failed and gave no reason" : "(no content)";
+function emptyResult({ isError }: ToolResult): string {
+  return isError ? "The tool failed without a reason." : "(no content)";
 }
 
 function contentText(content: ToolContent, mask: (text: string) => string): string {
-  // Before it is cut: of a credential that is cut through, a part would be left.
+  // Masked before truncation, which could leave a part of a credential.
   const line = (text: string) => mask(text).replace(/\s+/g, " ").slice(0, longestLine);
   const typeNote = (mimeType: string | undefined) => (mimeType ? `, ${line(mimeType)}` : "");
   switch (content.type) {
@@ -41,7 +41,7 @@ function contentText(content: ToolContent, mask: (text: string) => string): stri
   }
 }
 
-/** Servers give the structure once more as text, for clients that do not know it. */
+/** Servers repeat structured content as text for older clients. */
 function repeatsStructure({ content, structured }: ToolResult): boolean {
   return content.some((entry) => {
     if (entry.type !== "text" || !/^\s*[[{]/.test(entry.text)) return false;
@@ -57,18 +57,17 @@ function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Writing walks down to the depth of the value, reading did not.
+    // JSON.stringify recurses, JSON.parse does not.
     return "[structured content nested too deeply to be shown]";
   }
 }
 
-function cut(whole: string): { text: string; truncated: boolean } {
-  // Neither NUL nor halves of characters can be stored.
+function truncate(whole: string): { text: string; truncated: boolean } {
+  // PostgreSQL stores neither NUL nor lone surrogates.
   const text = whole.replaceAll("\0", "\uFFFD").toWellFormed();
   const bytes = Buffer.byteLength(text);
   if (bytes <= mostResultBytes) return { text, truncated: false };
   const kept = Buffer.from(text).subarray(0, mostResultBytes - markBytes);
-  // A character that the cut divides is left out.
   const shown = kept.toString("utf8").replace(/\uFFFD+$/, "");
   const mark = `\n\n[cut: the result has ${bytes} bytes, these are its first ${Buffer.byteLength(shown)}]`;
   return { text: shown + mark, truncated: true };

@@ -8,7 +8,7 @@ import { isServerToolName, nameTools } from "./tool-names.rules.ts";
 
 const asIs = (text: string) => text;
 
-describe("the names that the model calls tools by", () => {
+describe("names of tools for the model", () => {
   const names = (tools: [string, string][], taken?: Set<string>) => [
     ...nameTools(
       tools.map(([serverName, tool]) => ({ serverName, tool })),
@@ -16,15 +16,15 @@ describe("the names that the model calls tools by", () => {
     ).keys(),
   ];
 
-  it("are the server's name and the tool's", () => {
+  it("combine the names of server and tool", () => {
     expect(names([["files", "read"]])).toEqual(["files__read"]);
   });
 
-  it("hold no other letters than every model API accepts", () => {
+  it("contain only characters that every model API accepts", () => {
     expect(names([["files", "read.all/größe 1"]])).toEqual(["files__read_all_gr__e_1"]);
   });
 
-  it("are 64 letters long at most, and still differ", () => {
+  it("have at most 64 characters and stay unique", () => {
     const long = names([
       ["s".repeat(40), `${"t".repeat(60)}1`],
       ["s".repeat(40), `${"t".repeat(60)}2`],
@@ -33,7 +33,7 @@ describe("the names that the model calls tools by", () => {
     for (const name of long) expect(name).toMatch(/^[a-zA-Z0-9_-]{64}$/);
   });
 
-  it("are told from what no tool can be called", () => {
+  it("are recognised by their form", () => {
     const possible = names([
       ["files", "read"],
       ["files", "größe 1"],
@@ -52,7 +52,7 @@ describe("the names that the model calls tools by", () => {
     expect(impossible.filter(isServerToolName)).toEqual([]);
   });
 
-  it("lead back to one tool each, whatever the order", () => {
+  it("do not depend on the order of tools", () => {
     const alike: [string, string][] = [
       ["a", "b__c"],
       ["a__b", "c"],
@@ -76,7 +76,7 @@ describe("the names that the model calls tools by", () => {
   });
 });
 
-describe("what the model gets of a result", () => {
+describe("the result for the model", () => {
   const result = (content: ToolContent[], structured?: unknown): ToolResult => ({
     content,
     structured,
@@ -84,7 +84,7 @@ describe("what the model gets of a result", () => {
   });
   const textOf = (content: ToolContent[], structured?: unknown) => resultText(result(content, structured), asIs).text;
 
-  it("texts as they are, notes for everything else", () => {
+  it("keeps text and describes other content", () => {
     const mimeType = "image/png";
     expect(
       textOf([
@@ -108,10 +108,10 @@ describe("what the model gets of a result", () => {
       ].join("\n\n"),
     );
     expect(textOf([])).toBe("(no content)");
-    expect(resultText({ ...result([]), isError: true }, asIs).text).toBe("The tool failed and gave no reason");
+    expect(resultText({ ...result([]), isError: true }, asIs).text).toBe("The tool failed without a reason.");
   });
 
-  it("structure once, whether or not the server repeats it as text", () => {
+  it("contains structured content once, even if the server repeats it as text", () => {
     const structured = { a: 1, b: [2] };
     const repeated: ToolContent = { type: "text", text: '{ "b": [2], "a": 1 }' };
     expect(textOf([repeated], structured)).toBe(repeated.text);
@@ -119,12 +119,12 @@ describe("what the model gets of a result", () => {
     expect(textOf([], structured)).toBe('{"a":1,"b":[2]}');
   });
 
-  it("a note for structure that is too deep to write", () => {
+  it("describes structured content that is nested too deeply", () => {
     const deep = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
     expect(textOf([{ type: "text", text: "{}" }], deep)).toMatch(/^\{\}\n\n\[structured content nested too deeply/);
   });
 
-  it("64 kB at most, with a mark, never half a character", () => {
+  it("is truncated to 64 kB between characters, with a note", () => {
     const exact = "x".repeat(65_536);
     expect(resultText(result([{ type: "text", text: exact }]), asIs)).toEqual({ text: exact, truncated: false });
     const over = resultText(result([{ type: "text", text: `${exact}x` }]), asIs);
@@ -138,11 +138,11 @@ describe("what the model gets of a result", () => {
     }
   });
 
-  it("nothing that cannot be stored", () => {
+  it("contains only characters that can be stored", () => {
     expect(textOf([{ type: "text", text: "a\0b\uD800c" }])).toBe("a\uFFFDb\uFFFDc");
   });
 
-  it("without the credential", () => {
+  it("masks the credential", () => {
     const mask = (text: string) => text.replaceAll("secret", "[hidden]");
     expect(resultText(result([{ type: "text", text: "my secret" }]), mask).text).toBe("my [hidden]");
     const uri = `${"x".repeat(497)}secret`;
@@ -165,7 +165,7 @@ describe("hiding a credential", () => {
     expect(hiding(credential).mask(said)).toBe(shown);
   });
 
-  it("is looked for in the JSON of what may hold it, however it is written there", () => {
+  it("finds the credential in JSON, however it is escaped", () => {
     const { isIn } = hiding('a"b\\c1234');
     for (const said of ['a"b\\c1234', 'a\\"b\\\\c1234']) expect(isIn(JSON.stringify({ x: [said] }))).toBe(true);
     expect(isIn(JSON.stringify({ x: "a b c1234" }))).toBe(false);
@@ -174,7 +174,7 @@ describe("hiding a credential", () => {
   it.each([
     ["nothing to hide", "b"],
     ["something in each tool", "password"],
-  ])("in large lists holds nobody up, and is done once for each (%s)", async (_what, said) => {
+  ])("masks large lists once and in slices (%s)", async (_what, said) => {
     const properties = Object.fromEntries(Array.from({ length: 3500 }, (_, at) => [`key-${at}`, { a: said }]));
     const one = { description: "", readOnly: true, destructive: false };
     const tools = Array.from({ length: 64 }, (_, at) => ({ ...one, name: `t${at}`, parameters: { properties } }));
@@ -185,14 +185,14 @@ describe("hiding a credential", () => {
     const turning = setInterval(() => turns++, 0);
     const shown = await shownTools(list, signedIn, hiding(basic));
     clearInterval(turning);
-    // Others get a turn between any two tools; all in one go would let none through.
+    // The event loop runs between slices.
     expect(turns).toBeGreaterThan(5);
     expect(JSON.stringify(shown)).not.toContain("password");
     expect(await shownTools(list, signedIn, hiding(basic))).toBe(shown);
     expect(await shownTools(list, {}, nothingHidden)).not.toBe(shown);
   });
 
-  it("in everything that a server says of its tools, tools whose name holds it cannot be used", () => {
+  it("masks the credential in tools and refuses tools whose name contains it", () => {
     const clean = { name: "b", description: "", parameters: { type: "object" }, readOnly: true, destructive: false };
     const telling = {
       ...clean,
@@ -218,7 +218,7 @@ describe("hiding a credential", () => {
       unusable: [
         { name: "[hidden]-task", reason: "no" },
         { name: "task", reason: "no" },
-        { name: "x-[hidden]", reason: "Its name holds the credential, or a part of it" },
+        { name: "x-[hidden]", reason: "The name of the tool contains the credential or a part of it" },
       ],
       isCut: false,
     });

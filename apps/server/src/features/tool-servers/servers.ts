@@ -4,19 +4,19 @@ import { type Fault, fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import { shownTools } from "./list-tools.ts";
 import { deleteToolServer, insertToolServer, isNameTaken, updateToolServer } from "./store.ts";
-import type { Met, SealedToolServer, ToolServer } from "./tool-server.ts";
+import type { ConnectionResult, SealedToolServer, ToolServer } from "./tool-server.ts";
 import {
   type Callable,
   callServer,
   connected,
+  failedConnection,
   findServerOrThrow,
-  metWith,
   sealAuth,
   serverNotFound,
 } from "./use-server.ts";
 
 export function nameTaken(name: string): Fault {
-  return fault("conflict", `You have a tool server named ${name} already`, { loc: ["body", "name"] });
+  return fault("conflict", `You already have a tool server named ${name}`, { loc: ["body", "name"] });
 }
 
 export async function registerServer(
@@ -25,19 +25,19 @@ export async function registerServer(
   { name, url, connection_type: connectionType, auth }: CreateToolServerBody,
 ): Promise<ToolServer> {
   const id = newId("mcpServer");
-  // Told before the server is tried, which may take long; the insertion decides.
+  // Checked before the slow connection test; the insert decides.
   if (await isNameTaken(context.database.sql, ownerId, name, id)) throw nameTaken(name);
   const values = { id, ownerId, name, url, connectionType, ...sealAuth(context, { id, ownerId, url }, auth) };
-  const met = await tryServer(context, { ...values, revision: 1 });
-  const made = await insertToolServer(context.database.sql, { ...values, ...met });
-  if (!made) throw nameTaken(name);
-  context.log.info({ user_id: ownerId, server_id: id, status: met.status }, "tool server registered");
-  return made;
+  const result = await testConnection(context, { ...values, revision: 1 });
+  const created = await insertToolServer(context.database.sql, { ...values, ...result });
+  if (!created) throw nameTaken(name);
+  context.log.info({ user_id: ownerId, server_id: id, status: result.status }, "tool server registered");
+  return created;
 }
 
 const mostAttempts = 3;
 
-/** Changes the given fields and connects anew with them. */
+/** Changes the given fields and tests the connection with them. */
 export async function changeServer(
   context: ToolServersContext,
   ownerId: string,
@@ -51,15 +51,15 @@ export async function changeServer(
     const url = change.url ?? former.url;
     const connectionType = change.connection_type ?? former.connectionType;
     const values = { id, ownerId, name, url, connectionType, ...changedAuth(context, former, url, change.auth) };
-    const met = await tryServer(context, { ...values, revision: former.revision + 1 });
-    const changed = await updateToolServer(context.database.sql, { ...values, ...met }, former.revision);
-    // Undefined: another change came first, and this one applies to what that one left.
+    const result = await testConnection(context, { ...values, revision: former.revision + 1 });
+    const changed = await updateToolServer(context.database.sql, { ...values, ...result }, former.revision);
+    // Undefined: another request changed the server first. Apply this change to the new state.
     if (!changed) continue;
     context.clients.forget(id);
-    context.log.info({ user_id: ownerId, server_id: id, status: met.status }, "tool server changed");
+    context.log.info({ user_id: ownerId, server_id: id, status: result.status }, "tool server changed");
     return changed;
   }
-  throw fault("conflict", "The tool server is being changed by another request; repeat this one");
+  throw fault("conflict", "Another request is changing this tool server. Try again.");
 }
 
 function changedAuth(
@@ -71,18 +71,16 @@ function changedAuth(
   if (auth !== undefined || former.authType === null) {
     return sealAuth(context, { id: former.id, ownerId: former.ownerId, url }, auth);
   }
-  // Otherwise whoever may change the address could have the credential sent to a server of their own.
+  // Otherwise a change of the address could send the stored credential to another server.
   if (!keepsOrigin(former.url, url)) {
-    const msg = "The address is on another host or port, or no longer https: give auth again, or null to send none";
+    const msg =
+      "The new address has another host, port or scheme. Enter auth again, or set it to null to send no credentials.";
     throw fault("missing", msg, { loc: ["body", "auth"] });
   }
   return { authType: former.authType, authHeader: former.authHeader, sealedCredential: former.sealedCredential };
 }
 
-/**
- * Whether what may be sent to the one address may be sent to the next. From http to https the usual port changes with it;
- * any other port may be somebody else's.
- */
+/** Whether the credential may be sent to the new address: the same origin, or https on the default port instead of http. */
 export function keepsOrigin(former: string, next: string): boolean {
   const [from, to] = [new URL(former), new URL(next)];
   const isSecured = from.protocol === "http:" && to.protocol === "https:";
@@ -99,7 +97,7 @@ export async function removeServer(
   const agents = force ? [] : await context.agentsUsingToolServer(ownerId, id);
   if (agents.length > 0) {
     const names = agents.map((agent) => agent.name).join(", ");
-    throw fault("conflict", `${name} is used by ${names}: change these agents first, or delete with ?force=true`, {
+    throw fault("conflict", `${name} is used by ${names}. Change these agents first, or delete with ?force=true.`, {
       loc: ["path", "mcp_server_id"],
       ctx: { agents: agents.map((agent) => ({ id: agent.id, name: agent.name })) },
     });
@@ -109,17 +107,14 @@ export async function removeServer(
   context.log.info({ user_id: ownerId, server_id: id }, "tool server removed");
 }
 
-/** Somebody waits for the answer to their request meanwhile. */
-const patienceMs = 20_000;
+/** The client waits for its response meanwhile. */
+const testTimeoutMs = 20_000;
 
-/**
- * Connects and lists the tools, as agents will. A server that cannot be used now is registered nevertheless; one at a
- * private address is not.
- */
-export async function tryServer(context: ToolServersContext, server: Callable): Promise<Met> {
-  // Not the server's own connection: nothing is decided yet, and another change may be trying other credentials.
+/** Connects and lists the tools. A server that does not answer is still registered; one at a private address is refused. */
+async function testConnection(context: ToolServersContext, server: Callable): Promise<ConnectionResult> {
+  // A separate connection: another change may be testing other credentials.
   const id = newId("request");
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.timeout(testTimeoutMs);
   try {
     const list = await callServer(context, server, async (target, hiding) =>
       shownTools(await context.clients.listTools({ ...target, id }, { signal }), target, hiding),
@@ -130,7 +125,7 @@ export async function tryServer(context: ToolServersContext, server: Callable): 
     if (signal.aborted) return { status: "unreachable", lastError: "The server did not answer in time" };
     if (!(error instanceof ToolServerError)) throw error;
     if (error.reason === "address_refused") throw fault("value_error", error.message, { loc: ["body", "url"] });
-    return metWith(error);
+    return failedConnection(error);
   } finally {
     context.clients.forget(id);
   }

@@ -1,5 +1,5 @@
 import type { Sql } from "../../engines/database/database.ts";
-import type { Met, SealedToolServer } from "./tool-server.ts";
+import type { ConnectionResult, SealedToolServer } from "./tool-server.ts";
 
 export type ToolServerValues = Omit<SealedToolServer, "revision" | "createdAt" | "updatedAt">;
 
@@ -16,24 +16,21 @@ export async function isNameTaken(sql: Sql, ownerId: string, name: string, excep
   return rows.length > 0;
 }
 
-/** Undefined when the owner has another one of that name. */
+/** Undefined if the owner has another server with this name. */
 export async function insertToolServer(sql: Sql, row: ToolServerValues): Promise<SealedToolServer | undefined> {
-  const [made] = await sql<SealedToolServer[]>`
+  const [created] = await sql<SealedToolServer[]>`
     insert into tool_servers (id, owner_id, name, url, connection_type, auth_type, auth_header, sealed_credential,
       status, last_error)
     values (${row.id}, ${row.ownerId}, ${row.name}, ${row.url}, ${row.connectionType}, ${row.authType},
       ${row.authHeader}, ${row.sealedCredential as Buffer | null}, ${row.status}, ${row.lastError})
     on conflict (owner_id, name) do nothing
     returning ${columns(sql)}`;
-  return made;
+  return created;
 }
 
 const uniqueViolation = "23505";
 
-/**
- * Undefined when it changed meanwhile, is gone, or another server of the owner took the name meanwhile: what was decided
- * on the former row must be decided anew.
- */
+/** Undefined if the row changed, was deleted, or another server took the name: read the row again and retry. */
 export async function updateToolServer(
   sql: Sql,
   row: ToolServerValues,
@@ -54,12 +51,16 @@ export async function updateToolServer(
   }
 }
 
-/** Whether it is news. What was met with one revision says nothing about the next. */
-export async function updateStatus(sql: Sql, server: { id: string; revision: number }, met: Met): Promise<boolean> {
+/** Returns whether the status changed. A result of an older revision is ignored. */
+export async function updateStatus(
+  sql: Sql,
+  server: { id: string; revision: number },
+  { status, lastError }: ConnectionResult,
+): Promise<boolean> {
   const { count } = await sql`
-    update tool_servers set status = ${met.status}, last_error = ${met.lastError}
+    update tool_servers set status = ${status}, last_error = ${lastError}
     where id = ${server.id} and revision = ${server.revision}
-      and (status, last_error) is distinct from (${met.status}, ${met.lastError}::text)`;
+      and (status, last_error) is distinct from (${status}, ${lastError}::text)`;
   return count > 0;
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 
-/** A tool of one of an agent's servers. */
 export interface ToolAddress {
   serverName: string;
   tool: string;
@@ -10,9 +9,8 @@ const longestName = 64;
 const hashLength = 8;
 
 /**
- * What the model calls the tools by: `<server name>__<tool>`, within the letters and the length that every model API
- * accepts. A name that is too long, or that two tools would share, ends in a hash of its own, so that it stays the same
- * whichever order the tools come in.
+ * The names that the model uses: `<server name>__<tool>`, within the characters and the length that every model API
+ * accepts. A long or ambiguous name ends in a hash, so the name does not depend on the order of the tools.
  */
 export function nameTools<T extends ToolAddress>(
   tools: readonly T[],
@@ -31,7 +29,7 @@ export function nameTools<T extends ToolAddress>(
   return named;
 }
 
-/** Whether a tool of some server may go by this name. */
+/** Whether a tool of a server can have this name. */
 export function isServerToolName(name: string): boolean {
   return name.length <= longestName && /^[a-zA-Z0-9_-]{1,40}__[a-zA-Z0-9_-]+$/.test(name);
 }
@@ -42,7 +40,7 @@ function safe(name: string): string {
 
 function withHash(name: string, { serverName, tool }: ToolAddress, isTaken: (candidate: string) => boolean): string {
   for (let round = 0; ; round++) {
-    // No server's name holds a slash, so that no two tools have the same text here.
+    // Server names contain no slash, so this text is unique.
     const hash = createHash("sha256").update(`${round}/${serverName}/${tool}`).digest("hex").slice(0, hashLength);
     const candidate = `${name.slice(0, longestName - hashLength - 1)}_${hash}`;
     if (!isTaken(candidate)) return candidate;

@@ -2,7 +2,7 @@ import type { ConnectionType, ToolServerStatus } from "@gantry/wire";
 import type { ToolList } from "../../engines/tools/tools.ts";
 
 /**
- * A registered tool server. Its status is what the last attempt to use it met:
+ * A registered tool server. The status is the result of the last attempt to use the server:
  *
  *   (create, change, list, call) ──► connected | unauthorized | unreachable
  */
@@ -16,36 +16,34 @@ export interface ToolServer {
   readonly authHeader: string | null;
   readonly status: ToolServerStatus;
   readonly lastError: string | null;
-  /** Counts the changes. */
+  /** Number of changes. */
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Beside the server, what it is signed in to with. */
 export interface SealedToolServer extends ToolServer {
   readonly sealedCredential: Uint8Array | null;
 }
 
-/** What an attempt to use a server met. */
-export interface Met {
+/** The result of an attempt to use a server. */
+export interface ConnectionResult {
   status: ToolServerStatus;
   lastError: string | null;
 }
 
-type Asked = Pick<ToolServer, "id" | "revision">;
+type ServerRevision = Pick<ToolServer, "id" | "revision">;
 
 const mostServers = 500;
 
 /**
- * The names of the tools that servers had when this process last asked them, for hints that are not worth asking again.
- * The one that was asked longest ago is forgotten first. Of a server with more tools than are read it is not known what it
- * has not.
+ * Tool names of servers as this process last listed them, for hints that do not justify a request. The oldest entry is
+ * dropped first. Truncated lists are not kept: they cannot show that a tool is missing.
  */
 export class KnownTools {
   readonly #names = new Map<string, { revision: number; names: ReadonlySet<string> }>();
 
-  note({ id, revision }: Asked, { tools, unusable, isCut }: ToolList): void {
+  note({ id, revision }: ServerRevision, { tools, unusable, isCut }: ToolList): void {
     this.#names.delete(id);
     if (isCut) return;
     this.#names.set(id, { revision, names: new Set([...tools, ...unusable].map(({ name }) => name)) });
@@ -55,8 +53,8 @@ export class KnownTools {
     }
   }
 
-  /** Undefined: it was not asked as it is now. */
-  of({ id, revision }: Asked): ReadonlySet<string> | undefined {
+  /** Undefined if this revision of the server was not listed yet. */
+  of({ id, revision }: ServerRevision): ReadonlySet<string> | undefined {
     const known = this.#names.get(id);
     return known?.revision === revision ? known.names : undefined;
   }

@@ -15,18 +15,17 @@ export interface ToolServersUnderTest {
   toolServers: ToolServers;
   log: Log;
   logged(): string;
-  /** What the agents feature would say. */
+  /** Agents that use the server. */
   users: { id: string; name: string }[];
-  /** A server to register; it goes with the test. */
+  /** Starts an MCP server that closes with the test. */
   serve(script?: Script): Promise<ScriptedServer>;
-  /** The same on another process's memory, or where private addresses are refused. */
+  /** Like another process: separate memory, other options. */
   another(options: { allowPrivateNetwork?: boolean; secretKey?: Uint8Array }): ToolServers;
-  /** Closes the servers and what was opened for one test. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The feature on a real database, vault and net, and MCP servers to talk to. */
+/** The feature on a real database, vault and network, with MCP servers. */
 export function toolServersUnderTest(database: Database, limits: Partial<ToolLimits> = {}): ToolServersUnderTest {
   let logged = "";
   const sink = new Writable({

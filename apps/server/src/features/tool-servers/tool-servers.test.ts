@@ -49,26 +49,26 @@ const statusOf = async (id: string) => {
 };
 
 describe("calling a tool", () => {
-  it("gives the model a text", async () => {
+  it("returns text for the model", async () => {
     const { server, call } = await register({ "on tools/call": ({ answer }) => answer(text("hello")) });
     expect(await call()).toEqual({ text: "hello", isError: false, truncated: false });
     const [sent] = server.messages.filter(({ method }) => method === "tools/call");
     expect(sent?.params).toMatchObject({ name: "echo", arguments: { a: 1 } });
   });
 
-  it("says when the tool itself failed", async () => {
+  it("reports a failure of the tool", async () => {
     const { call } = await register({ "on tools/call": ({ answer }) => answer({ ...text("no"), isError: true }) });
     expect(await call()).toEqual({ text: "no", isError: true, truncated: false });
   });
 
-  it("cuts a long result", async () => {
+  it("truncates a long result", async () => {
     const { call } = await register({ "on tools/call": ({ answer }) => answer(text("x".repeat(200_000))) });
     const outcome = await call();
     expect(outcome).toMatchObject({ isError: false, truncated: true });
     expect(Buffer.byteLength(outcome.text)).toBeLessThanOrEqual(65_536);
   });
 
-  it("tells the model that a server is away, and stores it; and that it is back", async () => {
+  it("reports a server that is down, and stores its status until the server is back", async () => {
     const { server, made, name, call } = await register({ "on tools/call": ({ answer }) => answer(text("hello")) });
     const usual = server.script;
     server.script = { before: (_request, response) => !!response.writeHead(503).end() };
@@ -97,7 +97,7 @@ describe("calling a tool", () => {
     expect((await statusOf(made.id)).status).toBe("connected");
   });
 
-  it("a server that cannot be used for all it says is stored as such; one answer that is too large is not", async () => {
+  it("stores the status of a server that sends too much; one large answer does not change the status", async () => {
     const large = "data: {}\n\n".repeat(200_000);
     const flood = { "content-type": "text/event-stream" };
     const { server, made, call } = await register({
@@ -111,7 +111,7 @@ describe("calling a tool", () => {
     expect(await statusOf(made.id)).toEqual(tooMuch);
   });
 
-  it("what was met last is the status, however calls overlap", async () => {
+  it("stores the last result as status, even if calls overlap", async () => {
     const { made, call } = await register({
       "on tools/call": ({ answer, response, message }) => {
         if (message.params.arguments.bad) response.writeHead(503).end();
@@ -125,13 +125,13 @@ describe("calling a tool", () => {
     expect(await statusOf(made.id)).toEqual({ status: "connected", lastError: null });
   });
 
-  it("tells the model that a tool takes too long, and keeps the status", async () => {
+  it("reports a timeout of a tool and keeps the status", async () => {
     const { made, call } = await register({ "on tools/call": () => {} });
     expect(await call()).toMatchObject({ isError: true, failure: "unknown", text: expect.stringContaining("in time") });
     expect((await statusOf(made.id)).status).toBe("connected");
   });
 
-  it("rejects when the caller goes, and tells the server", async () => {
+  it("rejects on abort and cancels the call on the server", async () => {
     const { server, call } = await register({ "on tools/call": ({ send }) => send({ method: "x" }) });
     const caller = new AbortController();
     const running = call({ signal: caller.signal });
@@ -156,7 +156,7 @@ describe("calling a tool", () => {
     expect(seen).toEqual([{ progress: 1, total: 2, message: "half" }]);
   });
 
-  it("is the owner's alone", async () => {
+  it("is limited to the owner", async () => {
     const { server, made, call } = await register();
     server.messages.length = 0;
     await expect(call({ ownerId: otherId })).rejects.toMatchObject({ type: "not_found" });
@@ -184,7 +184,7 @@ describe("credentials", () => {
       answer({ ...text(`you sent ${request.headers.authorization}`), structuredContent: { headers: request.headers } }),
   };
 
-  it("are sealed in the database, hidden in what a server repeats, and never logged", async () => {
+  it("are sealed in the database, masked in answers, and never logged", async () => {
     const { made, call } = await register(echoing, { type: "bearer", token });
     expect(made.status).toBe("connected");
     const outcome = await call();
@@ -203,7 +203,7 @@ describe("credentials", () => {
     ).not.toMatch(/5f0c7e1a|7a7a7a7a/);
   });
 
-  it("are not half shown where a long refusal is cut", async () => {
+  it("are masked before a long message is truncated", async () => {
     const { call } = await register(
       {
         "on tools/call": ({ response, request }) =>
@@ -216,7 +216,7 @@ describe("credentials", () => {
     expect(told).not.toContain(token.slice(0, 4));
   });
 
-  it("that were stored when they could be shorter are still used, and outlast a change of something else", async () => {
+  it("that are shorter than allowed today still work and survive a change of other fields", async () => {
     const { made, call } = await register(
       {
         before: (request, response) => {
@@ -235,14 +235,14 @@ describe("credentials", () => {
     expect((await call()).isError).toBe(false);
   });
 
-  it("that can no longer be opened are told as such, and can be given again", async () => {
+  it("that cannot be decrypted are reported and can be entered again", async () => {
     const { made } = await register(echoing, { type: "bearer", token });
     const moved = t.another({ secretKey: new Uint8Array(32) });
     const call = { ownerId, userId: ownerId, serverId: made.id, tool: "echo", arguments: {} };
     expect(await moved.callTool(call)).toMatchObject({
       isError: true,
       failure: "not_made",
-      text: expect.stringContaining("give them again"),
+      text: expect.stringContaining("Enter them again"),
     });
     expect((await statusOf(made.id)).status).toBe("unauthorized");
     const changed = await moved.change(ownerId, made.id, { auth: { type: "bearer", token } });
@@ -250,7 +250,7 @@ describe("credentials", () => {
     expect((await moved.callTool(call)).isError).toBe(false);
   });
 
-  it("are not taken along to another port, but from http to https", async () => {
+  it("are kept from http to https, but not for another port", async () => {
     const { made } = await register(echoing, { type: "bearer", token });
     const other = await t.serve();
     const change = (url: string) => t.toolServers.change(ownerId, made.id, { url });
@@ -260,7 +260,7 @@ describe("credentials", () => {
     expect((await change(`${made.url}?a`)).status).toBe("connected");
   });
 
-  it("are not shown in what a server says of its tools", async () => {
+  it("are masked in descriptions of tools", async () => {
     const { made } = await register(
       {
         "on tools/list": ({ answer, request: { headers } }) =>
@@ -301,7 +301,7 @@ describe("credentials", () => {
     expect(listed?.description.length).toBeLessThanOrEqual(8192);
   });
 
-  it("a change reaches the other processes with their next call", async () => {
+  it("take effect in other processes with the next call", async () => {
     let accepted = "first-token";
     const { made, call } = await register(
       {
@@ -325,7 +325,7 @@ describe("the tools of an agent's servers", () => {
   const hinted = (name: string, annotations: object = {}) => ({ ...echoTool, name, annotations });
   const offering = (...tools: object[]): Script => ({ "on tools/list": ({ answer }) => answer({ tools }) });
 
-  it("carry names, kinds and the way back", async () => {
+  it("have a name, a kind and the server's own name", async () => {
     const first = await register(
       offering(hinted("read", { readOnlyHint: true }), hinted("drop.all", { destructiveHint: true })),
     );
@@ -343,7 +343,7 @@ describe("the tools of an agent's servers", () => {
     expect(tools[0]).toMatchObject({ description: "Says it again.", parameters: { type: "object" } });
   });
 
-  it("leave out what is not there, and say so", async () => {
+  it("lists what is missing", async () => {
     const good = await register(offering(hinted("a")));
     const away = await register();
     away.server.script = { before: (_request, response) => !!response.writeHead(503).end() };
@@ -362,7 +362,7 @@ describe("the tools of an agent's servers", () => {
     expect(await t.toolServers.describeTools(otherId, [{ id: good.made.id }])).toMatchObject({ tools: [] });
   });
 
-  it("name those that cannot be called, and say where there are more than are read", async () => {
+  it("lists tools that cannot be called or were not read", async () => {
     const task = { ...hinted("slow"), execution: { taskSupport: "required" } };
     const some = await register(offering(hinted("a"), task));
     expect(await t.toolServers.describeTools(ownerId, [{ id: some.made.id }])).toMatchObject({
@@ -374,9 +374,9 @@ describe("the tools of an agent's servers", () => {
     const many = await register(offering(...Array.from({ length: 1500 }, (_, n) => hinted(`t${n}`))));
     expect(await t.toolServers.describeTools(ownerId, [{ id: many.made.id, tools: ["t1", "t1200"] }])).toMatchObject({
       tools: [{ tool: "t1" }],
-      missing: [{ tool: "t1200", reason: expect.stringContaining("more tools than are read") }],
+      missing: [{ tool: "t1200", reason: expect.stringContaining("more tools than Gantry reads") }],
     });
-    // What is not known is not warned of.
+    // Unknown tools cause no warning.
     const named = await t.toolServers.serversAmong(ownerId, [many.made.id]);
     expect(named.get(many.made.id)).toEqual({ name: many.made.name, knownTools: undefined });
   });

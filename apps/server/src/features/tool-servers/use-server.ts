@@ -4,26 +4,26 @@ import { type Fault, fault } from "../../kernel/errors.ts";
 import type { ToolServersContext } from "./context.ts";
 import { type Hiding, hiding, nothingHidden } from "./hide.rules.ts";
 import { selectToolServer, selectToolServersAmong, updateStatus } from "./store.ts";
-import type { Met, SealedToolServer } from "./tool-server.ts";
+import type { ConnectionResult, SealedToolServer } from "./tool-server.ts";
 
 type Work<T> = (target: ToolServerTarget, hiding: Hiding) => Promise<T>;
 
 const longestMessage = 400;
 
-export const connected: Met = { status: "connected", lastError: null };
+export const connected: ConnectionResult = { status: "connected", lastError: null };
 
-export function metWith({ reason, message }: ToolServerError): Met {
+export function failedConnection({ reason, message }: ToolServerError): ConnectionResult {
   const status = reason === "unauthorized" ? "unauthorized" : "unreachable";
-  // PostgreSQL has no place for NUL and for halves of characters.
+  // PostgreSQL stores neither NUL nor lone surrogates.
   return { status, lastError: message.replaceAll("\0", "").toWellFormed() };
 }
 
-/** What is left of a failure for the log, which has no place for a server's own words. */
-export function withoutWords({ reason, status }: ToolServerError): Error {
+/** A failure for the log, without text from the server: the text may contain the credential. */
+export function withoutServerText({ reason, status }: ToolServerError): Error {
   return Object.assign(new Error("The tool server failed"), { code: reason, ...(status !== undefined && { status }) });
 }
 
-/** Calls a server. What it fails with can be shown to its owner: the credential is hidden in it. It may quote the server. */
+/** Calls a server. The owner may see the message of a failure: credentials are masked in it. */
 export async function callServer<T>(context: ToolServersContext, server: Callable, work: Work<T>): Promise<T> {
   const { target, hiding } = openServer(context, server);
   try {
@@ -31,60 +31,56 @@ export async function callServer<T>(context: ToolServersContext, server: Callabl
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
     const { reason, message, outcome, status } = error;
-    throw new ToolServerError(reason, short(hiding.mask(message)), {
+    throw new ToolServerError(reason, truncate(hiding.mask(message)), {
       outcome,
       ...(status !== undefined && { status }),
     });
   }
 }
 
-function short(message: string): string {
+function truncate(message: string): string {
   return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
 }
 
-/** The same for a registered server, with what it met stored where it is news. */
+/** Calls a registered server and stores its status if the status changed. */
 export async function useServer<T>(context: ToolServersContext, server: SealedToolServer, work: Work<T>): Promise<T> {
-  const note = async (met: Met) => {
+  const storeStatus = async (result: ConnectionResult) => {
     try {
-      // Not by what was read before: another call may have met something else meanwhile.
-      if (!(await updateStatus(context.database.sql, server, met))) return;
-      context.log.info({ server_id: server.id, status: met.status }, "tool server changed its status");
+      if (!(await updateStatus(context.database.sql, server, result))) return;
+      context.log.info({ server_id: server.id, status: result.status }, "tool server status changed");
     } catch (error) {
-      // What the call came to is worth more than the note of it.
-      context.log.warn({ server_id: server.id, err: error }, "the status of a tool server could not be stored");
+      // The result of the call matters more than the stored status.
+      context.log.warn({ server_id: server.id, err: error }, "could not store the status of a tool server");
     }
   };
   try {
     const result = await callServer(context, server, work);
-    await note(connected);
+    await storeStatus(connected);
     return result;
   } catch (error) {
-    if (error instanceof ToolServerError && !isPassing(error)) await note(metWith(error));
+    if (error instanceof ToolServerError && saysAboutServer(error)) await storeStatus(failedConnection(error));
     throw error;
   }
 }
 
-const ofOneUse: ReadonlySet<ToolServerFailure> = new Set(["busy", "refused"]);
-/** Of a tool that was called; before that it is the server that is slow, or says too much. */
-const ofOneAnswer: ReadonlySet<ToolServerFailure> = new Set(["timeout", "too_large"]);
+const localReasons: ReadonlySet<ToolServerFailure> = new Set(["busy", "refused"]);
+/** These concern one answer once the tool was called; before the call they concern the server. */
+const answerReasons: ReadonlySet<ToolServerFailure> = new Set(["timeout", "too_large"]);
 
-/** Says nothing about whether the server can be used: a queue on our side, a tool that refuses, is slow or says too much. */
-function isPassing({ reason, outcome }: ToolServerError): boolean {
-  return ofOneUse.has(reason) || (ofOneAnswer.has(reason) && outcome === "unknown");
+/** Whether the failure shows that the server cannot be used: a full local queue or a slow tool does not. */
+function saysAboutServer({ reason, outcome }: ToolServerError): boolean {
+  return !localReasons.has(reason) && !(answerReasons.has(reason) && outcome === "unknown");
 }
 
-type Place = Pick<SealedToolServer, "id" | "ownerId" | "url">;
+type SealedFor = Pick<SealedToolServer, "id" | "ownerId" | "url">;
 type SealedAuth = Pick<SealedToolServer, "authType" | "authHeader" | "sealedCredential">;
 
-/**
- * The host is part of it: a credential given for one host is never sent to another. That it is not sent to another port
- * either is seen to when the address is changed.
- */
-const sealContext = ({ ownerId, id, url }: Place) => `tool-server:${ownerId}:${id}:${new URL(url).hostname}`;
+/** The host is part of the context, so a credential for one host does not open for another. `changedAuth` checks the port. */
+const sealContext = ({ ownerId, id, url }: SealedFor) => `tool-server:${ownerId}:${id}:${new URL(url).hostname}`;
 
 export function sealAuth(
   { vault }: ToolServersContext,
-  place: Place,
+  server: SealedFor,
   auth: ToolServerAuth | null | undefined,
 ): SealedAuth {
   if (!auth) return { authType: null, authHeader: null, sealedCredential: null };
@@ -92,21 +88,20 @@ export function sealAuth(
   return {
     authType: auth.type,
     authHeader: auth.type === "api_key" ? auth.header : null,
-    sealedCredential: vault.seal(credential, sealContext(place)),
+    sealedCredential: vault.seal(credential, sealContext(server)),
   };
 }
 
-/** What of a server is needed to call it. */
+/** The fields of a server that a call needs. */
 export type Callable = Omit<SealedToolServer, "authType" | "status" | "lastError" | "createdAt" | "updatedAt">;
 
-export interface Opened {
+interface OpenedServer {
   target: ToolServerTarget;
-  /** For texts that the server had a hand in: a server may repeat what it was sent. */
+  /** For text from the server: a server may repeat the credential. */
   hiding: Hiding;
 }
 
-/** The server as it is called. */
-export function openServer({ vault }: ToolServersContext, server: Callable): Opened {
+export function openServer({ vault }: ToolServersContext, server: Callable): OpenedServer {
   const { id, revision, url, connectionType, sealedCredential, authHeader } = server;
   const bare = { id, revision, url, connectionType };
   if (!sealedCredential) return { target: bare, hiding: nothingHidden };
@@ -122,7 +117,7 @@ function unseal(open: () => string): string {
   try {
     return open();
   } catch {
-    throw new ToolServerError("unauthorized", "The stored credentials can no longer be opened: give them again");
+    throw new ToolServerError("unauthorized", "The stored credentials cannot be decrypted. Enter them again.");
   }
 }
 
@@ -135,11 +130,9 @@ export async function findServer(
   ownerId: string,
   id: string,
 ): Promise<SealedToolServer | undefined> {
-  // A text that is no id names nothing; it also never reaches the database.
   return isId("mcpServer", id) ? selectToolServer(database.sql, ownerId, id) : undefined;
 }
 
-/** Those of the servers that the owner has. */
 export async function findServers(
   { database }: ToolServersContext,
   ownerId: string,

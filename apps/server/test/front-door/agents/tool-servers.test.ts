@@ -72,7 +72,7 @@ test("what a server says when it refuses goes to its owner and not to the log", 
   const line = lines
     .map((one) => JSON.parse(one))
     .find((one) => one.level === 50 && one.request_id === headers.get("x-request-id"));
-  expect(line).toMatchObject({ msg: "A tool server could not be used", err: { code: "protocol" } });
+  expect(line).toMatchObject({ msg: "tool server failed", err: { code: "protocol" } });
   expect(gantry.logged()).not.toContain("jane");
 });
 

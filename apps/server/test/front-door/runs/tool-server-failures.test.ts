@@ -182,7 +182,7 @@ test("what a server refuses a call with reaches the model, and is not its status
   expect(t.told(1)).toEqual([
     error.message,
     expect.stringContaining("status 429: slow down"),
-    "The tool failed and gave no reason",
+    "The tool failed without a reason.",
   ]);
   expect(await recordOf(id)).toMatchObject({ status: "connected", last_error: null });
 });
