@@ -15,8 +15,8 @@ import { openDrives, startDriveUpkeep } from "../features/drives/index.ts";
 import { type Marketplace, openMarketplace } from "../features/marketplace/index.ts";
 import type { Models } from "../features/models/index.ts";
 import type { Nodes } from "../features/nodes/index.ts";
-import type { Predictions } from "../features/predictions/index.ts";
-import { createRunTools, openRuns, type Runs, type RunToolsDeps } from "../features/runs/index.ts";
+import type { Predictions, ReadModelInput } from "../features/predictions/index.ts";
+import { createRunTools, openRuns, type Runs } from "../features/runs/index.ts";
 import type { Secrets } from "../features/secrets/index.ts";
 import { openToolServers, type ToolServers } from "../features/tool-servers/index.ts";
 import { agentRoutes } from "../http/agents-api/agent-routes.ts";
@@ -58,7 +58,7 @@ export async function openAgentsPlatform(deps: {
   accounts: Accounts;
   predictions: Predictions;
   countTokens(text: string): Promise<number>;
-  readInput: RunToolsDeps["readInput"];
+  readInput: ReadModelInput;
   storageBytesPerUser: number;
   /** Runs at once on this node; 0 if it is not a worker. */
   parallel: number;

@@ -24,6 +24,7 @@ export {
   type FormReader,
   formOfValues,
   type OpenValue,
+  type ReadModelInput,
   type ReceivedForm,
   sweepSpool,
 } from "./input/index.ts";

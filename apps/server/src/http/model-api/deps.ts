@@ -3,10 +3,10 @@ import type { Accounts, Caller } from "../../features/accounts/index.ts";
 import type { FilesDeps } from "../../features/files/index.ts";
 import type { Model, Models } from "../../features/models/index.ts";
 import type {
-  CheckedInput,
   FormReader,
   ReceivedForm,
   Predictions,
+  ReadModelInput,
   StoredOutput,
 } from "../../features/predictions/index.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -27,14 +27,7 @@ export interface ModelApiDeps {
     mayBeRepeat(): Promise<boolean>;
     signal: AbortSignal;
   }): Promise<ReceivedForm>;
-  /** Turns the body of a request into checked input; see features/predictions/input. */
-  readInput(request: {
-    caller: Caller;
-    model: Model;
-    extras: { user: boolean; webhook: boolean };
-    readForm: FormReader;
-    signal: AbortSignal;
-  }): Promise<CheckedInput>;
+  readInput: ReadModelInput;
 }
 
 export interface RouteDeps extends ModelApiDeps {

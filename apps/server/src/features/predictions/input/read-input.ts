@@ -79,6 +79,8 @@ export interface CheckedInput {
   dispose(): Promise<void>;
 }
 
+export type ReadModelInput = (request: InputRequest) => Promise<CheckedInput>;
+
 /**
  * Turns the body of a request into checked input. Rejects with one fault that has all issues. Addresses are fetched last,
  * and only if everything else is valid. After a rejection no file is left.

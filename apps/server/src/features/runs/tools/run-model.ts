@@ -6,7 +6,7 @@ import type { Caller } from "../../accounts/index.ts";
 import type { ToolInfo } from "../../agents/index.ts";
 import type { Drives } from "../../drives/index.ts";
 import type { Model, Models } from "../../models/index.ts";
-import type { CheckedInput, FormReader, Outcome, Predictions } from "../../predictions/index.ts";
+import type { CheckedInput, Outcome, Predictions, ReadModelInput } from "../../predictions/index.ts";
 import type { UsedByCall } from "../run-writer.ts";
 import { isHandedOn } from "../work/stopped.ts";
 import { modelForm } from "./model-form.ts";
@@ -24,16 +24,7 @@ export interface RunModelDeps {
   models: Pick<Models, "resolveForCall">;
   predictions: Pick<Predictions, "run" | "recallCall" | "mostCost">;
   drives: Pick<Drives, "readFile">;
-  /** Turns a form into checked input, with the caller's own stored files; see features/predictions/input. */
-  readInput(request: {
-    caller: Caller;
-    model: Model;
-    extras: { user: boolean; webhook: boolean };
-    readForm: FormReader;
-    signal: AbortSignal;
-    /** Given: no stored file is opened, for this reason. */
-    storedRefusal?: string | undefined;
-  }): Promise<CheckedInput>;
+  readInput: ReadModelInput;
 }
 
 /** Another model, as the caller may call it and at the caller's cost. What is private to the caller needs its leave. */
