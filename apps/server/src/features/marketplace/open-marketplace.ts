@@ -3,9 +3,9 @@ import type { Page } from "../accounts/index.ts";
 import { type Listing, listListings, listTakeDowns, type TakeDown } from "./store.ts";
 
 export interface Marketplace {
-  /** The public, published agents of everybody, newest publication first. */
+  /** Public agents of all users, last published first. */
   listAgents(query: { q: string | undefined; limit: number; offset: number }): Promise<Page<Listing>>;
-  /** Every agent and model that an admin took down, newest first. */
+  /** Agents and models that an admin took down, newest first. */
   listTakeDowns(range: { limit: number; offset: number }): Promise<Page<TakeDown>>;
 }
 

@@ -1,12 +1,12 @@
 import type { AgentSnapshot, AgentVisibility, TakenDown } from "@gantry/wire";
 import type { Sql } from "../../engines/database/database.ts";
 
-/** A public, published agent as everybody may see it: nothing of how it works leaves the database. */
+/** The public view of a published agent: the snapshot stays in the database. */
 export interface Listing {
   id: string;
   slug: string;
   owner: string;
-  /** Only a key limited to models sees private ones. */
+  /** Private agents appear only for keys limited to models. */
   visibility: AgentVisibility;
   name: string;
   inputSchema: AgentSnapshot["input_schema"];
@@ -17,8 +17,8 @@ export interface Listing {
 }
 
 /**
- * Newest publication first. `q` is a part of the name or of `owner/slug`, in any case of letters. The page is chosen by an
- * index that holds all it is chosen by; snapshots are read for that page only.
+ * Last published first. `q` matches a part of the name or of `owner/slug`, ignoring case. An index alone selects the page;
+ * snapshots are read only for its agents.
  */
 export async function listListings(
   sql: Sql,

@@ -3,15 +3,15 @@ import { dollarsOfMicros } from "../../kernel/money.ts";
 import type { Outcome } from "../predictions/index.ts";
 import type { AnswerPart, McpToolsContext, OutputFile, ToolAnswer, ToolCall } from "./context.ts";
 
-/** An image up to this stands in the answer itself; together they may have four of it. */
+/** Images up to this size are part of the answer. */
 const inlineBytes = 1_048_576;
-const inlineBytesTogether = 4 * inlineBytes;
+const inlineBytesInAll = 4 * inlineBytes;
 
-/** Of what an agent made; it may name any number of addresses. */
+/** An agent may name any number of addresses. */
 const mostLinks = 20;
 const addressPattern = /s3:\/\/[^\s"\\<>()]+/g;
 
-/** The output as JSON, and behind it each file as a link, a small image before that as it is. */
+/** The output as JSON, then each file as a link. Small images are included. */
 export async function answerOfOutput(
   context: Pick<McpToolsContext, "linksOf" | "openOutput">,
   { caller, baseUrl }: Pick<ToolCall, "caller" | "baseUrl">,
@@ -21,11 +21,11 @@ export async function answerOfOutput(
   const { output } = outcome;
   const links = await context.linksOf(predictionId, output, baseUrl);
   const content: AnswerPart[] = [{ type: "text", text: JSON.stringify(output) }];
-  let room = inlineBytesTogether;
+  let quota = inlineBytesInAll;
   for (const [field, link] of Object.entries(links)) {
     const file = await context.openOutput(caller, String(output[field]));
-    if (file?.contentType.startsWith("image/") && file.size <= Math.min(inlineBytes, room)) {
-      room -= file.size;
+    if (file?.contentType.startsWith("image/") && file.size <= Math.min(inlineBytes, quota)) {
+      quota -= file.size;
       const data = (await buffer(await file.open())).toString("base64");
       content.push({ type: "image", data, mimeType: file.contentType });
     }
@@ -34,13 +34,13 @@ export async function answerOfOutput(
   return { content, structured: { ...output }, isError: false, meta: figuresOf(predictionId, outcome) };
 }
 
-/** Links to the caller's files that an agent's output names. Whoever reads an s3:// address outside can do nothing with it. */
+/** Links to files of the caller that an agent's output names: clients cannot read s3:// addresses. */
 export async function linksWithin(
   { openOutput, linkOf }: Pick<McpToolsContext, "openOutput" | "linkOf">,
   { caller, baseUrl }: Pick<ToolCall, "caller" | "baseUrl">,
   output: Record<string, unknown>,
 ): Promise<AnswerPart[]> {
-  const named = new Set(JSON.stringify(output).match(addressPattern)?.map(withoutStop));
+  const named = new Set(JSON.stringify(output).match(addressPattern)?.map(withoutPunctuation));
   const links = await Promise.all([...named].slice(0, mostLinks).map(linkIfOwn));
   return links.flat();
 
@@ -49,14 +49,14 @@ export async function linksWithin(
       const file = await openOutput(caller, s3Path);
       return file ? [linkTo((await linkOf(s3Path, baseUrl)).url, file, file.filename)] : [];
     } catch {
-      // The run has ended and is paid for: its result is told, with or without a link.
+      // The run was charged, so the caller gets the result even without a link.
       return [];
     }
   }
 }
 
-/** An address may stand at the end of a sentence, or between quotes or marks of Markdown. */
-const withoutStop = (address: string) => address.replace(/[.,;:!?`*'’”»|\]}]+$/, "");
+/** An address may be followed by punctuation or Markdown. */
+const withoutPunctuation = (address: string) => address.replace(/[.,;:!?`*'’”»|\]}]+$/, "");
 
 function linkTo(uri: string, file: OutputFile | undefined, field: string): AnswerPart {
   return {
@@ -67,13 +67,12 @@ function linkTo(uri: string, file: OutputFile | undefined, field: string): Answe
   };
 }
 
-/** A link is the Presigned URL record of the specification. */
 function addressOf(link: unknown): string {
   if (typeof link === "object" && link !== null && "url" in link) return String(link.url);
-  throw new Error("a download link has no address");
+  throw new Error("download link without url");
 }
 
-/** What a prediction came to beside its output, for programs. */
+/** Charge, time and tokens of a prediction, for programs. */
 export function figuresOf(predictionId: string, { price, inferenceMs, usage }: Outcome): Record<string, unknown> {
   return {
     "gantry/prediction_id": predictionId,

@@ -1,4 +1,5 @@
 import { fault } from "../../kernel/errors.ts";
+import { isRecord } from "../../kernel/is-record.ts";
 import { dollarsOfMicros } from "../../kernel/money.ts";
 import type { Runnable } from "../agents/index.ts";
 import type { Model } from "../models/index.ts";
@@ -6,16 +7,16 @@ import { type CheckedInput, countWrongInput, formOfValues } from "../predictions
 import { answerOfOutput, figuresOf, linksWithin } from "./answer-of-output.ts";
 import { type FoundTool, findTool } from "./catalog.ts";
 import type { AgentRunFigures, McpToolsContext, ToolAnswer, ToolCall } from "./context.ts";
-import { refusal, tellFailure } from "./refusal.ts";
+import { failureAnswer, refusalAnswer } from "./refusal.ts";
 
-/** Calls a tool. Whatever goes wrong is an answer; undefined: there is no such tool for this caller. */
+/** Calls a tool. Failures are answers. Undefined if the caller has no such tool. */
 export async function callTool(context: McpToolsContext, call: ToolCall): Promise<ToolAnswer | undefined> {
   try {
     const found = await findTool(context, call.caller, call.name);
     return found && (await callFound(context, call, found));
   } catch (error) {
-    if (call.signal.aborted) return refusal(fault("generation_cancelled", "The call was cancelled"));
-    return tellFailure(context, call, error);
+    if (call.signal.aborted) return refusalAnswer(fault("generation_cancelled", "The call was cancelled"));
+    return failureAnswer(context, call, error);
   }
 }
 
@@ -37,7 +38,8 @@ async function callAgent(
 ): Promise<ToolAnswer> {
   const { restore } = context.objectParameters(revision.snapshot.input_schema);
   const input = restore ? restore({ ...given }) : given;
-  if (!isObject(input)) throw fault("value_error", "The input of an agent is an object", { loc: ["body", "input"] });
+  if (!isRecord(input))
+    throw fault("value_error", "The input of an agent must be an object", { loc: ["body", "input"] });
   const address = { agentId: agent.id, revisionId: revision.id };
   const end = await context.runAgent(caller, { ...address, input, baseUrl, signal, onNote });
   const meta = metaOf(end);
@@ -54,17 +56,13 @@ async function callAgent(
       meta: { ...meta, "gantry/error": { type } },
     };
   }
-  const text = `The run goes on. Its result will be at ${baseUrl}/v1/runs/${end.runId}`;
+  const text = `The run is still running. Fetch its result later at ${baseUrl}/v1/runs/${end.runId}`;
   return {
     content: [{ type: "text", text }],
     structured: { run_id: end.runId, status: "running" },
     isError: false,
     meta,
   };
-}
-
-function isObject(value: unknown): value is ToolCall["arguments"] {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function metaOf({ runId, costMicros, usage }: AgentRunFigures): Record<string, unknown> {
@@ -80,7 +78,7 @@ function metaOf({ runId, costMicros, usage }: AgentRunFigures): Record<string, u
   };
 }
 
-/** For a model's eyes: secrets masked, long lists cut. */
+/** Answers the form for models: secrets are masked and long lists are truncated. */
 async function callAction(
   { idp }: McpToolsContext,
   { caller, name, arguments: given, signal }: ToolCall,
@@ -93,11 +91,7 @@ function asJson(value: unknown): { content: ToolAnswer["content"]; isError: fals
   return { content: [{ type: "text", text: JSON.stringify(value) }], isError: false };
 }
 
-/**
- * Runs a model for a client that is connected to this node, as the synchronous route does; a model that streams is
- * waited for. Rejects with the fault that the route would
- * answer with where it was not accepted.
- */
+/** Runs a model like the synchronous route and waits for streamed output. Rejects if the prediction is not accepted. */
 export async function callModel(context: McpToolsContext, call: ToolCall, model: Model): Promise<ToolAnswer> {
   const { caller, signal, onText } = call;
   const input = await acceptArguments(context, call, model);
@@ -114,9 +108,9 @@ export async function callModel(context: McpToolsContext, call: ToolCall, model:
       onFragment: (_field, text) => onText(text),
     });
     if (outcome.kind === "done") return await answerOfOutput(context, call, predictionId, outcome);
-    // What was used before it was cancelled is paid for: that is told as well.
-    const { meta, ...told } = tellFailure(context, call, outcome.fault);
-    return { ...told, meta: { ...meta, ...figuresOf(predictionId, outcome) } };
+    // A cancelled prediction is charged for what it used.
+    const { meta, ...answer } = failureAnswer(context, call, outcome.fault);
+    return { ...answer, meta: { ...meta, ...figuresOf(predictionId, outcome) } };
   } finally {
     await input.dispose();
   }

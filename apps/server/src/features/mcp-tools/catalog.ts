@@ -15,7 +15,7 @@ export interface ToolPage {
 
 interface Part {
   tools: OfferedTool[];
-  /** How many rows were looked at; not all of them need be offered. */
+  /** Rows read; not all of them are offered. */
   read: number;
   isLast: boolean;
 }
@@ -28,14 +28,14 @@ interface Range {
 type Source = (context: McpToolsContext, caller: Caller, range: Range) => Promise<Part>;
 
 const pageSize = 100;
-/** Models come last, because they alone can be many, and some clients read no second page. */
+/** Models come last: only they are numerous, and some clients read only the first page. */
 const sources: readonly (readonly [string, Source])[] = [
   ["agents", agentsPart],
   ["actions", actionsPart],
   ["models", modelsPart],
 ];
 
-/** A page is what a hundred rows yield. A cursor says where the next one begins. */
+/** A page contains the tools of a hundred rows; the cursor is the position of the next row. */
 export async function listTools(
   context: McpToolsContext,
   caller: Caller,
@@ -43,13 +43,13 @@ export async function listTools(
 ): Promise<ToolPage> {
   let { at, offset } = readCursor(cursor);
   const tools: OfferedTool[] = [];
-  for (let room = pageSize; ; ) {
+  for (let left = pageSize; ; ) {
     const [name, source] = sources[at] ?? [];
     if (!source) return { tools };
-    if (room === 0) return { tools, nextCursor: `${name}.${offset}` };
-    const part = await source(context, caller, { limit: room, offset });
+    if (left === 0) return { tools, nextCursor: `${name}.${offset}` };
+    const part = await source(context, caller, { limit: left, offset });
     tools.push(...part.tools);
-    room -= part.read;
+    left -= part.read;
     if (part.isLast) [at, offset] = [at + 1, 0];
     else offset += part.read;
   }
@@ -59,7 +59,8 @@ function readCursor(cursor: string | undefined): { at: number; offset: number } 
   if (cursor === undefined) return { at: 0, offset: 0 };
   const [, name, offset] = /^([a-z]+)\.(\d{1,9})$/.exec(cursor) ?? [];
   const at = sources.findIndex(([source]) => source === name);
-  if (at === -1) throw fault("invalid_parameters", "The cursor is none that this server gave", { loc: ["cursor"] });
+  if (at === -1)
+    throw fault("invalid_parameters", "Unknown cursor. Use the nextCursor of an earlier page.", { loc: ["cursor"] });
   return { at, offset: Number(offset) };
 }
 
@@ -80,7 +81,7 @@ async function agentsPart(context: McpToolsContext, caller: Caller, range: Range
     return [describeAgent(slug, shown, context.objectParameters(snapshot.input_schema).schema)];
   }
 
-  /** What a run would execute; the list has the latest revisions. */
+  /** Runs execute the published revision; the list has the latest one. */
   async function publishedOf({ agent, revision }: SeenAgent) {
     const { slug, publishedRevisionId: id } = agent;
     if (id === null) return undefined;
@@ -105,7 +106,7 @@ async function modelsPart({ models }: McpToolsContext, caller: Caller, range: Ra
   };
 }
 
-/** An empty page is the end too: what the cursor counts on may have been deleted since. */
+/** An empty page is the end too: rows may have been deleted since the last page. */
 function isEnd({ offset }: Range, entries: readonly unknown[], total: number): boolean {
   return entries.length === 0 || offset + entries.length >= total;
 }
@@ -115,17 +116,14 @@ export type FoundTool =
   | { kind: "agent"; runnable: Runnable }
   | { kind: "action"; name: string };
 
-/**
- * What a tool's name stands for, or undefined for what the caller is not offered. A model that exists and is refused to
- * the caller is the fault that its routes answer with.
- */
+/** The tool with this name; undefined if it is not offered to the caller. Rejects like the routes if a model refuses the caller. */
 export async function findTool(context: McpToolsContext, caller: Caller, name: string): Promise<FoundTool | undefined> {
   const address = readToolName(name);
   switch (address?.kind) {
     case "model":
       return findModel(context, caller, address.owner, address.name);
     case "cut-model": {
-      const whole = await findCutModel(context, caller, name, `${address.owner}/${address.beginning}`);
+      const whole = await findCutModel(context, caller, name, `${address.owner}/${address.prefix}`);
       return whole && findModel(context, caller, whole.owner, whole.name);
     }
     case "agent":
@@ -146,15 +144,15 @@ export async function readActions({ idp }: McpToolsContext, caller: Caller) {
   return connector ? idp.describeTools().filter(({ kind }) => kind === "read") : [];
 }
 
-/** Public models of other users are not offered unless the key names them: their owners write what a client's model reads. */
+/** Other users' public models are offered only if the key names them: their owners write text that the client's model reads. */
 async function findModel({ models }: McpToolsContext, caller: Caller, owner: string, name: string) {
-  const standing = await models.getModel(`${owner}/${name}`);
-  if (!standing || !isChosen(caller, standing)) return undefined;
+  const found = await models.getModel(`${owner}/${name}`);
+  if (!found || !isChosen(caller, found)) return undefined;
   const model = await unlessMissing(models.resolveForCall(caller, owner, name));
   return model && { kind: "model" as const, model };
 }
 
-/** Nothing that may ask, for nobody would answer; and nothing that the key could not run. */
+/** Agents that may need a confirmation are not offered: MCP clients cannot answer one. */
 async function findAgent(context: McpToolsContext, caller: Caller, slug: string) {
   const { agents } = context;
   const runnable = await unlessMissing(agents.getRunnable(caller.userId, { creator: caller.username, slug }));
@@ -165,14 +163,14 @@ async function findAgent(context: McpToolsContext, caller: Caller, slug: string)
     case "unknown":
       throw fault(
         "downstream_service_unavailable",
-        "A tool server of the agent does not answer, so that it cannot be told whether the agent would ask for a confirmation, which nobody could give here",
+        "A tool server of the agent does not answer, so Gantry cannot tell whether the agent needs a confirmation. Try again later.",
       );
     case "no":
       return { kind: "agent" as const, runnable };
   }
 }
 
-/** Whether a call of it could come to a run: its key reaches the model, and arguments, an object, can be its input. */
+/** Whether a call can start a run: the key has access to the model, and the input can be an object. */
 export function isCallable(caller: Caller, { model, input_schema: input }: AgentSnapshot): boolean {
   return keyReaches(caller, model) && takesObject(input);
 }

@@ -1,11 +1,12 @@
 import type { FieldSchema, Manifest, Pricing, ToolRecord } from "@gantry/wire";
 import { foreignSchema, foreignText } from "../../kernel/foreign-text.ts";
+import { isRecord } from "../../kernel/is-record.ts";
 import type { Caller } from "../accounts/index.ts";
 import type { Model } from "../models/index.ts";
 import type { OfferedTool } from "./context.ts";
 import { agentToolName, modelToolName } from "./tool-names.rules.ts";
 
-/** Every description is a part of what the client's model reads with each question. */
+/** The model of the client reads every description with each request. */
 const longestText = 1000;
 
 const units: Readonly<Record<keyof Pricing, string>> = {
@@ -18,7 +19,7 @@ const units: Readonly<Record<keyof Pricing, string>> = {
   per_output: "an output file",
 };
 
-/** What another user wrote of a model is marked as theirs. */
+/** Text by another user is marked as such. */
 export function describeModel(model: Model, caller: Pick<Caller, "userId">): OfferedTool {
   const { owner, endpointId } = model;
   const isTheirs = model.ownerId !== caller.userId && !model.isBuiltIn;
@@ -30,7 +31,7 @@ export function describeModel(model: Model, caller: Pick<Caller, "userId">): Off
     title: isTheirs ? endpointId : title,
     description: sentences([
       `${what} ${endpointId}.`,
-      isTheirs && description.trim() !== "" ? foreignText(owner, description) : cut(description),
+      isTheirs && description.trim() !== "" ? foreignText(owner, description) : truncate(description),
       priceOf(pricing),
     ]),
     inputSchema: isTheirs ? { ...foreignSchema(owner, input), type: "object" } : input,
@@ -38,22 +39,20 @@ export function describeModel(model: Model, caller: Pick<Caller, "userId">): Off
   };
 }
 
-/** One of the caller's own agents: its goal is no secret here. */
-/** Without a goal for a key limited to models, which sees agents as cards. */
+/** An agent of the caller. A key limited to models sees agents as cards, without the goal. */
 export function describeAgent(
   slug: string,
   { name, goal }: { name: string; goal?: string },
   inputSchema: Record<string, unknown>,
 ): OfferedTool {
-  // Whoever runs an own agent does not pay its price.
-  const price = "It pays for the models that it calls.";
   return {
     name: agentToolName(slug),
     title: name,
     description: sentences([
       `Runs your agent ${name} and waits for its result.`,
-      goal ? `Its goal: ${cut(goal)}` : "",
-      price,
+      goal ? `Its goal: ${truncate(goal)}` : "",
+      // Owners do not pay the price of their own agents.
+      "You pay for the models that it calls.",
     ]),
     inputSchema: { ...inputSchema, type: "object" },
     annotations: { readOnlyHint: false, openWorldHint: true },
@@ -64,7 +63,7 @@ export function describeAction({ id, description, parameters }: ToolRecord): Off
   return {
     name: id,
     title: id.replace(/^idp_/, "Identity: ").replaceAll("_", " "),
-    description: cut(description),
+    description: truncate(description),
     inputSchema: { ...parameters, type: "object" },
     annotations: { readOnlyHint: true, openWorldHint: true },
   };
@@ -78,7 +77,7 @@ export function priceOf(pricing: Pricing): string {
   return prices.length === 0 ? "Free of charge." : `Price in US dollars: ${prices.join(", ")}.`;
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   const trimmed = text.trim();
   return trimmed.length <= longestText ? trimmed : `${trimmed.slice(0, longestText).toWellFormed()}…`;
 }
@@ -87,7 +86,7 @@ function sentences(texts: readonly string[]): string {
   return texts.filter((text) => text !== "").join(" ");
 }
 
-/** What a client's model can make use of; extensions and marks of our own are left out. */
+/** Keywords that models understand; our own extensions are left out. */
 const keywords = [
   "type",
   "title",
@@ -107,11 +106,10 @@ const keywords = [
   "format",
 ] as const;
 
-const mediaNames = { image: "An image", video: "A video", audio: "A sound", file: "A file" } as const;
+const mediaNames = { image: "An image", video: "A video", audio: "An audio file", file: "A file" } as const;
 const addressNote =
-  "given as an http or https URL, as a data: URI, or as the s3:// address of a file that you uploaded or that a model made for you.";
+  "as an http or https URL, a data: URI, or the s3:// address of a file that you uploaded or that a model created for you.";
 
-/** A manifest's input as the arguments of a tool. */
 export function inputSchemaOf({ input }: Manifest): OfferedTool["inputSchema"] {
   const required = input.required ?? [];
   const properties = Object.entries(input.properties).map(([name, field]) => [
@@ -136,10 +134,7 @@ function addressSchema(field: FieldSchema): Record<string, unknown> {
   };
 }
 
-/**
- * A field that may be left out is left out instead of being null, which means the same. Not every client understands a
- * list of types.
- */
+/** Optional fields are omitted instead of null: some clients do not understand a list of types. */
 function valueSchema(field: FieldSchema, isRequired: boolean): Record<string, unknown> {
   const schema: Record<string, unknown> = {};
   for (const keyword of keywords) if (field[keyword] !== undefined) schema[keyword] = field[keyword];
@@ -151,26 +146,17 @@ function valueSchema(field: FieldSchema, isRequired: boolean): Record<string, un
   return schema;
 }
 
-type Schema = Record<string, unknown>;
-
 const deepest = 16;
 
-/**
- * Whether an object may answer to a schema, as far as types, fixed values and what they are put together of tell. What a
- * reference leads to is not looked at: it may.
- */
+/** Whether an object can satisfy the schema, as far as types, constants and combinations show. References count as yes. */
 export function takesObject(schema: unknown, depth = 0): boolean {
   if (schema === false) return false;
-  if (!isObject(schema) || depth > deepest) return true;
+  if (!isRecord(schema) || depth > deepest) return true;
   const { type, enum: values, allOf, anyOf, oneOf } = schema;
   if (type !== undefined && ![type].flat().includes("object")) return false;
-  if ("const" in schema && !isObject(schema.const)) return false;
-  if (Array.isArray(values) && !values.some(isObject)) return false;
+  if ("const" in schema && !isRecord(schema.const)) return false;
+  if (Array.isArray(values) && !values.some(isRecord)) return false;
   const takes = (part: unknown) => takesObject(part, depth + 1);
   if (Array.isArray(allOf) && !allOf.every(takes)) return false;
   return [anyOf, oneOf].every((ways) => !Array.isArray(ways) || ways.some(takes));
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

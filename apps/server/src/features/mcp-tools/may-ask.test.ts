@@ -4,8 +4,7 @@ import { fault } from "../../kernel/errors.ts";
 import type { Runnable } from "../agents/index.ts";
 import { createMayAsk, type MayAskDeps } from "./may-ask.ts";
 
-// Agents, servers and their answers as they are: test/front-door/mcp/agents.test.ts. Here are shapes that the platform
-// refuses to save, or that would need hundreds of agents.
+// test/front-door/mcp/agents.test.ts tests real agents and servers. These cases cannot be saved, or need hundreds of agents.
 
 const calls = (agentId: string): AgentTool => ({ type: "agent", agent_id: agentId });
 const snapshot = (tools: AgentTool[], servers: { id: string; tools?: string[] }[] = []) =>
@@ -42,20 +41,20 @@ function looking({ agents = {}, describe = async () => ({ tools: [], missing: []
   return { asked, mayAsk: (from: AgentSnapshot) => mayAsk("ann", from) };
 }
 
-/** a calls b calls c and so on, the last one with these tools. */
+/** a calls b, b calls c, and so on; the last one has these tools. */
 const chain = (names: readonly string[], last: AgentTool[]) =>
   Object.fromEntries(
     names.map((name, at) => [name, snapshot(names[at + 1] === undefined ? last : [calls(names[at + 1] ?? "")])]),
   );
 
-describe("whether an agent may ask", () => {
-  test("agents in a circle are looked at once", async () => {
+describe("whether an agent may need a confirmation", () => {
+  test("agents in a cycle are visited once", async () => {
     const { asked, mayAsk } = looking({ agents: { a: snapshot([calls("b")]), b: snapshot([calls("a"), calls("b")]) } });
     expect(await mayAsk(snapshot([calls("a")]))).toBe("no");
     expect(asked).toEqual(["ann a", "ann b"]);
   });
 
-  test("what lies deeper than runs nest never runs, and is not looked at", async () => {
+  test("agents below the deepest level of runs are ignored", async () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const inReach = looking({ agents: chain(names.slice(0, 5), ["drive_delete"]) });
     expect(await inReach.mayAsk(snapshot([calls("a")]))).toBe("yes");
@@ -63,19 +62,19 @@ describe("whether an agent may ask", () => {
     expect(await outOfReach.mayAsk(snapshot([calls("a")]))).toBe("no");
   });
 
-  test("a tree that is too large counts as asking", async () => {
+  test("a tree that is too large counts as yes", async () => {
     const names = Array.from({ length: 101 }, (_, n) => `a${n}`);
     const agents = Object.fromEntries(names.map((name) => [name, snapshot([])]));
     expect(await looking({ agents }).mayAsk(snapshot(names.slice(1).map(calls)))).toBe("no");
     expect(await looking({ agents }).mayAsk(snapshot(names.map(calls)))).toBe("yes");
   });
 
-  test("what is not there any more asks nothing", async () => {
+  test("missing agents and tools need no confirmation", async () => {
     const { mayAsk } = looking({});
     expect(await mayAsk(snapshot([calls("gone"), "a_tool_of_former_times", "drive_read"]))).toBe("no");
   });
 
-  test("a server is asked once, however many agents use it, and its silence is known to all", async () => {
+  test("a server is listed once for all agents, and a timeout counts for all of them", async () => {
     const never = (signal: AbortSignal) =>
       new Promise<Described>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     const { asked, mayAsk } = looking({ describe: never, agents: { a: snapshot([], [{ id: "mcp_1" }]) } });
@@ -85,7 +84,7 @@ describe("whether an agent may ask", () => {
     expect(await mayAsk(snapshot([calls("a"), "drive_delete"]))).toBe("yes");
   });
 
-  test("a fault of our own is told, not taken for an answer", async () => {
+  test("a fault of our own rejects", async () => {
     const { mayAsk } = looking({ describe: () => Promise.reject(fault("service_unavailable", "away")) });
     await expect(mayAsk(snapshot([], [{ id: "mcp_1" }]))).rejects.toMatchObject({ type: "service_unavailable" });
   });

@@ -8,15 +8,15 @@ export interface MayAskDeps {
   toolServers: Pick<ToolServers, "describeTools">;
 }
 
-/** Whether a run may come to a confirmation. `unknown`: a tool server does not answer, so nobody knows what it has. */
+/** Whether a run may need a confirmation. `unknown` if a tool server does not answer. */
 export type Asking = "no" | "yes" | "unknown";
 
 export type MayAsk = (ownerId: string, snapshot: AgentSnapshot) => Promise<Asking>;
 
-/** Runs nest this deep at most: what is below never runs. */
-const deepest = 5;
-/** A tree of more agents is not looked through. */
-const mostAgents = 100;
+/** The deepest level of nested runs. */
+const maxDepth = 5;
+/** Larger trees are not searched. */
+const maxAgents = 100;
 const serversWithinMs = 5_000;
 
 interface Member {
@@ -25,9 +25,9 @@ interface Member {
 }
 
 /**
- * Looks at what runs of agents may ask: at the tools of the agent, of those that it may call, and of all their servers.
- * What is not there (an agent that is not published, a server that was deleted) is not there in a run either and asks
- * nothing. Made for one request of a client: it looks at nothing twice, and all servers together have five seconds.
+ * Finds out whether runs may need a confirmation, from the tools of the agent, of its sub-agents and of all their servers.
+ * Missing agents and servers are missing in a run too. Created for one request: lookups are shared, and all servers
+ * together have five seconds.
  */
 export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
   const runnables = new Map<string, Promise<Runnable | undefined>>();
@@ -39,7 +39,7 @@ export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
     const signal = deadline;
     try {
       const { tools, missing } = await toolServers.describeTools(ownerId, [{ id }], { signal });
-      // A server that could not be asked; single tools that cannot be called ask nothing.
+      // A whole server did not answer. Single missing tools need no confirmation.
       const isAway = missing.some(({ serverName, tool }) => serverName !== undefined && tool === undefined);
       return isAway ? "unknown" : tools;
     } catch (error) {
@@ -61,7 +61,7 @@ export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
   async function calledBy({ ownerId, snapshot }: Member): Promise<Runnable[]> {
     const found = await Promise.all(
       snapshot.tools.filter(isAgentBinding).map(({ agent_id: agentId }) =>
-        // As the run will: what its creator may call.
+        // Runs call sub-agents with the rights of the agent's creator.
         once(runnables, `${ownerId} ${agentId}`, () => unlessMissing(agents.getRunnable(ownerId, { agentId }))),
       ),
     );
@@ -72,7 +72,7 @@ export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
     const seen = new Set<string>();
     let isKnown = true;
     let level: Member[] = [{ ownerId, snapshot }];
-    for (let depth = 0; depth <= deepest && level.length > 0; depth++) {
+    for (let depth = 0; depth <= maxDepth && level.length > 0; depth++) {
       if (level.some(({ snapshot: { tools } }) => tools.some(asks))) return "yes";
       const ofServers = (await Promise.all(level.map(askingOfServers))).flat();
       if (ofServers.includes("yes")) return "yes";
@@ -81,7 +81,7 @@ export function createMayAsk({ agents, toolServers }: MayAskDeps): MayAsk {
       level = [];
       for (const { agent, revision } of called) {
         if (seen.has(agent.id)) continue;
-        if (seen.size === mostAgents) return "yes";
+        if (seen.size === maxAgents) return "yes";
         seen.add(agent.id);
         level.push({ ownerId: agent.ownerId, snapshot: revision.snapshot });
       }
@@ -102,7 +102,7 @@ function once<T>(known: Map<string, Promise<T>>, key: string, find: () => Promis
   return found;
 }
 
-/** What is not there for the caller is nothing to fail about. */
+/** Undefined if the caller cannot see the thing. */
 export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

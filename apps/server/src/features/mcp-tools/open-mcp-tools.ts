@@ -6,8 +6,8 @@ import { listTools, type ToolPage } from "./catalog.ts";
 import type { McpToolsContext, ToolAnswer, ToolCall } from "./context.ts";
 
 /**
- * What Gantry offers to clients of the Model Context Protocol: the models that the caller may call, its own published
- * agents, and what its identity connector can read. Nothing that asks for a confirmation: there is nobody to ask.
+ * Tools for clients of the Model Context Protocol: models that the caller may call, the caller's published agents, and
+ * read actions of the identity connector. Tools that need a confirmation are left out: MCP clients cannot answer one.
  */
 export interface McpTools {
   listTools(caller: Caller, cursor: string | undefined): Promise<ToolPage>;
@@ -32,7 +32,7 @@ export async function openMcpTools({
 
 const channel = "gantry_mcp_cancel";
 
-/** A call as its client names it: the number of its request within what the client calls its session. */
+/** A call as the client names it: a request id within a session id. */
 export interface CallAddress {
   keyId: string;
   session: string;
@@ -40,15 +40,15 @@ export interface CallAddress {
 }
 
 export interface OpenCalls {
-  /** Aborted when the client cancels the call, through whichever node. */
+  /** Aborted when the client cancels the call on any node. */
   open(address: CallAddress): { signal: AbortSignal; close(): void };
   cancel(address: CallAddress): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * The calls under way on this node, for clients that cancel by a message of its own: it comes with another request, and
- * may come to another node. Nothing is kept of a session but this; a client without one cancels by leaving.
+ * Calls under way on this node. A cancel message is a separate request and may reach another node. Sessions have no other
+ * state; a client without a session cancels by closing the connection.
  */
 export async function startOpenCalls(database: Database): Promise<OpenCalls> {
   const calls = new Map<string, AbortController>();
@@ -75,7 +75,7 @@ export async function startOpenCalls(database: Database): Promise<OpenCalls> {
   };
 }
 
-/** Of one length whatever the client chose, and of no use to anybody else. */
+/** Hashed to a fixed length, because clients choose session and id. */
 function keyOf({ keyId, session, requestId }: CallAddress): string {
   return createHash("sha256")
     .update(JSON.stringify([keyId, session, requestId]))

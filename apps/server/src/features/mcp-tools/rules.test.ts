@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { imageManifest } from "../../engines/models/builtin/image-manifest.ts";
 import { Fault, fault } from "../../kernel/errors.ts";
 import { inputSchemaOf, priceOf, takesObject } from "./describe-tool.rules.ts";
-import { refusal } from "./refusal.ts";
+import { refusalAnswer } from "./refusal.ts";
 import { agentToolName, modelToolName, readToolName } from "./tool-names.rules.ts";
 
 test.each([
@@ -16,7 +16,7 @@ test.each([
   [{ allOf: [{ type: "object" }, { type: "array" }] }, false],
   [{ type: "object", oneOf: [{ const: 1 }, false] }, false],
   [{ enum: ["a", 1] }, false],
-])("an object may answer to %j: %s", (schema, may) => {
+])("an object can satisfy %j: %s", (schema, may) => {
   expect(takesObject(schema)).toBe(may);
 });
 
@@ -35,29 +35,29 @@ describe("the name of a tool", () => {
     [owner, `${"1.".repeat(30)}2`],
   ] as const;
 
-  test.each(models)("of %s/%s is allowed everywhere and leads back", (owner, name) => {
+  test.each(models)("of %s/%s is valid for all clients and can be read back", (owner, name) => {
     const tool = modelToolName({ owner, name });
     expect(tool).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
     const address = readToolName(tool);
     if (address?.kind === "cut-model") {
       expect(tool).toHaveLength(64);
       expect(address.owner).toBe(owner);
-      expect(address.beginning).not.toBe("");
-      expect(name.startsWith(address.beginning)).toBe(true);
+      expect(address.prefix).not.toBe("");
+      expect(name.startsWith(address.prefix)).toBe(true);
     } else expect(address).toEqual({ kind: "model", owner, name });
   });
 
-  test("is another one for every model, also for those that look alike", () => {
+  test("is unique for each model", () => {
     const alike = ["a.b", "a_b", "a-b", "a..b", "a-dot-b"].map((name) => ["acme", name] as const);
     const names = [...models, ...alike].map(([owner, name]) => modelToolName({ owner, name }));
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test("of an agent leads back to its slug", () => {
+  test("of an agent contains its slug", () => {
     expect(readToolName(agentToolName("my-agent-2"))).toEqual({ kind: "agent", slug: "my-agent-2" });
   });
 
-  test("of an action is its own; anything else is none", () => {
+  test("of an action is unchanged; other names are unknown", () => {
     expect(readToolName("idp_users_list")).toEqual({ kind: "action", name: "idp_users_list" });
     for (const name of ["", "model_", "model_a", "model_a_", "model__b", "Model_a_b"]) {
       expect(readToolName(name)).toBeUndefined();
@@ -66,7 +66,7 @@ describe("the name of a tool", () => {
 });
 
 describe("the arguments of a model", () => {
-  test("are those of the image model, with files as addresses and without null", () => {
+  test("have addresses for files and no null", () => {
     const { required, ...schema } = inputSchemaOf(imageManifest);
     const properties = schema.properties as Record<string, Record<string, unknown>>;
     expect(required).toEqual(["prompt"]);
@@ -80,7 +80,7 @@ describe("the arguments of a model", () => {
     expect(JSON.stringify(properties)).not.toMatch(/null|binary|x-media|isStream/);
   });
 
-  test("keep null where a field must be given, and drop what only we know", () => {
+  test("keep null in required fields and drop own extensions", () => {
     const field = { type: ["integer", "null"], default: null, enum: [1, null], "x-own": true };
     const schema = inputSchemaOf({
       ...imageManifest,
@@ -93,7 +93,7 @@ describe("the arguments of a model", () => {
   });
 });
 
-test("prices are told in words", () => {
+test("prices are described in words", () => {
   expect(priceOf({})).toBe("Free of charge.");
   expect(priceOf({ per_request: 0 })).toBe("Free of charge.");
   expect(priceOf({ per_million_output_tokens: 0.4, per_million_input_tokens: 0.1, per_second: 0.000001 })).toBe(
@@ -102,26 +102,26 @@ test("prices are told in words", () => {
 });
 
 describe("a refusal", () => {
-  const textOf = (fault: Fault) => refusal(fault).content.map((part) => ("text" in part ? part.text : part.type));
+  const textOf = (fault: Fault) => refusalAnswer(fault).content.map((part) => ("text" in part ? part.text : part.type));
 
-  test("names the argument, and where in it", () => {
+  test("names the path of the argument", () => {
     const issue = { type: "string_type", loc: ["body", "tags", 0], msg: "Input should be text" } as const;
     expect(textOf(new Fault([issue, { ...issue, loc: ["body"] }]))).toEqual([
       "tags.0: Input should be text\nInput should be text",
     ]);
   });
 
-  test("says when to come back", () => {
+  test("says when to try again", () => {
     const limited = fault("rate_limit", "Too many", { retryAfterSeconds: 0.2 });
     expect(textOf(limited)).toEqual(["Too many\nTry again in 1 second."]);
-    expect(refusal(limited).meta).toEqual({
+    expect(refusalAnswer(limited).meta).toEqual({
       "gantry/error": { type: "rate_limit", status: 429, retryable: true, retry_after: 1 },
     });
     expect(textOf(fault("rate_limit", "Too many", { retryAfterSeconds: 2 }))[0]).toContain("in 2 seconds");
     expect(textOf(fault("service_unavailable", "Away"))[0]).toContain("may succeed");
   });
 
-  test("of a thousand faults is still short", () => {
+  test("lists at most twenty issues", () => {
     const issue = { type: "extra_forbidden", loc: ["body", "x"], msg: "No" } as const;
     const [text = ""] = textOf(new Fault([issue, ...Array.from({ length: 999 }, () => issue)]));
     expect(text.split("\n")).toHaveLength(21);

@@ -116,7 +116,7 @@ test("the caller's own published agents are offered, and nothing that may ask", 
   expect(offered.find(({ name }) => name === "agent_weather")).toEqual({
     name: "agent_weather",
     title: "Weather",
-    description: `Runs your agent Weather and waits for its result. Its goal: ${goal} It pays for the models that it calls.`,
+    description: `Runs your agent Weather and waits for its result. Its goal: ${goal} You pay for the models that it calls.`,
     inputSchema: { ...input_schema, type: "object" },
     annotations: { readOnlyHint: false, openWorldHint: true },
   });
